@@ -1,0 +1,50 @@
+const root = import.meta.dirname;
+
+/** @type {import('jest').Config} */
+const project = {
+  rootDir: root,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.[jt]s$': '@swc/jest' },
+  // light-my-request and @fastify/static (under Fastify) require() ESM-only packages, which jest
+  // cannot do before Node 24.9: those are compiled.
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:.+/node_modules/)?(?:cookie|content-disposition)/)',
+  ],
+  moduleNameMapper: {
+    '^@dundun/messaging$': '<rootDir>/libs/messaging/src/index.ts',
+    '^@dundun/messaging/testing$': '<rootDir>/libs/messaging/src/testing/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/[^/]+/dist'],
+  setupFiles: ['<rootDir>/test/setup.ts'],
+};
+
+const projects = {
+  unit: ['<rootDir>/{libs,src}/**/*.spec.ts'],
+  integration: ['<rootDir>/test/integration/**/*.spec.ts'],
+  e2e: ['<rootDir>/test/e2e/**/*.spec.ts'],
+  frame: ['<rootDir>/test/frame/**/*.spec.ts'],
+  peers: ['<rootDir>/test/peers/**/*.spec.ts'],
+  chaos: [
+    '<rootDir>/test/chaos/**/*.spec.ts',
+    // Only `npm run test:chaos` has the time.
+    ...(process.env.CHAOS === 'full' ? [] : ['!**/*.full.spec.ts']),
+  ],
+};
+
+/** @type {import('jest').Config} */
+export default {
+  maxWorkers: 2,
+  // A promise is kept or not; how long a busy machine takes to show it is no part of it.
+  testTimeout: 30_000,
+  // A spec file that boots a Nest module leaves about 30 MB behind in its worker.
+  workerIdleMemoryLimit: '400MB',
+  globalSetup: '<rootDir>/test/support/probe-servers.js',
+  reporters: ['default', '<rootDir>/test/support/skipped-reporter.js'],
+  projects: Object.entries(projects).map(([displayName, testMatch]) => ({
+    ...project,
+    displayName,
+    testMatch,
+  })),
+};
