@@ -1,0 +1,77 @@
+import type { Columns, Dialect } from './dialect.js';
+import { BATCH_PHASE } from './schema.js';
+
+const BATCH = {
+  v_id: 'uuid',
+  v_tenant: 'key',
+  v_channel: 'key',
+  v_lane: 'key',
+  v_class: 'int',
+  v_sender: 'key',
+  v_content: 'text',
+  v_report: 'int',
+  v_parts: 'int',
+  v_count: 'int',
+  v_created: 'bigint',
+  v_send_at: 'bigint',
+  v_valid_for: 'bigint',
+  v_key: 'key',
+  v_fingerprint: 'key',
+  v_denied: 'int',
+} as const satisfies Columns;
+const CHUNK = { v_batch: 'uuid', v_n: 'int', v_recipients: 'text' } as const satisfies Columns;
+const KEY = { v_tenant: 'key', v_channel: 'key', v_key: 'key' } as const satisfies Columns;
+
+/** What acceptance says to the database. */
+export function acceptanceStatements(dialect: Dialect) {
+  const batch = dialect.rows(BATCH);
+  const chunk = dialect.rows(CHUNK);
+  const keys = dialect.rows(KEY);
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const lanes = dialect.rows({ v_lane: 'key' });
+  // SQLite's clock counts milliseconds only, so the lane itself keeps acceptances apart.
+  const accepted =
+    dialect.kind === 'sqlite'
+      ? '(SELECT accepted_at FROM messaging_lane WHERE lane_key = v_lane)'
+      : dialect.now;
+  const availableAt = dialect.greatest(accepted, 'coalesce(v_send_at, 0)');
+  const insertBatches = `INSERT INTO messaging_batch (id, tenant, channel, lane, class, sender, content, delivery_report,
+        parts, recipient_count, created_at, send_at, available_at, valid_until, phase, pending,
+        idempotency_key, fingerprint, denied)
+      SELECT v_id, v_tenant, v_channel, v_lane, v_class, v_sender, v_content, v_report,
+        v_parts, v_count, v_created, v_send_at, ${availableAt}, ${availableAt} + v_valid_for,
+        ${BATCH_PHASE.accepted}, 1, v_key, v_fingerprint, v_denied
+      FROM ${batch.sql} WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch', 'id')}`;
+  const insertChunks = `INSERT INTO messaging_batch_chunk (batch, n, recipients)
+      SELECT v_batch, v_n, v_recipients FROM ${chunk.sql} WHERE 1 = 1
+      ${dialect.ignoreConflict('messaging_batch_chunk', 'n')}`;
+  const findKeys = `SELECT b.id, b.tenant, b.channel, b.idempotency_key, b.fingerprint, b.created_at, b.recipient_count
+      FROM ${keys.sql} ${dialect.join} messaging_batch b ${dialect.by('messaging_batch_idempotency')}
+        ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`;
+  return {
+    batch,
+    chunk,
+    keys,
+    ids,
+    lanes,
+    advanceLanes:
+      dialect.kind === 'sqlite'
+        ? `INSERT INTO messaging_lane (lane_key, accepted_at)
+           SELECT v_lane, ${dialect.now} FROM ${lanes.sql} WHERE true
+           ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`
+        : undefined,
+    insertBatches,
+    insertChunks,
+    // Where no key has to be looked at first, a server is asked once and not five times.
+    insertAtOnce:
+      dialect.kind === 'postgres' ? `WITH stored AS (${insertBatches}) ${insertChunks}` : undefined,
+    findKeys,
+    selectKeys: `${findKeys} ${dialect.forUpdate('b')}`,
+    releaseKeys: dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: ids,
+      set: 'idempotency_key = NULL',
+      where: 'messaging_batch.id = v_id',
+    }),
+  };
+}

@@ -1,0 +1,87 @@
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface GroupCommitOptions<T> {
+  /** Items in one flush at most. */
+  readonly maxItems: number;
+  /** Weight of one item against `maxItems`. @default 1 each */
+  readonly weight?: (item: T) => number;
+  /** Is the error about the items (then a group is split until the bad one fails alone), or about the database? */
+  readonly isItemError: (error: unknown) => boolean;
+}
+
+/**
+ * Stores a group in one commit. It calls `take` once its transaction is open: what came until then
+ * is in the group. Called again (a transaction tried again), `take` gives the same group.
+ */
+export type Flush<T, R> = (take: () => readonly T[]) => Promise<readonly R[]>;
+
+/**
+ * Natural batching: whatever arrives while a flush is running goes into the next one, so that one
+ * caller alone waits for nobody and a crowd shares commits. No timer. Each caller's promise settles
+ * after its own item's commit.
+ */
+export class GroupCommit<T, R> {
+  #waiting: Waiting<T, R>[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(
+    private readonly flush: Flush<T, R>,
+    private readonly options: GroupCommitOptions<T>,
+  ) {}
+
+  add(item: T): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when nothing is waiting and no flush runs. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // What came in the same turn of the event loop goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) await this.#next();
+    this.#running = undefined;
+  }
+
+  #take(): Waiting<T, R>[] {
+    const { maxItems, weight } = this.options;
+    let total = 0;
+    let count = 0;
+    for (const { item } of this.#waiting) {
+      total += weight ? weight(item) : 1;
+      if (count > 0 && total > maxItems) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  #next(): Promise<void> {
+    let group: Waiting<T, R>[] | undefined;
+    return this.#settle(() => (group ??= this.#take()));
+  }
+
+  async #settle(take: () => readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await this.flush(() => take().map(({ item }) => item));
+      take().forEach(({ resolve }, index) => resolve(results[index] as R));
+    } catch (error) {
+      const group = take();
+      if (group.length === 1 || !this.options.isItemError(error)) {
+        for (const { reject } of group) reject(error);
+        return;
+      }
+      const middle = group.length >> 1;
+      await this.#settle(() => group.slice(0, middle));
+      await this.#settle(() => group.slice(middle));
+    }
+  }
+}

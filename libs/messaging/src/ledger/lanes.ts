@@ -1,0 +1,253 @@
+import type { MessageClass } from '../message/message.js';
+import type { Clock } from '../ports/clock.js';
+import type { LedgerDatabase, Sql } from './ledger-database.js';
+
+/** What a lane's holder knows of its lease. */
+export interface Lease {
+  readonly lane: string;
+  /** Grows with each grant: what was started under a lower one belongs to a former holder. */
+  readonly fence: number;
+  /** The former holder released it, so nothing of its work is open. */
+  readonly clean: boolean;
+  /** Milliseconds the former holder may have gone on starting requests after the grant's moment minus this. */
+  readonly idleFor: number;
+  /** Limiter state its former holder left, where it released the lane. */
+  readonly rateState: string | null;
+  /** Milliseconds the lane is still paused. */
+  readonly pausedFor: number;
+  readonly pauseReason: string | null;
+}
+
+export interface LaneHealth {
+  readonly lane: string;
+  /** Why nothing leaves, such as `unauthorized`; `null`: it is not paused. */
+  readonly pauseReason: string | null;
+  /** The same for people, with the remedy. */
+  readonly pauseDetail: string | null;
+  readonly pausedUntil: Date | null;
+  /** How long its oldest due message has waited, in milliseconds. */
+  readonly waiting: number;
+  /** Somebody has its lease and works on it, or it rests until a set time after a failure. */
+  readonly held: boolean;
+}
+
+export interface DueLane {
+  readonly lane: string;
+  /** Milliseconds until it is due; 0 or less: now. */
+  readonly dueIn: number;
+}
+
+interface LaneRow {
+  readonly lane_key: string;
+  readonly owner: string | null;
+  readonly fence: string | number;
+  readonly lease_until: string | number;
+  readonly rate_state: string | null;
+  readonly paused_until: string | number;
+  readonly pause_reason: string | null;
+  readonly now: string | number;
+}
+
+/** The lane rows: leases on database time, pauses, and which lanes have work. */
+export class Lanes {
+  constructor(
+    private readonly database: LedgerDatabase,
+    private readonly clock: Clock,
+    private readonly owner: string,
+    /** Milliseconds. */
+    private readonly leaseTime: number,
+  ) {}
+
+  /** The lane's lease, or `undefined` while somebody else holds it. */
+  acquire(lane: string): Promise<Lease | undefined> {
+    return this.database.transaction(async (tx) => {
+      const row = (await this.#row(tx, lane)) ?? (await this.#create(tx, lane));
+      const now = Number(row.now);
+      const until = Number(row.lease_until);
+      if (row.owner !== null && until >= now) return undefined;
+      await tx.run(
+        `UPDATE messaging_lane SET owner = ?, fence = fence + 1, lease_until = ${this.database.dialect.now} + ?,
+           rate_state = NULL WHERE lane_key = ?`,
+        [this.owner, this.leaseTime * 1_000, lane],
+      );
+      return {
+        lane,
+        fence: Number(row.fence) + 1,
+        clean: row.owner === null,
+        // A holder stops starting at two thirds of its lease.
+        idleFor: row.owner === null ? 0 : (now - until) / 1_000 + this.leaseTime / 3,
+        rateState: row.rate_state,
+        pausedFor: Math.max(0, (Number(row.paused_until) - now) / 1_000),
+        pauseReason: row.pause_reason,
+      };
+    });
+  }
+
+  /** False: somebody else holds the lane. */
+  async renew(lane: string, fence: number): Promise<boolean> {
+    return this.database.transaction((tx) => this.renewWithin(tx, lane, fence));
+  }
+
+  /** Locks the lane by its fence; with false, nothing may be intended. */
+  async renewWithin(tx: Sql, lane: string, fence: number): Promise<boolean> {
+    const changed = await tx.run(
+      `UPDATE messaging_lane SET lease_until = ${this.database.dialect.now} + ? WHERE lane_key = ? AND fence = ?`,
+      [this.leaseTime * 1_000, lane, fence],
+    );
+    return changed === 1;
+  }
+
+  /** @param open submissions are left without an outcome: the next holder has to see to them */
+  async release(
+    lane: string,
+    fence: number,
+    rateState: string | null,
+    open: boolean,
+  ): Promise<void> {
+    await this.database.transaction((tx) =>
+      tx.run(
+        `UPDATE messaging_lane SET owner = ${open ? 'owner' : 'NULL'}, lease_until = 0, rate_state = ?
+         WHERE lane_key = ? AND fence = ?`,
+        [rateState, lane, fence],
+      ),
+    );
+  }
+
+  /** @param wait milliseconds; 0 ends the pause */
+  async pause(lane: string, fence: number, wait: number, reason: string | null): Promise<void> {
+    await this.database.transaction((tx) =>
+      tx.run(
+        `UPDATE messaging_lane SET paused_until = ${this.database.dialect.now} + ?, pause_reason = ?
+         WHERE lane_key = ? AND fence = ?`,
+        [Math.round(wait * 1_000), reason, lane, fence],
+      ),
+    );
+  }
+
+  /** Ends a pause, whoever holds the lane. False: there is no such lane. */
+  async resume(lane: string): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      if (!(await this.#row(tx, lane))) return false;
+      await tx.run(
+        'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
+        [lane],
+      );
+      return true;
+    });
+  }
+
+  /**
+   * Reserves `count` evenly spaced moments that nobody else gets.
+   * @param interval milliseconds between two of them
+   * @returns milliseconds from now to the first
+   */
+  async reserve(key: string, count: number, interval: number): Promise<number> {
+    const { dialect } = this.database;
+    const span = Math.ceil(count * interval * 1_000);
+    const row = await this.database.transaction(async (tx) => {
+      if (!(await this.#row(tx, key))) await this.#create(tx, key);
+      await tx.run(
+        `UPDATE messaging_lane SET accepted_at = ${dialect.greatest('accepted_at', dialect.now)} + ?
+         WHERE lane_key = ?`,
+        [span, key],
+      );
+      const rows = await tx.all<{ until: string | number; now: string | number }>(
+        `SELECT accepted_at AS until, ${dialect.now} AS now FROM messaging_lane WHERE lane_key = ?`,
+        [key],
+      );
+      return rows[0]!;
+    });
+    return (Number(row.until) - span - Number(row.now)) / 1_000;
+  }
+
+  /** Lanes with something to start within `horizon` milliseconds that nobody holds. */
+  async due(horizon: number): Promise<DueLane[]> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{ lane: string; due_in: string | number }>(
+      `SELECT b.lane, min(b.available_at) - ${now} AS due_in
+       FROM messaging_batch b LEFT JOIN messaging_lane l ON l.lane_key = b.lane
+       WHERE b.pending = 1 AND b.available_at <= ${now} + ?
+         AND (l.lane_key IS NULL OR l.owner IS NULL OR l.lease_until < ${now})
+         AND coalesce(l.paused_until, 0) <= ${now} + ?
+       GROUP BY b.lane`,
+      [horizon * 1_000, horizon * 1_000],
+    );
+    return rows.map(({ lane, due_in }) => ({ lane, dueIn: Number(due_in) / 1_000 }));
+  }
+
+  /** Lanes left with requests open. */
+  async abandoned(): Promise<string[]> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{ lane_key: string }>(
+      `SELECT lane_key FROM messaging_lane
+       WHERE owner IS NOT NULL AND lease_until < ${now} AND paused_until <= ${now}`,
+    );
+    return rows.map(({ lane_key }) => lane_key);
+  }
+
+  /** Every lane that is paused or has due work. */
+  async health(): Promise<LaneHealth[]> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{
+      lane: string;
+      pause_reason: string | null;
+      paused_for: string | number;
+      waiting: string | number | null;
+      held: string | number;
+    }>(
+      `SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(held) AS held FROM (
+         SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS held
+         FROM messaging_lane WHERE pause_reason IS NOT NULL
+         UNION ALL
+         SELECT b.lane, NULL, 0, ${now} - min(b.available_at),
+           max(CASE WHEN l.owner IS NOT NULL AND l.lease_until >= ${now} THEN 1
+             WHEN l.paused_until > ${now} THEN 1 ELSE 0 END)
+         FROM messaging_batch b LEFT JOIN messaging_lane l ON l.lane_key = b.lane
+         WHERE b.pending = 1 AND b.available_at <= ${now} GROUP BY b.lane) AS lanes
+       GROUP BY lane ORDER BY lane`,
+    );
+    return rows.map((row) => ({
+      lane: row.lane,
+      pauseReason: row.pause_reason?.split(':')[0] ?? null,
+      pauseDetail: row.pause_reason?.replace(/^[^:]*: /, '') ?? null,
+      pausedUntil:
+        row.pause_reason === null
+          ? null
+          : new Date(this.clock.now() + Number(row.paused_for) / 1_000),
+      waiting: Number(row.waiting ?? 0) / 1_000,
+      held: Number(row.held) === 1,
+    }));
+  }
+
+  /** Milliseconds the oldest due batch of each class has waited; 0: nothing is due. */
+  async queueAges(): Promise<Record<MessageClass, number>> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{ class: string | number; age: string | number }>(
+      `SELECT class, ${now} - min(available_at) AS age FROM messaging_batch
+       WHERE pending = 1 AND available_at <= ${now} GROUP BY class`,
+    );
+    const ageOf = (rank: number): number =>
+      Number(rows.find((row) => Number(row.class) === rank)?.age ?? 0) / 1_000;
+    return { high: ageOf(0), normal: ageOf(1) };
+  }
+
+  async #row(tx: Sql, lane: string): Promise<LaneRow | undefined> {
+    const { dialect } = this.database;
+    const rows = await tx.all<LaneRow>(
+      `SELECT l.lane_key, l.owner, l.fence, l.lease_until, l.rate_state, l.paused_until, l.pause_reason,
+         ${dialect.now} AS now FROM messaging_lane l WHERE l.lane_key = ? ${dialect.forUpdate('l')}`,
+      [lane],
+    );
+    return rows[0];
+  }
+
+  async #create(tx: Sql, lane: string): Promise<LaneRow> {
+    const rows = this.database.dialect.rows({ v_key: 'key' });
+    await tx.run(
+      `INSERT INTO messaging_lane (lane_key) SELECT v_key FROM ${rows.sql} WHERE 1 = 1
+       ${this.database.dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
+      rows.bind([[lane]]),
+    );
+    return (await this.#row(tx, lane)) as LaneRow;
+  }
+}

@@ -1,0 +1,244 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
+import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { MessagingConfigError, TransactionRequiredError } from '../message/errors.js';
+import { isBusy, isTransient } from './database-errors.js';
+import { type Dialect, dialectOf } from './dialect.js';
+
+/** Statements on one connection or transaction, written with `?`. */
+export interface Sql {
+  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
+  /** Resolves with the number of rows changed. */
+  run(sql: string, params?: readonly unknown[]): Promise<number>;
+}
+
+/** A transaction; `manager` is for listeners. */
+export interface Transaction extends Sql {
+  readonly manager: EntityManager;
+}
+
+const RETRIES = 10;
+
+/** Changes no row, yet takes SQLite's write lock: what the transaction reads next cannot be outdated by another process. */
+const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
+
+/**
+ * The ledger's way to the app's database. PostgreSQL and MySQL: the app's own pool, READ COMMITTED.
+ * SQLite: TypeORM shares one connection among all flows, so the ledger keeps a private one and runs
+ * each transaction within one turn of the event loop: no other flow of this process can find it
+ * open, and another process's lock is waited for without blocking.
+ */
+export class LedgerDatabase {
+  readonly dialect: Dialect;
+  readonly #logger = new Logger(LedgerDatabase.name);
+  #own: DataSource;
+  #tail: Promise<unknown> = Promise.resolve();
+  /** SQLite: the caller's transaction this flow runs in. */
+  readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
+
+  constructor(
+    readonly dataSource: DataSource,
+    /** Milliseconds after which a transaction of a process that fell silent is given up. */
+    private readonly silence = 30_000,
+  ) {
+    this.dialect = dialectOf(dataSource);
+    this.#own = dataSource;
+  }
+
+  async open(): Promise<void> {
+    if (this.dialect.kind !== 'sqlite' || this.#own !== this.dataSource) return;
+    const { database } = this.dataSource.options;
+    if (database === ':memory:' || database === '')
+      throw new MessagingConfigError(
+        'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
+      );
+    const own = new DataSource({
+      ...(this.dataSource.options as BetterSqlite3DataSourceOptions),
+      synchronize: false,
+      dropSchema: false,
+      migrationsRun: false,
+      subscribers: [],
+      timeout: 0,
+    });
+    await own.initialize();
+    await own.query('PRAGMA journal_mode = WAL');
+    await own.query('PRAGMA synchronous = FULL');
+    this.#own = own;
+  }
+
+  async close(): Promise<void> {
+    await this.#tail.catch(() => undefined);
+    if (this.#own !== this.dataSource) await this.#own.destroy();
+    this.#own = this.dataSource;
+  }
+
+  /** Reads outside a transaction. */
+  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return this.#own.query(this.dialect.placeholders(sql), params as unknown[]) as Promise<T[]>;
+  }
+
+  /** One statement that is a transaction by itself. */
+  async statement(sql: string, params: readonly unknown[]): Promise<void> {
+    if (this.dialect.kind === 'sqlite') await this.transaction((tx) => tx.run(sql, params));
+    else
+      await this.#retry(() => this.#own.query(this.dialect.placeholders(sql), params as unknown[]));
+  }
+
+  /** The ledger's own transaction; deadlocks and serialisation failures are tried again. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.dialect.kind === 'sqlite'
+      ? this.#exclusively(() => this.#turn(work))
+      : this.#retry(() => this.#pooled(work));
+  }
+
+  /**
+   * A caller's transaction. On SQLite callers take turns with each other and with the ledger; a plain
+   * `dataSource.transaction()` there would join whatever transaction is open.
+   */
+  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    if (this.dialect.kind !== 'sqlite')
+      return this.#retry(() => this.dataSource.transaction('READ COMMITTED', work));
+    return this.#exclusively(() =>
+      this.dataSource.transaction(async (manager) => {
+        await this.#whenFree(() => manager.query(TAKE_WRITE_LOCK));
+        return work(manager);
+      }),
+    );
+  }
+
+  /** @throws TransactionRequiredError where `manager` is in no transaction of this data source. */
+  join(manager: EntityManager): Transaction {
+    const runner = manager.queryRunner;
+    if (manager.dataSource !== this.dataSource && manager.dataSource !== this.#own)
+      throw new TransactionRequiredError(
+        "manager: belongs to another data source than the ledger; pass the manager of a transaction on the module's data source",
+      );
+    if (!runner?.isTransactionActive)
+      throw new TransactionRequiredError(
+        'manager: is not in a transaction; pass the manager that dataSource.transaction(async (manager) => …) gives you, or leave it out',
+      );
+    return this.#sql(runner, manager);
+  }
+
+  #sql(runner: QueryRunner, manager: EntityManager): Transaction {
+    const { dialect } = this;
+    return {
+      manager,
+      all: <T>(sql: string, params?: readonly unknown[]) =>
+        runner.query(dialect.placeholders(sql), params as unknown[]) as Promise<T[]>,
+      run: async (sql, params) => {
+        const result = await runner.query(dialect.placeholders(sql), params as unknown[], true);
+        return (
+          result.affected ??
+          (result.raw as { affectedRows?: number } | undefined)?.affectedRows ??
+          0
+        );
+      },
+    };
+  }
+
+  async #pooled<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const runner = this.#own.createQueryRunner();
+    try {
+      await this.#begin(runner);
+      const result = await work(this.#sql(runner, runner.manager));
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  /**
+   * A frozen process must not keep the locks of the transaction it is in the middle of from those who
+   * take over its work. MySQL and MariaDB cannot say this of one transaction only.
+   */
+  async #begin(runner: QueryRunner): Promise<void> {
+    if (this.dialect.kind !== 'postgres') return runner.startTransaction('READ COMMITTED');
+    await runner.startTransaction();
+    await runner.query(
+      `SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.silence)}`,
+    );
+  }
+
+  /** One SQLite transaction from BEGIN to COMMIT in one turn: the driver is synchronous, so only microtasks pass. */
+  async #turn<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const runner = this.#own.createQueryRunner();
+    const tx = this.#sql(runner, this.#own.createEntityManager(runner));
+    await this.#whenFree(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await runner.query('BEGIN IMMEDIATE');
+    });
+    // So that what a listener saves through the manager joins this transaction.
+    const state = runner as unknown as { isTransactionActive: boolean; transactionDepth: number };
+    state.isTransactionActive = true;
+    state.transactionDepth = 1;
+    try {
+      const result = await work(tx);
+      await runner.query('COMMIT');
+      return result;
+    } catch (error) {
+      await runner.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    } finally {
+      state.isTransactionActive = false;
+      state.transactionDepth = 0;
+    }
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.refuseWithin();
+    const flow = { over: false };
+    const turn = () =>
+      this.#turnOf.run(flow, work).finally(() => {
+        flow.over = true;
+      });
+    const result = this.#tail.then(turn, turn);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+
+  /**
+   * On SQLite writers take turns: one that waits for another from within its own turn would wait for ever.
+   * @throws TransactionRequiredError within a transaction of this database's callers
+   */
+  refuseWithin(): void {
+    const flow = this.#turnOf.getStore();
+    if (flow && !flow.over)
+      throw new TransactionRequiredError(
+        'manager: on SQLite what is done inside messaging.transaction() must join it; pass the manager you were given',
+      );
+  }
+
+  async #whenFree<T>(work: () => Promise<T>): Promise<T> {
+    const warnAt = Date.now() + 5_000;
+    let warned = false;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (!warned && Date.now() > warnAt) {
+          warned = true;
+          this.#logger.warn('SQLite has been locked by another process for 5 s; waiting for it');
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 10));
+      }
+    }
+  }
+
+  async #retry<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (attempt >= RETRIES || !isTransient(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type { DataSource } from 'typeorm';
+import type { Clock } from '../ports/clock.js';
+import type { EventPublisher } from '../ports/event-publisher.js';
+import type { StatusListeners } from '../ports/status-listener.js';
+import { Acceptance } from './acceptance.js';
+import { AfterCommit } from './after-commit.js';
+import { Batches } from './batches.js';
+import { IntentRecorder } from './intent.recorder.js';
+import { LaneWork } from './lane-work.js';
+import { Lanes } from './lanes.js';
+import { LedgerDatabase } from './ledger-database.js';
+import { MessageTimelines } from './message-timelines.js';
+import { migrate, type Migrations } from './migrator.js';
+import { OutcomeRecorder } from './outcome.recorder.js';
+import { ReportLog } from './report-log.js';
+import { ReportPolls } from './report-polls.js';
+import { ReportRecorder } from './report.recorder.js';
+import { Retention, type RetentionSettings } from './retention.js';
+import { StatusWriter } from './status-writer.js';
+
+/** Durations in milliseconds. */
+export interface LedgerSettings {
+  readonly migrate: boolean;
+  /** What `migrate` runs: the ledger's own, and those of the floors above. */
+  readonly migrations: Migrations;
+  readonly leaseTime: number;
+  readonly idempotencyWindow: number;
+  readonly pollAfter: number;
+  readonly giveUpAfter: number;
+  readonly retention: RetentionSettings;
+}
+
+export interface LedgerDependencies {
+  readonly clock: Clock;
+  readonly events: EventPublisher;
+  readonly listeners: StatusListeners;
+}
+
+/** The durable state of messages, opened on the app's database: its rooms, each with one duty. */
+export class Ledger {
+  readonly acceptance: Acceptance;
+  readonly batches: Batches;
+  readonly lanes: Lanes;
+  readonly work: LaneWork;
+  readonly intents: IntentRecorder;
+  readonly outcomes: OutcomeRecorder;
+  readonly reports: ReportRecorder;
+  readonly reportLog: ReportLog;
+  readonly timelines: MessageTimelines;
+  readonly reportPolls: ReportPolls;
+  readonly retention: Retention;
+  readonly afterCommit: AfterCommit;
+
+  private constructor(
+    readonly database: LedgerDatabase,
+    settings: LedgerSettings,
+    { clock, events, listeners }: LedgerDependencies,
+  ) {
+    const writer = new StatusWriter(database.dialect, listeners, events);
+    this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
+    this.batches = new Batches(database, writer, clock);
+    this.lanes = new Lanes(database, clock, clock.id(), settings.leaseTime);
+    this.work = new LaneWork(database);
+    this.intents = new IntentRecorder(database, this.lanes);
+    this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);
+    this.outcomes = new OutcomeRecorder(
+      database,
+      writer,
+      events,
+      clock,
+      settings.pollAfter,
+      (references) => this.reports.matchWaiting(references),
+    );
+    this.reportLog = new ReportLog(database);
+    this.timelines = new MessageTimelines(database, this.reportLog);
+    this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);
+    this.retention = new Retention(
+      database,
+      settings.retention,
+      Math.max(settings.idempotencyWindow, settings.giveUpAfter),
+    );
+    this.afterCommit = new AfterCommit(database.dataSource);
+  }
+
+  static async open(
+    dataSource: DataSource,
+    settings: LedgerSettings,
+    dependencies: LedgerDependencies,
+  ): Promise<Ledger> {
+    const database = new LedgerDatabase(dataSource, settings.leaseTime);
+    if (settings.migrate) await migrate(dataSource, settings.migrations);
+    await database.open();
+    return new Ledger(database, settings, dependencies);
+  }
+
+  async close(): Promise<void> {
+    this.afterCommit.close();
+    await this.acceptance.idle();
+    await this.outcomes.idle();
+    await this.reports.idle();
+    await this.database.close();
+  }
+}

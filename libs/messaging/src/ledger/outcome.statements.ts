@@ -1,0 +1,101 @@
+import { STATUS_RANK } from '../message/status.js';
+import type { Columns, Dialect } from './dialect.js';
+import { BATCH_PHASE, SUBMISSION_OUTCOME } from './schema.js';
+import { HELD_COLUMNS } from './status-writer.js';
+
+const SUBMISSION = {
+  v_batch: 'uuid',
+  v_n: 'int',
+  v_first: 'int',
+  v_last: 'int',
+  v_outcome: 'int',
+  v_reference: 'key',
+  v_error: 'key',
+  v_details: 'text',
+  v_at: 'bigint',
+} as const satisfies Columns;
+const BACK = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_attempt: 'int',
+  v_error: 'key',
+} as const satisfies Columns;
+const COMPLETED = { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' } as const satisfies Columns;
+const REFERENCE = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_reference: 'key',
+} as const satisfies Columns;
+
+export type OutcomeStatements = ReturnType<typeof outcomeStatements>;
+
+/** What recording outcomes says to the database. */
+export function outcomeStatements(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
+  const completed = dialect.rows(COMPLETED);
+  const parks = dialect.rows({ v_id: 'uuid', v_park: 'bigint' });
+  const submissions = dialect.rows(SUBMISSION);
+  const back = dialect.rows(BACK);
+  const references = dialect.rows(REFERENCE);
+  return {
+    ids,
+    keys,
+    completed,
+    parks,
+    submissions,
+    back,
+    references,
+    lockBatches: `SELECT b.id, b.phase FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.sql}
+      ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
+        AND ${dialect.also('s.outcome IS NULL')}
+      ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
+    closeSubmissions: dialect.updateFrom({
+      table: 'messaging_submission',
+      rows: submissions,
+      set: `outcome = v_outcome, reference = coalesce(v_reference, messaging_submission.reference),
+        error_code = v_error, details = v_details, finished_at = v_at`,
+      where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
+        AND ${dialect.also(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
+    }),
+    holdMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.sql}
+      ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
+      JOIN messaging_batch b ${dialect.by('PRIMARY')} ON b.id = m.batch
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
+    setReferences: dialect.updateFrom({
+      table: 'messaging_message',
+      rows: references,
+      set: 'reference = v_reference',
+      where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
+    }),
+    setBack: dialect.updateFrom({
+      table: 'messaging_message',
+      rows: back,
+      set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
+        attempt = coalesce(v_attempt, attempt)`,
+      where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
+        AND ${dialect.also(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
+    }),
+    // A slice planned before this must not overlook them: the revision leaves the batch out of it.
+    reopenBatches: dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: parks,
+      set: `requeued = 1, pending = 1, revision = revision + 1,
+        parked_until = CASE WHEN v_park > 0 THEN ${dialect.now} + v_park
+          WHEN deferred = 1 THEN 0 ELSE parked_until END, deferred = 0`,
+      where: `messaging_batch.id = v_id
+        AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending}`)}`,
+    }),
+    selectCompleted: `SELECT b.id, b.tenant, b.channel FROM ${ids.sql} ${dialect.join} messaging_batch b ON b.id = v_id
+      WHERE ${dialect.also(`b.pending = 0 AND b.phase = ${BATCH_PHASE.sending}`)}
+        AND NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)`,
+    complete: dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: completed,
+      set: `phase = ${BATCH_PHASE.completed}, completed_at = v_at, poll_at = v_poll_at`,
+      where: `messaging_batch.id = v_id
+        AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending} AND messaging_batch.pending = 0`)}`,
+    }),
+  };
+}

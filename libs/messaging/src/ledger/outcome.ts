@@ -1,0 +1,26 @@
+import type { SUBMISSION_OUTCOME } from './schema.js';
+
+/** What became of one submission: a fact, whoever holds the lane by now. */
+export interface Outcome {
+  readonly batch: string;
+  readonly n: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly transport: string;
+  /** The fence the request was started under: only its holder may set messages back. */
+  readonly fence: number;
+  readonly result: keyof typeof SUBMISSION_OUTCOME;
+  readonly reference?: string;
+  /** The provider's id by position. */
+  readonly messageIds?: ReadonlyMap<number, string>;
+  /** Codes by position of recipients refused while the others were accepted. */
+  readonly rejected?: ReadonlyMap<number, string>;
+  readonly details?: Readonly<Record<string, string | number | null>>;
+  readonly errorCode?: string;
+  /** With `refused`: attempts used up so far; the messages keep it. */
+  readonly attempts?: number;
+  /** With `refused`: no attempt is left, the messages are `failed`. */
+  readonly exhausted?: boolean;
+  /** With `refused`: milliseconds the batch is left aside, so that others may pass. */
+  readonly parkFor?: number;
+}

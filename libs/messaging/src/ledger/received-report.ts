@@ -1,0 +1,92 @@
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { identifier, plausible, word } from '../message/report-fields.js';
+import { isReportedStatus, type ReportedStatus, STATUS_RANK } from '../message/status.js';
+import { digestId } from './report-hash.js';
+
+/** A report as the recorder takes it: fit to store, whoever parsed it. Times are epoch microseconds. */
+export interface ReceivedReport extends DeliveryReport {
+  readonly transport: string;
+  /** `{batch}-s{n}` where the report was asked for by it. */
+  readonly submissionId: string | undefined;
+  readonly receivedAt: number;
+  /** What makes it this report and no other. */
+  readonly hash: string;
+  /** It is in the log already and waits there. */
+  readonly waiting: boolean;
+}
+
+/** As wide as the ledger's columns. */
+const RECIPIENT_LENGTH = 64;
+
+/**
+ * The door of the log. Parsers are anybody's: what would not fit the database (NUL, halves of a pair,
+ * absurd times, a status that is none) is mended here, so that one report never fails the others.
+ */
+export function receivedReport(
+  report: DeliveryReport & { readonly submissionId?: string },
+  transport: string,
+  now: number,
+): ReceivedReport {
+  const recipient = identifier(report.recipient);
+  const fit: DeliveryReport = {
+    reference: identifier(report.reference),
+    messageId: identifier(report.messageId),
+    recipient: recipient !== null && recipient.length <= RECIPIENT_LENGTH ? recipient : null,
+    status: isReportedStatus(report.status) ? report.status : null,
+    rawStatus: word(report.rawStatus) ?? word(report.status) ?? '',
+    errorCode: word(report.errorCode),
+    providerTime: report.providerTime instanceof Date ? plausible(report.providerTime, now) : null,
+  };
+  return {
+    ...fit,
+    transport,
+    submissionId: report.submissionId,
+    receivedAt: now * 1_000,
+    hash: hashOf(fit, transport),
+    waiting: false,
+  };
+}
+
+function hashOf(report: DeliveryReport, transport: string): string {
+  const { reference, messageId, recipient, status, rawStatus, errorCode, providerTime } = report;
+  const time = providerTime?.getTime() ?? null;
+  return digestId(transport, reference, messageId, recipient, status, rawStatus, errorCode, time);
+}
+
+/** Epoch microseconds of what the report tells of: the SMSC's time, else ours. */
+export function reportedAt({ providerTime, receivedAt }: ReceivedReport): number {
+  return providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+}
+
+/** A report in the log that matches nothing yet. */
+export interface WaitingRow {
+  readonly id: string | number;
+  readonly hash: string;
+  readonly transport: string;
+  readonly reference: string | null;
+  readonly message_id: string | null;
+  readonly recipient: string | null;
+  readonly status: number | null;
+  readonly raw_status: string;
+  readonly error_code: string | null;
+  readonly provider_time: string | number | null;
+  readonly received_at: string | number;
+}
+
+export function fromWaitingRow(row: WaitingRow): ReceivedReport {
+  const status = Object.entries(STATUS_RANK).find(([, rank]) => rank === row.status)?.[0];
+  return {
+    hash: row.hash,
+    transport: row.transport,
+    submissionId: undefined,
+    reference: row.reference,
+    messageId: row.message_id,
+    recipient: row.recipient,
+    status: (status ?? null) as ReportedStatus | null,
+    rawStatus: row.raw_status,
+    errorCode: row.error_code,
+    providerTime: row.provider_time === null ? null : new Date(Number(row.provider_time) / 1_000),
+    receivedAt: Number(row.received_at),
+    waiting: true,
+  };
+}

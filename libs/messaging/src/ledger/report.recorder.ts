@@ -1,0 +1,154 @@
+import { Logger } from '@nestjs/common';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { STATUS_RANK } from '../message/status.js';
+import type { Clock } from '../ports/clock.js';
+import { isDataError } from './database-errors.js';
+import { GroupCommit } from './group-commit.js';
+import type { LedgerDatabase } from './ledger-database.js';
+import {
+  fromWaitingRow,
+  type ReceivedReport,
+  receivedReport,
+  reportedAt,
+  type WaitingRow,
+} from './received-report.js';
+import { type ReportMatch, ReportMatcher } from './report-matcher.js';
+import { raise, type StatusChange } from './status-change.js';
+import type { StatusWriter } from './status-writer.js';
+import { WaitingReports } from './waiting-reports.js';
+
+/** The transport a group of reports came through. */
+export interface ReportOrigin {
+  readonly transport: string;
+}
+
+/**
+ * Records delivery reports, many to a commit: appends them to the log, matches them with messages and
+ * raises statuses. Duplicates and any order leave the same state. A report that matches nothing yet
+ * waits in the log; one of a batch's own reference whose recipient the batch never named belongs to
+ * the batch, and to none of its messages.
+ *
+ * ```
+ * report ─→ log: waiting ─→ a message's (its status may rise)
+ *                   │    └─→ a batch's (nothing moves)
+ *                   └──────→ forgotten, `keepWaiting` after it came
+ * ```
+ */
+export class ReportRecorder {
+  readonly #logger = new Logger('MessagingReports');
+  readonly #matcher: ReportMatcher;
+  readonly #waiting: WaitingReports;
+  readonly #group: GroupCommit<ReceivedReport, boolean>;
+  /** Up to which waiting report the sweep has come. */
+  #swept = 0;
+
+  constructor(
+    private readonly database: LedgerDatabase,
+    private readonly writer: StatusWriter,
+    private readonly clock: Clock,
+    /** Milliseconds that a report of nobody is kept. */
+    private readonly keepWaiting: number,
+  ) {
+    this.#matcher = new ReportMatcher(database);
+    this.#waiting = new WaitingReports(database);
+    this.#group = new GroupCommit((take) => this.#flush(take), {
+      maxItems: 1_000,
+      isItemError: (error) => isDataError(error) || writer.blames(error),
+    });
+  }
+
+  /** Resolves after the commit. */
+  async record(
+    reports: readonly (DeliveryReport & { readonly submissionId?: string })[],
+    { transport }: ReportOrigin,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const received = reports.map((report) => receivedReport(report, transport, now));
+    const matched = await Promise.all(received.map((report) => this.#group.add(report)));
+    // The submit's outcome may have committed while these could not see it: look once more.
+    const missed = received.filter((_, index) => !matched[index]);
+    await this.matchWaiting(
+      missed.flatMap(({ reference, messageId }) => [reference ?? [], messageId ?? []].flat()),
+    );
+  }
+
+  idle(): Promise<void> {
+    return this.#group.idle();
+  }
+
+  /** Matches reports that came before these references and message ids were known. */
+  async matchWaiting(names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#matchAgain(await this.#waiting.named(names));
+  }
+
+  /**
+   * Matches whatever still waits and may match by now, `limit` at a time and round and round, and
+   * forgets what has waited too long: the job's safety net.
+   */
+  async sweep(limit: number): Promise<void> {
+    const from = this.#swept;
+    const rows = await this.#waiting.after(from, limit);
+    const last = Number(rows.at(-1)?.id ?? from);
+    this.#swept = rows.length < limit ? 0 : last;
+    if (rows.length === 0) return;
+    await this.#matchAgain(rows);
+    const oldest = (this.clock.now() - this.keepWaiting) * 1_000;
+    if (!rows.some(({ received_at }) => Number(received_at) < oldest)) return;
+    const forgotten = await this.#waiting.expire(from, last, oldest);
+    if (forgotten > 0)
+      this.#logger.warn(`${forgotten} reports named no message of ours, and were forgotten`);
+  }
+
+  async #matchAgain(rows: readonly WaitingRow[]): Promise<void> {
+    await Promise.all(rows.map((row) => this.#group.add(fromWaitingRow(row))));
+  }
+
+  async #flush(take: () => readonly ReceivedReport[]): Promise<boolean[]> {
+    const { changes, matched } = await this.database.transaction(async (tx) => {
+      const received = take();
+      const matches = await this.#matcher.match(tx, received);
+      const changes: StatusChange[] = [];
+      const log = new Map<string, unknown[]>();
+      received.forEach((report, index) => {
+        const match = matches.get(index);
+        const message = match?.message;
+        const change =
+          message && report.status
+            ? raise(message, STATUS_RANK[report.status], reportedAt(report), report.errorCode)
+            : undefined;
+        if (change) changes.push(change);
+        if (report.waiting && !match) return;
+        if (!log.has(report.hash) || change) log.set(report.hash, logRow(report, match, change));
+      });
+      await this.writer.log(tx, [...log.values()]);
+      await this.writer.write(tx, changes);
+      return { changes, matched: received.map((_, index) => matches.has(index)) };
+    });
+    this.writer.publish(changes);
+    return matched;
+  }
+}
+
+function logRow(
+  report: ReceivedReport,
+  match: ReportMatch | undefined,
+  change: StatusChange | undefined,
+): unknown[] {
+  const { tenant, batch } = match?.message ?? (match as { tenant?: string; batch?: string }) ?? {};
+  return [
+    report.hash,
+    tenant ?? '',
+    batch ?? null,
+    match?.message?.position ?? null,
+    report.transport,
+    report.reference,
+    report.messageId,
+    report.recipient,
+    report.status ? STATUS_RANK[report.status] : null,
+    report.rawStatus,
+    report.errorCode,
+    report.providerTime ? report.providerTime.getTime() * 1_000 : null,
+    report.receivedAt,
+    change && change.sequence > 0 ? change.sequence : null,
+  ];
+}

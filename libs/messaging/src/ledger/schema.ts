@@ -1,0 +1,43 @@
+import { BatchEntity } from './entities/batch.entity.js';
+import {
+  BatchChunkEntity,
+  LaneEntity,
+  MessageEntity,
+  ReportEntity,
+  SubmissionEntity,
+} from './entities/ledger.entities.js';
+import { Ledger1700000000000 } from './migrations/ledger.migration.js';
+import { Policy1700000000100 } from './migrations/policy.migration.js';
+
+export const LEDGER_ENTITIES = [
+  BatchEntity,
+  BatchChunkEntity,
+  SubmissionEntity,
+  MessageEntity,
+  ReportEntity,
+  LaneEntity,
+];
+
+export const LEDGER_MIGRATIONS = [Ledger1700000000000, Policy1700000000100];
+
+/** Recipients in one chunk row. */
+export const CHUNK_SIZE = 1_000;
+
+/** Where a batch stands; `pending` and `requeued` say what is left to start. */
+export const BATCH_PHASE = { accepted: 0, sending: 1, completed: 2, cancelled: 3 } as const;
+
+/** What became of a submission; `null` in the ledger: still open. */
+export const SUBMISSION_OUTCOME = {
+  accepted: 1,
+  rejected: 2,
+  /** Definitely not accepted: its messages are queued again, or `failed`. */
+  refused: 3,
+  /** Never learned. */
+  unknown: 4,
+  /** Never started: its messages are queued again. */
+  withdrawn: 5,
+  /** Its time was over before it could start. */
+  expired: 6,
+} as const;
+
+export const CLASS_ORDER = { high: 0, normal: 1 } as const;

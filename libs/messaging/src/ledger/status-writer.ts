@@ -1,0 +1,140 @@
+import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../message/events.js';
+import type { Channel } from '../message/message.js';
+import { statusOfRank } from '../message/status.js';
+import type { EventPublisher } from '../ports/event-publisher.js';
+import type { StatusListeners } from '../ports/status-listener.js';
+import type { Columns, Dialect } from './dialect.js';
+import type { Transaction } from './ledger-database.js';
+import type { HeldMessage, StatusChange } from './status-change.js';
+
+const STATUS = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_status: 'int',
+  v_sequence: 'int',
+  v_error: 'key',
+} as const satisfies Columns;
+
+const LOG = {
+  v_hash: 'uuid',
+  v_tenant: 'key',
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_transport: 'key',
+  v_reference: 'key',
+  v_message_id: 'key',
+  v_recipient: 'key',
+  v_status: 'int',
+  v_raw: 'key',
+  v_error: 'key',
+  v_provider_time: 'bigint',
+  v_received: 'bigint',
+  v_sequence: 'int',
+} as const satisfies Columns;
+
+export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code,
+  b.tenant, b.channel, b.sender, b.delivery_report`;
+
+/** Writes what the recorders decided: statuses, their log, and word of them to the listeners. */
+export class StatusWriter {
+  readonly #status;
+  readonly #log;
+  readonly #updateStatuses: string;
+  readonly #insertLog: string;
+  readonly #faults = new WeakSet<Error>();
+
+  constructor(
+    dialect: Dialect,
+    private readonly listeners: StatusListeners,
+    private readonly events: EventPublisher,
+  ) {
+    this.#status = dialect.rows(STATUS);
+    this.#log = dialect.rows(LOG);
+    this.#updateStatuses = dialect.updateFrom({
+      table: 'messaging_message',
+      rows: this.#status,
+      set: 'status = v_status, sequence = v_sequence, error_code = v_error',
+      where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
+    });
+    this.#insertLog = `INSERT INTO messaging_report (hash, tenant, batch, position, transport, reference, message_id,
+        recipient, status, raw_status, error_code, provider_time, received_at, sequence)
+      SELECT v_hash, v_tenant, v_batch, v_position, v_transport, v_reference, v_message_id,
+        v_recipient, v_status, v_raw, v_error, v_provider_time, v_received, v_sequence
+      FROM ${this.#log.sql} WHERE 1 = 1
+      ${dialect.onConflict(
+        'hash',
+        `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
+         position = coalesce(messaging_report.position, new.position),
+         sequence = coalesce(messaging_report.sequence, new.sequence),
+         batch = coalesce(messaging_report.batch, new.batch)`,
+      )}`;
+  }
+
+  /** Writes the messages as they now stand, each once. */
+  async write(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const messages = new Set<HeldMessage>(changes.map(({ message }) => message));
+    const rows = [...messages].map((m) => [
+      m.batch,
+      m.position,
+      m.status,
+      m.sequence,
+      m.error_code,
+    ]);
+    await tx.run(this.#updateStatuses, this.#status.bind(rows));
+    if (this.listeners.empty) return;
+    const told = changes.filter(({ sequence }) => sequence > 0);
+    if (told.length > 0) await this.#tell(told, tx);
+  }
+
+  /** A listener threw it: of a group, only the changes it cannot bear must fail. */
+  blames(error: unknown): boolean {
+    return error instanceof Error && this.#faults.has(error);
+  }
+
+  async #tell(told: readonly StatusChange[], tx: Transaction): Promise<void> {
+    try {
+      await this.listeners.tell(told.map(eventOf), tx.manager);
+    } catch (error) {
+      const fault =
+        error instanceof Error ? error : new Error('a listener failed', { cause: error });
+      this.#faults.add(fault);
+      throw fault;
+    }
+  }
+
+  /** @param rows in the order of `LOG` */
+  async log(tx: Transaction, rows: readonly (readonly unknown[])[]): Promise<void> {
+    if (rows.length > 0) await tx.run(this.#insertLog, this.#log.bind(rows));
+  }
+
+  /** After the commit. */
+  publish(changes: readonly StatusChange[]): void {
+    if (this.events.wants(MESSAGE_STATUS_CHANGED))
+      for (const change of changes) this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change));
+  }
+}
+
+function eventOf({
+  message,
+  previous,
+  status,
+  sequence,
+  errorCode,
+  at,
+}: StatusChange): MessageStatusChanged {
+  return {
+    tenant: message.tenant,
+    channel: message.channel as Channel,
+    batchId: message.batch,
+    messageId: `${message.batch}-${message.position}`,
+    sender: message.sender,
+    recipient: message.recipient,
+    previous: statusOfRank(previous),
+    status: statusOfRank(status),
+    errorCode,
+    providerTime: new Date(Math.floor(at / 1_000)),
+    sequence,
+    deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
+  };
+}

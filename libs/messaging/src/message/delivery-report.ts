@@ -1,0 +1,18 @@
+import type { ReportedStatus } from './status.js';
+
+/** One delivery report as a parser or a poll yields it, before it is matched with a message. */
+export interface DeliveryReport {
+  /** The provider's reference of the submission, where it gives one. */
+  readonly reference: string | null;
+  /** The provider's id of this one message, where it gives one. */
+  readonly messageId: string | null;
+  /** Digits with country code. */
+  readonly recipient: string | null;
+  /** `null`: a status nobody mapped; kept and counted, it moves nothing. */
+  readonly status: ReportedStatus | null;
+  /** The provider's own word for the status. */
+  readonly rawStatus: string;
+  readonly errorCode: string | null;
+  /** When the SMSC made the report; `null` where it does not say. */
+  readonly providerTime: Date | null;
+}

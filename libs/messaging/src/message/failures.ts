@@ -1,0 +1,50 @@
+import { MessagingError } from './errors.js';
+
+/**
+ * What a transport throws from `submit()`. The class is the meaning, and the drain acts on the
+ * meaning alone:
+ *
+ * | class | meaning | the drain |
+ * |---|---|---|
+ * | {@link RetryableFailure} | definitely not accepted, may pass later | back to `queued`, attempt + 1, backoff |
+ * | {@link PausedFailure} | nobody could be served now (refused, 429, 401/403) | back to `queued`, lane pauses, no attempt used |
+ * | {@link PermanentFailure} | definitely not accepted, never will be | `rejected` |
+ * | {@link UncertainFailure} | may have been accepted | the same submission again under its own key, else `unknown` |
+ *
+ * Any other error counts as uncertain.
+ */
+export abstract class SubmitFailure extends MessagingError {}
+
+export class RetryableFailure extends SubmitFailure {
+  constructor(
+    code: string,
+    message: string,
+    /** Provider's wish in milliseconds (`Retry-After`). */
+    readonly retryAfter?: number,
+  ) {
+    super(code, message);
+  }
+}
+
+export class PausedFailure extends SubmitFailure {
+  constructor(
+    /** `unauthorized`, `throttled`, `unreachable`, … shown in health. */
+    code: string,
+    message: string,
+    readonly retryAfter?: number,
+  ) {
+    super(code, message);
+  }
+}
+
+export class PermanentFailure extends SubmitFailure {}
+
+export class UncertainFailure extends SubmitFailure {
+  constructor(
+    code: string,
+    message: string,
+    readonly retryAfter?: number,
+  ) {
+    super(code, message);
+  }
+}

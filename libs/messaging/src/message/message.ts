@@ -1,0 +1,39 @@
+/** Kinds of message the ledger can carry. */
+export type Channel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas';
+
+/** Order class inside a lane: `high` goes before `normal`, so that a one-time password does not wait behind a campaign. */
+export type MessageClass = 'high' | 'normal';
+
+/** What is sent. The ledger stores it as JSON, so that a new kind needs no new column. */
+export type MessageContent = TextContent | TemplateContent;
+
+export interface TextContent {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+export interface TemplateContent {
+  readonly kind: 'template';
+  readonly template: string;
+  readonly language: string;
+  readonly params: readonly string[];
+}
+
+/**
+ * An SMS to one or many recipients (interface section 2.1).
+ *
+ * @example
+ * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
+ */
+export interface SmsMessage {
+  /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
+  readonly from: string;
+  /** Phone numbers, digits with country code. A leading plus, spaces, dashes and brackets are normalised away. */
+  readonly to: string | readonly string[];
+  /** The text; longer than one part is split and charged per part. */
+  readonly body: string;
+  /** Ask the provider for a callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
+  readonly deliveryReport?: 'none' | 'yes';
+  /** Not before this time; a past time means at once, in its turn. */
+  readonly sendAt?: Date;
+}

@@ -1,0 +1,65 @@
+import type { FieldError } from './errors.js';
+import { PhoneNumberSet } from './phone-number-set.js';
+
+const ZERO = 48;
+const DECORATION = /^\+|[\s\-().]/g;
+
+/** Digits with country code, 7–15 of them (E.164 without the plus). */
+export function isPhoneNumber(value: unknown): value is string {
+  return typeof value === 'string' && valueOf(value) > 0;
+}
+
+/** Removes a leading plus, spaces, dashes, dots and brackets. */
+export function normalisePhoneNumber(value: string): string {
+  return valueOf(value) > 0 ? value : value.trim().replace(DECORATION, '');
+}
+
+/** `23480******78`: enough to tell two apart in a log, too little to call. */
+export function maskPhoneNumber(value: string): string {
+  return value.length < 8
+    ? '****'
+    : `${value.slice(0, 5)}${'*'.repeat(value.length - 7)}${value.slice(-2)}`;
+}
+
+/**
+ * Normalises and de-duplicates a recipient list in one pass, keeping the order.
+ * Reports at most `maxErrors` bad entries, by index, as `to[3]`.
+ */
+export function normaliseRecipients(
+  to: readonly unknown[],
+  maxErrors = 10,
+): { recipients: string[]; errors: FieldError[] } {
+  const seen = new PhoneNumberSet(to.length);
+  const recipients: string[] = [];
+  const errors: FieldError[] = [];
+  for (let index = 0; index < to.length; index++) {
+    const entry = to[index];
+    let number = typeof entry === 'string' ? entry : '';
+    let value = valueOf(number);
+    if (value === 0) {
+      number = normalisePhoneNumber(number);
+      value = valueOf(number);
+    }
+    if (value > 0) {
+      if (seen.add(value)) recipients.push(number);
+    } else if (errors.length < maxErrors)
+      errors.push({
+        path: `to[${index}]`,
+        message: 'must be a phone number: 7 to 15 digits with country code, such as 2348012345678',
+      });
+  }
+  return { recipients, errors };
+}
+
+/** The number of 7 to 15 digits without a leading zero; 0 where it is none. */
+function valueOf(number: string): number {
+  const { length } = number;
+  if (length < 7 || length > 15 || number.charCodeAt(0) === ZERO) return 0;
+  let value = 0;
+  for (let index = 0; index < length; index++) {
+    const digit = number.charCodeAt(index) - ZERO;
+    if (digit < 0 || digit > 9) return 0;
+    value = value * 10 + digit;
+  }
+  return value;
+}

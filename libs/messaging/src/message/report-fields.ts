@@ -1,0 +1,59 @@
+import { isPhoneNumber, normalisePhoneNumber } from './phone-number.js';
+
+/** Zones as RFC 3339 writes them, and without their colon as many providers do. */
+const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
+/** The first SMSC is younger than this. */
+const EARLIEST = Date.UTC(1990, 0, 1);
+const DAY = 86_400_000;
+
+/** What nearly every field is made of: nothing to look at twice. */
+const PLAIN = /^[\x20-\x7e]{1,255}$/;
+const PLAIN_WORD = /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/;
+
+/** An own property: a `__proto__` in the JSON is nobody's status. */
+export function own(data: object, name: string): unknown {
+  return Object.hasOwn(data, name) ? (data as Record<string, unknown>)[name] : undefined;
+}
+
+/** Compared byte by byte later on, so taken whole or not at all; controls and halves of a pair fit no database. */
+export function identifier(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  return PLAIN.test(value) || /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value) ? value : null;
+}
+
+/** A short word or number for people: made fit to store. */
+export function word(value: unknown): string | null {
+  if (typeof value === 'string' && PLAIN_WORD.test(value)) return value;
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const text = String(value)
+    .slice(0, 256)
+    .replace(/[\p{Cc}\p{Cs}]/gu, '')
+    .trim()
+    .slice(0, 64);
+  return text === '' ? null : text;
+}
+
+/** Digits with country code, however they were written. */
+export function recipientNumber(value: unknown): string | null {
+  if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
+  const number = normalisePhoneNumber(String(value).slice(0, 64));
+  return isPhoneNumber(number) ? number : null;
+}
+
+/** A date and time with its offset; without one it is nobody's time. */
+export function moment(value: unknown): Date | null {
+  if (typeof value !== 'string' || !WITH_OFFSET.test(value)) return null;
+  const at = Date.parse(
+    value
+      .toUpperCase()
+      .replace(' ', 'T')
+      .replace(/(\d{2})(\d{2})$/, '$1:$2'),
+  );
+  return Number.isNaN(at) ? null : new Date(at);
+}
+
+/** `null` before 1990, more than a day ahead of `now`, or where it is no time at all. */
+export function plausible(time: Date | null, now: number): Date | null {
+  const at = time?.getTime() ?? Number.NaN;
+  return at >= EARLIEST && at <= now + DAY ? time : null;
+}

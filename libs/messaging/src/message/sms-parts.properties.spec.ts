@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { smsParts } from './sms-parts.js';
+
+const gsm = fc.string({ unit: fc.constantFrom(...'abcXYZ 019@£€{}[]~|^\\\n'), maxLength: 700 });
+const any = fc.string({ unit: 'grapheme', maxLength: 400 });
+
+describe('parts of a text', () => {
+  it('hold all of it, and no more of them than it may need', () => {
+    fc.assert(
+      fc.property(fc.oneof(gsm, any), (text) => {
+        const { encoding, parts, units } = smsParts(text);
+        const [one, many] = encoding === 'GSM-7' ? [160, 153] : [70, 67];
+        // A pair or an escape that does not fit costs a part one unit at most.
+        const [least, most] =
+          units <= one ? [1, 1] : [Math.ceil(units / many), Math.ceil(units / (many - 1))];
+        expect(parts).toBeGreaterThanOrEqual(least);
+        expect(parts).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  it('grow with the text', () => {
+    fc.assert(
+      fc.property(gsm, gsm, (a, b) => {
+        expect(smsParts(a + b).parts).toBeGreaterThanOrEqual(smsParts(a).parts);
+        expect(smsParts(a + b).units).toBe(smsParts(a).units + smsParts(b).units);
+      }),
+    );
+  });
+
+  it('count every basic character as one septet and every escaped one as two', () => {
+    fc.assert(
+      fc.property(gsm, (text) => {
+        const escaped = [...text].filter((c) => '€{}[]~|^\\'.includes(c)).length;
+        expect(smsParts(text)).toMatchObject({ encoding: 'GSM-7', units: text.length + escaped });
+      }),
+    );
+  });
+});

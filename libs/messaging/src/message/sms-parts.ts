@@ -1,0 +1,63 @@
+/** How a text goes over the air (3GPP TS 23.038 and 23.040). */
+export interface SmsParts {
+  readonly encoding: 'GSM-7' | 'UCS-2';
+  readonly parts: number;
+  /** Septets (GSM-7) or 16-bit units (UCS-2). */
+  readonly units: number;
+}
+
+const BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
+const EXTENSION = '\f^{}\\[~]|€';
+
+/** Septets by UTF-16 unit: 1 basic, 2 escaped, 0 not in GSM-7. */
+const SEPTETS = new Uint8Array(0x10000);
+for (const character of BASIC) SEPTETS[character.charCodeAt(0)] = 1;
+for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2;
+
+/**
+ * Parts of a text: 160 septets, then 153 a part, an escape never split from its character;
+ * where a character is not in GSM 03.38, 70 units, then 67 a part, a surrogate pair never split.
+ */
+export function smsParts(text: string): SmsParts {
+  let units = 0;
+  let parts = 1;
+  let room = 153;
+  for (let index = 0; index < text.length; index++) {
+    const septets = SEPTETS[text.charCodeAt(index)] ?? 0;
+    if (septets === 0) return ucs2Parts(text);
+    units += septets;
+    if (septets > room) {
+      parts++;
+      room = 153;
+    }
+    room -= septets;
+  }
+  return { encoding: 'GSM-7', parts: units <= 160 ? 1 : parts, units };
+}
+
+/** The characters of a text that are not in GSM 03.38, each once, in their order: what makes it UCS-2. */
+export function ucs2Characters(text: string, max = 10): string[] {
+  const found = new Set<string>();
+  for (const character of text) {
+    if (character.length === 1 && SEPTETS[character.charCodeAt(0)]) continue;
+    found.add(character);
+    if (found.size === max) break;
+  }
+  return [...found];
+}
+
+function ucs2Parts(text: string): SmsParts {
+  const units = text.length;
+  if (units <= 70) return { encoding: 'UCS-2', parts: 1, units };
+  let parts = 0;
+  for (let start = 0; start < units; parts++) {
+    start += 67;
+    if (start < units && isLowSurrogate(text.charCodeAt(start))) start--;
+  }
+  return { encoding: 'UCS-2', parts, units };
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,19 @@
+import { v7 } from 'uuid';
+
+/** Time and identity, overridable so that tests never wait. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds that never go back; only differences mean anything. */
+  monotonic(): number;
+  /** A UUIDv7, greater than every earlier one of this process (RFC 9562, 6.2). */
+  id(): string;
+}
+
+export const MESSAGING_CLOCK = Symbol('MESSAGING_CLOCK');
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  id: () => v7(),
+};

@@ -1,0 +1,21 @@
+import type {
+  BATCH_COMPLETED,
+  BatchCompleted,
+  MESSAGE_STATUS_CHANGED,
+  MessageStatusChanged,
+} from '../message/events.js';
+
+/** Payload by event name. */
+export interface MessagingEvents {
+  readonly [MESSAGE_STATUS_CHANGED]: MessageStatusChanged;
+  readonly [BATCH_COMPLETED]: BatchCompleted;
+}
+
+/** Where events go after their commit. Never throws. */
+export interface EventPublisher {
+  /** Does anybody listen? Events nobody wants are not made. */
+  wants(event: keyof MessagingEvents): boolean;
+  publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void;
+}
+
+export const EVENT_PUBLISHER = Symbol('EVENT_PUBLISHER');

@@ -1,0 +1,81 @@
+import type { DeliveryReport } from '../message/delivery-report.js';
+import type { Channel, MessageContent } from '../message/message.js';
+
+/** One request to the provider. A resend repeats exactly this, under the same `id`. */
+export interface Submission {
+  /** `{batchId}-s{n}`: also the idempotency key on the wire. */
+  readonly id: string;
+  readonly batchId: string;
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  readonly content: MessageContent;
+  /** Digits with country code; at most `maxRecipients`. */
+  readonly recipients: readonly string[];
+  readonly deliveryReport: 'none' | 'yes';
+  /** 1 for the first try. */
+  readonly attempt: number;
+  /** When it was first about to leave; a resend has the same. */
+  readonly firstSentAt: Date;
+}
+
+/** The provider accepted the submission. */
+export interface SubmissionAccepted {
+  /** The provider's reference of the whole submission. */
+  readonly reference: string;
+  /** The provider's id of each message, in the order of `recipients`, where it gives them. */
+  readonly messageIds?: readonly string[];
+  /** Recipients of this submission the provider refused while accepting the others. */
+  readonly rejected?: ReadonlyMap<string, string>;
+  /** Whatever else the answer told (cost, currency, category, sender); stored as JSON. */
+  readonly details?: Readonly<Record<string, string | number | null>>;
+}
+
+/** A submission that was sent, or may have been: what its reports are asked by. */
+export interface SentSubmission {
+  readonly submissionId: string;
+  /** The provider's reference; `null` where it was never learned. */
+  readonly reference: string | null;
+  /** Digits with country code, as submitted. */
+  readonly recipients: readonly string[];
+  readonly firstSentAt: Date;
+}
+
+/** A report found by polling, with the submission it belongs to where only that is known. */
+export interface FetchedReport extends DeliveryReport {
+  readonly submissionId?: string;
+}
+
+/** Where a transport that hears of deliveries by itself (a socket, a simulation) hands them in; resolves after the commit. */
+export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
+
+export interface TransportCapabilities {
+  /** Recipients one request may carry. */
+  readonly maxRecipients: number;
+  /** How long the provider honours an idempotency key, in milliseconds; 0: not at all. */
+  readonly idempotencyWindow: number;
+}
+
+/**
+ * A way out of the house. Implementations run `messageTransportContract()` and may also implement
+ * Nest's lifecycle hooks.
+ */
+export interface MessageTransport {
+  /** Stable name, stored with every submission and report. */
+  readonly name: string;
+  readonly capabilities: TransportCapabilities;
+  /**
+   * Hand one submission over. Resolves only when the provider said it has it.
+   * @throws a {@link SubmitFailure} that says what is known; anything else counts as uncertain.
+   */
+  submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
+  /** Ask for reports of earlier submissions, at most 100 at a time. */
+  fetchReports?(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly FetchedReport[]>;
+  /** Called once before the first submission. */
+  listen?(sink: ReportSink): void;
+}
+
+export const MESSAGE_TRANSPORT = Symbol('MESSAGE_TRANSPORT');
