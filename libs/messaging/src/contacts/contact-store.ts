@@ -1,0 +1,142 @@
+import { MessageValidationError } from '../message/errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Columns, Dialect } from '../ledger/dialect.js';
+import type { Sql } from '../ledger/ledger-database.js';
+import type { Identity } from './person.js';
+
+export interface ContactRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly phone: string | null;
+  readonly bsuid: string | null;
+  readonly name: string | null;
+  readonly created_at: string | number;
+}
+
+const CONTACT = {
+  v_id: 'uuid',
+  v_tenant: 'key',
+  v_phone: 'key',
+  v_bsuid: 'key',
+  v_name: 'key',
+  v_at: 'bigint',
+} as const satisfies Columns;
+
+/** Contacts by either of their identifiers, many to a statement. */
+export class ContactStore {
+  readonly #sql: ReturnType<typeof statementsFor>;
+
+  constructor(
+    dialect: Dialect,
+    private readonly clock: Clock,
+  ) {
+    this.#sql = statementsFor(dialect);
+  }
+
+  /** Each identity's contact, made where there is none; ids in the order given. */
+  async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
+    const known = await this.lookUp(tx, tenant, people);
+    const fresh = new Map<string, Identity>();
+    for (const person of people)
+      if (!known.of(person)) for (const key of keysOf(person)) fresh.set(key, person);
+    const inserted = [...new Set(fresh.values())];
+    if (inserted.length > 0) {
+      const at = this.clock.now() * 1_000;
+      await tx.run(
+        this.#sql.insert,
+        this.#sql.contacts.bind(
+          inserted.map((p) => [this.clock.id(), tenant, p.phone, p.bsuid, p.name ?? null, at]),
+        ),
+      );
+    }
+    const now = inserted.length > 0 ? await this.lookUp(tx, tenant, people) : known;
+    await this.#learn(tx, tenant, people, now);
+    return people.map((person) => (now.of(person) as ContactRow).id);
+  }
+
+  /** Contacts that exist, by identity. */
+  async lookUp(tx: Pick<Sql, 'all'>, tenant: string, people: readonly Identity[]): Promise<Known> {
+    const phones = people.flatMap(({ phone }) => (phone === null ? [] : [[phone]]));
+    const bsuids = people.flatMap(({ bsuid }) => (bsuid === null ? [] : [[bsuid]]));
+    const { keys, byPhone, byBsuid } = this.#sql;
+    return new Known([
+      ...(phones.length > 0
+        ? await tx.all<ContactRow>(byPhone, [...keys.bind(phones), tenant])
+        : []),
+      ...(bsuids.length > 0
+        ? await tx.all<ContactRow>(byBsuid, [...keys.bind(bsuids), tenant])
+        : []),
+    ]);
+  }
+
+  /** Writes down what the identities tell beyond what is known. */
+  async #learn(tx: Sql, tenant: string, people: readonly Identity[], known: Known): Promise<void> {
+    const updates = new Map<string, unknown[]>();
+    people.forEach((person, index) => {
+      const row = known.of(person) as ContactRow;
+      const other = known.ofBsuid(person.bsuid);
+      if (other && other.id !== row.id)
+        throw new MessageValidationError([
+          {
+            path: `contacts[${index}]`,
+            message: 'phone and bsuid belong to two contacts; erase one of them first',
+          },
+        ]);
+      const phone = person.phone ?? row.phone;
+      const bsuid = person.bsuid ?? row.bsuid;
+      const name = person.name ?? row.name;
+      if (phone !== row.phone || bsuid !== row.bsuid || name !== row.name)
+        updates.set(row.id, [row.id, tenant, phone, bsuid, name, this.clock.now() * 1_000]);
+    });
+    if (updates.size > 0)
+      await tx.run(this.#sql.update, this.#sql.contacts.bind([...updates.values()]));
+  }
+}
+
+/** Contacts found, by what they are found by. */
+export class Known {
+  readonly #byPhone = new Map<string, ContactRow>();
+  readonly #byBsuid = new Map<string, ContactRow>();
+
+  constructor(rows: readonly ContactRow[]) {
+    for (const row of rows) {
+      if (row.phone !== null) this.#byPhone.set(row.phone, row);
+      if (row.bsuid !== null) this.#byBsuid.set(row.bsuid, row);
+    }
+  }
+
+  of({ phone, bsuid }: Identity): ContactRow | undefined {
+    return (phone === null ? undefined : this.#byPhone.get(phone)) ?? this.ofBsuid(bsuid);
+  }
+
+  ofBsuid(bsuid: string | null): ContactRow | undefined {
+    return bsuid === null ? undefined : this.#byBsuid.get(bsuid);
+  }
+}
+
+function keysOf({ phone, bsuid }: Identity): string[] {
+  return phone === null ? [`b${bsuid}`] : [`p${phone}`];
+}
+
+function statementsFor(dialect: Dialect) {
+  const contacts = dialect.rows(CONTACT);
+  const keys = dialect.rows({ v_key: 'key' });
+  const select = (column: string) =>
+    `SELECT c.id, c.tenant, c.phone, c.bsuid, c.name, c.created_at
+     FROM ${keys.sql} ${dialect.join} messaging_contact c ON c.${column} = v_key AND c.tenant = ?`;
+  return {
+    contacts,
+    keys,
+    byPhone: select('phone'),
+    byBsuid: select('bsuid'),
+    insert: `INSERT INTO messaging_contact (id, tenant, phone, bsuid, name, created_at, updated_at)
+      SELECT v_id, v_tenant, v_phone, v_bsuid, v_name, v_at, v_at FROM ${contacts.sql} WHERE 1 = 1
+      ${dialect.ignoreConflict('messaging_contact', 'id')}`,
+    update: dialect.updateFrom({
+      table: 'messaging_contact',
+      rows: contacts,
+      set: 'phone = v_phone, bsuid = v_bsuid, name = v_name, updated_at = v_at',
+      where: 'messaging_contact.id = v_id',
+    }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Dialect } from '../ledger/dialect.js';
+import { forgetRecipient } from '../ledger/forgetting.js';
+import type { Sql } from '../ledger/ledger-database.js';
+import type { Suppressions } from './suppressions.js';
+
+export interface ErasureResult {
+  /** Messages that no longer name the person. */
+  readonly messages: number;
+  /** Batches that have not ended and still do. */
+  readonly remaining: number;
+}
+
+/** Forgets one person, keeping the counts and what they refused. */
+export class Erasure {
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly suppressions: Suppressions,
+  ) {}
+
+  async erase(
+    tx: Sql,
+    tenant: string,
+    contact: string | undefined,
+    phone: string | null,
+    now: number,
+  ): Promise<ErasureResult> {
+    if (contact !== undefined) {
+      const refused = await tx.all<{ channel: string }>(
+        "SELECT channel FROM messaging_consent WHERE contact = ? AND state = 'opted_out'",
+        [contact],
+      );
+      if (phone !== null)
+        for (const { channel } of refused)
+          await this.suppressions.add(tx, tenant, [phone], {
+            channel,
+            reason: 'opted_out',
+            at: now,
+          });
+      for (const table of ['group_member', 'inbound', 'consent_history', 'consent'])
+        await tx.run(`DELETE FROM messaging_${table} WHERE contact = ?`, [contact]);
+      await tx.run('DELETE FROM messaging_contact WHERE id = ?', [contact]);
+    }
+    return phone === null
+      ? { messages: 0, remaining: 0 }
+      : forgetRecipient(tx, this.dialect, tenant, phone);
+  }
+}

@@ -1,0 +1,21 @@
+import type { MessagingPolicy, PolicySlice, Verdict, Verdicts } from '../ports/messaging-policy.js';
+
+const DENIED: Verdict = {
+  decision: 'deny',
+  code: 'opt_in_required',
+  reason: 'has not opted in to WhatsApp messages',
+};
+
+/** WhatsApp is only for those who opted in (interface section 4.2). */
+export class OptInRequiredPolicy implements MessagingPolicy {
+  readonly name = 'opt-in-required';
+
+  async decide({ items }: PolicySlice): Promise<Verdicts> {
+    const verdicts = new Map<number, Verdict>();
+    items.forEach(({ message, facts }, index) => {
+      if (message.channel === 'whatsapp' && facts.consent !== 'opted_in')
+        verdicts.set(index, DENIED);
+    });
+    return verdicts;
+  }
+}

@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals';
+import type { MessagingPolicy } from '../ports/messaging-policy.js';
+import { policiesInOrder } from './policy-order.js';
+
+const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };
+const names = (...of: Parameters<typeof policiesInOrder>) =>
+  policiesInOrder(...of).map(({ name }) => name);
+
+it('the opt-in comes first, the app’s own policies last, quiet hours only where they are set', () => {
+  expect(names({}, [own])).toEqual(['opt-in-required', 'opted-out', 'service-window', 'own']);
+  expect(names({ quietHours: { from: '21:00', to: '08:00' } }, [])).toContain('quiet-hours');
+});
+
+it('policies are removed and reordered by name', () => {
+  expect(names({ remove: ['opted-out'], order: ['own'] }, [own])).toEqual([
+    'own',
+    'opt-in-required',
+    'service-window',
+  ]);
+});
+
+it('a name there is not, or twice, fails the boot and names what there is', () => {
+  expect(() => names({ remove: ['opt-out'] }, [])).toThrow(
+    'policy.remove: there is no policy opt-out',
+  );
+  expect(() => names({ order: ['x'] }, [])).toThrow('opt-in-required, opted-out, service-window');
+  expect(() => names({}, [own, own])).toThrow('two policies named own');
+  expect(() => names({ serviceWindow: { margin: '24h' } }, [])).toThrow('shorter than 24 hours');
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { PolicyItem, PolicySlice } from '../ports/messaging-policy.js';
+import { SERVICE_WINDOW, ServiceWindowPolicy, windowIsOpen } from './service-window.policy.js';
+
+const NOW = Date.UTC(2026, 5, 1);
+const margins = fc.integer({ min: 0, max: SERVICE_WINDOW - 1 });
+const near = fc.integer({ min: -2, max: 2 });
+
+function slice(item: Partial<PolicyItem['message']>, lastInboundAt: number | null): PolicySlice {
+  const message = {
+    tenant: '',
+    channel: 'whatsapp',
+    sender: '1',
+    content: { kind: 'text', text: 'Hi' },
+    ...item,
+  } as PolicyItem['message'];
+  const facts = { contact: 'c', suppressed: false, consent: 'opted_in', lastInboundAt } as const;
+  return { stage: 'send', now: NOW, items: [{ message, recipient: '2348012345678', facts }] };
+}
+
+describe('the service window', () => {
+  it('closes at 24 hours less the margin, to the millisecond', () => {
+    fc.assert(
+      fc.property(margins, near, (margin, off) => {
+        const last = NOW - (SERVICE_WINDOW - margin) + off;
+        expect(windowIsOpen(last, NOW, margin)).toBe(off > 0 && last - NOW <= margin);
+      }),
+    );
+  });
+
+  it('is open for every age from now to then, and only once somebody wrote', () => {
+    fc.assert(
+      fc.property(margins, fc.nat(3 * SERVICE_WINDOW), (margin, age) => {
+        expect(windowIsOpen(NOW - age, NOW, margin)).toBe(age < SERVICE_WINDOW - margin);
+        expect(windowIsOpen(null, NOW, margin)).toBe(false);
+      }),
+    );
+  });
+
+  it('a clock that is ahead opens nothing beyond the margin, and nothing past 24 hours', () => {
+    fc.assert(
+      fc.property(margins, fc.nat(SERVICE_WINDOW), fc.nat(), (margin, ahead, age) => {
+        expect(ahead > margin && windowIsOpen(NOW + ahead, NOW, margin)).toBe(false);
+        // The recorder's clock was ahead by no more than the margin.
+        const written = NOW - age + Math.min(ahead, margin);
+        expect(windowIsOpen(written, NOW, margin) && age >= SERVICE_WINDOW).toBe(false);
+      }),
+    );
+  });
+
+  it('a template needs none, and neither does another channel', async () => {
+    const policy = new ServiceWindowPolicy(0, undefined);
+    const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
+    expect((await policy.decide(slice({ content: template }, null))).size).toBe(0);
+    expect((await policy.decide(slice({ channel: 'sms' }, null))).size).toBe(0);
+    expect((await policy.decide(slice({}, null))).get(0)).toMatchObject({ code: 'window_closed' });
+    expect((await policy.decide(slice({}, NOW - 1))).size).toBe(0);
+  });
+
+  it('puts the app’s template in the place of a text that may not go', async () => {
+    const content = { kind: 'template', template: 't', language: 'en', params: [] } as const;
+    const policy = new ServiceWindowPolicy(0, () => content);
+    expect((await policy.decide(slice({}, null))).get(0)).toEqual({
+      decision: 'substitute',
+      content,
+    });
+  });
+});
