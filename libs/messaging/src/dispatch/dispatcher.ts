@@ -1,0 +1,88 @@
+import { Logger } from '@nestjs/common';
+import type { DispatchEngine } from '../ports/dispatch-engine.js';
+import { milliseconds } from '../ports/duration.js';
+import type { MessagingOptions } from '../ports/messaging-options.js';
+import { rateOf } from '../ports/rate-limit.js';
+import { LaneDrain } from './lane-drain.js';
+import { LaneGate } from './lane-gate.js';
+import type { LaneDrainContext, LaneMemory } from './lane-run.js';
+import { RateLimiter } from './rate-limiter.js';
+
+/** Lanes whose rate and failures are remembered between runs. */
+const REMEMBERED = 10_000;
+
+/** Milliseconds an engine may take to stop after the last drain's time is over. */
+const AFTER_DRAINS = 1_000;
+
+/** Gives the engine its drain, and every lane its limiter and gate. */
+export class Dispatcher {
+  readonly #logger = new Logger('Dispatch');
+  readonly #running = new Map<string, LaneDrain>();
+  readonly #memories = new Map<string, LaneMemory>();
+
+  constructor(
+    private readonly engine: DispatchEngine,
+    private readonly context: LaneDrainContext,
+    private readonly options: Pick<MessagingOptions, 'rateLimit' | 'backoff'>,
+  ) {}
+
+  start(): Promise<void> {
+    return this.engine.start((lane, signal) => this.drain(lane, signal));
+  }
+
+  /** An engine that does not stop is left behind once every drain has had its time. */
+  async stop(): Promise<void> {
+    let deadline: NodeJS.Timeout | undefined;
+    const given = new Promise<'late'>((resolve) => {
+      deadline = setTimeout(resolve, this.context.shutdownTimeout + AFTER_DRAINS, 'late');
+    });
+    const ended = await Promise.race([this.engine.stop(), given]);
+    clearTimeout(deadline);
+    if (ended === 'late') this.#logger.error('The dispatch engine did not stop in time');
+  }
+
+  /** Work was accepted; a drain of this process that is at it looks again. */
+  wake(lane: string, at?: number): void {
+    this.#running.get(lane)?.nudge();
+    // What was accepted is accepted, whatever the engine says: the wake job finds it.
+    void (async () => this.engine.wake(lane, at))().catch((error: unknown) =>
+      this.#logger.warn(`${lane}: not woken: ${(error as Error).name}`),
+    );
+  }
+
+  async drain(lane: string, signal: AbortSignal): Promise<number | undefined> {
+    if (this.#running.has(lane)) return undefined;
+    const drain = new LaneDrain(this.context, lane, this.#memoryOf(lane), signal);
+    this.#running.set(lane, drain);
+    try {
+      return await drain.run();
+    } finally {
+      this.#running.delete(lane);
+    }
+  }
+
+  #memoryOf(lane: string): LaneMemory {
+    const known = this.#memories.get(lane);
+    if (known) {
+      this.#memories.delete(lane);
+      this.#memories.set(lane, known);
+      return known;
+    }
+    const { rateLimit } = this.options;
+    const limit = typeof rateLimit === 'function' ? rateLimit(lane) : rateLimit;
+    const rate = limit && rateOf(`rateLimit of lane ${lane}`, limit);
+    const memory: LaneMemory = {
+      gate: new LaneGate(milliseconds('backoff', this.options.backoff ?? '1s')),
+      limiter: rate && new RateLimiter(rate.max, rate.per),
+      per: rate?.per ?? 0,
+      fence: -1,
+    };
+    this.#memories.set(lane, memory);
+    // A forgotten lane costs nothing but a wait: its state is in the ledger, too.
+    for (const oldest of this.#memories.keys()) {
+      if (this.#memories.size <= REMEMBERED) break;
+      if (!this.#running.has(oldest)) this.#memories.delete(oldest);
+    }
+    return memory;
+  }
+}

@@ -1,0 +1,177 @@
+import { LaneLostError } from '../ledger/intent.recorder.js';
+import { LaneRequests } from './lane-requests.js';
+import type { LaneDrainContext, LaneMemory, LaneRun } from './lane-run.js';
+import { LaneStock } from './lane-stock.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { WakeSignal } from './wake-signal.js';
+
+/** Rests shorter than this are waited for with the lane in hand, in milliseconds. */
+const LINGER = 1_000;
+
+/**
+ * Drains one lane, from lease to release:
+ *
+ * ```
+ * acquire ─▶ recover what a former holder left open ─▶ ┌ plan ─▶ intent (committed) ─▶ start in order ┐
+ *                                                      └──────────── outcomes, many to a commit ◀─────┘
+ *         ─▶ nothing due, or rest, or stop ─▶ withdraw what did not start ─▶ release
+ * ```
+ */
+export class LaneDrain {
+  #stock: LaneStock | undefined;
+
+  constructor(
+    private readonly context: LaneDrainContext,
+    private readonly lane: string,
+    private readonly memory: LaneMemory,
+    private readonly stopping: AbortSignal,
+  ) {}
+
+  /** New work may be due. */
+  nudge(): void {
+    this.#stock?.nudge();
+  }
+
+  /** @returns when to come again, epoch milliseconds, where that is known */
+  async run(): Promise<number | undefined> {
+    const { context, lane, memory, stopping } = this;
+    const moment = LeaseKeeper.moment(context.clock);
+    const lease = await context.lanes.acquire(lane);
+    if (!lease) return undefined;
+    const keeper = new LeaseKeeper(context.lanes, context.clock, lease, context.leaseTime, moment);
+    const changed = new WakeSignal();
+    const run: LaneRun = {
+      context,
+      lane,
+      lease,
+      keeper,
+      memory,
+      stopping,
+      changed,
+      recovered: lease.clean,
+      failure: undefined,
+    };
+    const stock = new LaneStock(run);
+    const requests = new LaneRequests(run, stock);
+    this.#stock = stock;
+    const wake = () => changed.wake();
+    stopping.addEventListener('abort', wake, { once: true });
+    try {
+      takeOverRate(run);
+      if (requests.restFor <= 0) {
+        if (!run.recovered) requests.lose(await stock.recover());
+        run.recovered = true;
+        await pump(run, stock, requests);
+      }
+    } catch (error) {
+      if (error instanceof LaneLostError) keeper.lose();
+      else run.failure = error;
+    } finally {
+      stopping.removeEventListener('abort', wake);
+    }
+    return finish(run, stock, requests);
+  }
+}
+
+/** Starts what is ready, in order, as rate, concurrency and lease allow; ends when there is nothing to wait for. */
+async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
+  const { context, memory, keeper, changed } = run;
+  while (!run.stopping.aborted && !keeper.lost && run.failure === undefined) {
+    const { restFor } = requests;
+    if (restFor > LINGER) return;
+    if (restFor > 0) {
+      await changed.sleep(restFor);
+      continue;
+    }
+    if (stock.overtaken) requests.withdraw(stock.withdraw());
+    stock.refill(requests);
+    const { next, resendIn } = stock;
+    if (next && !next.resent && resendIn <= 0) await changed.sleep(LINGER);
+    else if (!next) {
+      if (stock.dry && requests.settled && resendIn > LINGER) return;
+      if (await changed.sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
+    } else if (requests.inFlight >= (memory.gate.probing ? 1 : context.concurrency)) {
+      await changed.sleep(LINGER);
+    } else if (!keeper.valid) {
+      await changed.sleep(Math.min(50, context.leaseTime / 10));
+    } else {
+      const wait = next.instead ? 0 : rateDelay(run, next.positions.length);
+      if (wait > 0) await changed.sleep(wait);
+      else if (stock.stale) requests.withdraw(await stock.judgeAgain());
+      else {
+        stock.take();
+        requests.start(next);
+      }
+    }
+  }
+}
+
+/** Milliseconds until the lane's and the transport's rate let `n` start. */
+function rateDelay({ context, memory }: LaneRun, n: number): number {
+  const now = context.clock.monotonic();
+  const own = memory.limiter?.delay(n, now) ?? 0;
+  return own > 0 ? own : (context.transportRate?.delay(n, now) ?? 0);
+}
+
+/** A lane that somebody else held may have used up its window. */
+function takeOverRate({ context, lease, memory }: LaneRun): void {
+  const { limiter, per } = memory;
+  const { fence, clean, rateState, idleFor } = lease;
+  const known = memory.fence === fence - 1;
+  memory.fence = fence;
+  if (!limiter || known) return;
+  const now = context.clock.monotonic();
+  if (rateState) limiter.restore(rateState, now);
+  else if (!clean) limiter.holdUntil(now + per - idleFor);
+}
+
+/** Lets requests in flight end, within the bound, records them and gives the lane back. */
+async function finish(
+  run: LaneRun,
+  stock: LaneStock,
+  requests: LaneRequests,
+): Promise<number | undefined> {
+  const { context, lane, lease, keeper, memory, changed } = run;
+  const bound = boundOf(run, requests);
+  while (stock.filling) await changed.sleep();
+  requests.withdraw(stock.withdraw());
+  while (!requests.settled) await changed.sleep();
+  bound.lift();
+  await context.outcomes.idle();
+  await requests.pausesWritten();
+  keeper.stop();
+  const { restFor } = requests;
+  if (!keeper.lost) {
+    const { fence } = lease;
+    if (restFor > 0 && !requests.restRecorded)
+      await context.lanes.pause(lane, fence, restFor, null);
+    const open = !run.recovered || stock.resendIn < Infinity || run.failure !== undefined;
+    const rate = memory.limiter?.save(context.clock.monotonic()) ?? null;
+    await context.lanes.release(lane, fence, rate, open);
+  }
+  if (run.failure !== undefined) throw asError(run.failure);
+  if (run.stopping.aborted) return undefined;
+  const dueIn = (await context.work.nextDue(lane)) ?? Infinity;
+  const wait = Math.max(restFor, Math.min(stock.resendIn, dueIn), 0);
+  return Number.isFinite(wait) ? context.clock.now() + wait : undefined;
+}
+
+/** A stopping process waits for its requests so long and no longer; a resting lane waits for them all. */
+function boundOf({ stopping, context }: LaneRun, requests: LaneRequests): { lift(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const arm = () => {
+    timer = setTimeout(() => requests.abort(), context.shutdownTimeout);
+  };
+  if (stopping.aborted) arm();
+  else stopping.addEventListener('abort', arm, { once: true });
+  return {
+    lift: () => {
+      stopping.removeEventListener('abort', arm);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function asError(failure: unknown): Error {
+  return failure instanceof Error ? failure : new Error(String(failure));
+}

@@ -1,0 +1,101 @@
+import { backoff } from './backoff.js';
+
+/** Failures of one batch before another is tried in its stead. */
+const STRIKES_BEFORE_PROBE = 3;
+
+interface Suspect {
+  strikes: number;
+  /** Monotonic milliseconds until which it is left aside. */
+  asideUntil: number;
+  /** Another batch got through meanwhile, or there is no other: it is the batch, not the provider. */
+  proven: boolean;
+}
+
+/**
+ * What failures say about the lane and about one batch. A failure alone cannot tell a dead provider
+ * from a poisonous message, so strikes count as attempts only once another batch got through, or
+ * where there is no other to try:
+ *
+ * ```
+ * open ──failure──▶ probing: one at a time, growing rests ──success──▶ open
+ *                     │ three strikes of one batch: it is parked and the next batch is the probe
+ *                     ├─ the probe passes: the parked one is proven, its strikes cost attempts
+ *                     └─ the probe fails: an outage, which costs no attempts
+ * ```
+ */
+export class LaneGate {
+  #streak = 0;
+  /** Batches that failed since the last success. */
+  readonly #failing = new Set<string>();
+  readonly #suspects = new Map<string, Suspect>();
+
+  /** @param base first rest, in milliseconds */
+  constructor(private readonly base: number) {}
+
+  /** Something failed since the last success: one request at a time. */
+  get probing(): boolean {
+    return this.#streak > 0;
+  }
+
+  /**
+   * The provider itself could not take anything.
+   * @returns milliseconds the lane rests
+   */
+  refused(): number {
+    this.#streak++;
+    return backoff(this.base, this.#streak);
+  }
+
+  /**
+   * A request of `batch` failed.
+   * @returns milliseconds the lane rests, and milliseconds the batch is left aside (0: it is tried again first)
+   */
+  failed(batch: string, now: number, retryAfter?: number): { rest: number; aside: number } {
+    this.#streak++;
+    this.#failing.add(batch);
+    const suspect = this.#suspects.get(batch) ?? { strikes: 0, asideUntil: 0, proven: false };
+    suspect.strikes++;
+    this.#suspects.set(batch, suspect);
+    const wait = retryAfter ?? backoff(this.base, suspect.strikes);
+    if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
+    suspect.asideUntil = now + wait;
+    // One batch alone may be the poison: the others need not wait for it.
+    const rest = this.#failing.size > 1 ? backoff(this.base, this.#streak) : 0;
+    return { rest, aside: wait };
+  }
+
+  /** Milliseconds `batch` is still left aside. */
+  asideFor(batch: string, now: number): number {
+    return Math.max(0, (this.#suspects.get(batch)?.asideUntil ?? 0) - now);
+  }
+
+  /** Does a failure of this batch cost an attempt? */
+  costsAttempt(batch: string): boolean {
+    return this.#suspects.get(batch)?.proven ?? false;
+  }
+
+  /** Nothing of `batch` is tried again. */
+  forget(batch: string): void {
+    this.#suspects.delete(batch);
+    this.#failing.delete(batch);
+  }
+
+  /** A request of `batch` was answered: the provider is there. */
+  passed(batch: string): void {
+    this.#streak = 0;
+    this.#failing.clear();
+    if (this.#suspects.size === 0) return;
+    this.#suspects.delete(batch);
+    this.#proveAll();
+  }
+
+  /** There is nothing else to try: a batch that fails alone is to blame, several are an outage. */
+  alone(): void {
+    // Several that fail are each other's probe.
+    if (this.#suspects.size === 1) this.#proveAll();
+  }
+
+  #proveAll(): void {
+    for (const suspect of this.#suspects.values()) suspect.proven = true;
+  }
+}

@@ -1,0 +1,53 @@
+import type { PlannedBatch } from '../ledger/lane-work.js';
+import type { Candidate, PolicyPipeline, Ruling } from '../policy/policy-pipeline.js';
+import type { Submission } from '../ports/message-transport.js';
+
+/** A verdict is at most this old when a request starts, in milliseconds. */
+export const VERDICT_LASTS = 1_000;
+
+/** What policy says of the n-th recipient planned of a batch; nothing: it may go. */
+export type RulingOf = (batch: PlannedBatch, index: number) => Ruling | undefined;
+
+/** Asks the policies about a planned slice, all its batches at once. What has expired is not asked about. */
+export async function judgePlanned(
+  policy: PolicyPipeline,
+  planned: readonly PlannedBatch[],
+): Promise<RulingOf> {
+  const offsets = new Map<string, number>();
+  const candidates: Candidate[] = [];
+  for (const batch of planned) {
+    if (batch.expired) continue;
+    offsets.set(batch.id, candidates.length);
+    const { tenant, channel, sender, content } = batch;
+    const message = { tenant, channel, sender, content };
+    for (const { recipient } of batch.recipients) candidates.push({ message, recipient });
+  }
+  const rulings = await policy.review(candidates, 'dispatch');
+  if (rulings.size === 0) return () => undefined;
+  return ({ id }, index) => rulings.get((offsets.get(id) ?? Number.NaN) + index);
+}
+
+/** Asks again about submissions as they are: the first ruling against any member of each. */
+export async function judgeReady<T extends { readonly submission: Submission }>(
+  policy: PolicyPipeline,
+  items: readonly T[],
+): Promise<Map<T, Ruling>> {
+  const of: T[] = [];
+  const candidates: Candidate[] = [];
+  for (const item of items) {
+    const { tenant, channel, sender, content, recipients } = item.submission;
+    const message = { tenant, channel, sender, content };
+    for (const recipient of recipients) {
+      of.push(item);
+      candidates.push({ message, recipient });
+    }
+  }
+  const found = new Map<T, Ruling>();
+  for (const [index, ruling] of await policy.review(candidates, 'dispatch')) {
+    const item = of[index] as T;
+    const before = found.get(item);
+    if (!before || (before.decision === 'defer' && ruling.decision !== 'defer'))
+      found.set(item, ruling);
+  }
+  return found;
+}

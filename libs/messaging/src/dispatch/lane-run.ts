@@ -1,0 +1,56 @@
+import type { IntentRecorder } from '../ledger/intent.recorder.js';
+import type { LaneWork } from '../ledger/lane-work.js';
+import type { Lanes, Lease } from '../ledger/lanes.js';
+import type { OutcomeRecorder } from '../ledger/outcome.recorder.js';
+import type { Clock } from '../ports/clock.js';
+import type { PolicyPipeline } from '../policy/policy-pipeline.js';
+import type { MessageTransport } from '../ports/message-transport.js';
+import type { LaneGate } from './lane-gate.js';
+import type { LeaseKeeper } from './lease-keeper.js';
+import type { RateLimiter } from './rate-limiter.js';
+import type { TransportRate } from './transport-rate.js';
+import type { WakeSignal } from './wake-signal.js';
+
+/** What every lane's drain works with. Durations in milliseconds. */
+export interface LaneDrainContext {
+  readonly lanes: Lanes;
+  readonly work: LaneWork;
+  readonly intents: IntentRecorder;
+  readonly outcomes: OutcomeRecorder;
+  readonly policy: PolicyPipeline;
+  readonly transport: MessageTransport;
+  /** The limit over all lanes, where there is one. */
+  readonly transportRate: TransportRate | undefined;
+  readonly clock: Clock;
+  readonly leaseTime: number;
+  readonly concurrency: number;
+  readonly maxAttempts: number;
+  readonly timeout: number;
+  readonly shutdownTimeout: number;
+}
+
+/** What outlives one run of a lane in this process. */
+export interface LaneMemory {
+  readonly gate: LaneGate;
+  readonly limiter: RateLimiter | undefined;
+  /** Milliseconds of the rate limit's window. */
+  readonly per: number;
+  /** The fence the limiter has seen everything up to. */
+  fence: number;
+}
+
+/** One run of one lane, under one lease: what its stock and its requests share. */
+export interface LaneRun {
+  readonly context: LaneDrainContext;
+  readonly lane: string;
+  readonly lease: Lease;
+  readonly keeper: LeaseKeeper;
+  readonly memory: LaneMemory;
+  /** The process is stopping. */
+  readonly stopping: AbortSignal;
+  readonly changed: WakeSignal;
+  /** What former holders left open is in the stock, or there was nothing. */
+  recovered: boolean;
+  /** What ended the run before its time. */
+  failure: unknown;
+}

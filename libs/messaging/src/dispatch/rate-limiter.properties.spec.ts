@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { RateLimiter } from './rate-limiter.js';
+
+/** Milliseconds that adding and taking away may make of nothing. */
+const ROUNDING = 1e-6;
+
+interface Started {
+  readonly at: number;
+  readonly n: number;
+}
+
+/** Most starts in any half-open window of `per` milliseconds. */
+function fullestWindow(starts: readonly Started[], per: number): number {
+  let most = 0;
+  let inside = 0;
+  for (let last = 0, first = 0; last < starts.length; last++) {
+    inside += (starts[last] as Started).n;
+    while ((starts[last] as Started).at - (starts[first] as Started).at >= per)
+      inside -= (starts[first++] as Started).n;
+    most = Math.max(most, inside);
+  }
+  return most;
+}
+
+/** One caller on a virtual clock: it asks, waits as told (and `late` on top), and starts. */
+class Caller {
+  readonly starts: Started[] = [];
+  now = 0;
+
+  constructor(public limiter: RateLimiter) {}
+
+  start(wanted: number, late: number): void {
+    const n = this.limiter.share(wanted);
+    for (;;) {
+      const wait = this.limiter.delay(n, this.now);
+      if (wait <= 0) break;
+      this.now += wait + late;
+    }
+    this.limiter.start(n, this.now);
+    this.starts.push({ at: this.now, n });
+  }
+}
+
+const limit = fc.record({
+  max: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 20_000 })),
+  per: fc.constantFrom(100, 1_000, 60_000),
+});
+const demand = fc.record({
+  /** Milliseconds since the one before. */
+  after: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(0) },
+    fc.double({ min: 0, max: 3_000, noNaN: true }),
+  ),
+  wanted: fc.integer({ min: 1, max: 3_000 }),
+  /** Milliseconds by which the timer fires late. */
+  late: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 250, noNaN: true })),
+});
+const demands = fc.array(demand, { minLength: 1, maxLength: 200 });
+
+describe('a rate limiter', () => {
+  it('never starts more than max in any window, however demand comes and timers fire', () => {
+    fc.assert(
+      fc.property(limit, demands, ({ max, per }, asked) => {
+        const caller = new Caller(new RateLimiter(max, per));
+        for (const { after, wanted, late } of asked) {
+          caller.now += after;
+          caller.start(wanted, late);
+        }
+        expect(fullestWindow(caller.starts, per)).toBeLessThanOrEqual(max);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('keeps the ceiling when another takes it over, cleanly or not', () => {
+    fc.assert(
+      fc.property(
+        limit,
+        fc.array(fc.record({ asked: demands, clean: fc.boolean(), gap: fc.nat(500) }), {
+          minLength: 2,
+          maxLength: 4,
+        }),
+        ({ max, per }, holders) => {
+          const caller = new Caller(new RateLimiter(max, per));
+          holders.forEach(({ asked, clean, gap }, index) => {
+            if (index > 0) {
+              const next = new RateLimiter(max, per);
+              const state = caller.limiter.save(caller.now);
+              caller.now += gap;
+              if (clean) next.restore(state, caller.now);
+              else next.holdUntil(caller.now + per + ROUNDING - gap);
+              caller.limiter = next;
+            }
+            for (const { after, wanted, late } of asked) {
+              caller.now += after;
+              caller.start(wanted, late);
+            }
+          });
+          expect(fullestWindow(caller.starts, per)).toBeLessThanOrEqual(max);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each(['', '{', '17', 'null', '[[1]]', '[["a","b"]]', '[[-5,3]]', '[null]'])(
+    'takes a state nobody can read (%s) for a full window at most',
+    (state) => {
+      const limiter = new RateLimiter(10, 1_000);
+      limiter.restore(state, 5_000);
+      const wait = limiter.delay(1, 5_000);
+      expect(wait).toBeGreaterThanOrEqual(0);
+      expect(wait).toBeLessThanOrEqual(1_010);
+    },
+  );
+
+  it.each([
+    [1, 1_000],
+    [50, 1_000],
+    [500, 1_000],
+    [5_000, 1_000],
+    [20_000, 1_000],
+    [600, 60_000],
+  ])(
+    'lets at least 99 %% of %i in %i ms through under constant demand and 1 ms timers',
+    (max, per) => {
+      const caller = new Caller(new RateLimiter(max, per));
+      const end = per * 20;
+      while (caller.now < end) {
+        const wait = caller.limiter.delay(1, caller.now);
+        if (wait > 0) caller.now = Math.ceil(caller.now + wait);
+        else {
+          caller.limiter.start(1, caller.now);
+          caller.starts.push({ at: caller.now, n: 1 });
+        }
+      }
+      expect(fullestWindow(caller.starts, per)).toBeLessThanOrEqual(max);
+      expect(caller.starts.length).toBeGreaterThanOrEqual(0.99 * max * (end / per));
+    },
+  );
+});

@@ -1,0 +1,109 @@
+/** Kept short of the ceiling, so that a few milliseconds of network jitter cannot push a window at the receiver over it. */
+const MARGIN = 1.005;
+/** What a late timer or a busy event loop held back may be caught up with, in milliseconds; the ring keeps the ceiling. */
+const BURST = 100;
+/** Start times kept exactly; a larger `max` is kept in groups, each counted as if it started with its latest member. */
+const RING = 8_192;
+
+/** Reads as no list of starts, and so as a full window. */
+const HELD = '"held"';
+
+/**
+ * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and a ring of
+ * the last start times refuses what pacing alone would let through after a late timer.
+ */
+export class RateLimiter {
+  readonly #interval: number;
+  readonly #window: number;
+  /** Latest start of each group of `#group` starts, oldest overwritten first. */
+  readonly #ring: Float64Array;
+  readonly #group: number;
+  #count = 0;
+  /** Starts in the group being filled. */
+  #filled = 0;
+  /** When the next start is due by pace. */
+  #pace = Number.NEGATIVE_INFINITY;
+  #heldUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly max: number,
+    per: number,
+  ) {
+    this.#interval = (per * MARGIN) / max;
+    this.#window = per * MARGIN;
+    this.#group = Math.ceil(max / RING);
+    this.#ring = new Float64Array(Math.max(1, Math.floor(max / this.#group))).fill(
+      Number.NEGATIVE_INFINITY,
+    );
+  }
+
+  /** How many may share one request that is due now, of at most `wanted`: a quarter second's worth. */
+  share(wanted: number): number {
+    const most = Math.max(1, Math.floor(Math.min(this.max, 250 / this.#interval)));
+    return Math.min(wanted, most);
+  }
+
+  /** Milliseconds to wait before `n` more may start together. */
+  delay(n: number, now: number): number {
+    return Math.max(0, this.#pace - now, this.#oldest(n) + this.#window - now);
+  }
+
+  /** `n` have just started. */
+  start(n: number, now: number): void {
+    this.#pace = Math.max(this.#pace, now - BURST) + n * this.#interval;
+    for (let i = 0; i < n; i++) {
+      if (this.#filled === 0) this.#count++;
+      this.#ring[(this.#count - 1) % this.#ring.length] = now;
+      this.#filled = (this.#filled + 1) % this.#group;
+    }
+  }
+
+  /** Nobody may start before `until`: somebody else may have used the window up to then. */
+  holdUntil(until: number): void {
+    this.#pace = Math.max(this.#pace, until);
+    this.#heldUntil = Math.max(this.#heldUntil, until);
+  }
+
+  /** Starts of the last window as `[milliseconds ago, how many]`, for the lane's next holder. */
+  save(now: number): string {
+    // What somebody else may have used is not known start by start: the next holder waits, too.
+    if (this.#heldUntil > now) return HELD;
+    const recent = new Map<number, number>();
+    for (const at of this.#ring) {
+      const ago = Math.floor(now - at);
+      if (ago <= this.#window) recent.set(ago, (recent.get(ago) ?? 0) + this.#group);
+    }
+    return JSON.stringify([...recent].sort(([a], [b]) => b - a));
+  }
+
+  /** Takes over what {@link save} told; anything unreadable counts as a full window. */
+  restore(state: string, now: number): void {
+    const starts = startsOf(state);
+    if (!starts) return this.holdUntil(now + this.#window);
+    for (const [ago, n] of starts) this.start(Math.min(n, this.max), now - ago);
+  }
+
+  /** The start that must have left the window before `n` more fit in it. */
+  #oldest(n: number): number {
+    const slots = Math.ceil((n + this.#filled) / this.#group) - (this.#filled > 0 ? 1 : 0);
+    if (slots <= 0) return Number.NEGATIVE_INFINITY;
+    const size = this.#ring.length;
+    const slot = this.#count + Math.min(slots, size) - 1 - size;
+    return slot < 0 ? Number.NEGATIVE_INFINITY : (this.#ring[slot % size] as number);
+  }
+}
+
+function startsOf(state: string): [number, number][] | undefined {
+  try {
+    const starts: unknown = JSON.parse(state);
+    return Array.isArray(starts) && starts.every(isStart) ? starts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isStart(entry: unknown): entry is [number, number] {
+  return (
+    Array.isArray(entry) && entry.length === 2 && entry.every((n) => Number.isFinite(n) && n >= 0)
+  );
+}

@@ -1,0 +1,89 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Clock } from '../ports/clock.js';
+import { TransportRate } from './transport-rate.js';
+
+/** Milliseconds of virtual time, shared by clock and database. */
+class VirtualTime implements Clock {
+  at = 1_000;
+  /** End of what is reserved, as the lane's row has it. */
+  #until = 0;
+
+  now(): number {
+    return this.at;
+  }
+
+  monotonic(): number {
+    return this.at;
+  }
+
+  id(): string {
+    return 'id';
+  }
+
+  reserve = (_key: string, count: number, interval: number): Promise<number> => {
+    const from = Math.max(this.#until, this.at);
+    this.#until = from + count * interval;
+    return Promise.resolve(from - this.at);
+  };
+}
+
+const PER = 1_000;
+
+it('however many processes start late or in groups, no window holds more than the limit', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 2_000 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.record({ who: fc.nat(), pause: fc.integer({ min: 0, max: 30 }) }), {
+        minLength: 200,
+        maxLength: 600,
+      }),
+      async (max, processes, steps) => {
+        const time = new VirtualTime();
+        const rates = Array.from(
+          { length: processes },
+          () => new TransportRate({ reserve: time.reserve }, time, 'transport x', max, PER),
+        );
+        const starts: number[] = [];
+        for (const { who, pause } of steps) {
+          time.at += pause;
+          const rate = rates[who % processes] as TransportRate;
+          const n = rate.share(1 + (who % 50));
+          for (let tries = 0; tries < 50; tries++) {
+            const wait = rate.delay(n, time.at);
+            if (wait === 0) {
+              rate.start(n);
+              for (let i = 0; i < n; i++) starts.push(time.at);
+              break;
+            }
+            await Promise.resolve();
+            time.at += Math.min(wait, 5);
+          }
+        }
+        for (let first = 0; first + max < starts.length; first++)
+          expect(
+            (starts[first + max] as number) - (starts[first] as number),
+          ).toBeGreaterThanOrEqual(PER);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+it('under steady demand nearly all of the limit is used', async () => {
+  const time = new VirtualTime();
+  const rate = new TransportRate({ reserve: time.reserve }, time, 'transport x', 500, PER);
+  let started = 0;
+  for (const end = time.at + 20_000; time.at < end;) {
+    const wait = rate.delay(1, time.at);
+    if (wait === 0) {
+      rate.start(1);
+      started++;
+    } else {
+      await Promise.resolve();
+      time.at += Math.max(1, wait);
+    }
+  }
+  expect(started / 20).toBeGreaterThan(500 * 0.9);
+});

@@ -1,0 +1,80 @@
+import type { Lanes } from '../ledger/lanes.js';
+import type { Clock } from '../ports/clock.js';
+
+/** Slots lie this much further apart than the limit asks; it pays for lateness and groups. */
+const MARGIN = 1.02;
+/** A slot may be used late by this share of `per`, and this share of `max` may start together. */
+const SLACK = 0.01;
+/** Milliseconds of slots reserved at once. */
+const AHEAD = 100;
+/** How soon to look again while a reservation is under way, in milliseconds. */
+const SOON = 2;
+
+/**
+ * One limit over all lanes of a transport and all replicas: start times are slots reserved in the
+ * database, evenly spaced, each for one message of one process. A slot not used in time is forfeited,
+ * and a group starts at its first slot, so that neither late nor early starts crowd a window: never
+ * above `max` in any window of `per`. (Only a resend made before the limit was lowered may be larger
+ * than a group; it uses up the slots before and after it.)
+ */
+export class TransportRate {
+  readonly #interval: number;
+  readonly #late: number;
+  readonly #together: number;
+  /** Monotonic milliseconds, ascending. */
+  #slots: number[] = [];
+  #reserving = false;
+
+  constructor(
+    private readonly lanes: Pick<Lanes, 'reserve'>,
+    private readonly clock: Clock,
+    private readonly key: string,
+    max: number,
+    per: number,
+  ) {
+    this.#interval = (per * MARGIN) / max;
+    this.#late = per * SLACK;
+    this.#together = Math.max(1, Math.floor(max * SLACK));
+  }
+
+  /** How many may share one request. */
+  share(wanted: number): number {
+    return Math.min(wanted, this.#together);
+  }
+
+  /** Milliseconds until `n` may start together, as far as is known; 0: now. */
+  delay(n: number, now: number): number {
+    const stale = this.#slots.findIndex((slot) => slot + this.#late >= now);
+    if (stale !== 0) this.#slots.splice(0, stale < 0 ? this.#slots.length : stale);
+    const [first] = this.#slots;
+    if (first !== undefined && this.#slots.length >= this.#need(n)) return Math.max(0, first - now);
+    void this.#reserve(this.#need(n));
+    return SOON;
+  }
+
+  /** `n` have just started. */
+  start(n: number): void {
+    this.#slots.splice(0, this.#need(n));
+  }
+
+  #need(n: number): number {
+    return n > this.#together ? 2 * n : n;
+  }
+
+  async #reserve(n: number): Promise<void> {
+    if (this.#reserving) return;
+    this.#reserving = true;
+    try {
+      const count = Math.max(n, Math.ceil(AHEAD / this.#interval));
+      const asked = this.clock.monotonic();
+      const firstIn = await this.lanes.reserve(this.key, count, this.#interval);
+      // The database looked at its clock somewhere between the question and the answer.
+      const from = (asked + this.clock.monotonic()) / 2 + firstIn;
+      for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
+    } catch {
+      // The drain asks again; nothing starts without a slot.
+    } finally {
+      this.#reserving = false;
+    }
+  }
+}

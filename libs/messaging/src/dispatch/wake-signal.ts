@@ -1,0 +1,21 @@
+/** One sleeper that anything which changes may wake. */
+export class WakeSignal {
+  #wake: (() => void) | undefined;
+
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Until something changes (false), or `ms` pass (true). */
+  sleep(ms?: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (timedOut: boolean) => {
+        this.#wake = undefined;
+        clearTimeout(timer);
+        resolve(timedOut);
+      };
+      const timer = ms === undefined ? undefined : setTimeout(end, ms, true);
+      this.#wake = () => end(false);
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import { Logger } from '@nestjs/common';
+import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
+
+/** Wait before a lane whose run failed is tried again, in milliseconds. */
+const AFTER_FAILURE = 1_000;
+
+/**
+ * The embedded engine: no broker. A wake starts a run of the lane in this process, unless one is going;
+ * then another follows it. Wakes in the future share one timer. Whatever another process accepted,
+ * or a crash forgot, the wake job finds in the ledger.
+ */
+export class DatabaseEngine implements DispatchEngine {
+  readonly #logger = new Logger(DatabaseEngine.name);
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #again = new Set<string>();
+  readonly #later = new Map<string, number>();
+  readonly #abort = new AbortController();
+  #drain: Drain | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Infinity;
+
+  async start(drain: Drain): Promise<void> {
+    this.#drain = drain;
+    for (const lane of this.#again) this.#run(lane);
+    this.#again.clear();
+  }
+
+  wake(lane: string, at?: number): void {
+    if (this.#abort.signal.aborted) return;
+    if (at !== undefined && at > Date.now()) this.#wakeLater(lane, at);
+    else if (!this.#drain || this.#running.has(lane)) this.#again.add(lane);
+    else this.#run(lane);
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+    await Promise.all(this.#running.values());
+  }
+
+  #run(lane: string): void {
+    const { signal } = this.#abort;
+    const run = (this.#drain as Drain)(lane, signal)
+      .catch((error: unknown) => {
+        this.#logger.error(
+          `Lane ${lane} failed: ${(error as Error).name}: ${(error as Error).message}`,
+        );
+        return Date.now() + AFTER_FAILURE;
+      })
+      .then((next) => {
+        this.#running.delete(lane);
+        if (signal.aborted) return;
+        if (this.#again.delete(lane)) this.#run(lane);
+        else if (next !== undefined) this.wake(lane, next);
+      });
+    this.#running.set(lane, run);
+  }
+
+  #wakeLater(lane: string, at: number): void {
+    this.#later.set(lane, Math.min(at, this.#later.get(lane) ?? Infinity));
+    this.#arm(at);
+  }
+
+  #arm(at: number): void {
+    if (at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => this.#ring(), Math.min(at - Date.now(), 2 ** 31 - 1));
+  }
+
+  #ring(): void {
+    this.#timerAt = Infinity;
+    const now = Date.now();
+    let next = Infinity;
+    for (const [lane, at] of this.#later)
+      if (at <= now) {
+        this.#later.delete(lane);
+        this.wake(lane);
+      } else next = Math.min(next, at);
+    if (next < Infinity) this.#arm(next);
+  }
+}

@@ -1,0 +1,172 @@
+import { setMaxListeners } from 'node:events';
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+
+const CONNECT_TIMEOUT = 5_000;
+
+/** One HTTP request, complete. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | Buffer | undefined;
+  /** Bytes of the answer's body that are read; a longer answer is cut and marked. */
+  readonly maxBytes: number;
+}
+
+/** The answer as it came. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** The body was longer than `maxBytes`; `body` is empty. */
+  readonly tooLarge: boolean;
+}
+
+/** Told while the exchange runs, so that whoever catches its error knows how far it came. */
+export interface ExchangeTrace {
+  /** `sent`: handed to a socket, from here on the service may have it. */
+  reach: 'untried' | 'unsent' | 'sent' | 'unknown';
+}
+
+/**
+ * Keep-alive HTTP/1.1 over undici, one pool per origin, one request per connection at a time:
+ * pipelining would let one lost connection make many requests uncertain.
+ * Redirects are not followed, answers not decompressed (none is asked for).
+ */
+export class UndiciClient {
+  readonly #connecting = new Set<Socket>();
+  readonly #agent: Agent;
+
+  constructor(connections: number) {
+    const open = buildConnector({ timeout: CONNECT_TIMEOUT });
+    this.#agent = new Agent({
+      connections,
+      pipelining: 1,
+      connect: (options, callback) => {
+        // The declaration leaves it out, but the connector gives its socket back.
+        const socket = open(options, (...result) => {
+          this.#connecting.delete(socket);
+          callback(...result);
+        }) as unknown as Socket;
+        this.#connecting.add(socket);
+      },
+    });
+  }
+
+  exchange(request: HttpRequest, signal: AbortSignal, trace: ExchangeTrace): Promise<HttpAnswer> {
+    trace.reach = 'unsent';
+    return new Promise((resolve, reject) => {
+      const handler = new ExchangeHandler(request.maxBytes, signal, trace, resolve, reject);
+      if (!handler.aborted)
+        this.#agent.dispatch(
+          {
+            origin: request.origin,
+            path: request.path,
+            method: request.method,
+            headers: request.headers,
+            body: request.body ?? null,
+          },
+          handler,
+        );
+    });
+  }
+
+  /** Lets running exchanges end for at most `grace` milliseconds, then cuts them. */
+  async close(grace: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, grace)));
+    await Promise.race([this.#agent.close().catch(() => undefined), late]);
+    clearTimeout(timer);
+    // undici forgets sockets whose handshake has not ended; they would keep the process alive.
+    for (const socket of this.#connecting) socket.destroy();
+    await this.#agent.destroy().catch(() => undefined);
+  }
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  aborted = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: HttpAnswer['headers'] = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly signal: AbortSignal,
+    private readonly trace: ExchangeTrace,
+    private readonly resolve: (answer: HttpAnswer) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {
+    if (signal.aborted) this.#abort();
+    else {
+      // One signal may watch a whole lane's requests; that many listeners are no leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', this.#abort);
+    }
+  }
+
+  readonly #abort = (): void => {
+    this.aborted = true;
+    this.#done();
+    this.reject(this.signal.reason);
+    this.#controller?.abort(new Error('aborted'));
+  };
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Thrown, the error takes the request off the queue; controller.abort() would take a healthy
+    // connection with it.
+    if (this.aborted) throw new Error('aborted');
+    this.#controller = controller;
+    this.trace.reach = 'sent';
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HttpAnswer['headers'],
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (Number(headers['content-length']) > this.maxBytes) this.#overflow(controller);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.maxBytes) this.#overflow(controller);
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#done();
+    const [first] = this.#chunks;
+    const bytes = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
+    this.#settle(bytes.toString('utf8'), false);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#done();
+    this.reject(error);
+  }
+
+  /** The status is known, the rest of the body is not worth having. */
+  #overflow(controller: Dispatcher.DispatchController): void {
+    this.#done();
+    this.#settle('', true);
+    controller.abort(new Error('answer too large'));
+  }
+
+  #settle(body: string, tooLarge: boolean): void {
+    this.resolve({ status: this.#status, headers: this.#headers, body, tooLarge });
+  }
+
+  #done(): void {
+    this.signal.removeEventListener('abort', this.#abort);
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, it } from '@jest/globals';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
+import { systemClock } from '../../ports/clock.js';
+import {
+  InterfaceServer,
+  messageTransportContract,
+  type TransportUnderTest,
+} from '../../testing/index.js';
+import { http, type HttpTransport } from './http.transport.js';
+
+interface UnderTest extends TransportUnderTest {
+  readonly service: InterfaceServer;
+}
+
+const ways: [string, () => HttpService][] = [
+  ['http', () => new HttpService(axios.create())],
+  [
+    'http through interceptors',
+    () => {
+      const door = new HttpService(axios.create());
+      door.axiosRef.interceptors.request.use((config) => config);
+      return door;
+    },
+  ],
+];
+
+for (const [name, door] of ways)
+  messageTransportContract<UnderTest>(
+    name,
+    {
+      start: async () => {
+        const service = await InterfaceServer.start();
+        const transport = http({ baseUrl: service.url, apiToken: service.apiToken })({
+          http: door(),
+          clock: systemClock,
+        }) as HttpTransport;
+        return {
+          transport,
+          service,
+          accepted: () => service.accepted.size,
+          close: async () => {
+            await transport.onApplicationShutdown();
+            await service.close();
+          },
+        };
+      },
+      sender: 'ACME',
+      recipient: (index) => String(2348012340000 + index),
+      refused: { sender: 'NOBODY' },
+      lostAnswer: { arm: ({ service }) => service.loseNextAnswer(), settles: true },
+      pushes: false,
+      polls: true,
+    },
+    { describe, it },
+  );

@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
+import { type AddressInfo, createServer } from 'node:net';
+import {
+  PausedFailure,
+  PermanentFailure,
+  RetryableFailure,
+  type SubmitFailure,
+  UncertainFailure,
+} from '../../message/failures.js';
+import { systemClock } from '../../ports/clock.js';
+import type { Submission } from '../../ports/message-transport.js';
+import { type Answer, InterfaceServer } from '../../testing/interface-server.js';
+import type { HttpTransportOptions } from './http.options.js';
+import { http, type HttpTransport } from './http.transport.js';
+
+const TOKEN = 'tok_test';
+const SECRETS = [TOKEN, 'Your code is 1234', '2348012345678'];
+
+const submission: Submission = {
+  id: '0198f6f0-0000-7000-8000-000000000001-s0',
+  batchId: '0198f6f0-0000-7000-8000-000000000001',
+  tenant: '',
+  channel: 'sms',
+  sender: 'ACME',
+  content: { kind: 'text', text: 'Your code is 1234' },
+  recipients: ['2348012345678', '2348012345679'],
+  deliveryReport: 'yes',
+  attempt: 1,
+  firstSentAt: new Date(1_790_000_000_000),
+};
+
+let service: InterfaceServer;
+let transports: HttpTransport[];
+
+function transport(
+  options: Partial<HttpTransportOptions> = {},
+  door = new HttpService(axios.create()),
+) {
+  const made = http({ baseUrl: service.url, apiToken: TOKEN, ...options })({
+    http: door,
+    clock: systemClock,
+  }) as HttpTransport;
+  transports.push(made);
+  return made;
+}
+
+/** A door that somebody else's code stands in. */
+function watchedDoor(): HttpService {
+  const door = new HttpService(axios.create());
+  door.axiosRef.interceptors.request.use((config) => config);
+  return door;
+}
+
+async function failure(made: HttpTransport, signal = new AbortController().signal) {
+  const error = await made.submit(submission, signal).then(
+    () => {
+      throw new Error('The submission was accepted');
+    },
+    (thrown: SubmitFailure) => thrown,
+  );
+  const text = JSON.stringify([error.message, error.stack, Object.entries(error)]);
+  for (const secret of SECRETS) expect(text).not.toContain(secret);
+  expect(error.cause).toBeUndefined();
+  return error;
+}
+
+const status =
+  (code: number, body: unknown = {}, headers: Record<string, string> = {}): Answer =>
+  (_request, response) => {
+    response
+      .writeHead(code, { 'content-type': 'application/json', ...headers })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+
+const refused = (code: string) => ({ error: { type: 'x', code, message: 'to 2348012345678' } });
+
+beforeEach(async () => {
+  service = await InterfaceServer.start();
+  transports = [];
+});
+
+afterEach(async () => {
+  await Promise.all(transports.map((made) => made.onApplicationShutdown()));
+  await service.close();
+});
+
+describe.each([
+  ['straight to undici', () => new HttpService(axios.create())],
+  ['through the interceptors', watchedDoor],
+])('%s', (_way, door) => {
+  it('posts the request of the interface and gives back its reference', async () => {
+    const accepted = await transport({}, door()).submit(submission, new AbortController().signal);
+    const [request] = service.requests;
+    expect(request).toMatchObject({ method: 'POST', url: '/ng/v1/sendsms' });
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer tok_test',
+      'content-type': 'application/json',
+      'idempotency-key': submission.id,
+    });
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      from: 'ACME',
+      to: submission.recipients,
+      body: 'Your code is 1234',
+      delivery_report: 'yes',
+    });
+    expect(accepted.reference).toBe(service.accepted.get(submission.id)?.reference);
+  });
+
+  it('asks for callbacks as it is told to, whatever the message says', async () => {
+    const { signal } = new AbortController();
+    await transport({ deliveryReport: 'none' }, door()).submit(submission, signal);
+    expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ delivery_report: 'none' });
+  });
+
+  it.each([404, 405])(
+    'an address without the interface (%d) pauses, it rejects nobody',
+    async (code) => {
+      service.answer(status(code, '<html>'));
+      await expect(
+        transport({}, door()).submit(submission, new AbortController().signal),
+      ).rejects.toMatchObject({ name: 'PausedFailure', code: 'not_the_interface' });
+    },
+  );
+
+  it('repeats a submission byte for byte, and the service takes it once', async () => {
+    const made = transport({}, door());
+    const first = await made.submit(submission, new AbortController().signal);
+    const second = await made.submit({ ...submission, attempt: 2 }, new AbortController().signal);
+    expect(second).toEqual(first);
+    expect(service.requests[1]?.body).toBe(service.requests[0]?.body);
+    expect(service.requests[1]?.headers).toEqual(service.requests[0]?.headers);
+    expect(service.accepted.size).toBe(1);
+  });
+
+  it.each<[number, string, typeof PermanentFailure | typeof PausedFailure, string]>([
+    [400, 'malformed_json', PermanentFailure, 'malformed_json'],
+    [401, 'unauthorized', PausedFailure, 'unauthorized'],
+    [403, 'account_disabled', PausedFailure, 'account_disabled'],
+    [403, 'insufficient_scope', PausedFailure, 'insufficient_scope'],
+    [404, 'not_found', PermanentFailure, 'not_found'],
+    [408, 'request_timeout', UncertainFailure, 'request_timeout'],
+    [409, 'idempotency_key_in_use', UncertainFailure, 'idempotency_key_in_use'],
+    [409, 'already_sent', PermanentFailure, 'already_sent'],
+    [413, 'payload_too_large', PermanentFailure, 'payload_too_large'],
+    [422, 'sender_not_registered', PermanentFailure, 'sender_not_registered'],
+    [422, 'idempotency_key_reused', UncertainFailure, 'idempotency_key_reused'],
+    [429, 'rate_limited', PausedFailure, 'throttled'],
+    [500, 'internal_error', UncertainFailure, 'internal_error'],
+    [502, 'bad_gateway', UncertainFailure, 'bad_gateway'],
+    [503, 'unavailable', RetryableFailure, 'unavailable'],
+  ])('%i %s is told by its meaning', async (code, said, kind, told) => {
+    service.answer(status(code, refused(said), { 'retry-after': '7' }));
+    const error = await failure(transport({}, door()));
+    expect(error).toBeInstanceOf(kind);
+    expect(error.code).toBe(told);
+  });
+
+  it.each([408, 429, 500, 503])('%i hands on the wish of Retry-After', async (code) => {
+    service.answer(status(code, refused('x'), { 'retry-after': '7' }));
+    expect(await failure(transport({}, door()))).toMatchObject({ retryAfter: 7000 });
+  });
+
+  it('a redirect is not followed: the token stays here', async () => {
+    const elsewhere = await InterfaceServer.start();
+    service.answer(status(307, '', { location: `${elsewhere.url}/ng/v1/sendsms` }));
+    const error = await failure(transport({}, door()));
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error.code).toBe('unexpected_redirect');
+    expect(elsewhere.requests).toHaveLength(0);
+    await elsewhere.close();
+  });
+
+  it.each<[string, Answer]>([
+    ['no reference_id', status(200, { status_code: 200 })],
+    ['a reference_id that is no string', status(200, { reference_id: 7 })],
+    ['an empty reference_id', status(200, { reference_id: '' })],
+    ['a NUL in the reference_id', status(200, { reference_id: 'a\0b' })],
+    ['an inherited reference_id', status(200, '{"__proto__":{"reference_id":"x"}}')],
+    ['HTML', status(200, '<html>', { 'content-type': 'text/html' })],
+    ['nothing', status(204, '')],
+    ['4 MB', status(200, JSON.stringify({ reference_id: 'a', pad: 'x'.repeat(4_000_000) }))],
+    [
+      '4 MB in chunks without an end in sight',
+      (_request, response) => {
+        response.writeHead(200);
+        const chunk = 'x'.repeat(65_536);
+        const more = () => {
+          while (!response.destroyed && response.write(chunk));
+        };
+        response.on('drain', more);
+        more();
+      },
+    ],
+  ])('success with %s leaves the outcome uncertain', async (_what, answer) => {
+    service.answer(answer);
+    expect(await failure(transport({}, door()))).toBeInstanceOf(UncertainFailure);
+  });
+
+  it('an answer that is JSON under another content type is an answer', async () => {
+    service.answer(status(200, { reference_id: 'r-1' }, { 'content-type': 'text/plain' }));
+    const accepted = await transport({}, door()).submit(submission, new AbortController().signal);
+    expect(accepted).toEqual({ reference: 'r-1' });
+  });
+
+  it('a definite refusal stays one when its body is too long to read', async () => {
+    service.answer(status(422, { error: { code: 'c' }, pad: 'x'.repeat(2_000_000) }));
+    const error = await failure(transport({}, door()));
+    expect(error).toBeInstanceOf(PermanentFailure);
+    expect(error.code).toBe('http_422');
+  });
+
+  it.each<[string, Answer]>([
+    ['before the headers', (_request, response) => void response.socket?.destroy()],
+    [
+      'before the headers, by reset',
+      (_request, response) => void response.socket?.resetAndDestroy(),
+    ],
+    [
+      'inside the body',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '500' });
+        response.write('{"reference_id":', () => response.socket?.destroy());
+      },
+    ],
+  ])('a socket cut %s leaves the outcome uncertain', async (_when, answer) => {
+    service.answer(answer);
+    const error = await failure(transport({}, door()));
+    expect(error).toBeInstanceOf(UncertainFailure);
+    expect(error.code).toBe('connection_lost');
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['timeout', new DOMException('late', 'TimeoutError')],
+    ['aborted', new Error('stopping')],
+  ])('an answer that never comes ends as %s, uncertain', async (code, reason) => {
+    const giveUp = new AbortController();
+    service.answer(() => giveUp.abort(reason));
+    const error = await failure(transport({}, door()), giveUp.signal);
+    expect(error).toBeInstanceOf(UncertainFailure);
+    expect(error.code).toBe(code);
+  });
+
+  it('a submission given up before it left is known to be unsent', async () => {
+    const error = await failure(transport({}, door()), AbortSignal.abort());
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error.code).toBe('not_sent');
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('a refused connection pauses: nothing was sent', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const error = await failure(transport({ baseUrl: `http://127.0.0.1:${port}` }, door()));
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error.code).toBe('unreachable');
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+
+  it('a name that does not resolve pauses: nothing was sent', async () => {
+    const error = await failure(transport({ baseUrl: 'http://nowhere.invalid' }, door()));
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error.code).toBe('unreachable');
+  });
+
+  it('a server that does not speak TLS pauses: nothing was sent', async () => {
+    const baseUrl = service.url.replace('http:', 'https:');
+    const error = await failure(transport({ baseUrl }, door()));
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error.code).toBe('unreachable');
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('a handshake that never ends pauses: nothing was sent', async () => {
+    const giveUp = new AbortController();
+    const mute = createServer(() => giveUp.abort(new DOMException('late', 'TimeoutError')));
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const { port } = mute.address() as AddressInfo;
+    const made = transport({ baseUrl: `https://127.0.0.1:${port}` }, door());
+    const error = await failure(made, giveUp.signal);
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error.code).toBe('unreachable');
+    await made.onApplicationShutdown();
+    mute.close();
+  });
+
+  it('nothing in a submission becomes a header or a field of its own', async () => {
+    const signal = new AbortController().signal;
+    const made = transport({}, door());
+    const evil = 'a\r\nx-evil: 1';
+    await expect(made.submit({ ...submission, id: evil }, signal)).rejects.toThrow(
+      PermanentFailure,
+    );
+    expect(service.requests).toHaveLength(0);
+    await expect(
+      made.submit({ ...submission, sender: '","x":"\r\nx-evil: 1' }, signal),
+    ).rejects.toThrow(PermanentFailure);
+    expect(service.requests[0]?.headers).not.toHaveProperty('x-evil');
+    expect(JSON.parse(service.requests[0]?.body ?? '')).not.toHaveProperty('x');
+  });
+
+  it('refuses what it cannot carry', async () => {
+    const signal = new AbortController().signal;
+    const made = transport({}, door());
+    const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
+    await expect(made.submit({ ...submission, channel: 'whatsapp' }, signal)).rejects.toMatchObject(
+      { code: 'unsupported_channel' },
+    );
+    await expect(made.submit({ ...submission, content: template }, signal)).rejects.toMatchObject({
+      code: 'unsupported_content',
+    });
+    expect(service.requests).toHaveLength(0);
+  });
+});
+
+describe('options', () => {
+  it('the text goes into the field the service takes', async () => {
+    const made = transport({ textField: 'content' });
+    await made.submit(submission, new AbortController().signal);
+    expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({
+      content: 'Your code is 1234',
+    });
+  });
+
+  it('the address may have a path of its own', async () => {
+    service.answer(status(200, { reference_id: 'r' }));
+    await transport({ baseUrl: `${service.url}/sms/` }).submit(
+      submission,
+      new AbortController().signal,
+    );
+    expect(service.requests[0]?.url).toBe('/sms/ng/v1/sendsms');
+  });
+
+  it('has the defaults of the documentation', () => {
+    expect(transport()).toMatchObject({
+      name: 'http',
+      capabilities: { maxRecipients: 1000, idempotencyWindow: 72_000_000 },
+    });
+  });
+});

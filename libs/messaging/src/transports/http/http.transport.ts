@@ -1,0 +1,154 @@
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import type {
+  FetchedReport,
+  MessageTransport,
+  SentSubmission,
+  Submission,
+  SubmissionAccepted,
+  TransportCapabilities,
+} from '../../ports/message-transport.js';
+import type { TransportContext, TransportFactory } from '../../ports/messaging-options.js';
+import { type DoorAnswer, HttpDoor } from '../door/http-door.js';
+import { answerFailure } from './failure.js';
+import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
+import { ReportPoll } from './report-poll.js';
+
+const MAX_ANSWER = 1_048_576;
+const MAX_REPORT_PAGE = 8 * 1_048_576;
+const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
+const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+/**
+ * Sends through a service that speaks the messaging service interface.
+ *
+ * @throws MessagingConfigError at boot for each credential mistake that would be a 401
+ * @example
+ * MessagingModule.forRoot({
+ *   transport: http({ baseUrl: 'https://sms.example.com', apiToken: process.env.SMS_TOKEN! }),
+ * });
+ */
+export function http(options: HttpTransportOptions): TransportFactory {
+  const settings = httpSettings(options);
+  return (context) => new HttpTransport(settings, context);
+}
+
+/** The interface's client (sections 2.1, 2.2, 4.1 and 7). A resend is byte-identical, under the submission's id as key. */
+export class HttpTransport implements MessageTransport, OnApplicationShutdown {
+  readonly name: string;
+  readonly capabilities: TransportCapabilities;
+  readonly #logger = new Logger(HttpTransport.name);
+  readonly #door: HttpDoor;
+  readonly #authorization: string;
+
+  constructor(
+    private readonly settings: HttpSettings,
+    private readonly context: TransportContext,
+  ) {
+    this.name = settings.name;
+    this.capabilities = {
+      maxRecipients: settings.maxRecipients,
+      idempotencyWindow: settings.idempotencyWindow,
+    };
+    this.#door = new HttpDoor(context.http, settings.baseUrl, settings.connections);
+    this.#authorization = `Bearer ${settings.apiToken}`;
+  }
+
+  /** `POST {baseUrl}/ng/v1/sendsms`. */
+  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+    const answer = await this.#door.send(
+      {
+        method: 'POST',
+        path: '/ng/v1/sendsms',
+        headers: {
+          authorization: this.#authorization,
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'idempotency-key': submissionIdOf(submission),
+        },
+        body: this.#bodyOf(submission),
+        maxBytes: MAX_ANSWER,
+      },
+      signal,
+    );
+    const reference = property(this.#success(answer), 'reference_id');
+    if (typeof reference !== 'string' || !REFERENCE.test(reference))
+      throw new UncertainFailure(
+        'invalid_answer',
+        `The service answered ${answer.status} without a usable reference_id`,
+      );
+    return { reference };
+  }
+
+  /** `GET {baseUrl}/ng/v1/deliveryreports`, by reference or, where none is known, by key. */
+  async fetchReports(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly FetchedReport[]> {
+    const get = async (path: string) => {
+      const answer = await this.#door.send(
+        {
+          method: 'GET',
+          path,
+          headers: { authorization: this.#authorization, accept: 'application/json' },
+          maxBytes: MAX_REPORT_PAGE,
+        },
+        signal,
+      );
+      const body = this.#success(answer);
+      if (!Array.isArray(property(body, 'data')))
+        throw new UncertainFailure('invalid_answer', 'The service answered without a report list');
+      return body;
+    };
+    const poll = new ReportPoll(get, this.context.clock.now());
+    const { reports, unreadable } = await poll.run(submissions);
+    if (unreadable > 0)
+      this.#logger.warn(
+        `${unreadable} fetched delivery reports could not be read and were left out`,
+      );
+    return reports;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#door.close();
+  }
+
+  #bodyOf(submission: Submission): Record<string, unknown> {
+    if (submission.channel !== 'sms')
+      throw new PermanentFailure(
+        'unsupported_channel',
+        `The ${this.name} transport does not send ${submission.channel}`,
+      );
+    if (submission.content.kind !== 'text')
+      throw new PermanentFailure('unsupported_content', 'An SMS carries text only');
+    return {
+      from: submission.sender,
+      to: submission.recipients,
+      [this.settings.textField]: submission.content.text,
+      delivery_report: this.settings.deliveryReport ?? submission.deliveryReport,
+    };
+  }
+
+  /** The body of a 2xx; anything else is thrown by its meaning. */
+  #success({ status, body, retryAfter }: DoorAnswer): unknown {
+    if (status >= 200 && status < 300) return body;
+    const code = property(property(body, 'error'), 'code');
+    throw answerFailure(
+      { status, code: typeof code === 'string' ? code : undefined, retryAfter },
+      this.context.clock.now(),
+    );
+  }
+}
+
+/** It becomes a header: what is no plain word must not get there. */
+function submissionIdOf({ id }: Submission): string {
+  if (!SUBMISSION_ID.test(id))
+    throw new PermanentFailure('invalid_submission', 'The submission id cannot be a header value');
+  return id;
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}

@@ -1,0 +1,109 @@
+import { readDeliveryReport } from '../../message/wire-report.js';
+import { PermanentFailure } from '../../message/failures.js';
+import type { FetchedReport, SentSubmission } from '../../ports/message-transport.js';
+
+/** `GET` of one page; throws a SubmitFailure. */
+export type GetPage = (path: string) => Promise<unknown>;
+
+const PATH = '/ng/v1/deliveryreports';
+const PAGE = 1000;
+/** Against a service whose cursors never end. */
+const MAX_PAGES = 1000;
+/** Lists read at the same time. */
+const CONCURRENCY = 4;
+/** Servers refuse request lines above 8 to 16 KiB. */
+const MAX_QUERY = 6000;
+
+export interface PollResult {
+  readonly reports: readonly FetchedReport[];
+  /** Items that could not be read. */
+  readonly unreadable: number;
+}
+
+/** One list to read, page by page. */
+interface ReportList {
+  readonly query: string;
+  /** Where the list is one submission's, asked by its key. */
+  readonly submissionId: string | undefined;
+}
+
+/**
+ * Fetches the reports of sent submissions: those with a reference many to a request
+ * (`reference_id` repeated), the others one by one under the key they were sent with.
+ * A request the service refuses leaves the others alone; where nothing at all was learned, its
+ * refusal is thrown.
+ */
+export class ReportPoll {
+  readonly #reports: FetchedReport[] = [];
+  readonly #byReference = new Map<string, string>();
+  #unreadable = 0;
+  #refusal: PermanentFailure | undefined;
+  #answered = false;
+
+  constructor(
+    private readonly get: GetPage,
+    private readonly now: number,
+  ) {}
+
+  async run(submissions: readonly SentSubmission[]): Promise<PollResult> {
+    const lists = this.#lists(submissions);
+    const reader = async (): Promise<void> => {
+      for (const list of lists) await this.#read(list);
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, reader));
+    if (this.#refusal && !this.#answered) throw this.#refusal;
+    return { reports: this.#reports, unreadable: this.#unreadable };
+  }
+
+  *#lists(submissions: readonly SentSubmission[]): Generator<ReportList> {
+    let query = '';
+    for (const { submissionId, reference } of submissions) {
+      if (reference === null) {
+        yield { query: `idempotency_key=${encodeURIComponent(submissionId)}`, submissionId };
+        continue;
+      }
+      this.#byReference.set(reference, submissionId);
+      const part = `reference_id=${encodeURIComponent(reference)}`;
+      if (query !== '' && query.length + part.length > MAX_QUERY) {
+        yield { query, submissionId: undefined };
+        query = '';
+      }
+      query += query === '' ? part : `&${part}`;
+    }
+    if (query !== '') yield { query, submissionId: undefined };
+  }
+
+  async #read({ query, submissionId }: ReportList): Promise<void> {
+    let cursor: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      let body: unknown;
+      try {
+        body = await this.get(`${PATH}?${query}&limit=${PAGE}${after}`);
+      } catch (error) {
+        if (!(error instanceof PermanentFailure)) throw error;
+        this.#refusal ??= error;
+        return;
+      }
+      this.#answered = true;
+      const next = this.#take(body, submissionId);
+      if (next === null || next === cursor) return;
+      cursor = next;
+    }
+  }
+
+  /** @returns the next cursor */
+  #take(body: unknown, askedFor: string | undefined): string | null {
+    const { data, next_cursor: next } = (body ?? {}) as { data?: unknown; next_cursor?: unknown };
+    for (const item of Array.isArray(data) ? (data as unknown[]) : []) {
+      const report = readDeliveryReport(item, this.now);
+      if (typeof report === 'string') {
+        this.#unreadable++;
+        continue;
+      }
+      const submissionId = askedFor ?? this.#byReference.get(report.reference ?? '');
+      this.#reports.push(submissionId === undefined ? report : { ...report, submissionId });
+    }
+    return typeof next === 'string' && next !== '' ? next : null;
+  }
+}

@@ -1,0 +1,106 @@
+import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
+import type { ReportedStatus } from '../../message/status.js';
+import { type Clock, systemClock } from '../../ports/clock.js';
+import type {
+  CallbackRequest,
+  DeliveryReportParser,
+  ParsedReports,
+} from '../../ports/delivery-report-parser.js';
+import type { FetchedReport } from '../../ports/message-transport.js';
+
+/**
+ * Reads what Kannel calls a report address with. Its status is one bit:
+ *
+ * | bit | from | status |
+ * |---|---|---|
+ * | 1 | the phone | `delivered` |
+ * | 2 | the phone | `undelivered`, or what an SMPP `stat:` says: `expired`, `rejected` |
+ * | 4, 8 | the SMSC: queued, accepted | `sent` |
+ * | 16 | the SMSC: refused | `rejected`; `failed` where Kannel's own retries ran out |
+ *
+ * Others are kept raw and move nothing. The submission is named, so that a report also settles a
+ * message whose submit was never answered.
+ */
+export class KannelReportParser implements DeliveryReportParser {
+  constructor(private readonly clock: Pick<Clock, 'now'> = systemClock) {}
+
+  parse({ query }: CallbackRequest): ParsedReports {
+    const submissionId = identifier(own(query, 'submission'));
+    const recipient = recipientNumber(own(query, 'to'));
+    const bit = word(own(query, 'status'));
+    if (submissionId === null || recipient === null || bit === null)
+      return { reports: [], errors: ['no submission, recipient or status'] };
+    const answer = own(query, 'answer');
+    const words = wordsOf(typeof answer === 'string' ? answer : '');
+    const report: FetchedReport = {
+      submissionId,
+      reference: submissionId,
+      messageId: identifier(own(query, 'id')),
+      recipient,
+      status: statusOf(bit, words),
+      rawStatus: words.stat === null ? bit : `${bit} ${words.stat}`,
+      errorCode: words.error,
+      providerTime: plausible(seconds(own(query, 'time')), this.clock.now()),
+    };
+    return { reports: [report], errors: [] };
+  }
+}
+
+interface Words {
+  /** SMPP's message state. */
+  readonly stat: string | null;
+  readonly error: string | null;
+  readonly retriesRanOut: boolean;
+}
+
+function statusOf(bit: string, { stat, retriesRanOut }: Words): ReportedStatus | null {
+  switch (bit) {
+    case '1':
+      return 'delivered';
+    case '2':
+      return undeliveredOf(stat);
+    case '4':
+    case '8':
+      return 'sent';
+    case '16':
+      return retriesRanOut ? 'failed' : 'rejected';
+    default:
+      return null;
+  }
+}
+
+/** Kannel has one bit for every end but delivery; SMPP's word says which it was. */
+function undeliveredOf(stat: string | null): ReportedStatus | null {
+  switch (stat) {
+    case 'EXPIRED':
+      return 'expired';
+    case 'REJECTD':
+    case 'SKIPPED':
+      return 'rejected';
+    case 'UNKNOWN':
+      return null;
+    default:
+      return 'undelivered';
+  }
+}
+
+/** `id:1 … stat:UNDELIV err:011 text:…`, `NACK/11/Invalid destination`: codes alone, the text is the message's own. */
+function wordsOf(answer: string): Words {
+  const text = answer.slice(0, 1024).replaceAll('\0', '');
+  const nack = /^NACK\/([\w .-]{1,64})?/.exec(text);
+  const [receipt] = text.split(/\btext:/i);
+  const stat = /\bstat:\s*([A-Za-z]{4,10})\b/.exec(receipt ?? '')?.[1]?.toUpperCase() ?? null;
+  const err = /\berr:\s*([0-9A-Za-z]{1,10})\b/.exec(receipt ?? '')?.[1] ?? null;
+  const code = nack ? (nack[1]?.trim() ?? null) : err;
+  return {
+    stat: nack ? null : stat,
+    error: code !== null && /^0*$/.test(code) ? null : code,
+    retriesRanOut: /^NACK\/Retries Exceeded/i.test(text),
+  };
+}
+
+function seconds(value: unknown): Date | null {
+  return typeof value === 'string' && /^\d{1,10}$/.test(value)
+    ? new Date(Number(value) * 1_000)
+    : null;
+}

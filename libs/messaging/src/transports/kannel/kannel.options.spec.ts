@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { MessagingConfigError } from '../../message/errors.js';
+import { type KannelOptions, kannelSettings } from './kannel.options.js';
+
+const options: KannelOptions = {
+  url: 'http://127.0.0.1:13013',
+  username: 'tester',
+  password: 'hunter2-hunter2',
+  callbackUrl: 'http://127.0.0.1:3000/reports',
+  callbackSecret: 'hunter2-hunter2-hunter2',
+};
+
+describe('kannelSettings', () => {
+  it('fills in the path of sendsms where the address has none', () => {
+    const urlOf = (url: string) => kannelSettings({ ...options, url }).url;
+    expect(urlOf('http://box:13013')).toBe('http://box:13013/cgi-bin/sendsms');
+    expect(urlOf('http://box:13013/')).toBe('http://box:13013/cgi-bin/sendsms');
+    expect(urlOf('https://box/sms/send')).toBe('https://box/sms/send');
+  });
+
+  it.each<[string, Partial<Record<keyof KannelOptions, unknown>>]>([
+    ['url', { url: '' }],
+    ['url', { url: 'box:13013' }],
+    ['url', { url: 'http://tester:hunter2@box' }],
+    ['url', { url: 'http://box/?password=hunter2' }],
+    ['username', { username: '' }],
+    ['username', { username: 'tester\n' }],
+    ['password', { password: undefined }],
+    ['password', { password: 'hunter2\n' }],
+    ['password', { password: ' hunter2' }],
+    ['password', { password: 'hünter2' }],
+    ['smsc', { smsc: '' }],
+    ['callbackUrl', { callbackUrl: undefined }],
+    ['callbackUrl', { callbackUrl: '/reports' }],
+    ['callbackUrl', { callbackUrl: 'http://h/?token=hunter2' }],
+    ['callbackSecret', { callbackSecret: undefined }],
+    ['callbackSecret', { callbackSecret: 'hunter2' }],
+    ['callbackSecret', { callbackSecret: 'hunter2 hunter2 hunter2' }],
+    ['reports', { reports: 'yes' }],
+    ['connections', { connections: 0 }],
+    ['name', { name: 'A b' }],
+  ])('%s is named where it is wrong, and no secret shown', (option, changes) => {
+    const read = () => kannelSettings({ ...options, ...changes } as KannelOptions);
+    expect(read).toThrow(MessagingConfigError);
+    expect(read).toThrow(new RegExp(`^${option}: `));
+    expect(read).not.toThrow(/h[uü]nter2/);
+  });
+});

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
+import {
+  PausedFailure,
+  PermanentFailure,
+  RetryableFailure,
+  UncertainFailure,
+} from '../../message/failures.js';
+import { systemClock } from '../../ports/clock.js';
+import type { Submission } from '../../ports/message-transport.js';
+import type { KannelOptions } from './kannel.options.js';
+import { kannel, type KannelTransport } from './kannel.transport.js';
+import { say, SendsmsServer } from './sendsms-server.fixture.js';
+
+const SECRET = '0123456789abcdef0123456789abcdef';
+const { signal } = new AbortController();
+const submission: Submission = {
+  id: '0198f6f0-0000-7000-8000-000000000001-s0',
+  batchId: '0198f6f0-0000-7000-8000-000000000001',
+  tenant: '',
+  channel: 'sms',
+  sender: 'AC ME',
+  content: { kind: 'text', text: 'Grüße €' },
+  recipients: ['2348012345678'],
+  deliveryReport: 'none',
+  attempt: 1,
+  firstSentAt: new Date(1_790_000_000_000),
+};
+const withText = (text: string): Submission => ({ ...submission, content: { kind: 'text', text } });
+
+describe('KannelTransport', () => {
+  let server: SendsmsServer;
+  let transports: KannelTransport[];
+  beforeEach(async () => {
+    server = await SendsmsServer.start();
+    transports = [];
+  });
+  afterEach(async () => {
+    await Promise.all(transports.map((transport) => transport.onApplicationShutdown()));
+    await server.close();
+  });
+
+  function made(changes: Partial<KannelOptions> = {}): KannelTransport {
+    const { username, password } = server;
+    const transport = kannel({
+      url: changes.url ?? server.url,
+      username,
+      password,
+      callbackUrl: 'http://10.0.0.5:3000/messaging/delivery-reports',
+      callbackSecret: SECRET,
+      ...changes,
+    })({ http: new HttpService(axios.create()), clock: systemClock }) as KannelTransport;
+    transports.push(transport);
+    return transport;
+  }
+  const failure = (changes: Partial<KannelOptions> = {}, asked = submission): Promise<unknown> =>
+    made(changes)
+      .submit(asked, signal)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+
+  it('sends text, sender and recipient, and is referred to by our own submission', async () => {
+    expect(await made({ smsc: 'FAKE' }).submit(submission, signal)).toEqual({
+      reference: submission.id,
+    });
+    expect(server.taken).toHaveLength(1);
+    expect(server.taken[0]).toMatchObject({
+      text: 'Grüße €',
+      headers: {
+        'x-kannel-from': 'AC ME',
+        'x-kannel-to': '2348012345678',
+        'x-kannel-coding': '0',
+        'x-kannel-smsc': 'FAKE',
+        'x-kannel-dlr-mask': '31',
+      },
+    });
+  });
+
+  it('sends what GSM 03.38 lacks as UCS-2', async () => {
+    const transport = made();
+    await transport.submit(withText('ok [€]'), signal);
+    await transport.submit(withText('Привет 😀'), signal);
+    expect(server.taken.map(({ headers }) => headers['x-kannel-coding'])).toEqual(['0', '2']);
+  });
+
+  it('asks to be called back at an address that names submission and recipient', async () => {
+    await made().submit(submission, signal);
+    const link = String(server.taken[0]?.headers['x-kannel-dlr-url']);
+    const { origin, pathname, searchParams } = new URL(link);
+    expect(origin + pathname).toBe('http://10.0.0.5:3000/messaging/delivery-reports');
+    expect(searchParams.get('submission')).toBe(submission.id);
+    expect(searchParams.get('to')).toBe('2348012345678');
+    expect(link).toMatch(/&status=%d&answer=%A&id=%F&time=%T$/);
+    expect(link).not.toContain(SECRET);
+  });
+
+  it('asks for reports whatever the message says, unless it is told to listen to it', async () => {
+    await made({ reports: 'message' }).submit(submission, signal);
+    await made({ reports: 'message' }).submit({ ...submission, deliveryReport: 'yes' }, signal);
+    const { url, username, password } = server;
+    await kannel({ url, username, password })({
+      http: new HttpService(axios.create()),
+      clock: systemClock,
+    }).submit({ ...submission, deliveryReport: 'yes' }, signal);
+    expect(server.taken.map(({ headers }) => headers['x-kannel-dlr-mask'])).toEqual([
+      undefined,
+      '31',
+      undefined,
+    ]);
+  });
+
+  it.each<[number, string, new (...args: never[]) => Error, string]>([
+    [400, 'Empty receiver number not allowed, rejected', PermanentFailure, 'bad_request'],
+    [
+      400,
+      'Number(s) has/have been denied by white- and/or black-lists.',
+      PermanentFailure,
+      'number_denied',
+    ],
+    [403, 'Authorization failed for sendsms', PausedFailure, 'unauthorized'],
+    [403, 'Not routable. Do not try again.', PermanentFailure, 'not_routable'],
+    [403, '<html>Forbidden</html>', PausedFailure, 'forbidden'],
+    [407, '', PausedFailure, 'unauthorized'],
+    [503, 'Temporal failure, try again later.', RetryableFailure, 'unavailable'],
+    [404, 'Unknown request.', PausedFailure, 'not_sendsms'],
+    [302, '', PausedFailure, 'unexpected_redirect'],
+    [429, '', PausedFailure, 'throttled'],
+    [408, '', UncertainFailure, 'request_timeout'],
+    [413, '', PermanentFailure, 'http_413'],
+    [500, 'Sending failed.', UncertainFailure, 'http_500'],
+    [502, '', UncertainFailure, 'http_502'],
+    [200, '<html>Welcome</html>', UncertainFailure, 'invalid_answer'],
+  ])('%i %s is told by its meaning', async (status, text, meaning, code) => {
+    server.fault((response) => say(response, status, text));
+    const error = await failure();
+    expect(error).toBeInstanceOf(meaning);
+    expect(error).toMatchObject({ code });
+  });
+
+  it('takes the message that waits for an SMSC as taken', async () => {
+    server.fault((response) => say(response, 202, '3: Queued for later delivery'));
+    expect(await made().submit(submission, signal)).toEqual({ reference: submission.id });
+  });
+
+  it('a box that is not there pauses', async () => {
+    const { url } = server;
+    await server.close();
+    const error = await failure({ url });
+    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error).toMatchObject({ code: 'unreachable' });
+    server = await SendsmsServer.start();
+  });
+
+  it.each<[string, Partial<Submission>]>([
+    ['another channel', { channel: 'whatsapp' }],
+    ['a template', { content: { kind: 'template', template: 't', language: 'en', params: [] } }],
+    ['no text', { content: { kind: 'text', text: '' } }],
+    ['two recipients', { recipients: ['2348012345678', '2348012345679'] }],
+    ['a sender with a line break', { sender: 'A\r\nx-kannel-to: 1' }],
+    ['an id with a line break', { id: 'a\nb' }],
+  ])('%s is refused before anything is sent', async (_what, changes) => {
+    expect(await failure({}, { ...submission, ...changes })).toBeInstanceOf(PermanentFailure);
+    expect(server.requests).toEqual([]);
+  });
+
+  it('neither password nor number is in any failure', async () => {
+    const told: string[] = [];
+    for (const status of [302, 400, 403, 404, 500, 503]) {
+      server.fault((response) => say(response, status, `${server.password} 2348012345678`));
+      const error = (await failure()) as Error;
+      told.push(`${error.message} ${JSON.stringify(error)} ${error.stack ?? ''}`);
+    }
+    server.fault((response) => void response.socket?.destroy());
+    const lost = (await failure()) as Error;
+    told.push(`${lost.message} ${JSON.stringify(lost)} ${lost.stack ?? ''}`);
+    expect(told).toHaveLength(7);
+    expect(told.join('\n')).not.toMatch(/kannel-pass|2348012345678|0123456789abcdef/);
+  });
+});

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { DeliveryReport } from '../../message/delivery-report.js';
+import { systemClock } from '../../ports/clock.js';
+import { ReportQueue } from './report-queue.js';
+
+function report(recipient: string): DeliveryReport {
+  return {
+    reference: 'r',
+    messageId: null,
+    recipient,
+    status: 'delivered',
+    rawStatus: 'DELIVRD',
+    errorCode: null,
+    providerTime: null,
+  };
+}
+
+const numbers = (reports: readonly DeliveryReport[]) => reports.map(({ recipient }) => recipient);
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+describe('ReportQueue', () => {
+  it('hands each report over when it is due, in order of being due', async () => {
+    const calls: (string | null)[][] = [];
+    const queue = new ReportQueue(
+      async (reports) => void calls.push(numbers(reports)),
+      systemClock,
+      1,
+    );
+    queue.add(report('late'), 100);
+    queue.add(report('early'), 10);
+    queue.add(report('middle'), 50);
+    await jest.advanceTimersByTimeAsync(9);
+    expect(calls).toEqual([]);
+    await jest.advanceTimersByTimeAsync(3);
+    expect(calls).toEqual([['early']]);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(calls).toEqual([['early'], ['middle'], ['late']]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('keeps one timer for any number of reports', async () => {
+    let taken = 0;
+    const queue = new ReportQueue(
+      async (reports) => void (taken += reports.length),
+      systemClock,
+      3,
+    );
+    for (let index = 0; index < 20_000; index++) queue.add(report(`${index}`), 50 + (index % 100));
+    expect(jest.getTimerCount()).toBe(1);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(taken).toBe(20_000);
+  });
+
+  it('calls the sink once at a time; what became due meanwhile goes together', async () => {
+    const calls: { reports: number; done: () => void }[] = [];
+    const queue = new ReportQueue(
+      (reports) => new Promise((resolve) => calls.push({ reports: reports.length, done: resolve })),
+      systemClock,
+      1,
+    );
+    for (let index = 0; index < 10; index++) queue.add(report(`${index}`), index * 10);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(calls.map(({ reports }) => reports)).toEqual([1]);
+    calls[0]?.done();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(calls.map(({ reports }) => reports)).toEqual([1, 9]);
+  });
+
+  it('repeats what the sink rejects until it is taken', async () => {
+    const calls: (string | null)[][] = [];
+    const queue = new ReportQueue(
+      async (reports) => {
+        calls.push(numbers(reports));
+        if (calls.length < 4) throw new Error('the database is away');
+      },
+      systemClock,
+      1,
+    );
+    queue.add(report('a'), 1);
+    await jest.advanceTimersByTimeAsync(10);
+    expect(calls).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(calls).toEqual([['a'], ['a'], ['a'], ['a']]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('a report handed over at once waits for one call, not for the whole queue', async () => {
+    const pending: (() => void)[] = [];
+    const calls: (string | null)[][] = [];
+    const queue = new ReportQueue(
+      (reports) => {
+        calls.push(numbers(reports));
+        return new Promise((resolve) => pending.push(resolve));
+      },
+      systemClock,
+      1,
+    );
+    queue.add(report('queued'), 1);
+    await jest.advanceTimersByTimeAsync(5);
+    const handed = queue.handOver([report('urgent')]);
+    queue.add(report('later'), 1);
+    await jest.advanceTimersByTimeAsync(5);
+    pending[0]?.();
+    await jest.advanceTimersByTimeAsync(0);
+    pending[1]?.();
+    await handed;
+    expect(calls.slice(0, 2)).toEqual([['queued'], ['urgent']]);
+  });
+
+  it('stops: waits for the call under way, drops the rest, leaves no timer', async () => {
+    const calls: (() => void)[] = [];
+    const queue = new ReportQueue(
+      () => new Promise((resolve) => calls.push(resolve)),
+      systemClock,
+      1,
+    );
+    queue.add(report('a'), 1);
+    queue.add(report('b'), 1_000);
+    await jest.advanceTimersByTimeAsync(10);
+    let stopped = false;
+    const stop = queue.stop().then(() => (stopped = true));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(stopped).toBe(false);
+    calls[0]?.();
+    await stop;
+    queue.add(report('c'), 1);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(calls).toHaveLength(1);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('stops while the sink is failing', async () => {
+    const queue = new ReportQueue(() => Promise.reject(new Error('away')), systemClock, 1);
+    queue.add(report('a'), 1);
+    await jest.advanceTimersByTimeAsync(10);
+    await queue.stop();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { HttpService } from '@nestjs/axios';
+import { MessagingConfigError } from '../../message/errors.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import type { DeliveryReport } from '../../message/delivery-report.js';
+import { type Clock, systemClock } from '../../ports/clock.js';
+import type { ReportSink, Submission } from '../../ports/message-transport.js';
+import {
+  simulator,
+  type SimulatorOptions,
+  type SimulatorTransport,
+} from './simulator.transport.js';
+
+const signal = new AbortController().signal;
+const number = (digits: number | string) => `23480123${digits}`;
+const started: SimulatorTransport[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((made) => made.beforeApplicationShutdown()));
+});
+
+function transport(options: SimulatorOptions = { reportDelay: 1 }, clock: Clock = systemClock) {
+  const made = simulator(options)({ clock, http: {} as HttpService }) as SimulatorTransport;
+  started.push(made);
+  return made;
+}
+
+function submissionTo(...recipients: string[]): Submission {
+  const batchId = systemClock.id();
+  return {
+    id: `${batchId}-s0`,
+    batchId,
+    tenant: '',
+    channel: 'sms',
+    sender: 'ACME',
+    content: { kind: 'text', text: 'x' },
+    recipients,
+    deliveryReport: 'yes',
+    attempt: 1,
+    firstSentAt: new Date(1_790_000_000_000),
+  };
+}
+
+/** A sink that resolves `all` once it has `count` reports. */
+function collector(count: number) {
+  const reports: DeliveryReport[] = [];
+  let full!: () => void;
+  const all = new Promise<void>((resolve) => (full = resolve));
+  const sink: ReportSink = async (taken) => {
+    reports.push(...taken);
+    if (reports.length >= count) full();
+  };
+  return { reports, all, sink };
+}
+
+const asked = ({ id, recipients, firstSentAt }: Submission, reference: string | null = null) => [
+  { submissionId: id, reference, recipients, firstSentAt },
+];
+
+/** Polls until the reports' time has come: it lies within 50 ms after the submission first left. */
+async function polled(made: SimulatorTransport, submission: Submission, count: number) {
+  for (;;) {
+    const reports = await made.fetchReports(asked(submission));
+    if (reports.length >= count) return reports;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('a recipient ending in', () => {
+  it.each([
+    ['1234', 'delivered', 'DELIVRD', null],
+    ['9901', 'undelivered', 'UNDELIV', 'absent_subscriber'],
+    ['9902', 'expired', 'EXPIRED', 'validity_expired'],
+    ['9904', 'delivered', 'DELIVRD', null],
+    ['9910', 'delivered', 'DELIVRD', null],
+  ])('%s is pushed as %s', async (digits, status, rawStatus, errorCode) => {
+    const made = transport();
+    const { reports, all, sink } = collector(1);
+    made.listen(sink);
+    const { reference } = await made.submit(submissionTo(number(digits)), signal);
+    await all;
+    expect(reports).toMatchObject([
+      { reference, recipient: number(digits), status, rawStatus, errorCode },
+    ]);
+  });
+
+  it('9903 is refused at submit, alone or as everybody', async () => {
+    const made = transport();
+    for (const to of [[number(9903)], [number(9903), `9${number(9903)}`]]) {
+      const refused = made.submit(submissionTo(...to), signal);
+      await expect(refused).rejects.toBeInstanceOf(PermanentFailure);
+      await expect(refused).rejects.toMatchObject({ code: 'destination_refused' });
+    }
+  });
+
+  it('9903 among others is named, and the others go', async () => {
+    const made = transport();
+    const { reports, all, sink } = collector(1);
+    made.listen(sink);
+    const accepted = await made.submit(submissionTo(number(9903), number(1111)), signal);
+    expect(accepted.rejected).toEqual(new Map([[number(9903), 'destination_refused']]));
+    await all;
+    expect(reports.map(({ recipient }) => recipient)).toEqual([number(1111)]);
+  });
+
+  it('9904 has its report before the answer', async () => {
+    const made = transport({ reportDelay: '1h' });
+    const order: string[] = [];
+    made.listen(async (reports) => {
+      await new Promise(setImmediate);
+      order.push(`report ${reports[0]?.status}`);
+    });
+    await made.submit(submissionTo(number(9904)), signal);
+    order.push('answer');
+    expect(order).toEqual(['report delivered', 'answer']);
+  });
+
+  it('9904 given up while the report is handed over leaves the outcome uncertain', async () => {
+    const made = transport();
+    const giveUp = new AbortController();
+    made.listen(async () => giveUp.abort());
+    await expect(made.submit(submissionTo(number(9904)), giveUp.signal)).rejects.toBeInstanceOf(
+      UncertainFailure,
+    );
+  });
+
+  it('9905 is reported twice and out of order', async () => {
+    const made = transport();
+    const { reports, all, sink } = collector(3);
+    made.listen(sink);
+    await made.submit(submissionTo(number(9905)), signal);
+    await all;
+    expect(reports.map(({ status }) => status)).toEqual(['delivered', 'sent', 'delivered']);
+    expect(reports[0]).toEqual(reports[2]);
+    expect(reports[1]?.providerTime?.getTime()).toBeLessThan(
+      reports[0]?.providerTime?.getTime() ?? 0,
+    );
+  });
+
+  it('9906 is never pushed, and a poll finds it delivered', async () => {
+    const made = transport();
+    const others = Array.from({ length: 50 }, (_, index) => number(1000 + index));
+    const { reports, all, sink } = collector(others.length);
+    made.listen(sink);
+    const submission = submissionTo(number(9906), ...others);
+    await made.submit(submission, signal);
+    await all;
+    expect(reports.map(({ recipient }) => recipient)).not.toContain(number(9906));
+    const found = await polled(made, submission, 51);
+    expect(found).toContainEqual(
+      expect.objectContaining({ recipient: number(9906), status: 'delivered' }),
+    );
+  });
+
+  it('9907 is throttled once, whatever id it comes back under', async () => {
+    const made = transport();
+    const { all, sink } = collector(2);
+    made.listen(sink);
+    const submission = submissionTo(number(9907), number(1111));
+    const throttled = made.submit(submission, signal);
+    await expect(throttled).rejects.toBeInstanceOf(PausedFailure);
+    await expect(throttled).rejects.toMatchObject({ code: 'throttled', retryAfter: 100 });
+    await made.submit({ ...submission, id: `${submission.batchId}-s1` }, signal);
+    await all;
+  });
+
+  it('9907 ends delivered after a restart too', async () => {
+    const submission = submissionTo(number(9907));
+    await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
+    const restarted = transport();
+    const { all, sink } = collector(1);
+    restarted.listen(sink);
+    await expect(restarted.submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
+    await restarted.submit(submission, signal);
+    await all;
+    await transport().submit({ ...submission, attempt: 2 }, signal);
+  });
+
+  it.each([
+    ['9908', ['delivered']],
+    ['9909', []],
+  ])('%s never gets an answer; a poll finds %j', async (digits, found) => {
+    const made = transport();
+    const { reports, sink } = collector(1);
+    made.listen(sink);
+    const submission = submissionTo(number(digits));
+    for (const attempt of [1, 2, 3])
+      await expect(made.submit({ ...submission, attempt }, signal)).rejects.toBeInstanceOf(
+        UncertainFailure,
+      );
+    const polledReports = await polled(made, submission, found.length);
+    expect(polledReports.map(({ status }) => status)).toEqual(found);
+    expect(reports).toEqual([]);
+  });
+});
+
+describe('a submission that mixes them', () => {
+  it('is lost as a whole by one lost answer; a poll finds all but the vanished', async () => {
+    const made = transport();
+    const { reports, sink } = collector(1);
+    made.listen(sink);
+    const submission = submissionTo(
+      number(1111),
+      number(9901),
+      number(9903),
+      number(9904),
+      number(9908),
+      number(9909),
+    );
+    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(UncertainFailure);
+    const found = await polled(made, submission, 5);
+    expect(found.map(({ recipient, status }) => [recipient?.slice(-4), status])).toEqual([
+      ['1111', 'delivered'],
+      ['9901', 'undelivered'],
+      ['9903', 'rejected'],
+      ['9904', 'delivered'],
+      ['9908', 'delivered'],
+    ]);
+    expect(reports).toEqual([]);
+  });
+
+  it('is throttled first', async () => {
+    const made = transport();
+    const submission = submissionTo(number(9907), number(9908), number(9903));
+    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
+    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(UncertainFailure);
+  });
+});
+
+describe('after a kill', () => {
+  it('the same submission has the same reference and the same reports, pushed or polled', async () => {
+    const submission = submissionTo(number(1), number(9901), number(9904), number(9905));
+    const lives = await Promise.all(
+      ['1ms', '3ms'].map(async (reportDelay) => {
+        const made = transport({ reportDelay });
+        const { reports, all, sink } = collector(6);
+        made.listen(sink);
+        const { reference } = await made.submit(submission, signal);
+        await all;
+        return { reference, reports: new Set(reports.map((report) => JSON.stringify(report))) };
+      }),
+    );
+    expect(lives[1]).toEqual(lives[0]);
+    expect(lives[0]?.reports.size).toBe(5);
+    const found = await polled(transport(), submission, 5);
+    expect(
+      new Set(found.map((report) => JSON.stringify({ ...report, submissionId: undefined }))),
+    ).toEqual(lives[0]?.reports);
+  });
+
+  it('different submissions differ', async () => {
+    const made = transport();
+    const [one, two] = [submissionTo(number(1)), submissionTo(number(1))];
+    const first = await made.submit(one, signal);
+    const second = await made.submit(two, signal);
+    expect(first.reference).not.toBe(second.reference);
+  });
+});
+
+it('a poll finds no report before its time', async () => {
+  const submission = submissionTo(number(1111));
+  let now = submission.firstSentAt.getTime();
+  const made = transport({}, { ...systemClock, now: () => now });
+  expect(await made.fetchReports(asked(submission))).toEqual([]);
+  now += 50;
+  expect(await made.fetchReports(asked(submission))).toHaveLength(1);
+});
+
+it('refuses what it cannot carry, and what was given up before', async () => {
+  const made = transport();
+  const submission = submissionTo(number(1));
+  await expect(made.submit({ ...submission, channel: 'whatsapp' }, signal)).rejects.toMatchObject({
+    code: 'unsupported_channel',
+  });
+  await expect(made.submit(submission, AbortSignal.abort())).rejects.toBeInstanceOf(PausedFailure);
+});
+
+it('checks its options', () => {
+  expect(() => simulator({ reportDelay: 'soon' })).toThrow(MessagingConfigError);
+  expect(() => simulator({ maxRecipients: 0 })).toThrow(/maxRecipients/);
+  expect(transport({})).toMatchObject({
+    name: 'simulator',
+    capabilities: { maxRecipients: 1000, idempotencyWindow: 72_000_000 },
+  });
+});
