@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { MessagingConfigError } from '../message/errors.js';
+import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
+import {
+  CALLBACK_VERIFIER,
+  type CallbackVerifier,
+  DELIVERY_REPORT_PARSER,
+  type DeliveryReportParser,
+} from '../ports/delivery-report-parser.js';
+import { MESSAGE_TRANSPORT, type MessageTransport } from '../ports/message-transport.js';
+import {
+  type CallbackEndpointOptions,
+  MESSAGING_OPTIONS,
+  type MessagingOptions,
+} from '../ports/messaging-options.js';
+import { callbackVerifier } from './callback-verifier.js';
+import { InterfaceReportParser } from './interface.parser.js';
+
+/** Where callbacks come in, how they are proven and read, and whose messages they speak of. */
+export interface CallbackEndpoint {
+  readonly name: string;
+  readonly transport: string;
+  readonly verifier: CallbackVerifier;
+  readonly parser: DeliveryReportParser;
+}
+
+/** Name of the endpoint at the callback path itself. */
+const DEFAULT = 'default';
+const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+/** As wide as the ledger's column. */
+const TRANSPORT = /^[\x21-\x7e]{1,32}$/;
+
+/** The endpoints of `callbacks`, checked at boot. */
+@Injectable()
+export class CallbackEndpoints {
+  readonly #endpoints = new Map<string, CallbackEndpoint>();
+
+  /** @throws MessagingConfigError naming the option and the remedy. */
+  constructor(
+    @Inject(MESSAGING_OPTIONS) { callbacks }: MessagingOptions,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+    @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
+    @Inject(DELIVERY_REPORT_PARSER) parser: DeliveryReportParser,
+    @Inject(CALLBACK_VERIFIER) verifier: CallbackVerifier | null,
+  ) {
+    if (verifier) this.#add(DEFAULT, { ...callbacks, parser }, 'callbacks', verifier);
+    for (const [name, options] of Object.entries(callbacks?.providers ?? {})) {
+      const option = `callbacks.providers.${name}`;
+      if (!NAME.test(name) || name === DEFAULT)
+        throw new MessagingConfigError(
+          `${option}: must be up to 32 small letters, digits and dashes, and not '${DEFAULT}'; it is part of the path`,
+        );
+      this.#add(name, options, option, callbackVerifier(options, clock, option));
+    }
+  }
+
+  /** `undefined`: nothing is served there. */
+  find(provider: string | undefined): CallbackEndpoint | undefined {
+    return provider === DEFAULT ? undefined : this.#endpoints.get(provider ?? DEFAULT);
+  }
+
+  #add(
+    name: string,
+    options: CallbackEndpointOptions,
+    option: string,
+    verifier: CallbackVerifier,
+  ): void {
+    const { parser = new InterfaceReportParser(this.clock), transport = this.transport.name } =
+      options;
+    if (typeof parser.parse !== 'function')
+      throw new MessagingConfigError(`${option}.parser: must have a method parse()`);
+    if (!TRANSPORT.test(transport))
+      throw new MessagingConfigError(`${option}.transport: must be the name of a transport`);
+    this.#endpoints.set(name, { name, transport, verifier, parser });
+  }
+}

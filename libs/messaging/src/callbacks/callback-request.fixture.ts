@@ -1,0 +1,16 @@
+import type { CallbackRequest } from '../ports/delivery-report-parser.js';
+
+/** A POST of nothing from nowhere, but for what the test says of it. */
+export function callbackRequest(changes: Partial<CallbackRequest> = {}): CallbackRequest {
+  return {
+    method: 'POST',
+    url: '/',
+    pathSecret: undefined,
+    headers: {},
+    query: {},
+    body: undefined,
+    rawBody: undefined,
+    ip: '::1',
+    ...changes,
+  };
+}

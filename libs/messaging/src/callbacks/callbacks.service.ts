@@ -1,0 +1,124 @@
+import {
+  BadRequestException,
+  Injectable,
+  InternalServerErrorException,
+  Logger,
+  NotFoundException,
+  PayloadTooLargeException,
+  ServiceUnavailableException,
+  UnauthorizedException,
+} from '@nestjs/common';
+import { ReportRecorder } from '../ledger/report.recorder.js';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { MessagingConfigError } from '../message/errors.js';
+import type { CallbackRequest, ParsedReports } from '../ports/delivery-report-parser.js';
+import { CallbackCounts } from './callback-counts.js';
+import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
+
+const MAX_BYTES = 1_048_576;
+/** Entries, or statuses, named in one log line. */
+const NAMED = 3;
+/** A word that a log may show: no number of anybody's. */
+const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
+
+/**
+ * Takes a callback in: verify, parse, record. It returns once the reports are committed, and throws
+ * what the sender should hear: no such endpoint is 404, a signature that proves nothing 401, a body
+ * nobody can read 400, more than 1 MiB 413, a ledger that cannot commit 503, so that the sender comes
+ * again.
+ */
+@Injectable()
+export class CallbacksService {
+  readonly #logger = new Logger('MessagingCallbacks');
+
+  constructor(
+    private readonly endpoints: CallbackEndpoints,
+    private readonly recorder: ReportRecorder,
+    private readonly counts: CallbackCounts,
+  ) {}
+
+  async take(request: CallbackRequest, provider?: string): Promise<void> {
+    const endpoint = this.endpoints.find(provider);
+    if (!endpoint) throw new NotFoundException();
+    try {
+      await this.#take(request, endpoint);
+      this.counts.add(endpoint.name, { accepted: 1 });
+    } catch (error) {
+      this.counts.add(endpoint.name, { refused: 1 });
+      throw error;
+    }
+  }
+
+  async #take(request: CallbackRequest, endpoint: CallbackEndpoint): Promise<void> {
+    const bytes = request.rawBody?.length ?? Number(request.headers['content-length'] ?? 0);
+    if (bytes > MAX_BYTES) {
+      this.#logger.warn(`Callback refused: ${bytes} bytes, more than ${MAX_BYTES}`);
+      throw new PayloadTooLargeException(`A callback may have ${MAX_BYTES} bytes`);
+    }
+    await this.#verify(request, endpoint);
+    const { reports, errors } = this.#parse(request, endpoint);
+    if (errors.length > 0) {
+      this.#logger.warn(
+        `Callback with ${reports.length} reports and ${errors.length} unreadable entries: ${errors.slice(0, NAMED).join('; ')}`,
+      );
+      if (reports.length === 0) throw new BadRequestException('No entry could be read');
+    }
+    if (reports.length > 0) await this.#record(reports, endpoint);
+    this.#count(reports, errors.length, endpoint);
+  }
+
+  async #verify(request: CallbackRequest, { verifier }: CallbackEndpoint): Promise<void> {
+    let proven: boolean;
+    try {
+      proven = await verifier.verify(request);
+    } catch (error) {
+      const ours = error instanceof MessagingConfigError;
+      this.#logger.error(
+        `Callback refused: it could not be verified (${ours ? error.message : nameOf(error)})`,
+      );
+      throw ours ? new InternalServerErrorException() : new ServiceUnavailableException();
+    }
+    if (proven) return;
+    this.#logger.warn('Callback refused: its signature proves nothing');
+    throw new UnauthorizedException('The signature is missing, wrong or too old');
+  }
+
+  #parse(request: CallbackRequest, { parser }: CallbackEndpoint): ParsedReports {
+    try {
+      return parser.parse(request);
+    } catch (error) {
+      this.#logger.warn(`Callback refused: unreadable (${nameOf(error)})`);
+      throw new BadRequestException('The body could not be read');
+    }
+  }
+
+  async #record(
+    reports: readonly DeliveryReport[],
+    { transport }: CallbackEndpoint,
+  ): Promise<void> {
+    try {
+      await this.recorder.record(reports, { transport });
+    } catch (error) {
+      // Not its message: a database's may quote rows.
+      this.#logger.error(
+        `Callback put off: ${reports.length} reports were not committed (${nameOf(error)})`,
+      );
+      throw new ServiceUnavailableException('Not stored, send it again');
+    }
+  }
+
+  #count(reports: readonly DeliveryReport[], unreadable: number, { name }: CallbackEndpoint): void {
+    const unmapped = reports.filter(({ status }) => status === null);
+    this.counts.add(name, { reports: reports.length, unmapped: unmapped.length, unreadable });
+    if (unmapped.length === 0) return;
+    const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];
+    const shown = words.map((word) => (PLAIN_WORD.test(word) ? word : '(not shown)'));
+    this.#logger.warn(
+      `${unmapped.length} reports at ${name} have a status nobody mapped: ${shown.slice(0, NAMED).join(', ')}`,
+    );
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type INestApplication, Logger, VersioningType } from '@nestjs/common';
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { Webhook } from 'standardwebhooks';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { ReportRecorder } from '../ledger/report.recorder.js';
+import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
+import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from '../ports/delivery-report-parser.js';
+import { MESSAGE_TRANSPORT } from '../ports/message-transport.js';
+import { type CallbackOptions, MESSAGING_OPTIONS } from '../ports/messaging-options.js';
+import { CallbackCounts } from './callback-counts.js';
+import { CallbackEndpoints } from './callback-endpoints.js';
+import { callbackVerifier } from './callback-verifier.js';
+import { CallbacksService } from './callbacks.service.js';
+import { deliveryReportController } from './delivery-report.controller.js';
+import { InterfaceReportParser } from './interface.parser.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const NUMBER = '2348012345678';
+const data = { reference_id: 'r-1', message_id: 'r-1-0', to: NUMBER, status: 'delivered' };
+const event = { type: 'sms.delivery_report', timestamp: '2026-01-01T00:00:00Z', data };
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** Keeps what it is given; `gate` decides when and how a record ends. */
+class Recorder {
+  readonly recorded: DeliveryReport[] = [];
+  readonly origins: string[] = [];
+  gate: () => Promise<void> = () => Promise.resolve();
+
+  async record(reports: readonly DeliveryReport[], { transport }: { transport: string }) {
+    await this.gate();
+    this.recorded.push(...reports);
+    this.origins.push(transport);
+  }
+}
+
+let log: string[];
+beforeEach(() => {
+  log = [];
+  for (const level of ['log', 'warn', 'error'] as const)
+    jest.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => {
+      log.push(`${level} ${String(line)}`);
+    });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe.each<[string, () => AbstractHttpAdapter]>([
+  ['Fastify', () => new FastifyAdapter() as AbstractHttpAdapter],
+  ['Express', () => new ExpressAdapter()],
+])('on %s', (platform, adapter) => {
+  let app: INestApplication | undefined;
+  let recorder: Recorder;
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+  });
+
+  async function boot(
+    options: CallbackOptions,
+    { rawBody = true, configure = (_app: INestApplication) => undefined as void } = {},
+  ): Promise<string> {
+    recorder = new Recorder();
+    const module = await Test.createTestingModule({
+      controllers: [deliveryReportController('messaging/delivery-reports')],
+      providers: [
+        CallbacksService,
+        { provide: ReportRecorder, useValue: recorder },
+        CallbackCounts,
+        CallbackEndpoints,
+        { provide: MESSAGING_CLOCK, useValue: systemClock },
+        { provide: MESSAGING_OPTIONS, useValue: { callbacks: options } },
+        { provide: MESSAGE_TRANSPORT, useValue: { name: 'http' } },
+        { provide: DELIVERY_REPORT_PARSER, useValue: new InterfaceReportParser(systemClock) },
+        { provide: CALLBACK_VERIFIER, useValue: callbackVerifier(options, systemClock) },
+      ],
+    }).compile();
+    app = module.createNestApplication(adapter(), { rawBody, logger: false });
+    configure(app);
+    await app.listen(0, '127.0.0.1');
+    log.length = 0;
+    return `${await app.getUrl()}/messaging/delivery-reports`;
+  }
+
+  const send = (url: string, body: string, headers: Record<string, string> = {}) =>
+    fetch(url, { method: 'POST', headers: { 'content-type': JSON_TYPE, ...headers }, body });
+
+  function signed(body: string, secret = SECRET): Record<string, string> {
+    const at = new Date();
+    return {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
+    };
+  }
+
+  it('a signed callback is recorded, whatever bytes it is made of', async () => {
+    const url = await boot({ secrets: [SECRET] });
+    const body = `  {"type":"sms.delivery_report",\n"x":"dún €\\u0000","data":${JSON.stringify(data)}}`;
+    const response = await send(url, body, signed(body));
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    expect(recorder.recorded).toMatchObject([
+      { reference: 'r-1', recipient: NUMBER, status: 'delivered' },
+    ]);
+    expect(recorder.origins).toEqual(['http']);
+    expect(log).toEqual([]);
+  });
+
+  it('a wrong signature is 401, recorded nowhere, told in one line', async () => {
+    const url = await boot({ secrets: [SECRET] });
+    const body = JSON.stringify(event);
+    const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    const statuses = [
+      (await send(url, body)).status,
+      (await send(url, body, signed(body, other))).status,
+      (await send(url, `${body} `, signed(body))).status,
+      (await fetch(`${url}?reference_id=r&status=delivered`, { headers: signed('') })).status,
+    ];
+    expect(statuses).toEqual([401, 401, 401, 401]);
+    expect(recorder.recorded).toEqual([]);
+    expect(log).toHaveLength(4);
+    expect(log.join()).not.toContain(NUMBER);
+  });
+
+  it('where no raw body is kept, the log says what to pass', async () => {
+    const url = await boot({ secrets: [SECRET] }, { rawBody: false });
+    const body = JSON.stringify(event);
+    expect((await send(url, body, signed(body))).status).toBe(500);
+    expect(log).toHaveLength(1);
+    expect(log[0]).toMatch(/^error .*rawBody: true.*NestFactory/);
+    expect(recorder.recorded).toEqual([]);
+  });
+
+  it('takes a signed form, and arrays', async () => {
+    const url = await boot({ secrets: [SECRET] });
+    const form = `reference_id=r-1&to=%2B${NUMBER}&status=delivered`;
+    const array = JSON.stringify([event, data]);
+    expect((await send(url, form, { 'content-type': FORM_TYPE, ...signed(form) })).status).toBe(
+      204,
+    );
+    expect((await send(url, array, signed(array))).status).toBe(204);
+    expect(recorder.recorded.map(({ recipient }) => recipient)).toEqual([NUMBER, NUMBER, NUMBER]);
+  });
+
+  it('takes a GET where the sender need not be proven by signature', async () => {
+    const url = await boot({ insecure: true });
+    const response = await fetch(`${url}?reference_id=r-1&to=${NUMBER}&status=delivered`);
+    expect(response.status).toBe(200);
+    expect(recorder.recorded).toMatchObject([{ reference: 'r-1', recipient: NUMBER }]);
+  });
+
+  it('answers only after the commit', async () => {
+    const url = await boot({ insecure: true });
+    let commit!: () => void;
+    let asked!: () => void;
+    const started = new Promise<void>((resolve) => (asked = resolve));
+    recorder.gate = () =>
+      new Promise((resolve) => {
+        commit = resolve;
+        asked();
+      });
+    const order: string[] = [];
+    const answered = send(url, JSON.stringify(event)).then(({ status }) => order.push(`${status}`));
+    await started;
+    order.push('commit');
+    commit();
+    await answered;
+    expect(order).toEqual(['commit', '204']);
+  });
+
+  it('a ledger that cannot commit is 503, so that the sender comes again', async () => {
+    const url = await boot({ insecure: true });
+    recorder.gate = () => Promise.reject(new Error(`row (${NUMBER}) is bad`));
+    expect((await send(url, JSON.stringify(event))).status).toBe(503);
+    expect(log).toEqual([expect.stringMatching(/^error .*1 reports were not committed/)]);
+    expect(log.join()).not.toContain(NUMBER);
+  });
+
+  it('one bad entry fails no other; nothing but bad ones is 400', async () => {
+    const url = await boot({ insecure: true });
+    const bad = { reference_id: NUMBER };
+    expect((await send(url, JSON.stringify([bad, event, 7]))).status).toBe(204);
+    expect(recorder.recorded).toHaveLength(1);
+    expect(log).toEqual([expect.stringContaining('1 reports and 2 unreadable entries')]);
+    expect((await send(url, JSON.stringify([bad, bad, bad, bad]))).status).toBe(400);
+    expect(recorder.recorded).toHaveLength(1);
+    expect(log).toHaveLength(2);
+    expect(log.join()).not.toContain(NUMBER);
+  });
+
+  it.each([
+    ['nothing', '', JSON_TYPE],
+    ['half a JSON', '{"type":', JSON_TYPE],
+    ['a JSON string', '"delivered"', JSON_TYPE],
+    ['an empty object', '{}', JSON_TYPE],
+    ['an empty form', '', FORM_TYPE],
+  ])('%s is 400', async (_what, body, type) => {
+    const url = await boot({ insecure: true });
+    expect((await send(url, body, { 'content-type': type })).status).toBe(400);
+    expect(recorder.recorded).toEqual([]);
+  });
+
+  it('an event of another type is none of ours, and fine', async () => {
+    const url = await boot({ insecure: true });
+    expect((await send(url, JSON.stringify({ ...event, type: 'email.opened' }))).status).toBe(204);
+    expect(recorder.recorded).toEqual([]);
+    expect(log).toEqual([]);
+  });
+
+  it('more than 1 MiB is 413, also where the application would take more', async () => {
+    const body = JSON.stringify(Array.from({ length: 12_000 }, () => event));
+    expect(body.length).toBeGreaterThan(1_048_576);
+    let url = await boot({ insecure: true });
+    expect((await send(url, body)).status).toBe(413);
+    await app?.close();
+    url = await boot(
+      { insecure: true },
+      {
+        configure: (made) =>
+          (made as unknown as { useBodyParser: (...args: unknown[]) => void }).useBodyParser(
+            ...(platform === 'Fastify'
+              ? [JSON_TYPE, { bodyLimit: 10_000_000 }]
+              : ['json', { limit: '10mb' }]),
+          ),
+      },
+    );
+    expect((await send(url, body)).status).toBe(413);
+    expect(recorder.recorded).toEqual([]);
+    expect(log).toEqual([expect.stringContaining(`${body.length} bytes`)]);
+  });
+
+  it('keeps its path under API versioning', async () => {
+    const url = await boot(
+      { insecure: true },
+      {
+        configure: (made) =>
+          void made.enableVersioning({ type: VersioningType.URI, defaultVersion: '2' }),
+      },
+    );
+    expect((await send(url, JSON.stringify(event))).status).toBe(204);
+  });
+});

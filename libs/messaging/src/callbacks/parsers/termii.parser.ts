@@ -1,0 +1,24 @@
+import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import { fieldMapParser } from '../field-map.parser.js';
+
+/**
+ * Termii's outbound events: JSON; the status may carry a sentence behind a bar
+ * (`DELIVERED | Message delivered to handset`). Signed with HMAC-SHA512 in `X-Termii-Signature`.
+ *
+ * @see https://developer.termii.com/events-and-reports
+ */
+export function termiiParser(): DeliveryReportParser {
+  return fieldMapParser({
+    only: { type: 'outbound' },
+    messageId: 'message_id',
+    recipient: 'receiver',
+    status: 'status',
+    statusEnd: '|',
+    statuses: {
+      'message sent': 'sent',
+      delivered: 'delivered',
+      'message failed': 'failed',
+      'dnd active on phone number': 'rejected',
+    },
+  });
+}

@@ -1,0 +1,282 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { MessagingConfigError } from '../../message/errors.js';
+import type { CallbackRequest, CallbackVerifier } from '../../ports/delivery-report-parser.js';
+import { callbackRequest } from '../callback-request.fixture.js';
+import { basicAuth } from './basic-auth.verifier.js';
+import { hmacSignature } from './hmac-signature.verifier.js';
+import { ipRanges } from './ip-ranges.verifier.js';
+import { allOf, anyOf } from './several.verifier.js';
+import { sharedSecret } from './shared-secret.verifier.js';
+import { twilioSignature } from './twilio-signature.verifier.js';
+
+const SECRET = 'k3y-0f-at-least-sixteen';
+const NEXT = 'the-n3xt-key-of-a-rotation';
+const yes: CallbackVerifier = { verify: () => true };
+const no: CallbackVerifier = { verify: () => Promise.resolve(false) };
+
+/** Whether each of the requests is proven. */
+const proven = (verifier: CallbackVerifier, requests: readonly Partial<CallbackRequest>[]) =>
+  Promise.all(requests.map(async (request) => verifier.verify(callbackRequest(request))));
+
+describe('hmacSignature', () => {
+  const rawBody = Buffer.from('{"status":"dún"}');
+  const sign = (algorithm: string, secret: string, encoding: 'hex' | 'base64') =>
+    createHmac(algorithm, secret).update(rawBody).digest(encoding);
+
+  it('proves the bytes of the body, by either secret of a rotation', async () => {
+    const verifier = hmacSignature({ header: 'X-Signature', secret: [SECRET, NEXT] });
+    const signed = (signature: string, changes: Partial<CallbackRequest> = {}) => ({
+      headers: { 'x-signature': signature },
+      rawBody,
+      ...changes,
+    });
+    const right = sign('sha256', SECRET, 'hex');
+    const cases: [Partial<CallbackRequest>, boolean][] = [
+      [signed(right), true],
+      [signed(right.toUpperCase()), true],
+      [signed(sign('sha256', NEXT, 'hex')), true],
+      [signed(sign('sha256', 'another-secret-of-them', 'hex')), false],
+      [signed(right.slice(2)), false],
+      [signed(''), false],
+      [signed(right, { rawBody: Buffer.from('{"status":"dún" }') }), false],
+      [signed(right, { method: 'GET' }), false],
+      [{ rawBody }, false],
+      [{ headers: { 'x-signature': [right, right] }, rawBody }, false],
+    ];
+    expect(
+      await proven(
+        verifier,
+        cases.map(([request]) => request),
+      ),
+    ).toEqual(cases.map(([, expected]) => expected));
+  });
+
+  it('takes the algorithm, encoding and prefix the provider has', async () => {
+    const verifier = hmacSignature({
+      header: 'x-hub-signature',
+      algorithm: 'sha512',
+      encoding: 'base64',
+      prefix: 'sha512=',
+      secret: SECRET,
+    });
+    const signature = sign('sha512', SECRET, 'base64');
+    expect(
+      await proven(verifier, [
+        { headers: { 'x-hub-signature': `sha512=${signature}` }, rawBody },
+        { headers: { 'x-hub-signature': signature }, rawBody },
+      ]),
+    ).toEqual([true, false]);
+  });
+
+  it('says so where the application keeps no raw body', () => {
+    const verifier = hmacSignature({ header: 'x-signature', secret: SECRET });
+    const request = callbackRequest({ headers: { 'x-signature': 'aa' }, body: { a: 1 } });
+    expect(() => verifier.verify(request)).toThrow(/rawBody: true/);
+  });
+});
+
+it('basicAuth proves name and password, and nothing less', async () => {
+  const verifier = basicAuth({ username: 'acme', password: [SECRET, NEXT] });
+  const of = (text: string, scheme = 'Basic') => ({
+    headers: { authorization: `${scheme} ${Buffer.from(text).toString('base64')}` },
+  });
+  expect(
+    await proven(verifier, [
+      of(`acme:${SECRET}`),
+      of(`acme:${NEXT}`, 'basic'),
+      of(`acme:${SECRET}x`),
+      of(`acm:${SECRET}`),
+      of(SECRET),
+      of(''),
+      { headers: { authorization: 'Basic' } },
+      { headers: { authorization: `Bearer ${SECRET}` } },
+      {},
+    ]),
+  ).toEqual([true, true, false, false, false, false, false, false, false]);
+});
+
+describe('sharedSecret', () => {
+  it.each<['path' | { query: string } | { header: string }, (s: unknown) => object]>([
+    ['path', (pathSecret) => ({ pathSecret })],
+    [{ query: 'token' }, (token) => ({ query: { token } })],
+    [{ header: 'X-Token' }, (token) => ({ headers: { 'x-token': token } })],
+  ])('is looked for in %j alone', async (place, at) => {
+    const verifier = sharedSecret({ secret: [SECRET, NEXT], in: place });
+    expect(
+      await proven(verifier, [
+        at(SECRET),
+        at(NEXT),
+        at(`${SECRET} `),
+        at(SECRET.toUpperCase()),
+        at([SECRET]),
+        at(undefined),
+        { query: { other: SECRET }, headers: { other: SECRET } },
+      ]),
+    ).toEqual([true, true, false, false, false, false, false]);
+  });
+
+  it('is in the path where nothing else is said', async () => {
+    expect(await proven(sharedSecret({ secret: SECRET }), [{ pathSecret: SECRET }, {}])).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+it('ipRanges knows ranges and addresses of both families, and IPv4 in IPv6 clothes', async () => {
+  const verifier = ipRanges(['203.0.113.0/24', '198.51.100.7', '2001:db8::/32']);
+  const peers: Record<string, boolean> = {
+    '203.0.113.200': true,
+    '::ffff:203.0.113.200': true,
+    '203.0.114.1': false,
+    '198.51.100.7': true,
+    '198.51.100.8': false,
+    '2001:db8:1::5': true,
+    '2001:db9::1': false,
+    '::1': false,
+    '': false,
+    'not-an-address': false,
+  };
+  expect(
+    await proven(
+      verifier,
+      Object.keys(peers).map((ip) => ({ ip })),
+    ),
+  ).toEqual(Object.values(peers));
+});
+
+describe('twilioSignature', () => {
+  // The example of Twilio's own documentation.
+  const TOKEN = '12345';
+  const FIELDS = {
+    Digits: '1234',
+    To: '+18005551212',
+    From: '+14158675309',
+    Caller: '+14158675309',
+    CallSid: 'CA1234567890ABCDE',
+  };
+  const form = (fields: Record<string, string>) =>
+    Buffer.from(new URLSearchParams(fields).toString());
+  const post = (signature: string, rawBody: Buffer, url = '/myapp.php?foo=1&bar=2') => ({
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded; charset=utf-8',
+      'x-twilio-signature': signature,
+    },
+    url,
+    rawBody,
+  });
+  const sign = (text: string, token = SECRET) =>
+    createHmac('sha1', token).update(text).digest('base64');
+
+  it('is made as the documentation says', () => {
+    const sorted =
+      'CallSidCA1234567890ABCDECaller+14158675309Digits1234From+14158675309To+18005551212';
+    expect(sign(`https://mycompany.com/myapp.php?foo=1&bar=2${sorted}`, TOKEN)).toBe(
+      'RSOYDt4T1cUTdK1PDd93/VVr8B8=',
+    );
+  });
+
+  it('proves the address and every field, in whatever order they come', async () => {
+    const verifier = twilioSignature({ authToken: SECRET, origin: 'https://mycompany.com' });
+    const sorted =
+      'CallSidCA1234567890ABCDECaller+14158675309Digits1234From+14158675309To+18005551212';
+    const right = sign(`https://mycompany.com/myapp.php?foo=1&bar=2${sorted}`);
+    expect(
+      await proven(verifier, [
+        post(right, form(FIELDS)),
+        post(right, form({ ...FIELDS, Digits: '1235' })),
+        post(right, form({ ...FIELDS, New: 'field' })),
+        post(right, form(FIELDS), '/myapp.php?foo=1&bar=3'),
+        { ...post(right, form(FIELDS)), headers: {} },
+        post('', form(FIELDS)),
+      ]),
+    ).toEqual([true, false, false, false, false, false]);
+  });
+
+  it('sorts by name, not by name and value run together', async () => {
+    const verifier = twilioSignature({ authToken: SECRET, origin: 'https://a.example' });
+    const right = sign('https://a.example/xTozToAb');
+    expect(await proven(verifier, [post(right, form({ ToA: 'b', To: 'z' }), '/x')])).toEqual([
+      true,
+    ]);
+  });
+
+  it('proves a GET by its address, and JSON by the digest in its address', async () => {
+    const verifier = twilioSignature({ authToken: [NEXT, SECRET], origin: 'https://a.example' });
+    const rawBody = Buffer.from('{"MessageSid":"SM1"}');
+    const url = `/x?bodySHA256=${createHash('sha256').update(rawBody).digest('hex')}`;
+    const headers = {
+      'content-type': 'application/json',
+      'x-twilio-signature': sign(`https://a.example${url}`),
+    };
+    expect(
+      await proven(verifier, [
+        { method: 'GET', url, headers },
+        { url, headers, rawBody },
+        { url, headers, rawBody: Buffer.from('{}') },
+        {
+          url: '/x',
+          headers: { ...headers, 'x-twilio-signature': sign('https://a.example/x') },
+          rawBody,
+        },
+      ]),
+    ).toEqual([true, true, false, false]);
+  });
+});
+
+it('allOf wants every one, anyOf one of them', async () => {
+  const all = await Promise.all(
+    [[yes], [yes, yes], [yes, no], [no, yes]].map(async (of) =>
+      allOf(...of).verify(callbackRequest()),
+    ),
+  );
+  const any = await Promise.all(
+    [[yes], [no, yes], [no, no]].map(async (of) => anyOf(...of).verify(callbackRequest())),
+  );
+  expect([all, any]).toEqual([
+    [true, true, false, false],
+    [true, true, false],
+  ]);
+});
+
+it.each<[string, () => unknown, string]>([
+  ['no secret', () => sharedSecret({ secret: [] }), 'sharedSecret.secret: is missing'],
+  ['an unset secret', () => sharedSecret({ secret: undefined as never }), 'is missing'],
+  ['an empty secret', () => basicAuth({ username: 'a', password: '' }), 'basicAuth.password'],
+  ['a newline', () => hmacSignature({ header: 'x', secret: `${SECRET}\n` }), 'newline'],
+  ['a short secret', () => hmacSignature({ header: 'x', secret: 'short-but-mine' }), 'shorter'],
+  ['no header', () => hmacSignature({ header: '', secret: SECRET }), 'hmacSignature.header'],
+  [
+    'an unknown algorithm',
+    () => hmacSignature({ header: 'x', secret: SECRET, algorithm: 'sha257' }),
+    'hmacSignature.algorithm',
+  ],
+  [
+    'an unknown encoding',
+    () => hmacSignature({ header: 'x', secret: SECRET, encoding: 'utf8' as 'hex' }),
+    'hmacSignature.encoding',
+  ],
+  ['a name with a colon', () => basicAuth({ username: 'a:b', password: SECRET }), 'username'],
+  ['nowhere', () => sharedSecret({ secret: SECRET, in: {} as 'path' }), 'sharedSecret.in'],
+  ['a bad range', () => ipRanges(['10.0.0.0/8', '10.0.0/33']), 'ipRanges[1]'],
+  ['no range', () => ipRanges([]), 'ipRanges'],
+  [
+    'an origin with a path',
+    () => twilioSignature({ authToken: SECRET, origin: 'https://a.example/x' }),
+    'twilioSignature.origin',
+  ],
+  ['none at all', () => allOf(), 'allOf'],
+  ['none of any', () => anyOf(), 'anyOf'],
+])('%s fails at boot, named and not shown', (_what, make, named) => {
+  let failure: unknown;
+  try {
+    make();
+  } catch (error) {
+    failure = error;
+  }
+  expect(failure).toBeInstanceOf(MessagingConfigError);
+  expect((failure as Error).message).toContain(named);
+  expect((failure as Error).message).not.toContain(SECRET);
+  expect((failure as Error).message).not.toContain('short-but-mine');
+});

@@ -1,0 +1,17 @@
+import type { Ledger } from '../ledger/ledger.js';
+import type { MessagingJob } from './messaging.jobs.js';
+
+const EVERY = 60_000;
+/** Batches taken in one transaction. */
+const BATCHES = 200;
+
+/** Forgets what is past its retention. */
+export function purgeJob(ledger: Ledger, every = EVERY): MessagingJob {
+  return {
+    name: 'purge',
+    every,
+    run: async (signal) => {
+      while (!signal.aborted && (await ledger.retention.purge(BATCHES)) > 0);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { Logger } from '@nestjs/common';
+import type { Ledger } from '../ledger/ledger.js';
+import type {
+  FetchedReport,
+  MessageTransport,
+  SentSubmission,
+} from '../ports/message-transport.js';
+import type { MessagingJob } from './messaging.jobs.js';
+
+const EVERY = 2_000;
+/** Reports of nobody looked at in one run. */
+const WAITING = 1_000;
+/** Batches claimed in one run, and submissions asked after in one call. */
+const BATCHES = 500;
+const SUBMISSIONS = 100;
+/** Milliseconds one call may take, whatever the transport thinks of signals. */
+const PATIENCE = 60_000;
+
+const logger = new Logger('Reconcile');
+
+/**
+ * Asks the provider after messages that lack a final report, matches reports that came too early, and
+ * forgets those of nobody. What fails is asked again when the batch is next due; it holds up no other.
+ */
+export function reconcileJob(
+  ledger: Ledger,
+  transport: MessageTransport,
+  patience = PATIENCE,
+): MessagingJob {
+  return {
+    name: 'reconcile',
+    every: EVERY,
+    run: async (signal) => {
+      await ledger.reports
+        .sweep(WAITING)
+        .catch((error: unknown) => logger.warn(`Waiting reports stay: ${nameOf(error)}`));
+      const own = (await ledger.reportPolls.claim(BATCHES)).filter(
+        (s) => s.transport === transport.name,
+      );
+      for (let from = 0; from < own.length && !signal.aborted; from += SUBMISSIONS) {
+        try {
+          const asked = own.slice(from, from + SUBMISSIONS);
+          const reports = await fetched(transport, asked, signal, patience);
+          await ledger.reports.record(reports, { transport: transport.name });
+        } catch (error) {
+          logger.warn(`Reports could not be fetched, asked again later: ${nameOf(error)}`);
+        }
+      }
+    },
+  };
+}
+
+async function fetched(
+  transport: MessageTransport,
+  submissions: readonly SentSubmission[],
+  signal: AbortSignal,
+  patience: number,
+): Promise<readonly FetchedReport[]> {
+  if (!transport.fetchReports) return [];
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+  let giveUp!: () => void;
+  const tooLong = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(limit.reason as Error);
+    limit.addEventListener('abort', giveUp);
+  });
+  try {
+    return await Promise.race([transport.fetchReports(submissions, limit), tooLong]);
+  } finally {
+    limit.removeEventListener('abort', giveUp);
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,19 @@
+import type { Ledger } from '../ledger/ledger.js';
+import type { LaneWaker } from '../ports/lane-waker.js';
+import type { MessagingJob } from './messaging.jobs.js';
+
+/** Milliseconds: no due message waits longer for a wake that was lost, or that another process had. */
+const EVERY = 2_000;
+
+/** Finds lanes with due work nobody holds, and lanes whose holder fell silent. */
+export function wakeJob(ledger: Ledger, waker: LaneWaker): MessagingJob {
+  return {
+    name: 'wake',
+    every: EVERY,
+    run: async () => {
+      for (const { lane, dueIn } of await ledger.lanes.due(EVERY))
+        waker.wake(lane, dueIn > 0 ? Date.now() + dueIn : undefined);
+      for (const lane of await ledger.lanes.abandoned()) waker.wake(lane);
+    },
+  };
+}
