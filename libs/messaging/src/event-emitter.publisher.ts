@@ -1,0 +1,23 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import type { EventPublisher, MessagingEvents } from './ports/event-publisher.js';
+
+/** Publishes through `@nestjs/event-emitter`, so that `@OnEvent()` hears of it. */
+@Injectable()
+export class EventEmitterPublisher implements EventPublisher {
+  readonly #logger = new Logger(EventEmitterPublisher.name);
+
+  constructor(private readonly emitter: EventEmitter2) {}
+
+  wants(event: keyof MessagingEvents): boolean {
+    return Boolean(this.emitter.hasListeners(event));
+  }
+
+  publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void {
+    try {
+      this.emitter.emit(event, payload);
+    } catch (error) {
+      this.#logger.error(`A listener of ${event} failed: ${(error as Error).name}`);
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import 'reflect-metadata';
+
+export { SmsService, type ListOptions, type TenantOption } from './channels/sms.service.js';
+export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
+export { type FieldMap, type FieldName, fieldMapParser } from './callbacks/field-map.parser.js';
+export { InterfaceReportParser } from './callbacks/interface.parser.js';
+export { africasTalkingParser } from './callbacks/parsers/africas-talking.parser.js';
+export { clickatellParser } from './callbacks/parsers/clickatell.parser.js';
+export { infobipParser } from './callbacks/parsers/infobip.parser.js';
+export { plivoParser } from './callbacks/parsers/plivo.parser.js';
+export { termiiParser } from './callbacks/parsers/termii.parser.js';
+export { twilioParser } from './callbacks/parsers/twilio.parser.js';
+export { vonageParser } from './callbacks/parsers/vonage.parser.js';
+export { StandardWebhooksVerifier } from './callbacks/standard-webhooks.verifier.js';
+export { type BasicAuthOptions, basicAuth } from './callbacks/verifiers/basic-auth.verifier.js';
+export {
+  type HmacSignatureOptions,
+  hmacSignature,
+} from './callbacks/verifiers/hmac-signature.verifier.js';
+export { ipRanges } from './callbacks/verifiers/ip-ranges.verifier.js';
+export type { Secrets } from './callbacks/verifiers/secret.js';
+export { allOf, anyOf } from './callbacks/verifiers/several.verifier.js';
+export {
+  sharedSecret,
+  type SharedSecretOptions,
+} from './callbacks/verifiers/shared-secret.verifier.js';
+export {
+  twilioSignature,
+  type TwilioSignatureOptions,
+} from './callbacks/verifiers/twilio-signature.verifier.js';
+export type { Receipt } from './channels/receipt.js';
+export type { SendOptions } from './channels/send-options.js';
+export type {
+  Consent,
+  ConsentEntry,
+  ConsentOptions,
+  ConsentState,
+  Contact,
+  ContactOptions,
+  NewContact,
+  Person,
+  PersonIds,
+  SuppressionEntry,
+} from './contacts/contact.js';
+export {
+  type ContactGroup,
+  type ContactGroups,
+  GroupNotFoundError,
+} from './contacts/contact-groups.js';
+export {
+  type ContactListOptions,
+  ContactsService,
+  type SuppressOptions,
+} from './contacts/contacts.service.js';
+export type { ErasureResult } from './contacts/erasure.js';
+export type { LaneHealth } from './ledger/lanes.js';
+export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
+export type { DeliveryReport } from './message/delivery-report.js';
+export {
+  AlreadySentError,
+  BatchNotFoundError,
+  type FieldError,
+  IdempotencyKeyReusedError,
+  MessageNotFoundError,
+  MessageValidationError,
+  MessagingConfigError,
+  MessagingError,
+  TransactionRequiredError,
+} from './message/errors.js';
+export {
+  BATCH_COMPLETED,
+  type BatchCompleted,
+  MESSAGE_STATUS_CHANGED,
+  type MessageStatusChanged,
+} from './message/events.js';
+export {
+  PausedFailure,
+  PermanentFailure,
+  RetryableFailure,
+  SubmitFailure,
+  UncertainFailure,
+} from './message/failures.js';
+export type {
+  Channel,
+  MessageClass,
+  MessageContent,
+  SmsMessage,
+  TemplateContent,
+  TextContent,
+} from './message/message.js';
+export { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './message/phone-number.js';
+export { smsParts, type SmsParts } from './message/sms-parts.js';
+export {
+  type BatchStatus,
+  isReportedStatus,
+  isTerminal,
+  type MessageStatus,
+  type ReportedStatus,
+  STATUS_RANK,
+} from './message/status.js';
+export type {
+  BatchView,
+  MessageTimeline,
+  MessageView,
+  Page,
+  ReportFilter,
+  ReportView,
+  StatusCounts,
+} from './message/views.js';
+export { MessagingModule } from './messaging.module.js';
+export { MessagingService } from './messaging.service.js';
+export { PolicyError, type RecipientDenial } from './policy/policy-error.js';
+export {
+  type ExplainedMessage,
+  type PolicyExplanation,
+  PolicyService,
+} from './policy/policy.service.js';
+export { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
+export type {
+  CallbackRequest,
+  CallbackVerifier,
+  DeliveryReportParser,
+  ParsedReports,
+} from './ports/delivery-report-parser.js';
+export { DISPATCH_ENGINE, type DispatchEngine, type Drain } from './ports/dispatch-engine.js';
+export { type Duration, milliseconds } from './ports/duration.js';
+export {
+  type FetchedReport,
+  MESSAGE_TRANSPORT,
+  type MessageTransport,
+  type ReportSink,
+  type SentSubmission,
+  type Submission,
+  type SubmissionAccepted,
+  type TransportCapabilities,
+} from './ports/message-transport.js';
+export type {
+  CallbackEndpointOptions,
+  CallbackOptions,
+  LaneOf,
+  MessagingExtras,
+  MessagingOptions,
+  RateLimit,
+  TransportContext,
+  TransportFactory,
+} from './ports/messaging-options.js';
+export {
+  MESSAGING_POLICY,
+  type MessagingPolicy,
+  type PolicyItem,
+  type PolicyMessage,
+  type PolicySlice,
+  type RecipientFacts,
+  type Verdict,
+  type Verdicts,
+} from './ports/messaging-policy.js';
+export type {
+  PolicyOptions,
+  QuietHoursOptions,
+  ServiceWindowOptions,
+} from './ports/policy-options.js';
+export { type StatusListener, StatusListeners } from './ports/status-listener.js';
+export { http, HttpTransport } from './transports/http/http.transport.js';
+export type { HttpTransportOptions } from './transports/http/http.options.js';
+export { KannelCallbackVerifier } from './transports/kannel/kannel-callback.verifier.js';
+export { KannelReportParser } from './transports/kannel/kannel-report.parser.js';
+export type { KannelOptions } from './transports/kannel/kannel.options.js';
+export { kannel, KannelTransport } from './transports/kannel/kannel.transport.js';
+export {
+  simulator,
+  type SimulatorOptions,
+  SimulatorTransport,
+} from './transports/simulator/simulator.transport.js';

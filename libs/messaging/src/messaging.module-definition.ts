@@ -1,0 +1,68 @@
+import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CallbackCounts } from './callbacks/callback-counts.js';
+import { CallbackEndpoints } from './callbacks/callback-endpoints.js';
+import { callbackVerifier } from './callbacks/callback-verifier.js';
+import { CallbacksService } from './callbacks/callbacks.service.js';
+import { deliveryReportController } from './callbacks/delivery-report.controller.js';
+import { InterfaceReportParser } from './callbacks/interface.parser.js';
+import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
+import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from './ports/delivery-report-parser.js';
+import {
+  type CallbackOptions,
+  MESSAGING_OPTIONS,
+  type MessagingExtras,
+  type MessagingOptions,
+} from './ports/messaging-options.js';
+
+/** The app's data source, whatever its name. */
+export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
+
+const CALLBACK_PROVIDERS: Provider[] = [
+  CallbacksService,
+  CallbackEndpoints,
+  {
+    provide: DELIVERY_REPORT_PARSER,
+    useFactory: ({ callbacks }: MessagingOptions, clock: Clock) =>
+      callbacks?.parser ?? new InterfaceReportParser(clock),
+    inject: [MESSAGING_OPTIONS, MESSAGING_CLOCK],
+  },
+  {
+    provide: CALLBACK_VERIFIER,
+    useFactory: ({ callbacks }: MessagingOptions, clock: Clock) =>
+      hasProvidersAlone(callbacks) ? null : callbackVerifier(callbacks, clock),
+    inject: [MESSAGING_OPTIONS, MESSAGING_CLOCK],
+  },
+];
+
+/** Then the callback path itself is closed. */
+function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean {
+  return Object.keys(providers ?? {}).length > 0 && Object.keys(own).length === 0;
+}
+
+export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<MessagingOptions>({
+  optionsInjectionToken: MESSAGING_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createMessagingOptions')
+  .setExtras<MessagingExtras>({}, (definition, extras) => {
+    const { isGlobal = false, dataSource, callbackPath = 'messaging/delivery-reports' } = extras;
+    const takesCallbacks = callbackPath !== false;
+    return {
+      ...definition,
+      global: isGlobal,
+      exports: [...(definition.exports ?? []), CallbackCounts],
+      controllers: takesCallbacks ? [deliveryReportController(callbackPath)] : [],
+      providers: [
+        ...(definition.providers ?? []),
+        CallbackCounts,
+        ...(takesCallbacks ? CALLBACK_PROVIDERS : []),
+        {
+          provide: MESSAGING_DATA_SOURCE,
+          // Nest's own token of a named data source.
+          useExisting: dataSource === undefined ? DataSource : `${dataSource}DataSource`,
+        },
+      ],
+    };
+  })
+  .build();

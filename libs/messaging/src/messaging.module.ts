@@ -1,0 +1,161 @@
+import { HttpModule, HttpService } from '@nestjs/axios';
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { EventEmitterModule } from '@nestjs/event-emitter';
+import type { DataSource } from 'typeorm';
+import { SmsService } from './channels/sms.service.js';
+import { ContactsService } from './contacts/contacts.service.js';
+import { RecipientFactsReader } from './contacts/recipient-facts.js';
+import { Dispatcher } from './dispatch/dispatcher.js';
+import { TransportRate } from './dispatch/transport-rate.js';
+import { DatabaseEngine } from './engines/database.engine.js';
+import { EventEmitterPublisher } from './event-emitter.publisher.js';
+import { Ledger } from './ledger/ledger.js';
+import { ReportRecorder } from './ledger/report.recorder.js';
+import { MessagingConfigError } from './message/errors.js';
+import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
+import { MESSAGING_MIGRATIONS } from './messaging.schema.js';
+import { MessagingRuntime } from './messaging.runtime.js';
+import { MessagingService } from './messaging.service.js';
+import { settingsOf } from './messaging-settings.js';
+import { PolicyPipeline } from './policy/policy-pipeline.js';
+import { PolicyService } from './policy/policy.service.js';
+import { PolicyRegistry } from './policy-registry.js';
+import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
+import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
+import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
+import { LANE_WAKER } from './ports/lane-waker.js';
+import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
+import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import { rateOf } from './ports/rate-limit.js';
+import { StatusListeners } from './ports/status-listener.js';
+import { http } from './transports/http/http.transport.js';
+
+/**
+ * Background messaging on the app's own TypeORM database.
+ *
+ * @example
+ * MessagingModule.forRoot({ baseUrl: 'https://sms.example.com', apiToken: process.env.SMS_TOKEN })
+ */
+@Module({
+  imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
+  providers: [
+    StatusListeners,
+    SmsService,
+    ContactsService,
+    PolicyService,
+    PolicyRegistry,
+    MessagingService,
+    MessagingRuntime,
+    { provide: MESSAGING_CLOCK, useValue: systemClock },
+    { provide: DISPATCH_ENGINE, useClass: DatabaseEngine },
+    { provide: EVENT_PUBLISHER, useClass: EventEmitterPublisher },
+    {
+      provide: MESSAGE_TRANSPORT,
+      useFactory: transportOf,
+      inject: [MESSAGING_OPTIONS, HttpService, MESSAGING_CLOCK],
+    },
+    {
+      provide: Ledger,
+      useFactory: (
+        dataSource: DataSource,
+        options: MessagingOptions,
+        clock: Clock,
+        events: EventPublisher,
+        listeners: StatusListeners,
+      ) =>
+        Ledger.open(
+          dataSource,
+          { ...settingsOf(options), migrations: MESSAGING_MIGRATIONS },
+          { clock, events, listeners },
+        ),
+      inject: [
+        MESSAGING_DATA_SOURCE,
+        MESSAGING_OPTIONS,
+        MESSAGING_CLOCK,
+        EVENT_PUBLISHER,
+        StatusListeners,
+      ],
+    },
+    {
+      provide: RecipientFactsReader,
+      useFactory: ({ database }: Ledger, clock: Clock) => new RecipientFactsReader(database, clock),
+      inject: [Ledger, MESSAGING_CLOCK],
+    },
+    {
+      provide: PolicyPipeline,
+      useFactory: (registry: PolicyRegistry, facts: RecipientFactsReader, clock: Clock) =>
+        new PolicyPipeline(() => registry.policies, facts, clock),
+      inject: [PolicyRegistry, RecipientFactsReader, MESSAGING_CLOCK],
+    },
+    { provide: ReportRecorder, useFactory: ({ reports }: Ledger) => reports, inject: [Ledger] },
+    {
+      provide: Dispatcher,
+      useFactory: dispatcherOf,
+      inject: [
+        DISPATCH_ENGINE,
+        Ledger,
+        PolicyPipeline,
+        MESSAGE_TRANSPORT,
+        MESSAGING_CLOCK,
+        MESSAGING_OPTIONS,
+      ],
+    },
+    { provide: LANE_WAKER, useExisting: Dispatcher },
+  ],
+  exports: [
+    SmsService,
+    ContactsService,
+    PolicyService,
+    MessagingService,
+    StatusListeners,
+    MESSAGING_CLOCK,
+  ],
+})
+export class MessagingModule extends ConfigurableModuleClass {}
+
+function transportOf(
+  options: MessagingOptions,
+  httpService: HttpService,
+  clock: Clock,
+): MessageTransport {
+  const { transport, baseUrl, apiToken, apiKey } = options;
+  if (transport) return transport({ http: httpService, clock });
+  if (baseUrl === undefined)
+    throw new MessagingConfigError(
+      'transport: nothing to send through; set baseUrl and apiToken, or transport: simulator() for development',
+    );
+  return http({ baseUrl, apiToken: apiToken ?? '', ...(apiKey !== undefined && { apiKey }) })({
+    http: httpService,
+    clock,
+  });
+}
+
+function dispatcherOf(
+  engine: DispatchEngine,
+  { lanes, work, intents, outcomes }: Ledger,
+  policy: PolicyPipeline,
+  transport: MessageTransport,
+  clock: Clock,
+  options: MessagingOptions,
+): Dispatcher {
+  const { transportRateLimit } = options;
+  const rate = transportRateLimit && rateOf('transportRateLimit', transportRateLimit);
+  const transportRate =
+    rate && new TransportRate(lanes, clock, `transport ${transport.name}`, rate.max, rate.per);
+  return new Dispatcher(
+    engine,
+    {
+      lanes,
+      work,
+      intents,
+      outcomes,
+      policy,
+      transport,
+      transportRate,
+      clock,
+      ...settingsOf(options),
+    },
+    options,
+  );
+}

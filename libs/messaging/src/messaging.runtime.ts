@@ -1,0 +1,70 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Dispatcher } from './dispatch/dispatcher.js';
+import { MessagingJobs } from './jobs/messaging.jobs.js';
+import { purgeJob } from './jobs/purge.job.js';
+import { reconcileJob } from './jobs/reconcile.job.js';
+import { wakeJob } from './jobs/wake.job.js';
+import { Ledger } from './ledger/ledger.js';
+import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
+import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+
+/** Starts dispatch and jobs once every module is ready, and stops them before the doors close. */
+@Injectable()
+export class MessagingRuntime
+  implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+{
+  readonly #logger = new Logger('Messaging');
+  #jobs: MessagingJobs | undefined;
+
+  constructor(
+    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
+    @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
+    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(ModuleRef) private readonly modules: ModuleRef,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { ledger, transport } = this;
+    transport.listen?.((reports) => ledger.reports.record(reports, { transport: transport.name }));
+    if (this.options.dispatch === false) return;
+    const wake = wakeJob(ledger, this.dispatcher);
+    this.#jobs = new MessagingJobs(this.#registry(), [
+      wake,
+      reconcileJob(ledger, transport),
+      ...(ledger.retention.enabled ? [purgeJob(ledger)] : []),
+    ]);
+    await this.dispatcher.start();
+    this.#jobs.start();
+    await wake.run(new AbortController().signal);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    const begun = performance.now();
+    await Promise.all([this.#jobs?.stop(), this.#jobs && this.dispatcher.stop()]);
+    if (this.#jobs)
+      this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.ledger.close();
+  }
+
+  /** The app's registry where it has one, so that operators see our intervals beside theirs. */
+  #registry(): SchedulerRegistry {
+    try {
+      return this.modules.get(SchedulerRegistry, { strict: false });
+    } catch {
+      return new SchedulerRegistry();
+    }
+  }
+}

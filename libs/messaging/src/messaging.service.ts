@@ -1,0 +1,41 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { LaneHealth } from './ledger/lanes.js';
+import { Ledger } from './ledger/ledger.js';
+import type { MessageClass } from './message/message.js';
+
+/** What is common to all channels. */
+@Injectable()
+export class MessagingService {
+  constructor(@Inject(Ledger) private readonly ledger: Ledger) {}
+
+  /**
+   * Runs `work` in a transaction of the app's data source, READ COMMITTED, again after a deadlock.
+   * On SQLite TypeORM shares one connection among all flows, and of two concurrent
+   * `dataSource.transaction()` calls one joins the other; here they take turns, with the ledger, too.
+   *
+   * @example
+   * await messaging.transaction(async (manager) => {
+   *   await manager.save(order);
+   *   await sms.send(message, { manager });
+   * });
+   */
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.ledger.database.callerTransaction(work);
+  }
+
+  /** How long the oldest due message of each class has waited, in milliseconds; 0: nothing is due. */
+  queueAges(): Promise<Readonly<Record<MessageClass, number>>> {
+    return this.ledger.lanes.queueAges();
+  }
+
+  /** Ends a lane's pause; within seconds somebody works on it. False: there is no such lane. */
+  resumeLane(lane: string): Promise<boolean> {
+    return this.ledger.lanes.resume(lane);
+  }
+
+  /** Lanes that are paused or have due work. */
+  lanes(): Promise<LaneHealth[]> {
+    return this.ledger.lanes.health();
+  }
+}

@@ -1,0 +1,45 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { MessagingConfigError } from './message/errors.js';
+import { policiesInOrder } from './policy/policy-order.js';
+import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
+
+/** The built-in policies and those any module of the app provides, in their order. */
+@Injectable()
+export class PolicyRegistry implements OnModuleInit {
+  #policies: readonly MessagingPolicy[] | undefined;
+
+  constructor(
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+  ) {}
+
+  /** @throws MessagingConfigError at boot where the options name a policy there is not */
+  onModuleInit(): void {
+    void this.policies;
+  }
+
+  get policies(): readonly MessagingPolicy[] {
+    return (this.#policies ??= policiesInOrder(this.options.policy ?? {}, this.#own()));
+  }
+
+  #own(): MessagingPolicy[] {
+    const provided = this.discovery
+      .getProviders()
+      .filter(({ token }) => token === MESSAGING_POLICY)
+      .flatMap(({ instance }) => instance as unknown);
+    return [...new Set(provided)].map((policy) => {
+      if (!isPolicy(policy))
+        throw new MessagingConfigError(
+          'MESSAGING_POLICY: must provide a policy, with a name and decide(), or an array of them',
+        );
+      return policy;
+    });
+  }
+}
+
+function isPolicy(value: unknown): value is MessagingPolicy {
+  const { name, decide } = (value ?? {}) as Partial<Record<keyof MessagingPolicy, unknown>>;
+  return typeof name === 'string' && name !== '' && typeof decide === 'function';
+}

@@ -1,0 +1,12 @@
+export {
+  dispatchEngineContract,
+  type EngineSetup,
+  type EngineUnderTest,
+} from './dispatch-engine.contract.js';
+export { type Answer, InterfaceServer, type ReceivedRequest } from './interface-server.js';
+export {
+  messageTransportContract,
+  type TransportSetup,
+  type TransportUnderTest,
+} from './message-transport.contract.js';
+export type { TestRunner } from './test-runner.js';

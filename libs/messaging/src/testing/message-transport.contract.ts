@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { v7 } from 'uuid';
+import {
+  PausedFailure,
+  PermanentFailure,
+  RetryableFailure,
+  SubmitFailure,
+  UncertainFailure,
+} from '../message/failures.js';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import type { FetchedReport, MessageTransport, Submission } from '../ports/message-transport.js';
+import { type TestRunner, testRunner } from './test-runner.js';
+
+/** A transport with a provider behind it, fresh for one test. */
+export interface TransportUnderTest {
+  readonly transport: MessageTransport;
+  /** How many submissions the provider's own book holds, where it keeps one. */
+  accepted?(): number;
+  /** Stops both. */
+  close(): Promise<void>;
+}
+
+/** What the suite must know of a transport and its provider. */
+export interface TransportSetup<T extends TransportUnderTest = TransportUnderTest> {
+  start(): Promise<T>;
+  /** A sender the provider knows. */
+  readonly sender: string;
+  /** Recipients that are delivered, a different one for each index. */
+  recipient(index: number): string;
+  /** Changes that make the provider refuse a submission for good. */
+  readonly refused: Partial<Submission>;
+  /** Set where the provider refuses a recipient while it takes the others. */
+  readonly refusedRecipient?: string;
+  /** Set where an answer can be lost after acceptance. */
+  readonly lostAnswer?: {
+    /** Changes that lose it. */
+    readonly changes?: Partial<Submission>;
+    /** Or: lose the next one. */
+    arm?(under: T): void;
+    /** The same submission again gets an answer. */
+    readonly settles: boolean;
+  };
+  /** The transport has `listen()`: it hears of deliveries by itself. */
+  readonly pushes: boolean;
+  /** The transport has `fetchReports()`. */
+  readonly polls: boolean;
+}
+
+/**
+ * What every {@link MessageTransport} promises the dispatcher, as a suite for any test runner with
+ * `describe` and `it`. Assertions are Node's own.
+ *
+ * @example
+ * messageTransportContract('acme', { start: startAcme, sender: 'ACME', … });
+ */
+export function messageTransportContract<T extends TransportUnderTest>(
+  name: string,
+  setup: TransportSetup<T>,
+  { describe, it }: TestRunner = testRunner(),
+): void {
+  const { signal } = new AbortController();
+  const submissionTo = (recipients: readonly string[]): Submission => {
+    const batchId = v7();
+    return {
+      id: `${batchId}-s0`,
+      batchId,
+      tenant: '',
+      channel: 'sms',
+      sender: setup.sender,
+      content: { kind: 'text', text: 'Contract' },
+      recipients,
+      deliveryReport: 'yes',
+      attempt: 1,
+      firstSentAt: new Date(1_790_000_000_000),
+    };
+  };
+  const one = () => submissionTo([setup.recipient(0)]);
+  const many = (count: number) =>
+    submissionTo(Array.from({ length: count }, (_, i) => setup.recipient(i)));
+  const promise = (text: string, prove: (under: T) => Promise<void>) => {
+    it(text, async () => {
+      const under = await setup.start();
+      try {
+        await prove(under);
+      } finally {
+        await under.close();
+      }
+    });
+  };
+
+  describe(`${name} keeps the transport contract`, () => {
+    promise(
+      'has a name fit to store and capabilities that mean something',
+      async ({ transport }) => {
+        assert.match(transport.name, /^[a-z0-9][a-z0-9._-]{0,31}$/);
+        const { maxRecipients, idempotencyWindow } = transport.capabilities;
+        assert.ok(Number.isSafeInteger(maxRecipients) && maxRecipients >= 1);
+        assert.ok(Number.isFinite(idempotencyWindow) && idempotencyWindow >= 0);
+        assert.equal(typeof transport.listen, setup.pushes ? 'function' : 'undefined');
+        assert.equal(typeof transport.fetchReports, setup.polls ? 'function' : 'undefined');
+      },
+    );
+
+    promise(
+      'an accepted submission has a reference, and the provider has it once',
+      async (under) => {
+        const { reference } = await under.transport.submit(one(), signal);
+        assert.match(reference, /^[^\p{Cc}]{1,255}$/u);
+        assert.equal(under.accepted?.() ?? 1, 1);
+      },
+    );
+
+    promise('carries as many recipients as it says', async ({ transport }) => {
+      const submission = many(transport.capabilities.maxRecipients);
+      const accepted = await transport.submit(submission, signal);
+      assert.equal(
+        accepted.messageIds?.length ?? submission.recipients.length,
+        submission.recipients.length,
+      );
+      assert.equal(accepted.rejected?.size ?? 0, 0);
+    });
+
+    promise('submissions at the same time get each their own reference', async ({ transport }) => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => transport.submit(one(), signal)),
+      );
+      assert.equal(new Set(answers.map(({ reference }) => reference)).size, 20);
+    });
+
+    promise(
+      'a repeated submission is the same submission, where keys are honoured',
+      async (under) => {
+        const { transport } = under;
+        const submission = one();
+        const first = await transport.submit(submission, signal);
+        if (transport.capabilities.idempotencyWindow === 0) return;
+        const again = await transport.submit({ ...submission, attempt: 2 }, signal);
+        assert.equal(again.reference, first.reference);
+        assert.equal(under.accepted?.() ?? 1, 1);
+      },
+    );
+
+    promise('a refusal for good is permanent, and nothing was taken', async (under) => {
+      const submission = { ...one(), ...setup.refused };
+      const failure = await failureOf(under.transport, submission, signal);
+      assert.ok(failure instanceof PermanentFailure, `${failure.name} is no PermanentFailure`);
+      assert.equal(under.accepted?.() ?? 0, 0);
+    });
+
+    promise('what is given up before it starts is not sent', async (under) => {
+      const failure = await failureOf(under.transport, one(), AbortSignal.abort());
+      assert.ok(
+        failure instanceof PausedFailure || failure instanceof RetryableFailure,
+        `${failure.name} does not say that nothing was sent`,
+      );
+      assert.equal(under.accepted?.() ?? 0, 0);
+    });
+
+    const { refusedRecipient, lostAnswer } = setup;
+    if (refusedRecipient !== undefined)
+      promise('a refused recipient among others is named, and only that', async ({ transport }) => {
+        const submission = submissionTo([setup.recipient(0), refusedRecipient, setup.recipient(1)]);
+        const { rejected } = await transport.submit(submission, signal);
+        assert.deepEqual([...(rejected?.keys() ?? [])], [refusedRecipient]);
+        assert.match(rejected?.get(refusedRecipient) ?? '', /^[a-z0-9_.-]+$/i);
+      });
+
+    if (lostAnswer) {
+      promise('a lost answer is uncertain', async (under) => {
+        lostAnswer.arm?.(under);
+        const submission = { ...one(), ...lostAnswer.changes };
+        const failure = await failureOf(under.transport, submission, signal);
+        assert.ok(failure instanceof UncertainFailure, `${failure.name} is no UncertainFailure`);
+        if (!lostAnswer.settles) return;
+        await under.transport.submit({ ...submission, attempt: 2 }, signal);
+        assert.equal(under.accepted?.() ?? 1, 1);
+      });
+
+      if (setup.polls)
+        promise('a poll by submission finds what was accepted without an answer', async (under) => {
+          lostAnswer.arm?.(under);
+          const submission = { ...one(), ...lostAnswer.changes };
+          await failureOf(under.transport, submission, signal);
+          const found = await polled(under.transport, submission, null);
+          assert.deepEqual(
+            new Set(found.map(({ submissionId }) => submissionId)),
+            new Set([submission.id]),
+          );
+        });
+    }
+
+    if (setup.polls)
+      promise(
+        'a poll by reference finds every recipient, each time the same',
+        async ({ transport }) => {
+          const submission = many(3);
+          const { reference } = await transport.submit(submission, signal);
+          const found = await polled(transport, submission, reference);
+          for (const report of found) assert.equal(report.reference, reference);
+          assert.deepEqual(await polled(transport, submission, reference), found);
+        },
+      );
+
+    if (setup.pushes) {
+      promise(
+        'every recipient is reported to the sink, under the reference',
+        async ({ transport }) => {
+          const heard = listenTo(transport);
+          const submission = many(50);
+          const { reference } = await transport.submit(submission, signal);
+          const reports = await heard(submission.recipients);
+          for (const report of reports) assert.equal(report.reference, reference);
+          if (!setup.polls) return;
+          const finals = await polled(transport, submission, reference);
+          const pushed = new Set(reports.map((report) => JSON.stringify(report)));
+          for (const { submissionId: _of, ...report } of finals)
+            assert.ok(
+              pushed.has(JSON.stringify(report)),
+              'a polled report differs from the pushed one',
+            );
+        },
+      );
+
+      promise('a sink that fails hears it again', async ({ transport }) => {
+        let failures = 2;
+        const heard = listenTo(transport, () => {
+          if (failures-- > 0) throw new Error('The ledger is away');
+        });
+        const submission = many(3);
+        await transport.submit(submission, signal);
+        await heard(submission.recipients);
+      });
+    }
+  });
+}
+
+/** The failure, which must say its meaning and name nobody. */
+async function failureOf(
+  transport: MessageTransport,
+  submission: Submission,
+  signal: AbortSignal,
+): Promise<SubmitFailure> {
+  const failure = await transport.submit(submission, signal).then(
+    () => assert.fail('The submission was accepted'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof SubmitFailure, `${String(failure)} is no SubmitFailure`);
+  assert.match(failure.code, /^[a-z0-9_.-]+$/i);
+  for (const recipient of submission.recipients) assert.ok(!failure.message.includes(recipient));
+  return failure;
+}
+
+/** Polls until there is a report of every recipient. */
+async function polled(
+  transport: MessageTransport,
+  { id, recipients, firstSentAt }: Submission,
+  reference: string | null,
+): Promise<readonly FetchedReport[]> {
+  const query = [{ submissionId: id, reference, recipients, firstSentAt }];
+  for (;;) {
+    const reports = (await transport.fetchReports?.(query, new AbortController().signal)) ?? [];
+    const found = new Set(reports.map(({ recipient }) => recipient));
+    if (recipients.every((recipient) => found.has(recipient))) return reports;
+    await pause(10);
+  }
+}
+
+/** @returns a function that resolves with the reports once each of the recipients has one. */
+function listenTo(transport: MessageTransport, before: () => void = () => undefined) {
+  const heard: DeliveryReport[] = [];
+  let told: () => void = () => undefined;
+  transport.listen?.(async (reports) => {
+    before();
+    heard.push(...reports);
+    told();
+  });
+  return (recipients: readonly string[]) =>
+    new Promise<readonly DeliveryReport[]>((resolve) => {
+      told = () => {
+        const found = new Set(heard.map(({ recipient }) => recipient));
+        if (recipients.every((recipient) => found.has(recipient))) resolve(heard);
+      };
+      told();
+    });
+}
