@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { AccountsService } from './accounts.service.js';
+import { AuthGuard } from './auth.guard.js';
+import { CredentialUse } from './credential-use.js';
+import { CredentialVerifier } from './credential.verifier.js';
+import { FailedAttempts } from './failed-attempts.js';
+import { RequestLimit } from './request-limit.js';
+import { SenderRegistry } from './sender.registry.js';
+
+/** Who may do what: accounts, credentials, senders. */
+@Module({
+  providers: [
+    AccountsService,
+    AuthGuard,
+    CredentialUse,
+    CredentialVerifier,
+    FailedAttempts,
+    RequestLimit,
+    SenderRegistry,
+  ],
+  exports: [
+    AccountsService,
+    AuthGuard,
+    CredentialUse,
+    CredentialVerifier,
+    FailedAttempts,
+    RequestLimit,
+    SenderRegistry,
+  ],
+})
+export class AccountsModule {}

@@ -1,0 +1,209 @@
+import { MessagingService } from '@dundun/messaging';
+import { Injectable } from '@nestjs/common';
+import { type EntityManager, IsNull } from 'typeorm';
+import { ApiError, invalidFields } from '../http/api-error.js';
+import { Account } from './account.entity.js';
+import { randomBase62 } from './base62.js';
+import { Credential } from './credential.entity.js';
+import { CredentialVerifier } from './credential.verifier.js';
+import { type CredentialKind, fingerprint, newSecret } from './credential-secret.js';
+import { type Scope, SCOPES } from './scope.js';
+import { Sender } from './sender.entity.js';
+import { isSenderId, SENDER_ID_RULE } from './sender-id.js';
+import { SenderRegistry } from './sender.registry.js';
+
+/** A new account; the secrets are in no other place. */
+export interface CreatedAccount {
+  readonly accountId: string;
+  readonly apiToken: string;
+  readonly apiKey: string;
+}
+
+/** A credential as an operator sees it; never its secret. */
+export interface CredentialView {
+  readonly id: string;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+  readonly status: 'active' | 'expired' | 'revoked';
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** What an operator does to accounts. Every write is one transaction that takes its turn with the ledger's. */
+@Injectable()
+export class AccountsService {
+  constructor(
+    private readonly messaging: MessagingService,
+    private readonly credentials: CredentialVerifier,
+    private readonly senders: SenderRegistry,
+  ) {}
+
+  /** An account with an API token and a key that has all scopes. */
+  create(name: string): Promise<CreatedAccount> {
+    const wanted = accountName(name);
+    return this.#write((manager) => createAccount(manager, wanted));
+  }
+
+  /** The first account, with a sender; `undefined` where there is an account already. */
+  createFirst(name: string, sender: string): Promise<CreatedAccount | undefined> {
+    return this.#write(async (manager) => {
+      if (await manager.exists(Account)) return undefined;
+      const created = await createAccount(manager, accountName(name));
+      await insertSender(manager, created.accountId, sender);
+      return created;
+    });
+  }
+
+  /** Registers a sender ID; again is no error. */
+  async addSender(accountId: string, sender: string): Promise<void> {
+    if (!isSenderId(sender)) throw invalidFields([{ path: 'sender', message: SENDER_ID_RULE }]);
+    await this.#write(async (manager) => {
+      await requireAccount(manager, accountId);
+      await insertSender(manager, accountId, sender);
+    });
+  }
+
+  /** A new API token; the ones before stop working. */
+  rotateToken(accountId: string): Promise<string> {
+    return this.#write(async (manager) => {
+      await requireAccount(manager, accountId);
+      await manager.update(
+        Credential,
+        { accountId, kind: 'api_token', revokedAt: IsNull() },
+        { revokedAt: new Date() },
+      );
+      return (await insertCredential(manager, accountId, 'api_token', [])).secret;
+    });
+  }
+
+  async createKey(
+    accountId: string,
+    scopes: readonly Scope[],
+    expiresAt: Date | null = null,
+  ): Promise<{ readonly keyId: string; readonly apiKey: string }> {
+    if (expiresAt && expiresAt.getTime() <= Date.now())
+      throw invalidFields([{ path: 'expires', message: 'must be in the future' }]);
+    return this.#write(async (manager) => {
+      await requireAccount(manager, accountId);
+      const { id, secret } = await insertCredential(
+        manager,
+        accountId,
+        'api_key',
+        scopes,
+        expiresAt,
+      );
+      return { keyId: id, apiKey: secret };
+    });
+  }
+
+  /** The account's keys, newest first, also those that work no more. */
+  keys(accountId: string): Promise<CredentialView[]> {
+    return this.messaging.transaction(async (manager) => {
+      await requireAccount(manager, accountId);
+      const found = await manager.find(Credential, {
+        where: { accountId, kind: 'api_key' },
+        order: { createdAt: 'DESC', id: 'ASC' },
+      });
+      return found.map(viewOf);
+    });
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    await this.#write(async (manager) => {
+      const found = await manager.findOneBy(Credential, { id: keyId, kind: 'api_key' });
+      if (!found) throw new ApiError('not_found', `There is no key ${keyId}`);
+      if (!found.revokedAt)
+        await manager.update(Credential, { id: keyId }, { revokedAt: new Date() });
+    });
+  }
+
+  suspend(accountId: string): Promise<void> {
+    return this.#setSuspended(accountId, new Date());
+  }
+
+  resume(accountId: string): Promise<void> {
+    return this.#setSuspended(accountId, null);
+  }
+
+  #setSuspended(accountId: string, suspendedAt: Date | null): Promise<void> {
+    return this.#write(async (manager) => {
+      await requireAccount(manager, accountId);
+      await manager.update(Account, { id: accountId }, { suspendedAt });
+    });
+  }
+
+  async #write<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const result = await this.messaging.transaction(work);
+    this.credentials.forget();
+    this.senders.forget();
+    return result;
+  }
+}
+
+function accountName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '' || trimmed.length > 100)
+    throw invalidFields([{ path: 'name', message: 'must be 1 to 100 characters' }]);
+  return trimmed;
+}
+
+async function requireAccount(manager: EntityManager, accountId: string): Promise<void> {
+  if (!(await manager.existsBy(Account, { id: accountId })))
+    throw new ApiError('not_found', `There is no account ${accountId}`);
+}
+
+async function createAccount(manager: EntityManager, name: string): Promise<CreatedAccount> {
+  const accountId = `acc_${randomBase62(22)}`;
+  await manager.insert(Account, { id: accountId, name, createdAt: new Date(), suspendedAt: null });
+  const token = await insertCredential(manager, accountId, 'api_token', []);
+  const key = await insertCredential(manager, accountId, 'api_key', SCOPES);
+  return { accountId, apiToken: token.secret, apiKey: key.secret };
+}
+
+async function insertCredential(
+  manager: EntityManager,
+  accountId: string,
+  kind: CredentialKind,
+  scopes: readonly Scope[],
+  expiresAt: Date | null = null,
+): Promise<{ id: string; secret: string }> {
+  const secret = newSecret(kind);
+  const id = `crd_${randomBase62(22)}`;
+  await manager.insert(Credential, {
+    id,
+    accountId,
+    kind,
+    fingerprint: fingerprint(secret),
+    lastFour: secret.slice(-4),
+    scopes,
+    createdAt: new Date(),
+    revokedAt: null,
+    expiresAt,
+    lastUsedAt: null,
+  });
+  return { id, secret };
+}
+
+function viewOf(credential: Credential): CredentialView {
+  const { id, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt } = credential;
+  const expired = expiresAt !== null && expiresAt.getTime() <= Date.now();
+  const status = revokedAt ? 'revoked' : expired ? 'expired' : 'active';
+  return { id, lastFour, scopes, status, createdAt, expiresAt, lastUsedAt };
+}
+
+/** The account exists and the sender is well-formed, so that only the duplicate can be ignored. */
+async function insertSender(
+  manager: EntityManager,
+  accountId: string,
+  sender: string,
+): Promise<void> {
+  await manager
+    .createQueryBuilder()
+    .insert()
+    .into(Sender)
+    .values({ accountId, sender, createdAt: new Date() })
+    .orIgnore()
+    .updateEntity(false)
+    .execute();
+}

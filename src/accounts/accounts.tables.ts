@@ -1,0 +1,11 @@
+import { Account } from './account.entity.js';
+import { Accounts1700000001000 } from './accounts.migration.js';
+import { Credential } from './credential.entity.js';
+import { CredentialUse1700000003000 } from './credential-use.migration.js';
+import { Sender } from './sender.entity.js';
+
+/** What this folder brings to the database. */
+export const ACCOUNT_TABLES = {
+  entities: [Account, Credential, Sender],
+  migrations: [Accounts1700000001000, CredentialUse1700000003000],
+};

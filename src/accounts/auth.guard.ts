@@ -1,0 +1,108 @@
+import { type CanActivate, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiError } from '../http/api-error.js';
+import type { HttpReply, HttpRequest } from '../http/http-message.js';
+import { presentedSecret, type UnauthorizedCause } from './bearer.js';
+import { CredentialUse } from './credential-use.js';
+import { CredentialVerifier, type Principal } from './credential.verifier.js';
+import type { CredentialKind } from './credential-secret.js';
+import { FailedAttempts } from './failed-attempts.js';
+import { RequestLimit } from './request-limit.js';
+import type { Scope } from './scope.js';
+
+/** What a route asks of a credential. */
+export interface AuthRequirement {
+  readonly kind: CredentialKind;
+  /** Of a key. */
+  readonly scope?: Scope | undefined;
+}
+
+export const AuthRequired = Reflector.createDecorator<AuthRequirement>();
+
+/** A request that passed the guard. */
+export interface AuthenticatedRequest extends HttpRequest {
+  account: Principal | null;
+}
+
+/**
+ * Lets in whoever holds a right credential: 401 for every kind of wrong one, then 403 for a suspended
+ * account, then 403 for a missing scope. It is synchronous for a credential in use.
+ */
+@Injectable()
+export class AuthGuard implements CanActivate {
+  readonly #logger = new Logger('Auth');
+
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly credentials: CredentialVerifier,
+    private readonly failures: FailedAttempts,
+    private readonly limit: RequestLimit,
+    private readonly use: CredentialUse,
+  ) {}
+
+  canActivate(context: ExecutionContext): true | Promise<true> {
+    const requirement = this.reflector.get(AuthRequired, context.getHandler());
+    const http = context.switchToHttp();
+    const request = http.getRequest<AuthenticatedRequest>();
+    const reply = http.getResponse<HttpReply>();
+    const presented = presentedSecret(request.headers.authorization, requirement.kind);
+    if (presented.secret === undefined) throw this.#unauthorized(request, presented.cause);
+    const principal = this.credentials.verify(presented.secret);
+    return principal instanceof Promise
+      ? principal.then((found) => this.#admit(request, reply, requirement, found))
+      : this.#admit(request, reply, requirement, principal);
+  }
+
+  #admit(
+    request: AuthenticatedRequest,
+    reply: HttpReply,
+    requirement: AuthRequirement,
+    principal: Principal | undefined,
+  ): true {
+    if (!principal) throw this.#unauthorized(request, 'unknown');
+    if (principal.revoked) throw this.#unauthorized(request, 'revoked', principal.accountId);
+    if (principal.expiresAt !== null && principal.expiresAt <= Date.now())
+      throw this.#unauthorized(request, 'expired', principal.accountId);
+    this.limit.take(principal.credentialId, reply);
+    if (principal.suspended)
+      throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
+    const { scope } = requirement;
+    if (scope && !principal.scopes.includes(scope))
+      throw new ApiError(
+        'insufficient_scope',
+        `This key lacks the scope ${scope}; use one that has it`,
+      );
+    request.account = principal;
+    this.use.note(principal.credentialId);
+    return true;
+  }
+
+  #unauthorized(request: HttpRequest, cause: UnauthorizedCause, account?: string): ApiError {
+    const state = this.failures.count(request.ip);
+    // Once per window, or a flood of guesses would be a flood of lines.
+    if (state && state.remaining < -1) return tooManyFailures(state.reset);
+    this.#logger.log({
+      message: 'unauthorized',
+      cause,
+      account,
+      ip: request.ip,
+      route: request.routeOptions.url,
+      request: request.id,
+      ...(state && state.remaining < 0 && { throttled: true }),
+    });
+    if (state && state.remaining < 0) return tooManyFailures(state.reset);
+    return new ApiError(
+      'unauthorized',
+      'No valid credential; send the header "Authorization: Bearer " and the token or key, without spaces or line breaks',
+      { headers: { 'www-authenticate': 'Bearer' } },
+    );
+  }
+}
+
+function tooManyFailures(reset: number): ApiError {
+  return new ApiError(
+    'rate_limited',
+    'Too many requests without a valid credential from this address; check the credential',
+    { headers: { 'retry-after': String(reset) } },
+  );
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { randomBase62 } from './base62.js';
+import { type CredentialKind, fingerprint, isWellFormed, newSecret } from './credential-secret.js';
+
+describe('newSecret', () => {
+  it.each<[CredentialKind, RegExp]>([
+    ['api_token', /^tok_[0-9A-Za-z]{49}$/],
+    ['api_key', /^svk_[0-9A-Za-z]{49}$/],
+  ])('an %s has its form and a right checksum', (kind, form) => {
+    for (let n = 0; n < 200; n++) {
+      const secret = newSecret(kind);
+      expect(secret).toMatch(form);
+      expect(isWellFormed(secret)).toBe(true);
+    }
+  });
+
+  it('every character of the alphabet is as likely as the others', () => {
+    const drawn = 62 * 4_000;
+    const counts = new Map<string, number>();
+    for (const character of randomBase62(drawn))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+    const expected = drawn / 62;
+    const chiSquare = [...counts.values()].reduce(
+      (sum, count) => sum + (count - expected) ** 2 / expected,
+      0,
+    );
+    expect(counts.size).toBe(62);
+    // 61 degrees of freedom: above 130 once in a million runs; modulo bias on a byte gives over 900.
+    expect(chiSquare).toBeLessThan(130);
+  });
+});
+
+describe('isWellFormed', () => {
+  const secret = newSecret('api_token');
+
+  it('refuses a secret with any one character changed', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 4, max: secret.length - 1 }),
+        fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'),
+        (index, character) => {
+          fc.pre(secret[index] !== character);
+          expect(isWellFormed(secret.slice(0, index) + character + secret.slice(index + 1))).toBe(
+            false,
+          );
+        },
+      ),
+    );
+  });
+
+  it('refuses a token under the prefix of a key, and what is no secret at all', () => {
+    expect(isWellFormed(secret.replace('tok_', 'svk_'))).toBe(false);
+    expect(isWellFormed(secret.slice(0, -1))).toBe(false);
+    expect(isWellFormed(`${secret}A`)).toBe(false);
+    expect(isWellFormed('')).toBe(false);
+  });
+});
+
+describe('fingerprint', () => {
+  it('is SHA-256 in hex', () => {
+    expect(fingerprint('abc')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+});

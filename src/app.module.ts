@@ -1,0 +1,75 @@
+import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import type { DataSource } from 'typeorm';
+import { AccountsModule } from './accounts/accounts.module.js';
+import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
+import { DatabaseModule } from './config/database.module.js';
+import type { Environment } from './config/environment.js';
+import { EnvironmentModule } from './config/environment.module.js';
+import { HealthModule } from './health/health.module.js';
+import { ApiExceptionFilter } from './http/api-exception.filter.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { SmsModule } from './sms/sms.module.js';
+import { WebhookEndpointsModule } from './webhooks/webhook-endpoints.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
+
+/** The gateway: the library over the gateway's database, and a surface to each side. */
+@Module({})
+export class AppModule {
+  static for(environment: Environment, dataSource: DataSource): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        EnvironmentModule.for(environment),
+        DatabaseModule.over(dataSource),
+        messaging(environment, { dispatch: true }),
+        MetricsModule,
+        AccountsModule,
+        SmsModule,
+        WebhooksModule,
+        HealthModule,
+      ],
+      providers: [{ provide: APP_FILTER, useClass: ApiExceptionFilter }],
+    };
+  }
+}
+
+/** What an operator's command needs: the same database and accounts, and nothing that sends. */
+@Module({})
+export class OperatorModule {
+  static for(environment: Environment, dataSource: DataSource): DynamicModule {
+    return {
+      module: OperatorModule,
+      imports: [
+        EnvironmentModule.for(environment),
+        DatabaseModule.over(dataSource),
+        messaging(environment, { dispatch: false }),
+        AccountsModule,
+        WebhookEndpointsModule,
+      ],
+    };
+  }
+}
+
+function messaging(environment: Environment, { dispatch }: { dispatch: boolean }): DynamicModule {
+  const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
+  return MessagingModule.forRootAsync({
+    isGlobal: true,
+    callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
+    useFactory: (): MessagingOptions => ({
+      transport,
+      dispatch,
+      migrate: false,
+      lease: environment.LEASE,
+      maxRecipients: environment.MAX_RECIPIENTS,
+      maxParts: environment.MAX_PARTS,
+      rateLimit: environment.RATE_LIMIT,
+      transportRateLimit: environment.CARRIER_RATE_LIMIT,
+      // Asking a simulated carrier costs nothing, and a newcomer who kills it looks at once.
+      ...(environment.CARRIER === 'simulator' && { reconcile: { after: '5s' } }),
+      deliveryReport: 'none',
+      ...(callbacks && { callbacks }),
+    }),
+  });
+}

@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import { AccountsService, type CredentialView } from '../accounts/accounts.service.js';
+import { isScope, type Scope, SCOPES } from '../accounts/scope.js';
+import { invalidFields } from '../http/api-error.js';
+import { readExpiry } from './expiry.js';
+import type { Row } from './output.js';
+import type { Run } from './run.js';
+
+/** Accounts, their credentials and senders. */
+export function addAccountCommands(program: Command, run: Run): void {
+  const account = program.command('account').description('make, suspend and resume accounts');
+  account
+    .command('create')
+    .description('make an account with an API token and a key; both are shown once')
+    .requiredOption('--name <name>', 'what to call it')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { name: string; json?: boolean }) =>
+      run(options, async (app) => {
+        const created = await app.get(AccountsService).create(options.name);
+        return {
+          account_id: created.accountId,
+          api_token: created.apiToken,
+          api_key: created.apiKey,
+        };
+      }),
+    );
+  for (const [verb, description] of [
+    ['suspend', 'answer all its requests with account_disabled'],
+    ['resume', 'end a suspension'],
+  ] as const)
+    account
+      .command(verb)
+      .description(description)
+      .requiredOption('--account <id>', 'the account')
+      .option('--json', 'answer one line of JSON')
+      .action((options: { account: string; json?: boolean }) =>
+        run(options, async (app) => {
+          await app.get(AccountsService)[verb](options.account);
+          return {
+            account_id: options.account,
+            status: verb === 'suspend' ? 'suspended' : 'active',
+          };
+        }),
+      );
+  program
+    .command('token')
+    .description('API tokens')
+    .command('rotate')
+    .description('make a new API token; the old one stops working')
+    .requiredOption('--account <id>', 'the account')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { account: string; json?: boolean }) =>
+      run(options, async (app) => ({
+        account_id: options.account,
+        api_token: await app.get(AccountsService).rotateToken(options.account),
+      })),
+    );
+  addKeyCommands(program, run);
+  program
+    .command('sender')
+    .description('sender IDs')
+    .command('add')
+    .description('let an account send from a sender ID')
+    .requiredOption('--account <id>', 'the account')
+    .requiredOption('--sender <sender>', 'the sender ID, such as ACME')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { account: string; sender: string; json?: boolean }) =>
+      run(options, async (app) => {
+        await app.get(AccountsService).addSender(options.account, options.sender);
+        return { account_id: options.account, sender: options.sender };
+      }),
+    );
+}
+
+interface KeyOptions {
+  readonly account: string;
+  readonly scope?: string[];
+  readonly expires?: string;
+  readonly json?: boolean;
+}
+
+function keyRow(key: CredentialView): Row {
+  return {
+    key_id: key.id,
+    last_four: key.lastFour,
+    status: key.status,
+    scopes: key.scopes,
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+function addKeyCommands(program: Command, run: Run): void {
+  const key = program.command('key').description('API keys, for email and WhatsApp');
+  key
+    .command('create')
+    .description('make a key; it is shown once')
+    .requiredOption('--account <id>', 'the account')
+    .option('--scope <scope...>', 'what it may do (default: everything)')
+    .option(
+      '--expires <when>',
+      'when it ends, as 90d, 12h or 2027-01-31T00:00:00Z (default: never)',
+    )
+    .option('--json', 'answer one line of JSON')
+    .action((options: KeyOptions) =>
+      run(options, async (app) => {
+        const scopes = readScopes(options.scope);
+        const expiresAt = options.expires === undefined ? null : readExpiry(options.expires);
+        const { keyId, apiKey } = await app
+          .get(AccountsService)
+          .createKey(options.account, scopes, expiresAt);
+        const expires_at = expiresAt?.toISOString() ?? null;
+        return { key_id: keyId, api_key: apiKey, scopes, expires_at };
+      }),
+    );
+  key
+    .command('list')
+    .description('the keys of an account: scopes, expiry, last use')
+    .requiredOption('--account <id>', 'the account')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { account: string; json?: boolean }) =>
+      run(options, async (app) => ({
+        keys: (await app.get(AccountsService).keys(options.account)).map(keyRow),
+      })),
+    );
+  key
+    .command('revoke')
+    .description('a key stops working')
+    .requiredOption('--key <id>', 'the key_id it was made with')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { key: string; json?: boolean }) =>
+      run(options, async (app) => {
+        await app.get(AccountsService).revokeKey(options.key);
+        return { key_id: options.key, status: 'revoked' };
+      }),
+    );
+}
+
+function readScopes(asked: readonly string[] | undefined): readonly Scope[] {
+  if (!asked) return SCOPES;
+  return asked.map((scope) => {
+    if (isScope(scope)) return scope;
+    throw invalidFields([{ path: 'scope', message: `must be one of ${SCOPES.join(', ')}` }]);
+  });
+}

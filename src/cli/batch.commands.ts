@@ -1,0 +1,66 @@
+import { type BatchView, SmsService } from '@dundun/messaging';
+import type { Command } from 'commander';
+import { invalidFields } from '../http/api-error.js';
+import { isReferenceId } from '../sms/reference-id.js';
+import type { Row } from './output.js';
+import type { Run } from './run.js';
+
+interface BatchOptions {
+  readonly account: string;
+  readonly reference: string;
+  readonly json?: boolean;
+}
+
+/** Batches of an account; never their texts and numbers. */
+export function addBatchCommands(program: Command, run: Run): void {
+  const batches = program.command('batches').description('look at batches, cancel them');
+  batches
+    .command('list')
+    .description('newest first')
+    .requiredOption('--account <id>', 'the account')
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { account: string; cursor?: string; json?: boolean }) =>
+      run(options, async (app) => {
+        const page = await app
+          .get(SmsService, { strict: false })
+          .batches({ tenant: options.account, cursor: options.cursor, limit: 50 });
+        return { batches: page.data.map(batchRow), next_cursor: page.nextCursor };
+      }),
+    );
+  for (const [verb, description] of [
+    ['show', 'one batch'],
+    ['cancel', 'cancel what has not left'],
+  ] as const)
+    batches
+      .command(verb)
+      .description(description)
+      .requiredOption('--account <id>', 'the account')
+      .requiredOption('--reference <id>', 'the reference_id')
+      .option('--json', 'answer one line of JSON')
+      .action((options: BatchOptions) =>
+        run(options, async (app) => {
+          const sms = app.get(SmsService, { strict: false });
+          const id = referenceOf(options);
+          const of = { tenant: options.account };
+          return batchRow(await (verb === 'show' ? sms.batch(id, of) : sms.cancel(id, of)));
+        }),
+      );
+}
+
+function referenceOf({ reference }: BatchOptions): string {
+  if (isReferenceId(reference)) return reference.toLowerCase();
+  throw invalidFields([{ path: 'reference', message: 'must be the reference_id of a batch' }]);
+}
+
+function batchRow(batch: BatchView): Row {
+  return {
+    reference_id: batch.id,
+    status: batch.status,
+    from: batch.sender,
+    recipients: batch.recipients,
+    created_at: batch.createdAt.toISOString(),
+    send_at: batch.sendAt?.toISOString() ?? null,
+    counts: Object.entries(batch.counts).map(([status, count]) => `${status}=${count}`),
+  };
+}

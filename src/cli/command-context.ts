@@ -1,0 +1,34 @@
+import { type INestApplicationContext, Logger } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { pino } from 'pino';
+import { OperatorModule } from '../app.module.js';
+import { openGatewayDatabase } from '../config/database.module.js';
+import { readEnvironment } from '../config/environment.js';
+import { loadEnvironmentFile } from '../config/environment-file.js';
+import { PinoLogger } from '../http/pino.logger.js';
+import { GATEWAY_TABLES } from '../tables.js';
+
+/** Runs `work` with the gateway's services, on its database, beside it where it runs. */
+export async function withGateway<T>(
+  work: (app: INestApplicationContext) => Promise<T>,
+): Promise<T> {
+  loadEnvironmentFile();
+  const environment = readEnvironment(process.env);
+  const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : 'warn';
+  const logger = new PinoLogger(level, pino.destination({ fd: 2, sync: true }));
+  Logger.overrideLogger(logger);
+  const dataSource = await openGatewayDatabase(
+    environment,
+    GATEWAY_TABLES,
+    environment.NODE_ENV === 'production' ? 'empty' : 'always',
+  );
+  const app = await NestFactory.createApplicationContext(
+    OperatorModule.for(environment, dataSource),
+    { logger, abortOnError: false },
+  );
+  try {
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../config/data-source.options.js';
+import { readEnvironment, VARIABLES } from '../config/environment.js';
+import { EnvironmentError } from '../config/environment-error.js';
+import { loadEnvironmentFile } from '../config/environment-file.js';
+import type { Variable } from '../config/variable.js';
+import { print, printError } from './output.js';
+
+/** Settings, before anything runs on them. */
+export function addConfigCommands(program: Command): void {
+  program
+    .command('config')
+    .description('the settings of this environment')
+    .command('check')
+    .description('read every setting, reach the database; changes nothing')
+    .option('--json', 'answer one line of JSON')
+    .action(async (options: { json?: boolean }) => {
+      try {
+        loadEnvironmentFile();
+        const environment = readEnvironment(process.env);
+        const database = await reach(environment.DATABASE_URL);
+        print({ status: 'ok', database, settings: settingsOf(process.env) }, options);
+      } catch (error) {
+        printError(error, options);
+      }
+    });
+}
+
+/** A file is made when the gateway first opens it; a server has to be there. */
+async function reach(database: Parameters<typeof dataSourceOptions>[0]): Promise<string> {
+  if (database.type === 'sqlite') return `file ${database.path}`;
+  const dataSource = new DataSource(dataSourceOptions(database, { entities: [], migrations: [] }));
+  try {
+    await dataSource.initialize();
+    await dataSource.destroy();
+    return `${database.type}, reached`;
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string };
+    throw new EnvironmentError(
+      [`DATABASE_URL: the database cannot be opened: ${message || code}; check the address`],
+      { cause: error },
+    );
+  }
+}
+
+function settingsOf(source: NodeJS.ProcessEnv) {
+  return Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {
+    const written = source[name] || undefined;
+    const shown = variable.secret && written !== undefined ? '(secret)' : written;
+    return {
+      variable: name,
+      value: shown ?? variable.default ?? null,
+      from: written === undefined ? 'default' : 'environment',
+    };
+  });
+}

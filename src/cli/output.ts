@@ -1,0 +1,78 @@
+import { EnvironmentError } from '../config/environment-error.js';
+import { describeError } from '../http/describe-error.js';
+import { toApiError } from '../http/error-mapping.js';
+
+/** What a command answers: fields in the order they are shown. */
+export type Answer = Readonly<Record<string, Value | readonly Row[]>>;
+
+type Value = string | number | null | readonly string[];
+
+/** A line of a table; every one of a list has the same fields. */
+export type Row = Readonly<Record<string, Value>>;
+
+export interface OutputOptions {
+  /** One line of JSON instead of a table. */
+  readonly json?: boolean;
+}
+
+/** With `--json` exactly one line, the last on stdout; else a line per field. */
+export function print(answer: Answer, { json }: OutputOptions): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    return;
+  }
+  const width = Math.max(...Object.keys(answer).map((name) => name.length));
+  for (const [name, value] of Object.entries(answer))
+    process.stdout.write(
+      isTable(value) ? table(name, value) : `${name.padEnd(width)}  ${shown(value)}\n`,
+    );
+}
+
+function isTable(value: Value | readonly Row[]): value is readonly Row[] {
+  return Array.isArray(value) && value.every((row) => typeof row === 'object');
+}
+
+/** Columns as wide as their widest value, under the fields' names. */
+function table(name: string, rows: readonly Row[]): string {
+  const [first] = rows;
+  if (!first) return `no ${name}\n`;
+  const names = Object.keys(first);
+  const lines = [names, ...rows.map((row) => names.map((field) => shown(row[field] ?? null)))];
+  const widths = names.map((_, n) => Math.max(...lines.map((line) => line[n]?.length ?? 0)));
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+function shown(value: Value): string {
+  return value === null ? '-' : [value].flat().join(' ');
+}
+
+/** Tells the error on stderr, in the same form the gateway answers, and sets exit code 1. */
+export function printError(error: unknown, { json }: OutputOptions): void {
+  const { code, message } = told(error);
+  process.stderr.write(json ? `${JSON.stringify({ error: { code, message } })}\n` : `${message}\n`);
+  process.exitCode = 1;
+}
+
+function told(error: unknown): { code: string; message: string } {
+  if (error instanceof EnvironmentError)
+    return { code: 'invalid_configuration', message: error.message };
+  const { code, message } = toApiError(error);
+  if (code !== 'internal_error') return { code, message };
+  const described = describeError(error);
+  return { code, message: `${described.name}: ${described.message}` };
+}
+
+/** A command that was written wrong; without `--json` the command parser has told it already. */
+export function printUsageError(message: string, { json }: OutputOptions): void {
+  const error = { code: 'invalid_usage', message: message.replace(/^error: /, '') };
+  if (json) process.stderr.write(`${JSON.stringify({ error })}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals';
+import { EnvironmentError } from './environment-error.js';
+import { readEnvironment } from './environment.js';
+
+function problemsOf(source: Record<string, string>): readonly string[] {
+  try {
+    readEnvironment(source);
+  } catch (error) {
+    if (error instanceof EnvironmentError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('readEnvironment', () => {
+  it('needs nothing set', () => {
+    expect(readEnvironment({})).toEqual({
+      NODE_ENV: 'development',
+      HOST: '127.0.0.1',
+      PORT: 3000,
+      DATABASE_URL: { type: 'sqlite', path: 'data/dundun.sqlite' },
+      CARRIER: 'simulator',
+      LEASE: 30_000,
+      RATE_LIMIT: { max: 50, per: 1_000 },
+      MAX_RECIPIENTS: 100_000,
+      MAX_PARTS: 10,
+      BODY_LIMIT: 4 << 20,
+      REQUEST_LIMIT: { max: 10_000, per: 1_000 },
+      MAX_PENDING_SENDS: 5_000,
+      REQUEST_TIMEOUT: 30_000,
+      MAX_CONNECTIONS: 10_000,
+      AUTH_FAILURE_LIMIT: { max: 60, per: 60_000 },
+      LANE_STUCK_AFTER: 300_000,
+      WEBHOOK_ALLOW_PRIVATE: false,
+      LOG_LEVEL: 'info',
+    });
+  });
+
+  it('reads every form it documents', () => {
+    const read = (name: string, value: string): unknown =>
+      (readEnvironment({ [name]: value }) as Record<string, unknown>)[name];
+    expect(read('RATE_LIMIT', '400/s')).toEqual({ max: 400, per: 1_000 });
+    expect(read('RATE_LIMIT', '600/m')).toEqual({ max: 600, per: 60_000 });
+    expect(read('RATE_LIMIT', '10000/h')).toEqual({ max: 10_000, per: 3_600_000 });
+    expect(read('LEASE', '2m')).toBe(120_000);
+    expect(read('LEASE', '1500ms')).toBe(1_500);
+    expect(read('REQUEST_LIMIT', 'off')).toBeUndefined();
+    expect(read('BODY_LIMIT', '512KiB')).toBe(512 << 10);
+    expect(read('PORT', '0')).toBe(0);
+    expect(read('WEBHOOK_ALLOW_PRIVATE', 'true')).toBe(true);
+    expect(read('HOST', '::1')).toBe('::1');
+  });
+
+  it('takes an empty variable for an unset one', () => {
+    expect(readEnvironment({ PORT: '', CARRIER: '', CARRIER_TOKEN: '' }).PORT).toBe(3000);
+  });
+
+  it('tells all problems at once, each with its variable and remedy', () => {
+    const problems = problemsOf({
+      NODE_ENV: 'staging',
+      PORT: '70000',
+      CARRIER: 'pigeon',
+      LEASE: '30',
+      RATE_LIMIT: '0/s',
+      WEBHOOK_ALLOW_PRIVATE: 'yes',
+      REQUEST_LIMIT: 'none',
+      BODY_LIMIT: '5GB',
+      LOG_LEVEL: 'loud',
+      HOST: 'a b',
+    });
+    expect(problems).toEqual([
+      'NODE_ENV "staging": must be one of development, test, production',
+      'HOST "a b": must be a host name or address to listen on, such as 127.0.0.1 or 0.0.0.0',
+      'PORT "70000": must be a whole number from 0 to 65535',
+      'CARRIER "pigeon": must be one of simulator, http, kannel',
+      'LEASE "30": must be a duration from 1s to 600s; write it as 30s, 500ms or 2m',
+      'RATE_LIMIT "0/s": must be messages per time; write it as 50/s, 600/m or 10000/h',
+      'BODY_LIMIT "5GB": must be a size from 1KiB to 64MiB; write it as 512KiB or 4MiB',
+      'REQUEST_LIMIT "none": must be requests per time; write it as 50/s, 600/m or 10000/h, or off',
+      'WEBHOOK_ALLOW_PRIVATE "yes": must be one of true, false',
+      'LOG_LEVEL "loud": must be one of fatal, error, warn, info, debug, trace, silent',
+    ]);
+  });
+
+  it('asks for the address and token of an http carrier', () => {
+    expect(problemsOf({ CARRIER: 'http' })).toEqual([
+      'CARRIER_URL: is missing; CARRIER=http needs it, or set CARRIER=simulator',
+      'CARRIER_TOKEN: is missing; CARRIER=http needs it, or set CARRIER=simulator',
+    ]);
+    expect(
+      readEnvironment({
+        CARRIER: 'http',
+        CARRIER_URL: 'https://sms.example.com',
+        CARRIER_TOKEN: 'tok_x',
+      }),
+    ).toMatchObject({ CARRIER_URL: 'https://sms.example.com', CARRIER_TOKEN: 'tok_x' });
+  });
+
+  it('asks for everything Kannel needs', () => {
+    const kannel = {
+      KANNEL_URL: 'http://127.0.0.1:13013',
+      KANNEL_USERNAME: 'tester',
+      KANNEL_PASSWORD: 'foobar',
+      KANNEL_CALLBACK_URL: 'http://10.0.0.5:3000',
+      KANNEL_CALLBACK_SECRET: '0123456789abcdef',
+    };
+    expect(readEnvironment({ CARRIER: 'kannel', ...kannel })).toMatchObject(kannel);
+    expect(problemsOf({ CARRIER: 'kannel' })).toEqual(
+      Object.keys(kannel).map(
+        (name) => `${name}: is missing; CARRIER=kannel needs it, or set CARRIER=simulator`,
+      ),
+    );
+    const wrong = problemsOf({
+      KANNEL_URL: 'http://tester:hunter2@box',
+      KANNEL_PASSWORD: 'hunter2\n',
+      KANNEL_CALLBACK_SECRET: 'hunter2',
+    });
+    expect(wrong.map((problem) => problem.split(/[: ]/, 1)[0])).toEqual([
+      'KANNEL_URL',
+      'KANNEL_PASSWORD',
+      'KANNEL_CALLBACK_SECRET',
+    ]);
+    expect(wrong.join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['Bearer tok_secret', /leave the word Bearer out/],
+    ['tok_secret ', /a space or a line break/],
+    ['tok_se\ncret', /a space or a line break/],
+  ])('names what a copy did to a carrier token: %j', (token, remedy) => {
+    const [problem] = problemsOf({ CARRIER_TOKEN: token });
+    expect(problem).toMatch(remedy);
+    expect(problem).not.toContain('secret');
+  });
+
+  it('never shows the value of a secret that is wrong', () => {
+    const problems = problemsOf({
+      DATABASE_URL: 'oracle://root:hunter2@db/x',
+      CARRIER_CALLBACK_SECRET: 'hunter2',
+    }).join('\n');
+    expect(problems).toContain('DATABASE_URL: ');
+    expect(problems).toContain('CARRIER_CALLBACK_SECRET: ');
+    expect(problems).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,241 @@
+import { parseDatabaseUrl } from './database-url.js';
+import { EnvironmentError } from './environment-error.js';
+import {
+  credential,
+  duration,
+  flag,
+  host,
+  httpUrl,
+  oneOf,
+  rate,
+  rateOrOff,
+  type RequiredVariable,
+  secretText,
+  signingSecret,
+  size,
+  type Variable,
+  visible,
+  wholeNumber,
+} from './variable.js';
+
+/**
+ * Every setting of the gateway and its command line. This table is the only place that knows their
+ * names, defaults and forms; `docs/configuration.md` is held to it by a spec.
+ */
+export const VARIABLES = {
+  NODE_ENV: required({
+    default: 'development',
+    parse: oneOf('development', 'test', 'production'),
+    description:
+      '`production` never changes tables at start and makes no demo account. `development`, `test` or `production`.',
+  }),
+  HOST: required({
+    default: '127.0.0.1',
+    parse: host,
+    description: 'Address to listen on; `0.0.0.0` for all.',
+  }),
+  PORT: required({
+    default: '3000',
+    parse: wholeNumber(0, 65_535),
+    description: 'Port to listen on; `0` takes a free one.',
+  }),
+  DATABASE_URL: required({
+    default: 'sqlite:data/dundun.sqlite',
+    parse: parseDatabaseUrl,
+    description:
+      '`sqlite:PATH` (a file, relative to the working directory), `postgres://user:password@host:5432/name`, `mysql://user:password@host:3306/name` or `mariadb://…`.',
+    secret: true,
+  }),
+  CARRIER: required({
+    default: 'simulator',
+    parse: oneOf('simulator', 'http', 'kannel'),
+    description:
+      'The way out: `simulator` delivers nothing and reports like a network; `http` is another service that speaks this interface; `kannel` is a Kannel SMS gateway. See [carriers](carriers.md).',
+  }),
+  CARRIER_URL: optional({
+    parse: httpUrl,
+    description: 'Address of the carrier, for `CARRIER=http`.',
+  }),
+  CARRIER_TOKEN: optional({
+    parse: credential,
+    description: 'API token at the carrier, for `CARRIER=http`.',
+    secret: true,
+  }),
+  CARRIER_CALLBACK_SECRET: optional({
+    parse: signingSecret,
+    description:
+      'The `whsec_…` secret the carrier signs its delivery reports with. Without it no callback is taken and reports are only fetched.',
+    secret: true,
+  }),
+  KANNEL_URL: optional({
+    parse: httpUrl,
+    description:
+      "Address of Kannel's smsbox, for `CARRIER=kannel`; without a path, `/cgi-bin/sendsms` is added.",
+    // Where it is wrong, it may be because it holds the password.
+    secret: true,
+  }),
+  KANNEL_USERNAME: optional({
+    parse: visible,
+    description: 'User of its `sendsms-user` group, for `CARRIER=kannel`.',
+  }),
+  KANNEL_PASSWORD: optional({
+    parse: visible,
+    description: 'Password of that user.',
+    secret: true,
+  }),
+  KANNEL_CALLBACK_URL: optional({
+    parse: httpUrl,
+    description:
+      'Address of this gateway as Kannel reaches it, for `CARRIER=kannel`; `/messaging/delivery-reports` is added.',
+  }),
+  KANNEL_CALLBACK_SECRET: optional({
+    parse: secretText,
+    description:
+      'Signs the addresses Kannel calls with its reports. At least 16 characters; `openssl rand -hex 32` makes one.',
+    secret: true,
+  }),
+  LEASE: required({
+    default: '30s',
+    parse: duration(1_000, 600_000),
+    description:
+      'How long a lane stays with a process that fell silent. Forms `30s`, `2m`; `1s` to `10m`.',
+  }),
+  RATE_LIMIT: required({
+    default: '50/s',
+    parse: rate,
+    description: 'Messages per account and channel. Forms `400/s`, `600/m`, `10000/h`.',
+  }),
+  CARRIER_RATE_LIMIT: optional({
+    parse: rate,
+    description: 'Messages to the carrier over all accounts and replicas, in the same forms.',
+  }),
+  MAX_RECIPIENTS: required({
+    default: '100000',
+    parse: wholeNumber(1, 1_000_000),
+    description: 'Recipients one request may name.',
+  }),
+  MAX_PARTS: required({
+    default: '10',
+    parse: wholeNumber(1, 255),
+    description: 'Parts one text may take.',
+  }),
+  BODY_LIMIT: required({
+    default: '4MiB',
+    parse: size(1 << 10, 64 << 20),
+    description: 'Size of one request’s body. Forms `512KiB`, `4MiB`; `1KiB` to `64MiB`.',
+  }),
+  REQUEST_LIMIT: required({
+    default: '10000/s',
+    parse: rateOrOff,
+    description:
+      'Requests per credential and process, counted in fixed windows. Forms `400/s`, `600/m`, `10000/h`, or `off`.',
+  }),
+  MAX_PENDING_SENDS: required({
+    default: '5000',
+    parse: wholeNumber(1, 1_000_000),
+    description:
+      'Sends one process may hold that its database has not taken yet, a thousand recipients counted as one more; others are answered 503.',
+  }),
+  REQUEST_TIMEOUT: required({
+    default: '30s',
+    parse: duration(1_000, 600_000),
+    description: 'Most time a whole request may take to arrive; its headers a third of it.',
+  }),
+  MAX_CONNECTIONS: required({
+    default: '10000',
+    parse: wholeNumber(1, 1_000_000),
+    description: 'Connections one process holds; more are closed at once.',
+  }),
+  AUTH_FAILURE_LIMIT: required({
+    default: '60/m',
+    parse: rateOrOff,
+    description:
+      'Requests without a valid credential per address and process, in the same forms; more are answered 429. A valid credential always passes.',
+  }),
+  LANE_STUCK_AFTER: required({
+    default: '5m',
+    parse: duration(1_000, 86_400_000),
+    description:
+      'Due messages of a lane that is not paused and that nobody works on turn readiness red (503) after so long.',
+  }),
+  METRICS_TOKEN: optional({
+    parse: credential,
+    description:
+      'What `GET /metrics` asks for as `Authorization: Bearer` where `HOST` is not a loopback address; without one nobody may read it there.',
+    secret: true,
+  }),
+  WEBHOOK_ALLOW_PRIVATE: required({
+    default: 'false',
+    parse: flag,
+    description:
+      '`true` lets webhooks reach loopback and private addresses. For development; never where strangers set webhook URLs.',
+  }),
+  LOG_LEVEL: required({
+    default: 'info',
+    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    description:
+      'Least severe line to log: `fatal`, `error`, `warn`, `info`, `debug` (a line per request), `trace` or `silent`. The command line logs from `warn` unless it is set.',
+  }),
+} as const;
+
+type Variables = typeof VARIABLES;
+
+/** The settings, read and checked. */
+export type Environment = {
+  readonly [Name in keyof Variables]: Variables[Name] extends RequiredVariable<infer T>
+    ? T
+    : Variables[Name] extends Variable<infer T>
+      ? T | undefined
+      : never;
+};
+
+/** Settings a carrier cannot do without. */
+const NEEDED_BY: Readonly<Record<Environment['CARRIER'], readonly (keyof Variables)[]>> = {
+  simulator: [],
+  http: ['CARRIER_URL', 'CARRIER_TOKEN'],
+  kannel: [
+    'KANNEL_URL',
+    'KANNEL_USERNAME',
+    'KANNEL_PASSWORD',
+    'KANNEL_CALLBACK_URL',
+    'KANNEL_CALLBACK_SECRET',
+  ],
+};
+
+/** Injection token of the {@link Environment}. */
+export const ENVIRONMENT = Symbol('ENVIRONMENT');
+
+/**
+ * Reads every setting; an empty variable counts as unset.
+ * @throws EnvironmentError with all problems at once.
+ */
+export function readEnvironment(source: Readonly<Record<string, string | undefined>>): Environment {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
+    const written = source[name] || variable.default;
+    if (written === undefined) continue;
+    try {
+      values[name] = variable.parse(written);
+    } catch (error) {
+      const shown = variable.secret ? '' : ` ${JSON.stringify(written)}`;
+      problems.push(`${name}${shown}: ${(error as Error).message}`);
+    }
+  }
+  const carrier = values.CARRIER as Environment['CARRIER'] | undefined;
+  for (const name of carrier ? NEEDED_BY[carrier] : [])
+    if (!source[name])
+      problems.push(`${name}: is missing; CARRIER=${carrier} needs it, or set CARRIER=simulator`);
+  if (problems.length > 0) throw new EnvironmentError(problems);
+  return values as Environment;
+}
+
+function required<T>(variable: RequiredVariable<T>): RequiredVariable<T> {
+  return variable;
+}
+
+function optional<T>(variable: Omit<Variable<T>, 'default'>): Omit<Variable<T>, 'default'> & {
+  readonly default?: undefined;
+} {
+  return variable;
+}

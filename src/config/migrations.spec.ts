@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { openDatabase } from './database.module.js';
+import { EnvironmentError } from './environment-error.js';
+import { isEmptyDatabase, pendingMigrations } from './migrations.js';
+import { SqliteDriver } from './sqlite-driver.js';
+import { TypeOrmLogger } from './type-orm.logger.js';
+
+class First1700000000000 implements MigrationInterface {
+  readonly name = 'First1700000000000';
+  up(runner: QueryRunner): Promise<void> {
+    return runner.query('CREATE TABLE first (id INTEGER)') as Promise<void>;
+  }
+  down = (): Promise<void> => Promise.resolve();
+}
+
+class Second1700000000001 implements MigrationInterface {
+  readonly name = 'Second1700000000001';
+  up(runner: QueryRunner): Promise<void> {
+    return runner.query('CREATE TABLE second (id INTEGER)') as Promise<void>;
+  }
+  down = (): Promise<void> => Promise.resolve();
+}
+
+class Broken1700000000002 implements MigrationInterface {
+  readonly name = 'Broken1700000000002';
+  up(runner: QueryRunner): Promise<void> {
+    return runner.query('CREATE TABLE') as Promise<void>;
+  }
+  down = (): Promise<void> => Promise.resolve();
+}
+
+Logger.overrideLogger(false);
+
+describe('openDatabase', () => {
+  let directory: string;
+  const open: DataSource[] = [];
+
+  const source = (migrations: (new () => MigrationInterface)[]): DataSource => {
+    const made = new DataSource({
+      type: 'better-sqlite3',
+      database: join(directory, 'app.sqlite'),
+      driver: SqliteDriver,
+      enableWAL: true,
+      timeout: 0,
+      logger: new TypeOrmLogger(),
+      migrations,
+    });
+    open.push(made);
+    return made;
+  };
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dundun-migrations-'));
+  });
+
+  afterEach(async () => {
+    for (const one of open.splice(0)) if (one.isInitialized) await one.destroy();
+    await rm(directory, { recursive: true });
+  });
+
+  it('brings the tables up to date where it may', async () => {
+    const first = await openDatabase(source([First1700000000000]), 'always');
+    expect(await pendingMigrations(first)).toEqual([]);
+    const second = await openDatabase(source([First1700000000000, Second1700000000001]), 'always');
+    expect(await second.query('SELECT * FROM second')).toEqual([]);
+  });
+
+  it('refuses old tables where it may not, names the remedy and changes nothing', async () => {
+    const refused = openDatabase(source([First1700000000000]), 'never');
+    await expect(refused).rejects.toThrow(EnvironmentError);
+    await expect(refused).rejects.toThrow(/First1700000000000.*npm run migration:run/);
+    const look = await source([]).initialize();
+    expect(await look.query('SELECT name FROM sqlite_master')).toEqual([]);
+  });
+
+  it('an operator migrates an empty database and no other', async () => {
+    const empty = await openDatabase(source([First1700000000000]), 'empty');
+    expect(await isEmptyDatabase(empty)).toBe(false);
+    const old = openDatabase(source([First1700000000000, Second1700000000001]), 'empty');
+    await expect(old).rejects.toThrow(/1 migration behind \(Second1700000000001\)/);
+  });
+
+  it('many that start at once on one file all find the work done', async () => {
+    const racers = Array.from({ length: 6 }, () =>
+      source([First1700000000000, Second1700000000001]),
+    );
+    await Promise.all(racers.map((racer) => openDatabase(racer, 'always')));
+    for (const racer of racers) expect(await pendingMigrations(racer)).toEqual([]);
+  });
+
+  it('a migration that fails is told as it is', async () => {
+    await expect(openDatabase(source([Broken1700000000002]), 'always')).rejects.toThrow(
+      /incomplete input|syntax/,
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { isAnyArrayBuffer, isDate } from 'node:util/types';
+import Database from 'libsql';
+
+/**
+ * SQLite as TypeORM's `better-sqlite3` driver expects it, on libsql's prebuilt binaries (no compiler,
+ * every supported Node). libsql refuses dates and booleans, takes a lone `null` for an options object
+ * and answers blobs as `ArrayBuffer`.
+ *
+ * @example
+ * new DataSource({ type: 'better-sqlite3', database: 'data/app.sqlite', driver: SqliteDriver })
+ */
+export class SqliteDriver {
+  readonly #database: Database.Database;
+
+  constructor(path: string, options?: Database.Options) {
+    this.#database = new Database(path, options);
+  }
+
+  prepare(sql: string): PreparedStatement {
+    const statement = this.#database.prepare<unknown[]>(sql);
+    return {
+      reader: statement.reader,
+      run: (...values) => statement.run(values.map(bindable)),
+      all: (...values) => statement.all(values.map(bindable)).map(withBuffers),
+    };
+  }
+
+  pragma(source: string): unknown {
+    return this.#database.pragma(source);
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+interface PreparedStatement {
+  /** Whether it answers rows. */
+  readonly reader: boolean;
+  run(...values: unknown[]): Database.RunResult;
+  all(...values: unknown[]): unknown[];
+}
+
+function bindable(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  return isDate(value) ? value.toISOString() : value;
+}
+
+function withBuffers(row: unknown): unknown {
+  const columns = row as Record<string, unknown>;
+  for (const name in columns) {
+    const value = columns[name];
+    if (isAnyArrayBuffer(value)) columns[name] = Buffer.from(value);
+  }
+  return columns;
+}

@@ -1,0 +1,142 @@
+/** One environment variable: how it is read, and what the documentation says about it. */
+export interface Variable<T> {
+  /** As it would be written in the environment; without one the variable may stay unset. */
+  readonly default?: string;
+  /** @throws Error whose message follows the variable's name: `must be …; write …`. */
+  readonly parse: (value: string) => T;
+  readonly description: string;
+  /** Never shown, not even where it is wrong. */
+  readonly secret?: true;
+}
+
+/** A variable that has a default, so that it always has a value. */
+export interface RequiredVariable<T> extends Variable<T> {
+  readonly default: string;
+}
+
+export function oneOf<T extends string>(...allowed: readonly T[]): (value: string) => T {
+  return (value) => {
+    const found = allowed.find((candidate) => candidate === value);
+    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}`);
+    return found;
+  };
+}
+
+export function wholeNumber(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(parsed >= min && parsed <= max))
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    return parsed;
+  };
+}
+
+export function flag(value: string): boolean {
+  return oneOf('true', 'false')(value) === 'true';
+}
+
+export function host(value: string): string {
+  if (!/^[0-9A-Za-z.:_-]+$/.test(value))
+    throw new Error('must be a host name or address to listen on, such as 127.0.0.1 or 0.0.0.0');
+  return value;
+}
+
+export function httpUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must be an address such as https://sms.example.com');
+  if (url.username !== '' || url.search !== '' || url.hash !== '')
+    throw new Error('must be an address without user, query or fragment');
+  return value;
+}
+
+const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `30s`, `500ms`, `2m`, as milliseconds. */
+export function duration(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const match = /^(\d{1,9})(ms|s|m|h)$/.exec(value);
+    const parsed = match ? Number(match[1]) * MILLISECONDS[match[2] as 's'] : Number.NaN;
+    if (!(parsed >= min && parsed <= max))
+      throw new Error(
+        `must be a duration from ${min / 1_000}s to ${max / 1_000}s; write it as 30s, 500ms or 2m`,
+      );
+    return parsed;
+  };
+}
+
+export interface Rate {
+  readonly max: number;
+  /** Milliseconds. */
+  readonly per: number;
+}
+
+/** `50/s`, `600/m`, `10000/h`. */
+export function rate(value: string): Rate {
+  const match = /^(\d{1,9})\/(s|m|h)$/.exec(value);
+  const max = Number(match?.[1] ?? 0);
+  if (!match || max < 1)
+    throw new Error('must be messages per time; write it as 50/s, 600/m or 10000/h');
+  return { max, per: MILLISECONDS[match[2] as 's'] };
+}
+
+/** A {@link rate}, or `off`. */
+export function rateOrOff(value: string): Rate | undefined {
+  if (value === 'off') return undefined;
+  try {
+    return rate(value);
+  } catch {
+    throw new Error('must be requests per time; write it as 50/s, 600/m or 10000/h, or off');
+  }
+}
+
+/** `4MiB`, `512KiB`, `1000B`, as bytes. */
+export function size(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const match = /^(\d{1,9})(B|KiB|MiB)$/.exec(value);
+    const parsed = match ? Number(match[1]) * BYTES[match[2] as 'B'] : Number.NaN;
+    if (!(parsed >= min && parsed <= max))
+      throw new Error(
+        `must be a size from ${min / BYTES.KiB}KiB to ${max / BYTES.MiB}MiB; write it as 512KiB or 4MiB`,
+      );
+    return parsed;
+  };
+}
+
+const BYTES = { B: 1, KiB: 1 << 10, MiB: 1 << 20 } as const;
+
+/** A credential of another service, checked for what a copy and paste does to it. */
+export function credential(value: string): string {
+  if (/^bearer\s/i.test(value))
+    throw new Error('must be the token alone; leave the word Bearer out');
+  if (/\s/.test(value))
+    throw new Error('holds a space or a line break, copied with it perhaps; write the token alone');
+  return value;
+}
+
+/** A word that goes into a header. */
+export function visible(value: string): string {
+  if (!/^[\x21-\x7e]+$/.test(value))
+    throw new Error(
+      'must be printable ASCII without spaces or line breaks; one was copied with it perhaps',
+    );
+  return value;
+}
+
+/** A secret of our own. */
+export function secretText(value: string): string {
+  if (!/^\S{16,}$/.test(value))
+    throw new Error(
+      'must be at least 16 characters without spaces; openssl rand -hex 32 makes one',
+    );
+  return value;
+}
+
+/** A Standard Webhooks signing secret. */
+export function signingSecret(value: string): string {
+  const bytes = /^whsec_([0-9A-Za-z+/]+={0,2})$/.exec(value)?.[1];
+  const length = bytes === undefined ? 0 : Buffer.from(bytes, 'base64').length;
+  if (length < 24 || length > 64)
+    throw new Error('must be whsec_ and 24 to 64 bytes in base64, as the other service shows it');
+  return value;
+}

@@ -1,0 +1,114 @@
+import { Logger, type LoggerService } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { DataSource } from 'typeorm';
+import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
+import { AppModule } from './app.module.js';
+import type { Environment } from './config/environment.js';
+import { openGatewayDatabase } from './config/database.module.js';
+import { EnvironmentError } from './config/environment-error.js';
+import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
+import { HttpFront } from './http/http-front.js';
+import { serveOpenApi } from './openapi.page.js';
+import { GATEWAY_TABLES } from './tables.js';
+
+/** A running gateway. */
+export interface Gateway {
+  readonly app: NestFastifyApplication;
+  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** The account a first start outside production made. */
+  readonly demo: CreatedAccount | undefined;
+  /** Refuses what is new, finishes what is under way, closes everything. */
+  stop(): Promise<void>;
+}
+
+/** @throws EnvironmentError, or whatever kept it from starting; nothing is left open. */
+export async function startGateway(
+  environment: Environment,
+  logger: LoggerService,
+): Promise<Gateway> {
+  Logger.overrideLogger(logger);
+  const dataSource = await openGatewayDatabase(
+    environment,
+    GATEWAY_TABLES,
+    environment.NODE_ENV === 'production' ? 'never' : 'always',
+  );
+  const front = new HttpFront({
+    bodyLimit: environment.BODY_LIMIT,
+    requestTimeout: environment.REQUEST_TIMEOUT,
+    maxConnections: environment.MAX_CONNECTIONS,
+    accessLog: environment.LOG_LEVEL === 'debug' || environment.LOG_LEVEL === 'trace',
+  });
+  const app = await createApp(environment, dataSource, front, logger);
+  try {
+    serveOpenApi(app);
+    await app.init();
+    front.complete();
+    await listen(app, environment);
+    const demo = environment.NODE_ENV === 'production' ? undefined : await firstAccount(app);
+    const url = addressOf(app, environment.HOST);
+    new Logger('Gateway').log({ message: 'listening', url, carrier: environment.CARRIER });
+    return {
+      app,
+      url,
+      demo,
+      stop: async () => {
+        const began = performance.now();
+        await front.whileClosing(() => app.close());
+        const ms = Math.round(performance.now() - began);
+        new Logger('Gateway').log({ message: 'stopped', ms });
+      },
+    };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+async function createApp(
+  environment: Environment,
+  dataSource: DataSource,
+  { adapter }: HttpFront,
+  logger: LoggerService,
+): Promise<NestFastifyApplication> {
+  try {
+    const options = { logger, rawBody: true, abortOnError: false };
+    const module = AppModule.for(environment, dataSource);
+    return await NestFactory.create<NestFastifyApplication>(module, adapter, options);
+  } catch (error) {
+    await dataSource.destroy();
+    throw error;
+  }
+}
+
+function firstAccount(app: NestFastifyApplication): Promise<CreatedAccount | undefined> {
+  return app.get(AccountsService).createFirst(DEMO_NAME, DEMO_SENDER);
+}
+
+/** With the real port; an address to call where it listens on all. */
+function addressOf(app: NestFastifyApplication, host: string): string {
+  const address = app.getHttpServer().address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
+}
+
+async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<void> {
+  try {
+    await app.listen(PORT, HOST);
+  } catch (error) {
+    const remedy = LISTEN_REMEDIES[String((error as { code?: unknown }).code)];
+    throw remedy ? new EnvironmentError([remedy({ HOST, PORT })], { cause: error }) : error;
+  }
+}
+
+const LISTEN_REMEDIES: Readonly<
+  Record<string, (at: Pick<Environment, 'HOST' | 'PORT'>) => string>
+> = {
+  EADDRINUSE: ({ PORT }) => `PORT "${PORT}": is in use; stop what listens there or set another`,
+  EACCES: ({ PORT }) => `PORT "${PORT}": may not be used by this user; set one above 1023`,
+  EADDRNOTAVAIL: ({ HOST }) =>
+    `HOST "${HOST}": is no address of this machine; set 127.0.0.1 or 0.0.0.0`,
+  ENOTFOUND: ({ HOST }) => `HOST "${HOST}": has no address; set 127.0.0.1 or 0.0.0.0`,
+};

@@ -1,0 +1,16 @@
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  ServiceUnavailableException,
+} from '@nestjs/common';
+import type { HttpReply } from '../http/http-message.js';
+
+/** A failed check answers 503 with its details, in the form health checks have. */
+@Catch(ServiceUnavailableException)
+export class HealthFilter implements ExceptionFilter<ServiceUnavailableException> {
+  catch(exception: ServiceUnavailableException, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<HttpReply>();
+    void reply.code(exception.getStatus()).send(exception.getResponse());
+  }
+}

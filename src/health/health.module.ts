@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { HealthController } from './health.controller.js';
+import { LanesIndicator } from './lanes.indicator.js';
+import { MetricsController } from './metrics.controller.js';
+
+/** `GET /health/live`, `/health/ready` and `/metrics`. */
+@Module({
+  imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
+  controllers: [HealthController, MetricsController],
+  providers: [LanesIndicator],
+})
+export class HealthModule {}

@@ -1,0 +1,173 @@
+import { API_ERRORS, ApiError, type ApiErrorCode } from './api-error.js';
+import type { JsonSchema } from './schema.js';
+
+const TYPES = [...new Set(Object.values(API_ERRORS).map(({ type }) => type))];
+
+/** The one form of every error. */
+export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  Error: {
+    type: 'object',
+    required: ['error'],
+    additionalProperties: false,
+    properties: {
+      error: {
+        type: 'object',
+        required: ['type', 'code', 'message'],
+        additionalProperties: false,
+        properties: {
+          type: { type: 'string', enum: TYPES, description: 'Class of the error, one per status.' },
+          code: {
+            type: 'string',
+            enum: Object.keys(API_ERRORS),
+            description: 'What a program acts on.',
+          },
+          message: { type: 'string', minLength: 1, description: 'For people, with the remedy.' },
+          details: {
+            type: 'array',
+            description: 'The wrong fields, where there are any.',
+            items: { $ref: '#/components/schemas/FieldError' },
+          },
+        },
+      },
+    },
+  },
+  FieldError: {
+    type: 'object',
+    required: ['path', 'message'],
+    additionalProperties: false,
+    properties: {
+      path: { type: 'string', description: 'The field, such as `to[3]`.', examples: ['to[3]'] },
+      message: { type: 'string', minLength: 1 },
+    },
+  },
+};
+
+interface ErrorResponse {
+  readonly status: number;
+  readonly description: string;
+  readonly codes: readonly (readonly [ApiErrorCode, string])[];
+  readonly retryAfter?: true;
+}
+
+const TAKEN: ErrorResponse = {
+  status: 409,
+  description: 'A request with this Idempotency-Key is still running.',
+  codes: [['idempotency_key_in_use', 'A request with this key is under way; try again']],
+  retryAfter: true,
+};
+
+/** Every error response there is, by the name of its component. */
+export const ERROR_RESPONSES = {
+  BadRequest: {
+    status: 400,
+    description: 'The request cannot be read.',
+    codes: [
+      ['malformed_json', 'The body is not JSON; check quotes, commas and braces'],
+      ['malformed_request', 'The request cannot be read'],
+      ['idempotency_key_invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters'],
+    ],
+  },
+  Unauthorized: {
+    status: 401,
+    description: 'No valid credential: missing, mistyped, rotated, revoked or of the wrong kind.',
+    codes: [['unauthorized', 'No valid credential; send the header "Authorization: Bearer "']],
+  },
+  Forbidden: {
+    status: 403,
+    description: 'The credential is right and does not allow this.',
+    codes: [
+      ['account_disabled', 'This account is suspended; contact your provider'],
+      ['insufficient_scope', 'This key lacks the scope whatsapp:send; use one that has it'],
+    ],
+  },
+  NotFound: {
+    status: 404,
+    description: 'Not there, or another account’s.',
+    codes: [['not_found', 'No batch 01993021-0000-7000-8000-000000000000']],
+  },
+  RequestTimeout: {
+    status: 408,
+    description: 'The request did not arrive in time.',
+    codes: [['request_timeout', 'The request did not arrive in time; send it again']],
+  },
+  IdempotencyConflict: TAKEN,
+  AlreadySent: {
+    status: 409,
+    description: 'Nothing of the batch is left to change.',
+    codes: [['already_sent', 'Nothing of this batch is left to change']],
+  },
+  PayloadTooLarge: {
+    status: 413,
+    description: 'The body is too large.',
+    codes: [['payload_too_large', 'The body is too large; split the request']],
+  },
+  UnsupportedMediaType: {
+    status: 415,
+    description: 'The body is not sent as JSON.',
+    codes: [['unsupported_media_type', 'Send the body as JSON']],
+  },
+  Unprocessable: {
+    status: 422,
+    description: 'A field is wrong, or policy forbids every recipient; nothing was changed.',
+    codes: [
+      ['invalid_field', 'to[3]: must be 7 to 15 digits with country code'],
+      ['conflicting_fields', 'body and content differ; send one of them'],
+      ['sender_not_registered', 'The sender OTHER is not registered'],
+      ['idempotency_key_reused', 'This idempotency key was used for a different message'],
+      ['opt_in_required', 'The recipient has not opted in'],
+      ['window_closed', 'The recipient has not written within 24 hours; send a template'],
+      ['opted_out', 'The recipient has opted out'],
+      ['quiet_hours', 'The recipient is in quiet hours'],
+      ['frequency_capped', 'The recipient got as many messages as it may'],
+    ],
+  },
+  TooManyRequests: {
+    status: 429,
+    description: 'Too many requests with this credential, or too many without a valid one.',
+    codes: [['rate_limited', 'Too many requests with this credential; wait a moment']],
+    retryAfter: true,
+  },
+  InternalError: {
+    status: 500,
+    description: 'Something went wrong on our side.',
+    codes: [['internal_error', 'Something went wrong on our side']],
+  },
+  Unavailable: {
+    status: 503,
+    description: 'Not now: overloaded, stopping, or without its database. Nothing was accepted.',
+    codes: [['unavailable', 'The service is not available now; try again']],
+    retryAfter: true,
+  },
+} as const satisfies Readonly<Record<string, ErrorResponse>>;
+
+export type ErrorResponseName = keyof typeof ERROR_RESPONSES;
+
+/** The components `responses`. */
+export function errorResponseComponents(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries<ErrorResponse>(ERROR_RESPONSES).map(([name, response]) => [
+      name,
+      responseOf(response),
+    ]),
+  );
+}
+
+function responseOf({ description, codes, retryAfter }: ErrorResponse): JsonSchema {
+  const examples = codes.map(([code, message]) => [
+    code,
+    { value: new ApiError(code, message).body },
+  ]);
+  return {
+    description,
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      ...(retryAfter && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
+    },
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(examples) as Record<string, unknown>,
+      },
+    },
+  };
+}

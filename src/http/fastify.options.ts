@@ -1,0 +1,92 @@
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError } from './api-error.js';
+import { toApiError } from './error-mapping.js';
+
+type FastifyAdapterOptions = Exclude<
+  ConstructorParameters<typeof FastifyAdapter<Server>>[0],
+  { server: unknown } | undefined
+>;
+
+export interface HttpLimits {
+  /** Bytes of a request's body. */
+  readonly bodyLimit: number;
+  /** Milliseconds a whole request may take to arrive; its headers a third of it. */
+  readonly requestTimeout: number;
+  readonly maxConnections: number;
+}
+
+/** How late a slow request may be noticed, in milliseconds. */
+const CHECK_EVERY = 500;
+
+/** Options of the Fastify adapter: limits, and our error form where Fastify answers alone. */
+export function fastifyOptions({ bodyLimit, requestTimeout }: HttpLimits): FastifyAdapterOptions {
+  return {
+    logger: false,
+    trustProxy: false,
+    bodyLimit,
+    requestTimeout,
+    http: {
+      requestTimeout,
+      headersTimeout: Math.ceil(requestTimeout / 3),
+      connectionsCheckingInterval: CHECK_EVERY,
+    },
+    keepAliveTimeout: 72_000,
+    // While it stops, the gateway answers 503 itself, in its own form.
+    return503OnClosing: false,
+    genReqId: requestIds(),
+    frameworkErrors: (error: unknown, request: { id: string }, reply: RoutelessReply) => {
+      const answer = toApiError(error);
+      // The reply of no route in particular takes no body type.
+      void reply
+        .code(answer.status)
+        .header('x-request-id', request.id)
+        .send(answer.body as never);
+    },
+    clientErrorHandler: answerUnreadable,
+  };
+}
+
+interface RoutelessReply {
+  code(status: number): this;
+  header(name: string, value: string): this;
+  send(...body: never[]): unknown;
+}
+
+/** Short, unique among the processes of a gateway: a word of this process and a count. */
+function requestIds(): () => string {
+  const process = randomBytes(4).toString('hex');
+  let count = 0;
+  return () => `req-${process}-${(++count).toString(36)}`;
+}
+
+/** What is not HTTP at all never becomes a request; the socket is told and closed. */
+function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const { status, reason, body } = unreadable(error.code ?? '');
+  if (!socket.writable) return void socket.destroy();
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function unreadable(code: string): { status: number; reason: string; body: string } {
+  const timeout = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const error = timeout
+    ? new ApiError('request_timeout', 'The request did not arrive in time; send it again')
+    : new ApiError(
+        'malformed_request',
+        code === 'HPE_HEADER_OVERFLOW'
+          ? 'The headers are too large; send fewer or shorter ones'
+          : 'This is not readable HTTP; a line break inside a header is the usual cause',
+      );
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : error.status;
+  const reason = timeout
+    ? 'Request Timeout'
+    : status === 431
+      ? 'Request Header Fields Too Large'
+      : 'Bad Request';
+  return { status, reason, body: JSON.stringify(error.body) };
+}

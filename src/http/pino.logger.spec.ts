@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
+import { PinoLogger } from './pino.logger.js';
+
+function logger(level: ConstructorParameters<typeof PinoLogger>[0] = 'trace') {
+  const lines: string[] = [];
+  const log = new PinoLogger(level, { write: (line) => void lines.push(line) });
+  return { log, lines, last: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
+}
+
+describe('PinoLogger', () => {
+  it('writes one line of JSON per event, with its level, time and context', () => {
+    const { log, lines, last } = logger();
+    log.log('two\nlines', 'Context');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.trimEnd()).not.toContain('\n');
+    expect(last()).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      pid: process.pid,
+      context: 'Context',
+      msg: 'two\nlines',
+    });
+  });
+
+  it('keeps the fields of an object', () => {
+    const { log, last } = logger();
+    log.warn({ message: 'slow', ms: 12 }, 'Context');
+    expect(last()).toMatchObject({ level: 'warn', msg: 'slow', ms: 12, context: 'Context' });
+  });
+
+  it('takes the stack Nest passes, and an error itself', () => {
+    const { log, last } = logger();
+    log.error('failed', 'Error: failed\n at x', 'Context');
+    expect(last()).toMatchObject({
+      msg: 'failed',
+      stack: 'Error: failed\n at x',
+      context: 'Context',
+    });
+    log.error(new TypeError('failed'), 'Context');
+    expect(last()).toMatchObject({
+      msg: 'failed',
+      err: { name: 'TypeError', stack: expect.any(String) },
+    });
+  });
+
+  it('honours the level', () => {
+    const { log, lines } = logger('warn');
+    log.log('x');
+    log.debug('x');
+    log.verbose('x');
+    expect(lines).toEqual([]);
+    log.fatal('x');
+    expect(lines).toHaveLength(1);
+  });
+
+  it("keeps Nest's chatter at debug", () => {
+    const { log, lines } = logger('info');
+    log.log('Mapped {/x, GET} route', 'RouterExplorer');
+    expect(lines).toEqual([]);
+  });
+
+  it('never writes credentials, whole numbers or the parameters of a query', () => {
+    const { log, lines } = logger();
+    const failure = new QueryFailedError(
+      'INSERT INTO x VALUES (?)',
+      ['the text of a message', '2348012345678'],
+      new Error('constraint'),
+    );
+    log.error({ message: 'failed', err: failure, token: 'abc', authorization: 'xyz' });
+    log.log({ message: 'nested', headers: { authorization: 'xyz' }, to: ['2348012345678'] });
+    log.error(failure);
+    log.log('Bearer tok_0123456789abcdef for 2348012345678');
+    expect(lines.join('')).not.toMatch(/abc|xyz|text of a message|2348012345678|tok_/);
+    expect(lines).toHaveLength(4);
+  });
+});

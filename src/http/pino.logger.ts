@@ -1,0 +1,79 @@
+import type { LoggerService } from '@nestjs/common';
+import {
+  type DestinationStream,
+  type Level,
+  type LevelWithSilent,
+  type Logger,
+  pino,
+  stdTimeFunctions,
+} from 'pino';
+import { scrub } from './scrub.js';
+import { describeError } from './describe-error.js';
+
+/** What Nest tells of itself while it starts: of no interest to an operator. */
+const CHATTER = new Set(['InstanceLoader', 'NestFactory', 'RouterExplorer', 'RoutesResolver']);
+
+/**
+ * Nest's logger on pino: one JSON line per event, `{"level":"info","time":…,"context":…,"msg":…}`.
+ * An object logged as `{ message, ...fields }` keeps its fields. Secrets and phone numbers are taken
+ * out of every line.
+ */
+export class PinoLogger implements LoggerService {
+  readonly #pino: Logger;
+
+  constructor(level: LevelWithSilent, destination: DestinationStream) {
+    this.#pino = pino(
+      {
+        level,
+        base: { pid: process.pid },
+        timestamp: stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: describeError },
+        redact: {
+          paths: ['authorization', 'token', 'secret', '*.authorization', '*.token', '*.secret'],
+          censor: '[redacted]',
+        },
+        hooks: { streamWrite: scrub },
+      },
+      destination,
+    );
+  }
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.#write(CHATTER.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.#write('error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.#write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.#write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.#write('trace', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.#write('fatal', message, rest);
+  }
+
+  /** Nest passes `(message, stack?, context?)` on errors and `(message, context?)` else. */
+  #write(level: Level, message: unknown, rest: readonly unknown[]): void {
+    if (!this.#pino.isLevelEnabled(level)) return;
+    const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
+    const stack = typeof rest[0] === 'string' && rest.length > 1 ? rest[0] : undefined;
+    const thrown =
+      message instanceof Error ? message : rest.find((value) => value instanceof Error);
+    const fields = { context, stack, ...(thrown ? { err: thrown } : {}) };
+    if (typeof message === 'object' && message !== null && !(message instanceof Error)) {
+      const { message: text, ...own } = message as Record<string, unknown>;
+      this.#pino[level]({ ...fields, ...own }, typeof text === 'string' ? text : undefined);
+    } else this.#pino[level](fields, message instanceof Error ? message.message : String(message));
+  }
+}

@@ -1,0 +1,60 @@
+import 'reflect-metadata';
+import { pino } from 'pino';
+import { type Environment, readEnvironment } from './config/environment.js';
+import { EnvironmentError } from './config/environment-error.js';
+import { loadEnvironmentFile } from './config/environment-file.js';
+import { demoBanner } from './demo-account.js';
+import { type Gateway, startGateway } from './gateway.js';
+import { PinoLogger } from './http/pino.logger.js';
+
+/** A stop that lasts longer has hung. */
+const STOP_WITHIN = 20_000;
+
+function environmentOrExit(): Environment {
+  try {
+    loadEnvironmentFile();
+    return readEnvironment(process.env);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** Settings are told to people; anything else goes to the log, without an error's own properties. */
+function fail(error: unknown, logger?: PinoLogger): never {
+  if (error instanceof EnvironmentError) process.stderr.write(`${error.message}\n`);
+  else if (!logger) process.stderr.write(`${String(error)}\n`);
+  else logger.fatal({ message: 'could not go on', err: error });
+  process.exit(1);
+}
+
+/** Stops it on the first signal, also while it is still starting. */
+function stopOn(signal: NodeJS.Signals, starting: Promise<Gateway>, logger: PinoLogger): void {
+  process.once(signal, () => {
+    logger.log({ message: 'stopping', signal });
+    // The same signal again, or a stop that hangs, ends the process at once.
+    process.once(signal, () => process.exit(1));
+    setTimeout(() => {
+      logger.fatal({ message: 'did not stop in time', ms: STOP_WITHIN });
+      process.exit(1);
+    }, STOP_WITHIN).unref();
+    starting
+      .then((gateway) => gateway.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => fail(error, logger),
+      );
+  });
+}
+
+const environment = environmentOrExit();
+const logger = new PinoLogger(environment.LOG_LEVEL, pino.destination({ fd: 1, sync: true }));
+process.on('uncaughtException', (error) => fail(error, logger));
+process.on('unhandledRejection', (error) => fail(error, logger));
+const starting = startGateway(environment, logger);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) stopOn(signal, starting, logger);
+try {
+  const { demo, url } = await starting;
+  if (demo) process.stdout.write(demoBanner(demo, url));
+} catch (error) {
+  fail(error, logger);
+}

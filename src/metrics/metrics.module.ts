@@ -1,0 +1,8 @@
+import { Global, Module } from '@nestjs/common';
+import { MessageMetrics } from './message.metrics.js';
+import { Metrics } from './metrics.js';
+
+/** Gives everybody the {@link Metrics}. */
+@Global()
+@Module({ providers: [Metrics, MessageMetrics], exports: [Metrics] })
+export class MetricsModule {}

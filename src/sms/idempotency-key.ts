@@ -1,0 +1,17 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiError } from '../http/api-error.js';
+import type { HttpRequest } from '../http/http-message.js';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** The `Idempotency-Key` header, or `undefined`. */
+export const IdempotencyKey = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): string | undefined => {
+    const key = context.switchToHttp().getRequest<HttpRequest>().headers['idempotency-key'];
+    if (key === undefined || (typeof key === 'string' && KEY.test(key))) return key;
+    throw new ApiError(
+      'idempotency_key_invalid',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, sent once',
+    );
+  },
+);

@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals';
+import { ApiError } from '../http/api-error.js';
+import { readSendSms } from './send-sms.js';
+
+const GOOD = { from: 'ACME', to: ['2348012345678'], body: 'Hello' };
+
+function refusal(request: Record<string, unknown>): ApiError {
+  try {
+    readSendSms(request);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('the request was accepted');
+}
+
+const pathsOf = (request: Record<string, unknown>): (string | undefined)[] =>
+  (refusal(request).details ?? []).map(({ path }) => path);
+
+describe('readSendSms', () => {
+  it('reads the whole request', () => {
+    expect(
+      readSendSms({ ...GOOD, delivery_report: 'yes', send_at: '2030-01-01T00:00:00+01:00' }),
+    ).toEqual({
+      from: 'ACME',
+      to: ['2348012345678'],
+      text: 'Hello',
+      textField: 'body',
+      deliveryReport: 'yes',
+      sendAt: new Date('2029-12-31T23:00:00Z'),
+    });
+  });
+
+  it('asks for no report and sends at once unless told', () => {
+    expect(readSendSms(GOOD)).toMatchObject({ deliveryReport: 'none', sendAt: undefined });
+  });
+
+  it('takes body, content, or both where they are the same', () => {
+    const { body, ...rest } = GOOD;
+    expect(readSendSms({ ...rest, content: body })).toMatchObject({
+      text: body,
+      textField: 'content',
+    });
+    expect(readSendSms({ ...rest, body, content: body })).toMatchObject({ text: body });
+    expect(refusal({ ...rest, body, content: 'Bye' })).toMatchObject({
+      code: 'conflicting_fields',
+      status: 422,
+    });
+  });
+
+  it('names every wrong field at once', () => {
+    expect(
+      pathsOf({
+        to: 'x',
+        delivery_report: 'maybe',
+        send_at: '2030-01-01T00:00:00',
+        cc: [],
+        type: 1,
+      }),
+    ).toEqual(['cc', 'type', 'from', 'to', 'body', 'delivery_report', 'send_at']);
+  });
+
+  it.each([[undefined], ['2348012345678'], [[]], [{ 0: '2348012345678' }], [null]])(
+    'to must be a list of at least one: %j',
+    (to) => {
+      expect(pathsOf({ ...GOOD, to })).toEqual(['to']);
+    },
+  );
+
+  it.each([
+    ['+2348012345678', /leave out the plus/],
+    ['234 801 234 5678', /leave out the plus, spaces/],
+    ['08012345678', /without a leading zero/],
+    ['123456', /7 to 15 digits/],
+    ['1234567890123456', /7 to 15 digits/],
+    [2348012345678, /string of digits/],
+    [null, /string of digits/],
+    ['grp_0123456789', /no group/],
+  ])('recipient %j is told what to send instead', (entry, remedy) => {
+    const [detail] = refusal({ ...GOOD, to: ['2348012345678', entry] }).details ?? [];
+    expect(detail?.path).toBe('to[1]');
+    expect(detail?.message).toMatch(remedy);
+  });
+
+  it('names the first ten bad recipients and stops', () => {
+    const to = Array.from({ length: 50 }, () => 'x');
+    expect(pathsOf({ ...GOOD, to })).toEqual(Array.from({ length: 10 }, (_, n) => `to[${n}]`));
+  });
+
+  it.each([[''], [7], [null], [['Hello']]])(
+    'content %j is refused under its own name',
+    (content) => {
+      expect(pathsOf({ from: GOOD.from, to: GOOD.to, content })).toEqual(['content']);
+    },
+  );
+
+  it('never repeats a number or a text in its answer', () => {
+    const error = refusal({
+      ...GOOD,
+      to: ['+2348012345678'],
+      body: 'secret',
+      content: 'secret',
+      x: 1,
+    });
+    expect(JSON.stringify(error.body)).not.toMatch(/2348012345678"|secret/);
+  });
+});

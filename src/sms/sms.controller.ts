@@ -1,0 +1,214 @@
+import {
+  type BatchView,
+  MessageValidationError,
+  type Receipt,
+  SmsService,
+} from '@dundun/messaging';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import { AccountId, Auth } from '../accounts/auth.decorators.js';
+import { SenderRegistry } from '../accounts/sender.registry.js';
+import { ApiError } from '../http/api-error.js';
+import { Documented } from '../http/documented.decorator.js';
+import type { HttpReply } from '../http/http-message.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { CURSOR, limit as limitUpTo } from '../http/schema.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
+import { validated } from '../http/validated.js';
+import { Metrics } from '../metrics/metrics.js';
+import { IdempotencyKey } from './idempotency-key.js';
+import { PendingSends } from './pending-sends.js';
+import { ReferenceId } from './reference-id.js';
+import { parseTimestamp } from './rfc3339.js';
+import { readSendSms, type SendSms } from './send-sms.js';
+import { BatchesQuery, RescheduleBody } from './sms.dto.js';
+import {
+  type BatchAnswer,
+  type BatchSummary,
+  batchSummary,
+  type PageAnswer,
+  type SendSmsAnswer,
+  sendSmsAnswer,
+} from './sms.view.js';
+import { SMS_EXAMPLES } from './sms.examples.js';
+import { inWireFields } from './wire-fields.js';
+
+const readReschedule = (body: object): RescheduleBody => validated(RescheduleBody, body);
+
+/** SMS batches (interface sections 2.1, 2.2 and 4.1). */
+@Controller('ng/v1')
+export class SmsController {
+  constructor(
+    private readonly sms: SmsService,
+    private readonly senders: SenderRegistry,
+    private readonly pending: PendingSends,
+    private readonly metrics: Metrics,
+  ) {}
+
+  @Post('sendsms')
+  @HttpCode(200)
+  @Auth('api_token')
+  @Documented({
+    operationId: 'sendSms',
+    summary: 'Send a batch',
+    description: 'Queued and sent in order at the rate limit. A long text is split into parts.',
+    tag: 'SMS',
+    headers: {
+      'Idempotency-Key': {
+        type: 'string',
+        pattern: '^[\\x21-\\x7e]{1,255}$',
+        description: 'Within 24 hours the same request is answered again and sent once.',
+      },
+    },
+    body: { schema: 'SendSms', examples: SMS_EXAMPLES.send },
+    answer: {
+      status: 200,
+      description: 'Accepted and durable.',
+      schema: 'SendSmsAnswer',
+      example: SMS_EXAMPLES.sendAnswer,
+      headers: {
+        'idempotent-replayed': {
+          type: 'string',
+          const: 'true',
+          description: 'This is the first answer again; nothing was sent now.',
+        },
+      },
+    },
+    errors: ['IdempotencyConflict'],
+  })
+  async send(
+    @AccountId() account: string,
+    @IdempotencyKey() idempotencyKey: string | undefined,
+    @JsonBody(readSendSms) request: SendSms,
+    @Res({ passthrough: true }) reply: HttpReply,
+  ): Promise<SendSmsAnswer> {
+    const registered = this.senders.isRegistered(account, request.from);
+    if (registered !== true && !(await registered))
+      throw new ApiError('sender_not_registered', `The sender ${request.from} is not registered`, {
+        details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
+      });
+    const receipt = await this.pending.hold(request.to.length, () =>
+      this.#accept(account, idempotencyKey, request),
+    );
+    if (receipt.replayed) reply.header('idempotent-replayed', 'true');
+    else {
+      this.metrics.acceptedBatches.inc();
+      this.metrics.acceptedMessages.inc(receipt.recipients);
+    }
+    return sendSmsAnswer(receipt);
+  }
+
+  /** Newest first, without their recipients. */
+  @Get('sms')
+  @Auth('api_token')
+  @Documented({
+    operationId: 'listSms',
+    summary: 'List batches',
+    description: 'Newest first, without their recipients.',
+    tag: 'SMS',
+    query: { cursor: CURSOR, limit: limitUpTo(100, 20) },
+    answer: {
+      status: 200,
+      description: 'A page of batches.',
+      schema: 'SmsBatchPage',
+      example: SMS_EXAMPLES.batches,
+    },
+  })
+  async list(
+    @AccountId() tenant: string,
+    @ValidQuery(BatchesQuery) { cursor, limit }: BatchesQuery,
+  ): Promise<PageAnswer<BatchSummary>> {
+    const page = await this.sms.batches({ tenant, cursor, limit });
+    return { data: page.data.map(batchSummary), next_cursor: page.nextCursor };
+  }
+
+  @Get('sms/:referenceId')
+  @Auth('api_token')
+  @Documented({
+    operationId: 'readSms',
+    summary: 'Read a batch',
+    tag: 'SMS',
+    answer: {
+      status: 200,
+      description: 'The batch, its unique recipients included.',
+      schema: 'SmsBatch',
+      example: SMS_EXAMPLES.batch,
+    },
+  })
+  async read(@AccountId() tenant: string, @ReferenceId() id: string): Promise<BatchAnswer> {
+    return this.#answer(await this.sms.batch(id, { tenant }));
+  }
+
+  /** Changes `send_at` of what has not left. */
+  @Patch('sms/:referenceId')
+  @Auth('api_token')
+  @Documented({
+    operationId: 'rescheduleSms',
+    summary: 'Change send_at',
+    description: 'As long as nothing of the batch has left.',
+    tag: 'SMS',
+    body: { schema: 'RescheduleSms', examples: SMS_EXAMPLES.reschedule },
+    answer: {
+      status: 200,
+      description: 'The batch as it is now.',
+      schema: 'SmsBatch',
+      example: SMS_EXAMPLES.batch,
+    },
+    errors: ['AlreadySent'],
+  })
+  async reschedule(
+    @AccountId() tenant: string,
+    @ReferenceId() id: string,
+    @JsonBody(readReschedule) { send_at }: RescheduleBody,
+  ): Promise<BatchAnswer> {
+    const sendAt = parseTimestamp(send_at);
+    if (!sendAt) throw new TypeError('send_at passed its rule and is no time');
+    return this.#answer(await this.sms.reschedule(id, sendAt, { tenant }));
+  }
+
+  /** Cancels what has not left; again is no error. */
+  @Delete('sms/:referenceId')
+  @Auth('api_token')
+  @Documented({
+    operationId: 'cancelSms',
+    summary: 'Cancel a batch',
+    description: 'What has not left is cancelled; again is no error.',
+    tag: 'SMS',
+    answer: {
+      status: 200,
+      description: 'The batch as it is now.',
+      schema: 'SmsBatch',
+      example: SMS_EXAMPLES.batch,
+    },
+    errors: ['AlreadySent'],
+  })
+  async cancel(@AccountId() tenant: string, @ReferenceId() id: string): Promise<BatchAnswer> {
+    return this.#answer(await this.sms.cancel(id, { tenant }));
+  }
+
+  async #accept(
+    tenant: string,
+    idempotencyKey: string | undefined,
+    request: SendSms,
+  ): Promise<Receipt> {
+    try {
+      return await this.sms.send(
+        {
+          from: request.from,
+          to: request.to,
+          body: request.text,
+          deliveryReport: request.deliveryReport,
+          sendAt: request.sendAt,
+        },
+        { tenant, idempotencyKey },
+      );
+    } catch (error) {
+      if (!(error instanceof MessageValidationError)) throw error;
+      throw inWireFields(error, { body: request.textField, sendAt: 'send_at' });
+    }
+  }
+
+  async #answer(batch: BatchView): Promise<BatchAnswer> {
+    const to = await this.sms.recipients(batch.id, { tenant: batch.tenant });
+    return { ...batchSummary(batch), to };
+  }
+}

@@ -1,0 +1,45 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+
+/** The headers that prove a callback is ours (Standard Webhooks 1.0.0). */
+export interface WebhookHeaders {
+  readonly 'webhook-id': string;
+  /** Seconds since 1970, of this attempt. */
+  readonly 'webhook-timestamp': string;
+  /** `v1,…` per secret, separated by spaces. */
+  readonly 'webhook-signature': string;
+}
+
+/** A fresh endpoint secret: 32 random bytes, as many as HMAC-SHA256 can use. */
+export function newWebhookSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64');
+}
+
+/**
+ * Signs one attempt with every secret given: two during a rotation, so that a receiver that knows
+ * either of them can verify.
+ *
+ * @param at milliseconds since 1970
+ * @example
+ * webhookHeaders('0193…', Date.now(), body, [endpoint.secret]);
+ */
+export function webhookHeaders(
+  id: string,
+  at: number,
+  body: string,
+  secrets: readonly string[],
+): WebhookHeaders {
+  const timestamp = String(Math.floor(at / 1_000));
+  const signed = `${id}.${timestamp}.${body}`;
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map((secret) => `v1,${hmac(secret, signed)}`).join(' '),
+  };
+}
+
+function hmac(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(content, 'utf8').digest('base64');
+}
