@@ -1,0 +1,62 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { type DatabaseKind, describeEachDatabase } from '../support/databases.js';
+import { AGREED } from './audit.js';
+import { Cluster } from './cluster.js';
+import { POINTS } from './processes/protocol.js';
+
+/** Messages a point, and how many times it is passed for them. */
+const { messages, rounds } =
+  process.env['CHAOS'] === 'full' ? { messages: 500, rounds: 4 } : { messages: 60, rounds: 1 };
+
+const CONCURRENCY = 4;
+
+/** Kills processes of the app at every point of a message's journey; then book and ledger have to agree. */
+export function killPoints(kind: DatabaseKind, replicas: number): void {
+  for (const honoursKeys of [true, false])
+    describeEachDatabase(
+      `kill -9, ${replicas} replicas, keys ${honoursKeys ? 'honoured' : 'not honoured'},`,
+      (database) => {
+        let cluster: Cluster;
+
+        beforeAll(async () => {
+          cluster = await Cluster.start(
+            {
+              database: database.url,
+              honoursKeys,
+              replicas,
+              options: { concurrency: CONCURRENCY, rateLimit: { max: 20, per: 100 } },
+            },
+            await database.open(),
+          );
+        }, 60_000);
+        afterAll(() => cluster.stop());
+        afterEach(() => cluster.disarm());
+
+        it.each(POINTS)(
+          '%s: nothing is lost, nothing is doubled',
+          async (point) => {
+            const before = cluster.kills;
+            for (let round = 0; round < rounds; round++) {
+              const killed =
+                point === 'on-the-wire'
+                  ? cluster.killOnTheWire()
+                  : cluster.arm(point, 1 + cluster.seed.below(3));
+              await cluster.send(cluster.sends(Math.ceil(messages / rounds)));
+              await killed;
+              await cluster.finished();
+              cluster.disarm();
+            }
+            const findings = await cluster.audit();
+            expect(findings).toMatchObject(AGREED);
+            expect(cluster.refused).toEqual([]);
+            expect(cluster.kills).toBeGreaterThan(before);
+            // Each kill cuts off what two lanes had in flight or had just written down to start.
+            const cutOff = honoursKeys ? 0 : cluster.kills * 2 * CONCURRENCY;
+            expect(findings.unknown.length).toBeLessThanOrEqual(cutOff);
+          },
+          120_000,
+        );
+      },
+      [kind],
+    );
+}

@@ -1,0 +1,3 @@
+import { killPoints } from './kill-points.js';
+
+killPoints('mariadb', 3);

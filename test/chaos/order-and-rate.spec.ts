@@ -1,0 +1,79 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { describeEachDatabase } from '../support/databases.js';
+import { AGREED } from './audit.js';
+import { Cluster, type Start } from './cluster.js';
+import { POINTS } from './processes/protocol.js';
+
+const REPLICAS = 3;
+
+/** Most messages started in any window of `per` milliseconds. */
+function fullestWindow(starts: readonly Start[], per: number): number {
+  const sorted = [...starts].sort((a, b) => a.at - b.at);
+  let most = 0;
+  let inside = 0;
+  for (let last = 0, first = 0; last < sorted.length; last++) {
+    inside += (sorted[last] as Start).messages;
+    while ((sorted[last] as Start).at - (sorted[first] as Start).at >= per)
+      inside -= (sorted[first++] as Start).messages;
+    most = Math.max(most, inside);
+  }
+  return most;
+}
+
+describeEachDatabase(
+  `${REPLICAS} replicas and takeovers,`,
+  (database) => {
+    let cluster: Cluster;
+    afterEach(() => cluster.stop());
+
+    it('what was accepted first leaves first', async () => {
+      cluster = await Cluster.start(
+        {
+          database: database.url,
+          honoursKeys: true,
+          replicas: REPLICAS,
+          options: { concurrency: 1, rateLimit: { max: 20, per: 100 } },
+        },
+        await database.open(),
+      );
+      for (let round = 0; round < 3; round++) {
+        const others = POINTS.filter((point) => point !== 'on-the-wire');
+        const point = others[cluster.seed.below(others.length)] ?? 'after-intent';
+        cluster.arm(point, 1 + cluster.seed.below(4));
+        await cluster.sendInTurn(cluster.sends(30, ['a'], 3));
+        await cluster.finished();
+        cluster.disarm();
+      }
+      expect(cluster.kills).toBeGreaterThan(0);
+      expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
+      const left = (await cluster.upstream.book()).map(
+        ({ body }) => /Chaos (s\d+)/.exec(body)?.[1] ?? '',
+      );
+      expect([...new Set(left)]).toEqual(cluster.order);
+    }, 90_000);
+
+    it('the rate is a ceiling for all of them together', async () => {
+      const rateLimit = { max: 50, per: 500 };
+      cluster = await Cluster.start(
+        {
+          database: database.url,
+          honoursKeys: true,
+          replicas: REPLICAS,
+          options: { rateLimit, concurrency: 8 },
+        },
+        await database.open(),
+      );
+      const sending = cluster.send(cluster.sends(300, ['a'], 7));
+      await cluster.started(100);
+      await cluster.starts.at(-1)?.by.end('SIGKILL');
+      await sending;
+      await cluster.finished();
+      expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
+      const stamped = new Set(cluster.starts.map(({ key }) => key));
+      expect((await cluster.upstream.book()).filter(({ key }) => !stamped.has(key))).toEqual([]);
+      expect(new Set(cluster.starts.map(({ by }) => by)).size).toBeGreaterThan(1);
+      expect(fullestWindow(cluster.starts, rateLimit.per)).toBeLessThanOrEqual(rateLimit.max);
+    }, 60_000);
+  },
+  ['postgres'],
+);

@@ -1,0 +1,72 @@
+import type { MessagingOptions } from '../../../libs/messaging/src/index.js';
+
+/** One acceptance in the upstream's book. */
+export interface BookEntry {
+  readonly key: string;
+  readonly body: string;
+  readonly reference: string;
+  readonly recipients: readonly string[];
+  /** The same key and body again, answered and not taken again. */
+  repeats: number;
+  /** The same key with another body. */
+  conflicts: number;
+}
+
+export interface Faults {
+  readonly honoursKeys: boolean;
+  /** Most milliseconds until an answer. */
+  readonly latency: number;
+  /** Take the next request in, say so, and never answer it. */
+  readonly hold: boolean;
+}
+
+/** Where a process of the app may be stopped; the order is that of a message's journey. */
+export const POINTS = [
+  'after-accept',
+  'before-intent',
+  'after-intent',
+  'on-the-wire',
+  'response-read',
+  'before-outcome',
+  'after-outcome',
+] as const;
+
+/** `inside-intent`: the lane's row is locked, nothing is committed. */
+export type Point = (typeof POINTS)[number] | 'inside-intent';
+
+export interface AppSettings {
+  /** `sqlite:PATH`, `postgres://…` or `mysql://…`. */
+  readonly database: string;
+  readonly upstream: string;
+  readonly honoursKeys: boolean;
+  readonly options: Pick<MessagingOptions, 'concurrency' | 'rateLimit' | 'lease' | 'backoff'>;
+}
+
+export interface Send {
+  readonly key: string;
+  readonly tenant: string;
+  readonly to: readonly string[];
+}
+
+export type AppCommand =
+  | { readonly command: 'send'; readonly sends: readonly Send[] }
+  /** Raise `signal` at the `nth` passage of `point` from now on. */
+  | {
+      readonly command: 'arm';
+      readonly point: Point;
+      readonly nth: number;
+      readonly signal: 'SIGKILL' | 'SIGSTOP';
+    }
+  | { readonly command: 'disarm' };
+
+export type AppEvent =
+  | { readonly event: 'ready' }
+  | { readonly event: 'accepted'; readonly key: string; readonly id: string }
+  | { readonly event: 'refused'; readonly key: string; readonly error: string }
+  /** A request is about to start; `at` is the machine's monotonic clock in milliseconds. */
+  | {
+      readonly event: 'starting';
+      readonly key: string;
+      readonly messages: number;
+      readonly at: number;
+    };

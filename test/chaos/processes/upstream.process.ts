@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BookEntry, Faults } from './protocol.js';
+
+/**
+ * Another service that speaks the interface, in a process that no test kills. It keeps the book: each
+ * acceptance is one entry, appended before the answer leaves, and nothing is ever taken out.
+ */
+const book: BookEntry[] = [];
+const byKey = new Map<string, BookEntry>();
+let faults: Faults = { honoursKeys: true, latency: 3, hold: false };
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => answer(request, Buffer.concat(chunks).toString('utf8'), response));
+});
+
+function answer(request: IncomingMessage, body: string, response: ServerResponse): void {
+  const { pathname } = new URL(request.url ?? '', 'http://upstream');
+  if (pathname === '/ng/v1/sendsms') return take(request, body, response);
+  if (pathname === '/book') return reply(response, 200, book);
+  if (pathname === '/faults') {
+    faults = { ...faults, ...(JSON.parse(body) as Partial<Faults>) };
+    return reply(response, 200, faults);
+  }
+  // It reports nothing: what the app cannot learn from the answer, it must not learn at all.
+  reply(response, 200, { data: [], next_cursor: null });
+}
+
+function take(request: IncomingMessage, body: string, response: ServerResponse): void {
+  const key = String(request.headers['idempotency-key']);
+  const known = faults.honoursKeys ? byKey.get(key) : undefined;
+  if (known && known.body !== body) {
+    known.conflicts++;
+    return reply(response, 422, {
+      error: { type: 'validation_error', code: 'idempotency_key_reused', message: 'Other body' },
+    });
+  }
+  const entry = known ?? accept(key, body);
+  if (known) known.repeats++;
+  const say = () =>
+    reply(response, 200, {
+      status_code: 200,
+      message: 'Request is being processed',
+      reference_id: entry.reference,
+      recipients_processed: entry.recipients.length,
+    });
+  if (faults.hold) {
+    faults = { ...faults, hold: false };
+    process.send?.({ event: 'held', key });
+    return;
+  }
+  if (faults.latency > 0) setTimeout(say, Math.random() * faults.latency);
+  else say();
+}
+
+function accept(key: string, body: string): BookEntry {
+  const { to } = JSON.parse(body) as { to: string[] };
+  const entry = { key, body, reference: randomUUID(), recipients: to, repeats: 0, conflicts: 0 };
+  book.push(entry);
+  byKey.set(key, entry);
+  return entry;
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+server.listen(0, '127.0.0.1', () =>
+  process.send?.({ event: 'ready', port: (server.address() as AddressInfo).port }),
+);
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,44 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { BookEntry, Faults } from './processes/protocol.js';
+
+/** The process that keeps the book. */
+export class Upstream {
+  readonly #held: string[] = [];
+  #onHeld: ((key: string) => void) | undefined;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {
+    child.on('message', ({ key }: { key: string }) => {
+      this.#held.push(key);
+      this.#onHeld?.(key);
+    });
+  }
+
+  static async start(script: string): Promise<Upstream> {
+    const child = fork(script, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    return new Upstream(child, `http://127.0.0.1:${port}`);
+  }
+
+  async book(): Promise<BookEntry[]> {
+    return (await (await fetch(`${this.url}/book`)).json()) as BookEntry[];
+  }
+
+  async set(faults: Partial<Faults>): Promise<void> {
+    await fetch(`${this.url}/faults`, { method: 'PUT', body: JSON.stringify(faults) });
+  }
+
+  /** Called with the key of a request that was taken in and is not going to be answered. */
+  onHeld(hear: (key: string) => void): void {
+    this.#onHeld = hear;
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+  }
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { Credential } from '../../../src/accounts/credential.entity.js';
+import { CredentialUse } from '../../../src/accounts/credential-use.js';
+import { newSecret } from '../../../src/accounts/credential-secret.js';
+import { eventually } from '../../support/eventually.js';
+import { type Answered, TestGateway } from './test-gateway.js';
+
+const PATH = '/ng/v1/sms';
+
+describe('a credential at the gateway', () => {
+  const gateway = new TestGateway();
+  let account: CreatedAccount;
+
+  beforeAll(async () => {
+    await gateway.start();
+    account = await gateway.account();
+  });
+  afterAll(() => gateway.destroy());
+
+  const get = (headers: Record<string, string>): Promise<Answered> =>
+    gateway.call('GET', PATH, { headers });
+  const withToken = (token: string): Promise<Answered> => gateway.call('GET', PATH, { token });
+
+  it('opens what it is for', async () => {
+    expect((await withToken(account.apiToken)).status).toBe(200);
+    expect((await get({ authorization: `bearer ${account.apiToken}` })).status).toBe(200);
+  });
+
+  it('that is wrong in any way gets one and the same 401; the log alone says which way', async () => {
+    const { apiToken, apiKey } = account;
+    const rotated = await gateway.account('rotated');
+    await gateway.accounts.rotateToken(rotated.accountId);
+    const wrong: [string, Record<string, string>][] = [
+      ['missing header', {}],
+      ['missing Bearer', { authorization: apiToken }],
+      ['missing Bearer', { authorization: `Token ${apiToken}` }],
+      ['white space', { authorization: `Bearer  ${apiToken}` }],
+      ['white space', { authorization: `Bearer ${apiToken.slice(0, 9)} ${apiToken.slice(9)}` }],
+      ['malformed or bad checksum', { authorization: `Bearer ${apiToken.slice(0, -1)}` }],
+      ['malformed or bad checksum', { authorization: `Bearer ${apiToken.slice(0, -1)}!` }],
+      ['wrong kind', { authorization: `Bearer ${apiKey}` }],
+      ['unknown', { authorization: `Bearer ${newSecret('api_token')}` }],
+      ['revoked', { authorization: `Bearer ${rotated.apiToken}` }],
+    ];
+    const answers: Answered[] = [];
+    const logged = gateway.log.length;
+    for (const [, headers] of wrong) answers.push(await get(headers));
+    const bodies = new Set(answers.map(({ body }) => JSON.stringify(body)));
+    expect([...bodies].map((body) => JSON.parse(body) as unknown)).toEqual([
+      {
+        error: { type: 'authentication_error', code: 'unauthorized', message: expect.any(String) },
+      },
+    ]);
+    for (const { status, headers } of answers)
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const lines = gateway.log
+      .slice(logged)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'unauthorized');
+    expect(lines.map(({ cause }) => cause)).toEqual(wrong.map(([cause]) => cause));
+    expect(gateway.log.join('')).not.toMatch(/tok_[0-9A-Za-z]|svk_[0-9A-Za-z]/);
+  });
+
+  it('with a wrong checksum costs no look into the database', async () => {
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const findBy = source.manager.findBy.bind(source.manager);
+    let reads = 0;
+    source.manager.findBy = ((...args: Parameters<typeof findBy>) => {
+      reads++;
+      return findBy(...args);
+    }) as typeof source.manager.findBy;
+    const mistyped = newSecret('api_token').replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    expect((await withToken(mistyped)).status).toBe(401);
+    expect(reads).toBe(0);
+    expect((await withToken(newSecret('api_token'))).status).toBe(401);
+    expect(reads).toBe(1);
+    source.manager.findBy = findBy as typeof source.manager.findBy;
+  });
+
+  it('that was rotated stops at once, and the new one works at once', async () => {
+    const one = await gateway.account('rotating');
+    expect((await withToken(one.apiToken)).status).toBe(200);
+    const fresh = await gateway.accounts.rotateToken(one.accountId);
+    expect((await withToken(one.apiToken)).status).toBe(401);
+    expect((await withToken(fresh)).status).toBe(200);
+  });
+
+  it('of a suspended account gets 403 account_disabled, until it is resumed', async () => {
+    const one = await gateway.account('suspended');
+    expect((await withToken(one.apiToken)).status).toBe(200);
+    await gateway.accounts.suspend(one.accountId);
+    expect(await withToken(one.apiToken)).toMatchObject({
+      status: 403,
+      body: { error: { type: 'permission_error', code: 'account_disabled' } },
+    });
+    await gateway.accounts.resume(one.accountId);
+    expect((await withToken(one.apiToken)).status).toBe(200);
+  });
+
+  it('a stranger learns nothing of a suspended account', async () => {
+    const one = await gateway.account('quiet');
+    await gateway.accounts.suspend(one.accountId);
+    const mistyped = one.apiToken.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    expect((await withToken(mistyped)).status).toBe(401);
+  });
+
+  it('is in the list of keys with its expiry and status, without its secret', async () => {
+    const one = await gateway.account('expiring');
+    const soon = new Date(Date.now() + 60_000);
+    const { keyId } = await gateway.accounts.createKey(one.accountId, ['email:read'], soon);
+    await expect(
+      gateway.accounts.createKey(one.accountId, ['email:read'], new Date(0)),
+    ).rejects.toMatchObject({ code: 'invalid_field' });
+    const keys = await gateway.accounts.keys(one.accountId);
+    expect(keys).toHaveLength(2);
+    expect(keys.find(({ id }) => id === keyId)).toMatchObject({
+      status: 'active',
+      scopes: ['email:read'],
+      expiresAt: soon,
+      lastUsedAt: null,
+    });
+    await gateway.accounts.revokeKey(keyId);
+    const [, revoked] = (await gateway.accounts.keys(one.accountId)).toSorted((a, b) =>
+      a.status < b.status ? -1 : 1,
+    );
+    expect(revoked).toMatchObject({ id: keyId, status: 'revoked' });
+    expect(JSON.stringify(keys)).not.toMatch(/svk_|[0-9a-f]{64}/);
+  });
+
+  it('leaves behind when it was last used', async () => {
+    const one = await gateway.account('used');
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const lastUse = async (): Promise<Date | null> => {
+      await gateway.running.app.get(CredentialUse, { strict: false }).write();
+      const found = await source.manager.findOneByOrFail(Credential, {
+        accountId: one.accountId,
+        kind: 'api_token',
+      });
+      return found.lastUsedAt;
+    };
+    expect(await lastUse()).toBeNull();
+    const before = Date.now();
+    expect((await withToken(one.apiToken)).status).toBe(200);
+    const first = await lastUse();
+    expect(first?.getTime()).toBeGreaterThanOrEqual(before);
+    expect(await lastUse()).toEqual(first);
+  });
+
+  it('rotated or suspended by another process stops within a second', async () => {
+    const other = new TestGateway({ DATABASE_URL: gateway.databaseUrl });
+    await other.start();
+    try {
+      const one = await gateway.account('elsewhere');
+      expect((await withToken(one.apiToken)).status).toBe(200);
+      const fresh = await other.accounts.rotateToken(one.accountId);
+      expect((await withToken(fresh)).status).toBe(200);
+      await eventually(async () => {
+        expect((await withToken(one.apiToken)).status).toBe(401);
+      });
+    } finally {
+      await other.destroy();
+    }
+  });
+});
+
+describe('guesses at credentials', () => {
+  const gateway = new TestGateway({ AUTH_FAILURE_LIMIT: '5/h' });
+  beforeAll(() => gateway.start());
+  afterAll(() => gateway.destroy());
+
+  it('from one address are answered 429 past the limit, and a valid credential passes', async () => {
+    const { apiToken } = await gateway.account();
+    const statuses: number[] = [];
+    let last: Answered | undefined;
+    for (let guess = 0; guess < 8; guess++) {
+      last = await gateway.call('GET', PATH, { token: newSecret('api_token') });
+      statuses.push(last.status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    expect(last?.body).toMatchObject({ error: { type: 'rate_limit_error', code: 'rate_limited' } });
+    expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(3_000);
+    expect((await gateway.call('GET', PATH, { token: apiToken })).status).toBe(200);
+    expect(gateway.log.filter((line) => line.includes('"unauthorized"'))).toHaveLength(6);
+  });
+});
+
+describe('requests with one credential', () => {
+  const gateway = new TestGateway({ REQUEST_LIMIT: '3/h' });
+  beforeAll(() => gateway.start());
+  afterAll(() => gateway.destroy());
+
+  it('are counted in the RateLimit headers and answered 429 past the limit', async () => {
+    const one = await gateway.account('one');
+    const two = await gateway.account('two');
+    const answers: Answered[] = [];
+    for (let n = 0; n < 4; n++)
+      answers.push(await gateway.call('GET', PATH, { token: one.apiToken }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(answers.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(
+      answers.map(() => '"credential";q=3;w=3600'),
+    );
+    expect(answers.map(({ headers }) => headers.get('ratelimit')?.split(';t=')[0])).toEqual(
+      [2, 1, 0, 0].map((left) => `"credential";r=${left}`),
+    );
+    expect(answers[3]?.body).toMatchObject({ error: { code: 'rate_limited' } });
+    expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(3_000);
+    expect((await gateway.call('GET', PATH, { token: two.apiToken })).status).toBe(200);
+  });
+});

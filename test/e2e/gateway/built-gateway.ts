@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const MAIN = join(ROOT, 'dist/src/main.js');
+const CLI = join(ROOT, 'src/cli/dundun.js');
+
+/** Compiles what changed since the last build. */
+export async function buildGateway(): Promise<void> {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [tsc, '-b', ROOT]).catch((error: unknown) => {
+    throw new Error((error as { stdout: string }).stdout, { cause: error });
+  });
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Processes on one temporary directory, with nothing of the environment around. */
+export class Processes {
+  #directory: string | undefined;
+  readonly #running = new Set<ChildProcess>();
+
+  /** Where they run, and their SQLite file is. */
+  async directory(): Promise<string> {
+    return (this.#directory ??= await mkdtemp(join(tmpdir(), 'dundun-processes-')));
+  }
+
+  /** Runs the command line to its end. */
+  async dundun(args: readonly string[], settings: Record<string, string> = {}): Promise<Ended> {
+    return this.#end(await this.#spawn([CLI, ...args], settings));
+  }
+
+  /** Starts the gateway and waits until it listens. */
+  async gateway(settings: Record<string, string> = {}): Promise<RunningGateway> {
+    const child = await this.#spawn([MAIN], { PORT: '0', ...settings });
+    return RunningGateway.started(child, this.#end(child));
+  }
+
+  /** Starts a gateway that is expected to end by itself. */
+  async failingGateway(settings: Record<string, string>): Promise<Ended> {
+    return this.#end(await this.#spawn([MAIN], { PORT: '0', ...settings }));
+  }
+
+  async destroy(): Promise<void> {
+    for (const child of this.#running) child.kill('SIGKILL');
+    await Promise.all([...this.#running].map((child) => once(child, 'exit')));
+    if (this.#directory) await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async #spawn(args: readonly string[], settings: Record<string, string>): Promise<ChildProcess> {
+    const child = spawn(process.execPath, args, {
+      cwd: await this.directory(),
+      env: { PATH: process.env['PATH'], DATABASE_URL: 'sqlite:gateway.sqlite', ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
+    return child;
+  }
+
+  async #end(child: ChildProcess): Promise<Ended> {
+    let stdout = '';
+    let stderr = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stdout, stderr };
+  }
+}
+
+/** A gateway in a process of its own. */
+export class RunningGateway {
+  #output = '';
+
+  private constructor(
+    readonly child: ChildProcess,
+    readonly url: string,
+    readonly ended: Promise<Ended>,
+  ) {}
+
+  static async started(child: ChildProcess, ended: Promise<Ended>): Promise<RunningGateway> {
+    const url = new Promise<string>((resolve) => {
+      let seen = '';
+      child.stdout?.on('data', (chunk: string) => {
+        seen += chunk;
+        const listening = /"url":"([^"]+)"/.exec(seen)?.[1];
+        if (listening) resolve(listening);
+      });
+    });
+    const failed = ended.then((end) => {
+      throw new Error(`the gateway ended with ${end.code}: ${end.stdout}${end.stderr}`);
+    });
+    failed.catch(() => undefined);
+    const output: string[] = [];
+    child.stdout?.on('data', (chunk: string) => output.push(chunk));
+    const gateway = new RunningGateway(child, await Promise.race([url, failed]), ended);
+    gateway.#output = output.join('');
+    child.stdout?.on('data', (chunk: string) => (gateway.#output += chunk));
+    return gateway;
+  }
+
+  /** What it has printed so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  stop(signal: NodeJS.Signals): Promise<Ended> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}

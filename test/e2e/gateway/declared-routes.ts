@@ -1,0 +1,43 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { RequestMethod } from '@nestjs/common';
+import { ModulesContainer, Reflector } from '@nestjs/core';
+import { AuthRequired, type AuthRequirement } from '../../../src/accounts/auth.guard.js';
+
+/** A route as its controller declares it. */
+export interface DeclaredRoute {
+  readonly method: string;
+  /** With `:parameters`. */
+  readonly path: string;
+  readonly auth: AuthRequirement | undefined;
+}
+
+/** Every route of every controller of the application, read from the decorators themselves. */
+export function declaredRoutes(app: INestApplicationContext): DeclaredRoute[] {
+  const reflector = new Reflector();
+  const routes: DeclaredRoute[] = [];
+  for (const module of app.get(ModulesContainer).values())
+    for (const { metatype } of module.controllers.values()) {
+      const prototype = metatype?.prototype as Record<string, unknown> | undefined;
+      if (!metatype || !prototype) continue;
+      const prefix = prefixOf(Reflect.getMetadata('path', metatype));
+      for (const name of Object.getOwnPropertyNames(prototype)) {
+        const handler = prototype[name];
+        if (name === 'constructor' || typeof handler !== 'function') continue;
+        const path: unknown = Reflect.getMetadata('path', handler);
+        if (typeof path !== 'string') continue;
+        routes.push({
+          method: RequestMethod[Number(Reflect.getMetadata('method', handler))] ?? '',
+          path: `/${[prefix, path]
+            .flatMap((part) => part.split('/'))
+            .filter(Boolean)
+            .join('/')}`,
+          auth: reflector.get(AuthRequired, handler as () => void),
+        });
+      }
+    }
+  return routes;
+}
+
+function prefixOf(path: unknown): string {
+  return typeof path === 'string' ? path : '';
+}

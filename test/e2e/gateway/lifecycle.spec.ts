@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { DataSource } from 'typeorm';
+import { EnvironmentError } from '../../../src/config/environment-error.js';
+import { readEnvironment } from '../../../src/config/environment.js';
+import { startGateway } from '../../../src/gateway.js';
+import { PinoLogger } from '../../../src/http/pino.logger.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { TestGateway } from './test-gateway.js';
+
+describeEachDatabase('a gateway that stops and starts again', (db) => {
+  let gateway: TestGateway;
+  beforeAll(() => {
+    gateway = new TestGateway({ DATABASE_URL: db.url });
+  });
+  afterAll(() => gateway.destroy());
+
+  it('makes the demo account once, and knows everything it was told', async () => {
+    await gateway.start();
+    const { demo } = gateway.running;
+    const token = String(demo?.apiToken);
+    const sent = await gateway.call('POST', '/ng/v1/sendsms', {
+      token,
+      body: { from: 'ACME', to: ['2348012345678'], body: 'Later', send_at: '2150-01-01T00:00:00Z' },
+    });
+    const id = String(sent.body['reference_id']);
+    await gateway.stop();
+
+    await gateway.start();
+    expect(gateway.running.demo).toBeUndefined();
+    const batch = await gateway.call('GET', `/ng/v1/sms/${id}`, { token });
+    expect(batch).toMatchObject({ status: 200, body: { status: 'scheduled', body: 'Later' } });
+    const moved = await gateway.call('PATCH', `/ng/v1/sms/${id}`, {
+      token,
+      body: { send_at: '2020-01-01T00:00:00Z' },
+    });
+    expect(moved.status).toBe(200);
+    await eventually(async () => {
+      const { body } = await gateway.call('GET', `/ng/v1/sms/${id}`, { token });
+      expect(body['counts']).toEqual({ delivered: 1 });
+    });
+  });
+
+  it('in production refuses old tables and names the command that mends them', async () => {
+    await gateway.stop();
+    const source = await db.open();
+    await source.query("DELETE FROM migrations WHERE name LIKE 'Accounts%'");
+    await source.destroy();
+    const environment = readEnvironment({
+      NODE_ENV: 'production',
+      DATABASE_URL: db.url,
+      PORT: '0',
+    });
+    const start = startGateway(environment, new PinoLogger('silent', { write: () => undefined }));
+    await expect(start).rejects.toThrow(EnvironmentError);
+    await expect(start).rejects.toThrow(/Accounts1700000001000.*npm run migration:run/);
+  });
+});
+
+describe('a running gateway', () => {
+  const gateway = new TestGateway();
+  beforeAll(() => gateway.start());
+  afterAll(() => gateway.destroy());
+
+  it('is live, and ready with its database and lanes', async () => {
+    expect(await gateway.call('GET', '/health/live')).toMatchObject({
+      status: 200,
+      body: { status: 'ok' },
+    });
+    expect(await gateway.call('GET', '/health/ready')).toMatchObject({
+      status: 200,
+      body: {
+        status: 'ok',
+        details: { database: { status: 'up' }, lanes: { status: 'up', busy: 0, paused: {} } },
+      },
+    });
+  });
+
+  it('says which part is down', async () => {
+    const source = gateway.running.app.get(DataSource, { strict: false });
+    const { query } = source;
+    source.query = () => Promise.reject(new Error('gone'));
+    const answer = await gateway.call('GET', '/health/ready');
+    source.query = query;
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { status: 'error', details: { database: { status: 'down' } } },
+    });
+    expect((await gateway.call('GET', '/health/live')).status).toBe(200);
+  });
+
+  it('logs one line per request at debug, without the path a number may be in', async () => {
+    gateway.log.length = 0;
+    await gateway.call('GET', '/ng/v1/sms/2348012345678');
+    await eventually(async () => {
+      const line = gateway.log.find((one) => one.includes('"context":"Access"'));
+      expect(JSON.parse(String(line))).toMatchObject({
+        level: 'debug',
+        msg: 'request',
+        method: 'GET',
+        route: '/ng/v1/sms/:referenceId',
+        status: 401,
+        ms: expect.any(Number),
+      });
+      await Promise.resolve();
+    });
+    expect(gateway.log.join('')).not.toContain('2348012345678');
+  });
+
+  it('while it stops answers 503 to what is new and finishes what is under way', async () => {
+    const { app, url } = gateway.running;
+    const source = app.get(DataSource, { strict: false });
+    const findBy = source.manager.findBy.bind(source.manager);
+    let asked = (): void => undefined;
+    let answer = (): void => undefined;
+    const underWay = new Promise<void>((resolve) => (asked = resolve));
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    source.manager.findBy = (async (...args: Parameters<typeof findBy>) => {
+      asked();
+      await held;
+      return findBy(...args);
+    }) as typeof source.manager.findBy;
+    const token = String(gateway.running.demo?.apiToken);
+    const slow = gateway.call('GET', '/ng/v1/sms', { token });
+    await underWay;
+    const finishLate = await begunRequest(url);
+    const stopped = gateway.stop();
+    expect(await finishLate()).toEqual([
+      503,
+      { error: expect.objectContaining({ code: 'unavailable' }) },
+    ]);
+    answer();
+    expect((await slow).status).toBe(200);
+    await stopped;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+});
+
+/** A request begun before, whose last line is sent when told; answers status and body. */
+async function begunRequest(url: string): Promise<() => Promise<unknown>> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write('GET /ng/v1/sms HTTP/1.1\r\nHost: gateway\r\n');
+  return async () => {
+    socket.write('\r\n');
+    let answer = '';
+    for await (const chunk of socket.setEncoding('utf8')) answer += String(chunk);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    return [Number(head.split(' ')[1]), JSON.parse(body)];
+  };
+}

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { API_ERRORS } from '../../../src/http/api-error.js';
+import { declaredRoutes } from './declared-routes.js';
+import type { ResponseContract } from './response-contract.js';
+import { TestGateway } from './test-gateway.js';
+
+interface Media {
+  readonly schema: { readonly $ref: string };
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+describe('the OpenAPI document', () => {
+  const gateway = new TestGateway();
+  let contract: ResponseContract;
+  let document: Record<string, unknown>;
+
+  beforeAll(async () => {
+    await gateway.start();
+    contract = await gateway.contract();
+    document = contract.document as unknown as Record<string, unknown>;
+  });
+  afterAll(() => gateway.destroy());
+
+  const operations = (): [string, Operation][] =>
+    Object.entries(contract.document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Operation] => [
+        `${method.toUpperCase()} ${path}`,
+        operation as unknown as Operation,
+      ]),
+    );
+
+  it('is 3.1, in JSON Schema 2020-12, with the callbacks as webhooks', () => {
+    expect(document['openapi']).toBe('3.1.0');
+    expect(document['jsonSchemaDialect']).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(Object.keys(document['webhooks'] as object)).toEqual(['sms.delivery_report']);
+    expect(JSON.stringify(document)).not.toMatch(/"nullable"|x-operation/);
+    const ajv = new Ajv2020({ strict: false });
+    for (const schema of Object.values(contract.document.components.schemas))
+      expect([schema, ajv.validateSchema(schema as object)]).toEqual([schema, true]);
+  });
+
+  it('holds every route a customer may call, with the credential and scope it asks', () => {
+    const documented = new Map(operations());
+    expect(new Set([...documented.values()].map(({ operationId }) => operationId)).size).toBe(
+      documented.size,
+    );
+    const declared = declaredRoutes(gateway.running.app).map(({ method, path, auth }) => ({
+      name: `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+      security: auth ? [{ [auth.kind]: auth.scope === undefined ? [] : [auth.scope] }] : [],
+    }));
+    expect(
+      declared
+        .map(({ name }) => name)
+        .filter((name) => name !== 'GET /metrics')
+        .toSorted(),
+    ).toEqual([...documented.keys()].toSorted());
+    for (const { name, security } of declared.filter((route) => documented.has(route.name)))
+      expect([name, documented.get(name)?.security]).toEqual([name, security]);
+  });
+
+  it('has a summary, a success with an example, and errors for every operation', () => {
+    for (const [name, operation] of operations()) {
+      expect([name, Object.keys(operation.responses)]).toEqual([
+        name,
+        expect.arrayContaining(['400', '408', '500', '503']),
+      ]);
+      expect([name, operation]).toEqual([
+        name,
+        expect.objectContaining({ tags: [expect.any(String)] }),
+      ]);
+    }
+  });
+
+  it('gives examples that are what their schemas say', () => {
+    const media = [...mediaIn(document)];
+    expect(media.length).toBeGreaterThan(20);
+    for (const { schema, example, examples } of media) {
+      const values: unknown[] = example === undefined ? [] : [example];
+      for (const { value } of Object.values(examples ?? {})) values.push(value);
+      expect([schema.$ref, values.length]).not.toEqual([schema.$ref, 0]);
+      const name = schema.$ref.split('/').at(-1) ?? '';
+      for (const value of values)
+        expect([name, contract.validate(name, value)]).toEqual([name, undefined]);
+    }
+  });
+
+  it('shows every error a documented operation can answer', () => {
+    const text = JSON.stringify(document['components']);
+    const missing = Object.keys(API_ERRORS).filter((code) => !text.includes(`"code":"${code}"`));
+    // Another method of a documented path is no operation.
+    expect(missing).toEqual(['method_not_allowed']);
+  });
+
+  it('has a page that loads nothing from elsewhere', async () => {
+    for (const path of ['/docs', '/docs/']) {
+      const page = await fetch(`${gateway.url}${path}`);
+      const html = await page.text();
+      expect([page.status, page.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringContaining('text/html'),
+      ]);
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+      const loaded = [...html.matchAll(/(?:src|href)="([^"#]*)"/g)].map(([, url]) => String(url));
+      expect(loaded.length).toBeGreaterThan(3);
+      for (const url of loaded) {
+        const at = new URL(url, `${gateway.url}${path}`);
+        expect(at.origin).toBe(gateway.url);
+        expect([at.pathname, (await fetch(at)).status]).toEqual([at.pathname, 200]);
+      }
+    }
+  });
+
+  it('names every operation in the collection of requests', async () => {
+    const requests = await readFile(
+      join(import.meta.dirname, '../../../docs/requests.http'),
+      'utf8',
+    );
+    for (const [name, { operationId }] of operations())
+      expect([name, requests.includes(`### ${operationId}\n`)]).toEqual([name, true]);
+  });
+});
+
+/** Every `application/json` of the document. */
+function* mediaIn(value: unknown): Generator<Media> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, child] of Object.entries(value))
+    if (key === 'application/json') yield child as Media;
+    else yield* mediaIn(child);
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+
+/** Each starts processes; a busy machine takes seconds for one. */
+jest.setTimeout(120_000);
+
+describe('an operator beside a running gateway', () => {
+  const processes = new Processes();
+  const settings = { WEBHOOK_ALLOW_PRIVATE: 'true' };
+  let gateway: RunningGateway;
+  let account: string;
+  let webhook: string;
+  let reference: string;
+
+  beforeAll(async () => {
+    await buildGateway();
+    const made = await ask('account', 'create', '--name', 'acme');
+    account = String(made['account_id']);
+    gateway = await processes.gateway(settings);
+    const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const answer = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${String(made['api_token'])}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    await ask('sender', 'add', '--account', account, '--sender', 'ACME');
+    const message = { from: 'ACME', to: ['2348012345678'], body: 'Later' };
+    const sent = await post('/ng/v1/sendsms', { ...message, send_at: '2150-01-01T00:00:00Z' });
+    reference = String(sent['reference_id']);
+    webhook = String((await post('/ng/v1/webhooks', { url: 'http://127.0.0.1:9/' }))['webhook_id']);
+  });
+  afterAll(() => processes.destroy());
+
+  /** The one line of JSON a command answers, on stderr where it fails. */
+  async function ask(...args: string[]): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await processes.dundun([...args, '--json'], settings);
+    const told = code === 0 ? stdout : stderr;
+    expect(told.trimEnd().split('\n')).toHaveLength(1);
+    return JSON.parse(told) as Record<string, unknown>;
+  }
+
+  it('looks at batches and cancels one', async () => {
+    const of = ['--account', account];
+    const one = [...of, '--reference', reference];
+    const [list, shown, wrong] = await Promise.all([
+      ask('batches', 'list', ...of),
+      ask('batches', 'show', ...one),
+      ask('batches', 'show', ...of, '--reference', 'x'),
+    ]);
+    const row = { reference_id: reference, from: 'ACME', recipients: 1, status: 'scheduled' };
+    expect(list).toMatchObject({ batches: [row], next_cursor: null });
+    expect(shown).toMatchObject(row);
+    expect(JSON.stringify(list)).not.toMatch(/2348012345678|Later/);
+    expect(wrong).toMatchObject({ error: { code: 'invalid_field' } });
+    expect(await ask('batches', 'cancel', ...one)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('looks at webhooks and puts them right', async () => {
+    const one = ['--account', account, '--webhook', webhook];
+    const [list, enabled, rotated, redelivered] = await Promise.all([
+      ask('webhooks', 'list', '--account', account),
+      ask('webhooks', 'enable', ...one),
+      ask('webhooks', 'rotate-secret', ...one),
+      ask('webhooks', 'redeliver', ...one, '--since', '2026-01-01T00:00:00Z'),
+    ]);
+    expect(list).toMatchObject({ webhooks: [{ webhook_id: webhook, status: 'enabled' }] });
+    expect(JSON.stringify(list)).not.toContain('whsec_');
+    expect(enabled).toMatchObject({ status: 'enabled' });
+    expect(rotated).toMatchObject({ secret: expect.stringMatching(/^whsec_/) });
+    expect(redelivered).toEqual({ webhook_id: webhook, redelivered: 0 });
+  });
+
+  it('looks at lanes; there is none to resume where nothing was sent', async () => {
+    const [lanes, none] = await Promise.all([
+      ask('lanes'),
+      ask('lanes', 'resume', '--lane', 'nobody:sms'),
+    ]);
+    expect(lanes).toEqual({ lanes: [] });
+    expect(none).toMatchObject({ error: { code: 'not_found' } });
+  });
+
+  it('checks settings before they are used; no secret is shown', async () => {
+    const check = ['config', 'check', '--json'];
+    const [good, wrong, lost] = await Promise.all([
+      processes.dundun(check, { METRICS_TOKEN: 'metrics-secret' }),
+      processes.dundun(check, { PORT: 'x', LEASE: '1' }),
+      processes.dundun(check, { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/x' }),
+    ]);
+    const told = JSON.parse(good.stdout) as Record<string, unknown>;
+    expect(told).toMatchObject({ status: 'ok', database: 'file gateway.sqlite' });
+    expect(told['settings']).toContainEqual({
+      variable: 'METRICS_TOKEN',
+      value: '(secret)',
+      from: 'environment',
+    });
+    expect(good.stdout).not.toContain('metrics-secret');
+    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect(wrong.stderr).toMatch(/PORT[^]*LEASE/);
+    expect(lost.stderr).toContain('DATABASE_URL');
+    expect(lost.stderr).not.toContain('hunter2');
+  });
+});

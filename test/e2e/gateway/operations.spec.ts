@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MessagingService } from '@dundun/messaging';
+import { eventually } from '../../support/eventually.js';
+import { TestGateway } from './test-gateway.js';
+
+const SEND = '/ng/v1/sendsms';
+const GOOD = { from: 'ACME', to: ['2348012345678', '2348012349901'], body: 'Hello' };
+
+/** The sample of a metric with these labels, as they are written. */
+async function sample(gateway: TestGateway, name: string): Promise<number | undefined> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+describe('a gateway in operation', () => {
+  const gateway = new TestGateway({ LANE_STUCK_AFTER: '1m' });
+  let token: string;
+  beforeAll(async () => {
+    await gateway.start();
+    token = (await gateway.account()).apiToken;
+  });
+  afterAll(() => gateway.destroy());
+
+  it('counts what it accepted, what left and what became of it', async () => {
+    const key = { 'idempotency-key': 'once' };
+    for (let n = 0; n < 2; n++)
+      expect((await gateway.call('POST', SEND, { token, body: GOOD, headers: key })).status).toBe(
+        200,
+      );
+    expect(await sample(gateway, 'dundun_accepted_batches_total')).toBe(1);
+    expect(await sample(gateway, 'dundun_accepted_messages_total')).toBe(2);
+    await eventually(async () => {
+      expect(await sample(gateway, 'dundun_outcomes_total{status="delivered"}')).toBe(1);
+      expect(await sample(gateway, 'dundun_outcomes_total{status="undelivered"}')).toBe(1);
+    });
+    expect(await sample(gateway, 'dundun_dispatched_messages_total')).toBe(2);
+    expect(await sample(gateway, 'dundun_report_lag_seconds_count')).toBeGreaterThanOrEqual(2);
+    expect(await sample(gateway, 'dundun_queue_age_seconds{class="normal"}')).toBe(0);
+    expect(await sample(gateway, 'dundun_webhook_lag_seconds')).toBe(0);
+  });
+
+  it('names each request in the answer and in the log', async () => {
+    const { headers } = await gateway.call('GET', '/ng/v1/sms', { token });
+    const id = headers.get('x-request-id');
+    expect(id).toMatch(/^req-/);
+    await eventually(async () => {
+      expect(gateway.log.filter((line) => line.includes(`"request":"${id}"`))).toHaveLength(1);
+    });
+  });
+
+  it('is not ready while due messages wait and nobody works on them', async () => {
+    const service = gateway.running.app.get(MessagingService, { strict: false });
+    const { lanes } = service;
+    const lane = { lane: 'x', pauseReason: null, pauseDetail: null, pausedUntil: null };
+    const ready = async (change: object): Promise<number> => {
+      service.lanes = () => Promise.resolve([{ ...lane, waiting: 61_000, held: false, ...change }]);
+      return (await gateway.call('GET', '/health/ready')).status;
+    };
+    try {
+      expect(await ready({})).toBe(503);
+      expect(await ready({ held: true })).toBe(200);
+      expect(await ready({ waiting: 59_000 })).toBe(200);
+      expect(await ready({ pauseReason: 'unauthorized' })).toBe(200);
+    } finally {
+      service.lanes = lanes;
+    }
+    expect((await gateway.call('GET', '/health/ready')).status).toBe(200);
+  });
+});
+
+describe('a gateway that takes messages and sends none', () => {
+  const gateway = new TestGateway({ RATE_LIMIT: '1/h' });
+  beforeAll(() => gateway.start());
+  afterAll(() => gateway.destroy());
+
+  it('shows how long they wait, and their lane', async () => {
+    const { apiToken: token } = await gateway.account();
+    const to = Array.from({ length: 5_000 }, (_, n) => String(2_348_000_000_000 + n));
+    await gateway.call('POST', SEND, { token, body: { ...GOOD, to } });
+    await eventually(async () => {
+      expect(await sample(gateway, 'dundun_queue_age_seconds{class="normal"}')).toBeGreaterThan(0);
+      expect(await sample(gateway, 'dundun_lanes{state="working",reason=""}')).toBe(1);
+    });
+    const lanes = await gateway.running.app.get(MessagingService, { strict: false }).lanes();
+    expect(lanes).toMatchObject([{ held: true, pauseReason: null }]);
+  });
+});
+
+describe('the metrics of a gateway that others can reach', () => {
+  const open = new TestGateway({ HOST: '0.0.0.0' });
+  const guarded = new TestGateway({ HOST: '0.0.0.0', METRICS_TOKEN: 'metrics-token' });
+  beforeAll(() => Promise.all([open.start(), guarded.start()]));
+  afterAll(() => Promise.all([open.destroy(), guarded.destroy()]));
+
+  it('are shown to who has the token, and without one to nobody', async () => {
+    const read = async (gateway: TestGateway, authorization?: string): Promise<number> => {
+      const headers = new Headers(authorization === undefined ? {} : { authorization });
+      return (await fetch(`${gateway.url}/metrics`, { headers })).status;
+    };
+    expect(await read(open)).toBe(401);
+    expect(await read(open, 'Bearer undefined')).toBe(401);
+    expect(await read(guarded)).toBe(401);
+    expect(await read(guarded, 'Bearer metrics-tokem')).toBe(401);
+    expect(await read(guarded, 'Bearer metrics-token')).toBe(200);
+    const refused = await guarded.call('GET', '/metrics');
+    expect(refused.body).toMatchObject({ error: { code: 'unauthorized' } });
+  });
+});

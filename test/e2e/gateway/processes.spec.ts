@@ -1,0 +1,313 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { isWellFormed } from '../../../src/accounts/credential-secret.js';
+import { eventually } from '../../support/eventually.js';
+import { buildGateway, type Ended, Processes } from './built-gateway.js';
+
+/** Each starts processes; a busy machine takes seconds for one. */
+jest.setTimeout(120_000);
+
+const LAUNCHER = join(import.meta.dirname, '../../../src/cli/dundun.js');
+
+/** The last line of stdout, which `--json` promises to be the only one of JSON. */
+function answerOf({ code, stdout, stderr }: Ended): Record<string, string> {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines).toHaveLength(1);
+  return JSON.parse(lines[0] ?? '') as Record<string, string>;
+}
+
+async function send(url: string, token: string, from = 'ACME'): Promise<Response> {
+  return fetch(`${url}/ng/v1/sendsms`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ from, to: ['2348012345678'], body: 'Hello' }),
+  });
+}
+
+describe('the built gateway and its command line', () => {
+  let processes: Processes;
+
+  beforeAll(() => buildGateway());
+  beforeEach(() => {
+    processes = new Processes();
+  });
+  afterEach(() => processes.destroy());
+
+  it('a first start prints, once, a curl line that works as it stands', async () => {
+    const first = await processes.gateway();
+    await eventually(async () => expect(first.output).toMatch(/^curl .*\n\n/m));
+    const curl = /^curl .*$/m.exec(first.output)?.[0] ?? '';
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${curl} -s`]);
+    expect(JSON.parse(stdout)).toMatchObject({ status_code: 200, recipients_processed: 2 });
+    const { stdout: all } = await first.stop('SIGTERM');
+    const secrets = all.match(/(?:tok|svk)_[0-9A-Za-z]{49}/g) ?? [];
+    expect(new Set(secrets).size).toBe(2);
+    expect(secrets.every(isWellFormed)).toBe(true);
+
+    const second = await processes.gateway();
+    const { stdout: later } = await second.stop('SIGTERM');
+    expect(later).not.toMatch(/First start|tok_|svk_/);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s ends it cleanly', async (signal) => {
+    const gateway = await processes.gateway();
+    const { code, stdout, stderr } = await gateway.stop(signal);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('"msg":"stopped"');
+  });
+
+  it('what was accepted before SIGTERM, or kill -9, has left after the next start', async () => {
+    const { api_token: token = '', account_id: account = '' } = answerOf(
+      await processes.dundun(['account', 'create', '--name', 'acme', '--json']),
+    );
+    answerOf(
+      await processes.dundun(['sender', 'add', '--account', account, '--sender', 'ACME', '--json']),
+    );
+    const ids: string[] = [];
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const gateway = await processes.gateway({ LEASE: '1s' });
+      const answer = await send(gateway.url, token);
+      expect(answer.status).toBe(200);
+      ids.push(((await answer.json()) as { reference_id: string }).reference_id);
+      await gateway.stop(signal);
+    }
+    const gateway = await processes.gateway({ LEASE: '1s' });
+    for (const id of ids)
+      await eventually(async () => {
+        const read = await fetch(`${gateway.url}/ng/v1/sms/${id}`, {
+          headers: { authorization: `Bearer ${token}` },
+        });
+        const batch = (await read.json()) as { status: string; counts: Record<string, number> };
+        expect(batch.status).toBe('completed');
+        // A report the carrier had not handed in yet is asked for after a minute.
+        expect(['sent', 'delivered']).toContain(Object.keys(batch.counts).join());
+      });
+  });
+
+  it('a command migrates an empty database and works beside a running gateway', async () => {
+    const created = answerOf(
+      await processes.dundun(['account', 'create', '--name', 'acme', '--json']),
+    );
+    expect(Object.keys(created)).toEqual(['account_id', 'api_token', 'api_key']);
+    const { account_id: account = '', api_token: token = '' } = created;
+    const gateway = await processes.gateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+    expect((await send(gateway.url, token)).status).toBe(422);
+
+    const sender = ['sender', 'add', '--account', account, '--sender', 'ACME', '--json'];
+    expect(answerOf(await processes.dundun(sender))).toEqual({
+      account_id: account,
+      sender: 'ACME',
+    });
+    expect(answerOf(await processes.dundun(sender))).toEqual({
+      account_id: account,
+      sender: 'ACME',
+    });
+    expect((await send(gateway.url, token)).status).toBe(200);
+
+    const webhook = [
+      'webhook',
+      'set',
+      '--account',
+      account,
+      '--url',
+      'http://127.0.0.1:9/reports',
+      '--json',
+    ];
+    const set = answerOf(await processes.dundun(webhook, { WEBHOOK_ALLOW_PRIVATE: 'true' }));
+    expect(set).toEqual({
+      webhook_id: expect.any(String),
+      url: 'http://127.0.0.1:9/reports',
+      secret: expect.stringMatching(/^whsec_/),
+    });
+
+    const rotated = answerOf(
+      await processes.dundun(['token', 'rotate', '--account', account, '--json']),
+    );
+    expect((await send(gateway.url, String(rotated['api_token']))).status).toBe(200);
+    await eventually(async () => {
+      expect((await send(gateway.url, token)).status).toBe(401);
+    });
+    const made = answerOf(
+      await processes.dundun([
+        'key',
+        'create',
+        '--account',
+        account,
+        '--scope',
+        'email:read',
+        '--expires',
+        '90d',
+        '--json',
+      ]),
+    );
+    expect(made).toMatchObject({ key_id: expect.any(String), scopes: ['email:read'] });
+    answerOf(await processes.dundun(['key', 'revoke', '--key', String(made['key_id']), '--json']));
+    const listed = await processes.dundun(['key', 'list', '--account', account, '--json']);
+    expect(answerOf(listed)['keys']).toContainEqual({
+      key_id: made['key_id'],
+      last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
+      status: 'revoked',
+      scopes: ['email:read'],
+      created_at: expect.any(String),
+      expires_at: made['expires_at'],
+      last_used_at: null,
+    });
+    const table = await processes.dundun(['key', 'list', '--account', account]);
+    expect(table.stdout).toMatch(/^key_id +last_four +status[^]*\bemail:read\b/);
+    answerOf(await processes.dundun(['account', 'suspend', '--account', account, '--json']));
+    await eventually(async () => {
+      expect((await send(gateway.url, String(rotated['api_token']))).status).toBe(403);
+    });
+  });
+
+  it('commands that start at once on an empty database all succeed', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const ended = await Promise.all(
+      names.map((name) => processes.dundun(['account', 'create', '--name', name, '--json'])),
+    );
+    const ids = ended.map((end) => answerOf(end)['account_id']);
+    expect(new Set(ids).size).toBe(names.length);
+  });
+
+  it('commands and accepted sends do not fail one another', async () => {
+    const { account_id: account = '', api_token: token = '' } = answerOf(
+      await processes.dundun(['account', 'create', '--name', 'busy', '--json']),
+    );
+    answerOf(
+      await processes.dundun(['sender', 'add', '--account', account, '--sender', 'ACME', '--json']),
+    );
+    const gateway = await processes.gateway({ RATE_LIMIT: '1000/s' });
+    let commanding = true;
+    const statuses: number[] = [];
+    const sending = (async () => {
+      while (commanding) {
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, () => send(gateway.url, token)),
+        );
+        statuses.push(...answers.map(({ status }) => status));
+      }
+    })();
+    for (let n = 0; n < 4; n++)
+      answerOf(
+        await processes.dundun([
+          'sender',
+          'add',
+          '--account',
+          account,
+          '--sender',
+          `S${n}`,
+          '--json',
+        ]),
+      );
+    commanding = false;
+    await sending;
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it.each<[string, string[], Record<string, string>, string, RegExp]>([
+    ['a missing option', ['account', 'create'], {}, 'invalid_usage', /--name/],
+    ['an unknown command', ['acount'], {}, 'invalid_usage', /acount/],
+    [
+      'an unknown account',
+      ['sender', 'add', '--account', 'acc_x', '--sender', 'ACME'],
+      {},
+      'not_found',
+      /acc_x/,
+    ],
+    [
+      'a bad sender',
+      ['sender', 'add', '--account', 'acc_x', '--sender', '1'],
+      {},
+      'invalid_field',
+      /sender/,
+    ],
+    [
+      'a bad scope',
+      ['key', 'create', '--account', 'acc_x', '--scope', 'x'],
+      {},
+      'invalid_field',
+      /email:read/,
+    ],
+    [
+      'a wrong setting',
+      ['account', 'create', '--name', 'x'],
+      { PORT: 'x' },
+      'invalid_configuration',
+      /PORT/,
+    ],
+    [
+      'no database',
+      ['account', 'create', '--name', 'x'],
+      { DATABASE_URL: 'postgres://x@127.0.0.1:1/x' },
+      'invalid_configuration',
+      /DATABASE_URL/,
+    ],
+  ])(
+    '%s ends with 1 and one line of JSON on stderr',
+    async (_what, args, settings, code, message) => {
+      const ended = await processes.dundun([...args, '--json'], settings);
+      expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
+      expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
+      expect(JSON.parse(ended.stderr)).toEqual({
+        error: { code, message: expect.stringMatching(message) },
+      });
+    },
+    20_000,
+  );
+
+  it('an error without --json is a sentence', async () => {
+    const ended = await processes.dundun([
+      'sender',
+      'add',
+      '--account',
+      'acc_x',
+      '--sender',
+      'ACME',
+    ]);
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: 'There is no account acc_x\n' });
+  });
+
+  it('a wrong setting keeps the gateway from starting, and is told to people', async () => {
+    const ended = await processes.failingGateway({ CARRIER: 'http', RATE_LIMIT: 'much' });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /3 settings are wrong[^]*RATE_LIMIT "much"[^]*CARRIER_URL[^]*CARRIER_TOKEN/,
+    );
+  });
+});
+
+describe('the launcher', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dundun-launcher-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('is committed executable, and without a build says what to run', async () => {
+    expect((await stat(LAUNCHER)).mode & 0o777).toBe(0o755);
+    await mkdir(join(directory, 'src/cli'), { recursive: true });
+    await cp(join(LAUNCHER, '../../../package.json'), join(directory, 'package.json'));
+    await cp(LAUNCHER, join(directory, 'src/cli/dundun.js'));
+    const run = promisify(execFile)(process.execPath, [join(directory, 'src/cli/dundun.js')]);
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('npm run build'),
+    });
+  });
+});
+
+/** What a child has printed, once the whole first-start text is there. */

@@ -1,0 +1,135 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+/** What a gateway answered. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  // Whatever JSON came; tests look at it with matchers.
+  readonly body: Record<string, unknown>;
+}
+
+interface MediaTypes {
+  readonly 'application/json'?: unknown;
+}
+
+interface DocumentedResponse {
+  readonly $ref?: string;
+  readonly content?: MediaTypes;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+
+interface DocumentedOperation {
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+}
+
+export interface OpenApi {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  };
+}
+
+const ERROR = '#/components/schemas/Error';
+/** Paths the document leaves out; their errors have the one form all the same. */
+const UNDOCUMENTED = ['/messaging/delivery-reports', '/openapi.json', '/metrics'];
+const known = new Map<string, ResponseContract>();
+
+/** Holds answers to an OpenAPI document: the status is one of the operation's, the body is its schema. */
+export class ResponseContract {
+  readonly document: OpenApi;
+  readonly #ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allErrors: true,
+    allowUnionTypes: true,
+  });
+  readonly #paths: readonly (readonly [RegExp, string])[];
+
+  private constructor(json: string) {
+    this.document = JSON.parse(json) as OpenApi;
+    formats.default(this.#ajv);
+    this.#ajv.addVocabulary(['components']);
+    this.#ajv.addSchema(
+      { components: { schemas: this.document.components.schemas } },
+      'openapi',
+      true,
+      false,
+    );
+    this.#paths = Object.keys(this.document.paths)
+      // A literal path goes before one with a parameter in the same place.
+      .toSorted((a, b) => a.split('{').length - b.split('{').length || a.localeCompare(b))
+      .map((path) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), path] as const);
+  }
+
+  /** One document is compiled once. */
+  static of(json: string): ResponseContract {
+    const contract = known.get(json) ?? new ResponseContract(json);
+    known.set(json, contract);
+    return contract;
+  }
+
+  /** @throws Error that says what the document does not */
+  check(method: string, url: string, answered: Answered, text: string): void {
+    const path = url.split('?')[0] ?? '';
+    const [, template] = this.#paths.find(([pattern]) => pattern.test(path)) ?? [];
+    const operation =
+      template === undefined ? undefined : this.document.paths[template]?.[method.toLowerCase()];
+    const { status } = answered;
+    if (!operation) {
+      if (status >= 400) this.#hold(ERROR, answered.body, `${method} ${path} ${status}`);
+      else if (!UNDOCUMENTED.includes(path))
+        throw new Error(`${method} ${path} answered ${status} and is not documented`);
+      return;
+    }
+    const where = `${method} ${String(template)} ${status}`;
+    const response = this.#responseOf(operation, status);
+    if (!response) {
+      // A path that no parameter can match ends before its operation.
+      if (status === 404 && answered.body['error']) return this.#hold(ERROR, answered.body, where);
+      throw new Error(`${where}: the document has no such response`);
+    }
+    this.#checkHeaders(response, answered.headers, where);
+    const schema = (response.content?.['application/json'] as { schema?: { $ref: string } })
+      ?.schema;
+    if (!schema) {
+      if (text !== '') throw new Error(`${where}: the document has no body`);
+      return;
+    }
+    this.#hold(schema.$ref, answered.body, where);
+  }
+
+  /** Is `value` what the component says? */
+  validate(schema: string, value: unknown): string | undefined {
+    const valid = this.#compiled(`#/components/schemas/${schema}`);
+    return valid(value) ? undefined : this.#ajv.errorsText(valid.errors);
+  }
+
+  #responseOf({ responses }: DocumentedOperation, status: number): DocumentedResponse | undefined {
+    const response = responses[status];
+    if (response?.$ref === undefined) return response;
+    return this.document.components.responses[response.$ref.split('/').at(-1) ?? ''];
+  }
+
+  #checkHeaders({ headers = {} }: DocumentedResponse, found: Headers, where: string): void {
+    for (const required of ['x-request-id', 'retry-after'])
+      if (required in headers && !found.has(required))
+        throw new Error(`${where}: the header ${required} is missing`);
+  }
+
+  #hold(ref: string, body: unknown, where: string): void {
+    const valid = this.#compiled(ref);
+    if (valid(body)) return;
+    throw new Error(
+      `${where}: ${this.#ajv.errorsText(valid.errors)}\n${JSON.stringify(body).slice(0, 1_000)}`,
+    );
+  }
+
+  #compiled(ref: string): ValidateFunction {
+    const valid = this.#ajv.getSchema(`openapi${ref}`);
+    if (!valid) throw new Error(`the document has no ${ref}`);
+    return valid;
+  }
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AccountsService, CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { newSecret } from '../../../src/accounts/credential-secret.js';
+import { SCOPES } from '../../../src/accounts/scope.js';
+import { type DeclaredRoute, declaredRoutes } from './declared-routes.js';
+import { type Answered, TestGateway } from './test-gateway.js';
+
+/** What anybody may ask. */
+const OPEN = ['GET /health/live', 'GET /health/ready', 'GET /metrics'];
+const NOWHERE = '01993021-0000-7000-8000-000000000000';
+
+describe('every route of the gateway', () => {
+  const gateway = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', AUTH_FAILURE_LIMIT: 'off' });
+  let routes: DeclaredRoute[];
+  let accounts: AccountsService;
+  let ours: CreatedAccount;
+  let other: CreatedAccount;
+  /** An object of `other`, by the name of the parameter that names it. */
+  const theirs: Record<string, string> = {};
+
+  beforeAll(async () => {
+    await gateway.start();
+    ({ accounts } = gateway);
+    ours = await gateway.account('ours');
+    other = await gateway.account('other');
+    routes = declaredRoutes(gateway.running.app);
+    const sent = await gateway.call('POST', '/ng/v1/sendsms', {
+      token: other.apiToken,
+      body: { from: 'ACME', to: ['2348012345678'], body: 'x', send_at: '2150-01-01T00:00:00Z' },
+    });
+    theirs['referenceId'] = String(sent.body['reference_id']);
+    const made = await gateway.call('POST', '/ng/v1/webhooks', {
+      token: other.apiToken,
+      body: { url: 'http://127.0.0.1:9/' },
+    });
+    theirs['id'] = String(made.body['webhook_id']);
+  });
+  afterAll(() => gateway.destroy());
+
+  const ask = (route: DeclaredRoute, token?: string, ids = {}): Promise<Answered> =>
+    gateway.call(route.method, pathOf(route, ids), {
+      ...(token !== undefined && { token }),
+      ...(['POST', 'PATCH', 'PUT'].includes(route.method) && {
+        body: route.path.endsWith('/:referenceId') ? { send_at: '2150-01-01T00:00:00Z' } : {},
+      }),
+    });
+  const closed = (): DeclaredRoute[] => routes.filter(({ auth }) => auth !== undefined);
+  /** One answer's bytes for all closed routes. */
+  const bodies = async (token: (route: DeclaredRoute) => string | undefined) => {
+    const answers = await Promise.all(closed().map((route) => ask(route, token(route))));
+    return [...new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`))];
+  };
+  const right = ({ auth }: DeclaredRoute, account: CreatedAccount): string =>
+    auth?.kind === 'api_key' ? account.apiKey : account.apiToken;
+
+  it('declares its credential, or is meant for anybody', () => {
+    const open = routes.filter(({ auth }) => auth === undefined);
+    expect(open.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(OPEN);
+    expect(closed().length).toBeGreaterThan(10);
+  });
+
+  it('answers every wrong credential with one and the same 401', async () => {
+    const rotated = await gateway.account('rotated');
+    await accounts.rotateToken(rotated.accountId);
+    const { keyId, apiKey } = await accounts.createKey(ours.accountId, SCOPES);
+    await accounts.revokeKey(keyId);
+    const answers = new Set([
+      ...(await bodies(() => undefined)),
+      ...(await bodies(({ auth }) => (auth?.kind === 'api_key' ? ours.apiToken : ours.apiKey))),
+      ...(await bodies(({ auth }) => newSecret(auth?.kind ?? 'api_token'))),
+      ...(await bodies(({ auth }) => (auth?.kind === 'api_key' ? apiKey : rotated.apiToken))),
+    ]);
+    expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"unauthorized"/)]);
+  });
+
+  it('answers a suspended account with one and the same 403', async () => {
+    const suspended = await gateway.account('suspended');
+    await accounts.suspend(suspended.accountId);
+    const answers = await bodies((route) => right(route, suspended));
+    expect(answers).toEqual([expect.stringMatching(/^403 .*"code":"account_disabled"/)]);
+  });
+
+  it('of a key answers one without the scope with 403', async () => {
+    for (const route of routes.filter(({ auth }) => auth?.kind === 'api_key')) {
+      const others = SCOPES.filter((scope) => scope !== route.auth?.scope);
+      const { apiKey } = await accounts.createKey(ours.accountId, others);
+      expect(await ask(route, apiKey)).toMatchObject({
+        status: 403,
+        body: { error: { code: 'insufficient_scope' } },
+      });
+    }
+  });
+
+  it('tells of another account’s object what it tells of none', async () => {
+    const named = closed().filter(({ path }) => path.includes(':'));
+    expect(named.length).toBeGreaterThan(5);
+    for (const route of named) {
+      const real = await ask(route, right(route, ours), theirs);
+      const none = await ask(route, right(route, ours));
+      const told = (answer: Answered): string => JSON.stringify(answer.body);
+      expect([route.path, real.status, real.body]).toEqual([route.path, 404, expect.anything()]);
+      const id = Object.entries(theirs).find(([name]) => route.path.includes(`:${name}`))?.[1];
+      expect(told(real).replaceAll(String(id), NOWHERE)).toBe(told(none));
+    }
+    const { body } = await gateway.call('GET', `/ng/v1/sms/${theirs['referenceId']}`, {
+      token: other.apiToken,
+    });
+    expect(body['status']).toBe('scheduled');
+  });
+});
+
+function pathOf({ path }: DeclaredRoute, ids: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? NOWHERE);
+}

@@ -1,0 +1,61 @@
+const lib = 'libs/messaging/src';
+
+/** One file of every floor, each importing all that it may. */
+export const house: Record<string, string> = {
+  [`${lib}/message/status.ts`]: `export const status = 'queued';`,
+  [`${lib}/message/message.ts`]: `export { status } from './status.js';`,
+  [`${lib}/ports/clock.ts`]: `import { v7 } from 'uuid';
+    import { status } from '../message/status.js';
+    export const clock = [v7, status];`,
+  [`${lib}/ledger/batch.repository.ts`]: `import { createHash } from 'node:crypto';
+    import { DataSource } from 'typeorm';
+    import { clock } from '../ports/clock.js';
+    import { status } from '../message/status.js';
+    export const batches = [createHash, DataSource, clock, status];`,
+  [`${lib}/contacts/contact.repository.ts`]: `import { batches } from '../ledger/batch.repository.js';
+    export const contacts = [batches];`,
+  [`${lib}/policy/opt-in.policy.ts`]: `import { contacts } from '../contacts/contact.repository.js';
+    export const optIn = [contacts];`,
+  [`${lib}/dispatch/drain.ts`]: `import { optIn } from '../policy/opt-in.policy.js';
+    import { batches } from '../ledger/batch.repository.js';
+    export const drain = [optIn, batches];`,
+  [`${lib}/transports/http/http.transport.ts`]: `export const http = 1;`,
+  [`${lib}/channels/receipt.ts`]: `export const receipt = 1;`,
+  [`${lib}/channels/sms.service.ts`]: `import { receipt } from './receipt.js';
+    export const sms = [receipt];`,
+  [`${lib}/testing/index.ts`]: `import { optIn } from '../policy/opt-in.policy.js';
+    export const contract = [optIn];`,
+  [`${lib}/messaging.service.ts`]: `import { batches } from './ledger/batch.repository.js';
+    export const service = [batches];`,
+  [`${lib}/messaging.module.ts`]: `import { Module } from '@nestjs/common';
+    import { drain } from './dispatch/drain.js';
+    import { service } from './messaging.service.js';
+    import { sms } from './channels/sms.service.js';
+    export const module = [Module, drain, service, sms];`,
+  [`${lib}/index.ts`]: `export { module } from './messaging.module.js';`,
+  'src/config/config.ts': `import { module } from '@dundun/messaging';
+    import { join } from 'node:path';
+    export const config = [module, join];`,
+  'src/http/errors.filter.ts': `import { Catch } from '@nestjs/common';
+    export const filter = Catch;`,
+  'src/accounts/accounts.service.ts': `import { config } from '../config/config.js';
+    export const accounts = [config];`,
+  'src/webhooks/webhooks.service.ts': `import { accounts } from '../accounts/accounts.service.js';
+    export const webhooks = [accounts];`,
+  'src/sms/sms.controller.ts': `import { module } from '@dundun/messaging';
+    import { accounts } from '../accounts/accounts.service.js';
+    import { filter } from '../http/errors.filter.js';
+    export const controller = [module, accounts, filter];`,
+  'src/cli/account.command.ts': `import { accounts } from '../accounts/accounts.service.js';
+    import { app } from '../app.module.js';
+    export const account = [accounts, app];`,
+  'src/app.module.ts': `import { module } from '@dundun/messaging';
+    import { controller } from './sms/sms.controller.js';
+    import { webhooks } from './webhooks/webhooks.service.js';
+    export const app = [module, controller, webhooks];`,
+  'src/main.ts': `import { app } from './app.module.js';
+    import { config } from './config/config.js';
+    console.log(app, config);`,
+  'ormconfig.ts': `import { config } from './src/config/config.js';
+    export const source = config;`,
+};

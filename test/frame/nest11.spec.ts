@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = join(import.meta.dirname, '../..');
+const app = join(root, 'test/nest11');
+/** A copy, not the workspace's link: what the library imports must be found from here, in Nest 11. */
+const installed = join(app, 'node_modules/@dundun/messaging');
+
+const node = (args: string[]): Promise<{ stdout: string }> =>
+  promisify(execFile)(process.execPath, args, { cwd: root, timeout: 25_000 });
+const tsc = (...args: string[]): Promise<{ stdout: string }> =>
+  node([join(root, 'node_modules/typescript/bin/tsc'), ...args]).catch((error: unknown) => {
+    throw new Error((error as { stdout: string }).stdout, { cause: error });
+  });
+
+describe('the library as it is published', () => {
+  let data: string;
+
+  beforeAll(async () => {
+    data = await mkdtemp(join(tmpdir(), 'dundun-nest11-'));
+    const dist = join(installed, 'dist');
+    await tsc('-p', 'libs/messaging', '--outDir', dist, '--tsBuildInfoFile', join(data, 'info'));
+    await cp(join(root, 'libs/messaging/package.json'), join(installed, 'package.json'));
+    await tsc('-p', 'test/nest11');
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const made of [installed, join(app, 'dist'), data])
+      await rm(made, { recursive: true, force: true });
+  });
+
+  it('compiles into an app on Nest 11 and delivers a message there', async () => {
+    const main = join(app, 'dist/test/nest11/app.js');
+    const { stdout } = await node([main, join(data, 'app.sqlite')]);
+    expect(JSON.parse(stdout)).toEqual({
+      nest: [expect.stringMatching(/^11\./), expect.stringMatching(/^11\./)],
+      counts: { delivered: 1 },
+      heard: 1,
+    });
+  }, 30_000);
+});

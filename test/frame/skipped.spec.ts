@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+interface Run {
+  readonly code: number;
+  readonly lines: string[];
+}
+
+/** Both outputs go to one file, as on a terminal: what is promised is the order of the lines. */
+async function runJest(fixture: string, env: Record<string, string>): Promise<Run> {
+  const args = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    join(root, 'node_modules/jest/bin/jest.js'),
+    '--config=test/frame/skipped/jest.config.js',
+    fixture,
+  ];
+  const directory = await mkdtemp(join(tmpdir(), 'dundun-run-'));
+  const output = await open(join(directory, 'output'), 'a+');
+  try {
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, REQUIRE_SERVERS: '0', ...env },
+      stdio: ['ignore', output.fd, output.fd],
+    });
+    const [code] = (await once(child, 'exit')) as [number];
+    const text = await readFile(join(directory, 'output'), 'utf8');
+    return { code, lines: text.trimEnd().split('\n') };
+  } finally {
+    await output.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('a run of the tests', () => {
+  let missing: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    const port = await closedPort();
+    missing = `skipped: ledger on postgres — no server at 127.0.0.1:${port}`;
+    env = { TEST_POSTGRES_URL: `postgres://postgres@127.0.0.1:${port}/postgres` };
+  });
+
+  it('without a server passes, and its last line names the suite and the server', async () => {
+    const { code, lines } = await runJest('needs-postgres', env);
+    expect(lines.slice(-2)).toEqual(['1 passed, 0 failed, 1 skipped', missing]);
+    expect(code).toBe(0);
+  }, 30_000);
+
+  it('without a required server fails', async () => {
+    const { code, lines } = await runJest('needs-postgres', { ...env, REQUIRE_SERVERS: '1' });
+    expect(lines.slice(-3)).toEqual([
+      '1 passed, 0 failed, 1 skipped',
+      'failed: REQUIRE_SERVERS=1 lets no suite be skipped',
+      missing,
+    ]);
+    expect(code).toBe(1);
+  }, 30_000);
+
+  it('that needs no server says that nothing was skipped', async () => {
+    const { code, lines } = await runJest('needs-nothing', { REQUIRE_SERVERS: '1' });
+    expect(lines.slice(-2)).toEqual(['2 passed, 0 failed, 0 skipped', 'no suite was skipped']);
+    expect(code).toBe(0);
+  }, 30_000);
+
+  it('counts what failed', async () => {
+    const { code, lines } = await runJest('needs-nothing', { FIXTURE_FAILS: '1' });
+    expect(lines.slice(-2)).toEqual(['1 passed, 1 failed, 0 skipped', 'no suite was skipped']);
+    expect(code).toBe(1);
+  }, 30_000);
+});

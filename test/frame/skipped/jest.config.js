@@ -1,0 +1,8 @@
+import root from '../../../jest.config.js';
+
+/** The project's own run, of the fixtures beside this file. */
+export default {
+  ...root,
+  rootDir: root.projects[0].rootDir,
+  projects: [{ ...root.projects[0], testMatch: ['<rootDir>/test/frame/skipped/*.fixture.ts'] }],
+};

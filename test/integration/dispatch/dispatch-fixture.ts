@@ -1,0 +1,108 @@
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  DISPATCH_ENGINE,
+  type DispatchEngine,
+  MessagingModule,
+  type MessagingOptions,
+  MessagingService,
+  type MessageTransport,
+  SmsService,
+  type Submission,
+  type SubmissionAccepted,
+} from '@dundun/messaging';
+import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import type { TestDatabase } from '../../support/databases.js';
+
+const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
+
+/** A provider that does what the test says, and keeps every request in the order in which they started. */
+export class ScriptedTransport implements MessageTransport {
+  readonly name = 'scripted';
+  readonly started: Submission[] = [];
+  readonly accepted: Submission[] = [];
+  /** Throws the failure of a submission, or waits; by default everything is accepted at once. */
+  script: (submission: Submission, signal: AbortSignal) => Promise<void> | void = () => undefined;
+
+  constructor(readonly capabilities = { maxRecipients: 100, idempotencyWindow: 3_600_000 }) {}
+
+  async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+    this.started.push(submission);
+    await this.script(submission, signal);
+    this.accepted.push(submission);
+    return { reference: `ref-${submission.id}` };
+  }
+
+  /** The texts that were accepted, in order. */
+  get texts(): string[] {
+    return this.accepted.map(textOf);
+  }
+}
+
+export function textOf({ content }: Submission): string {
+  return content.kind === 'text' ? content.text : '';
+}
+
+export interface DispatchApp {
+  readonly app: TestingModule;
+  readonly sms: SmsService;
+  readonly messaging: MessagingService;
+  readonly ledger: Ledger;
+  readonly transport: ScriptedTransport;
+  /** Sends one text to one number. */
+  send(text: string, options?: Parameters<SmsService['send']>[1]): Promise<string>;
+}
+
+/** Boots apps on one database and closes what a test leaves open. */
+export class DispatchFixture {
+  readonly #apps: TestingModule[] = [];
+
+  constructor(private readonly database: TestDatabase) {}
+
+  async boot(
+    options: Partial<MessagingOptions> = {},
+    transport = new ScriptedTransport(),
+    engine?: DispatchEngine,
+  ): Promise<DispatchApp> {
+    const building = Test.createTestingModule({
+      imports: [
+        TypeOrmModule.forRoot({ ...this.database.options(), entities: [], migrations: [] }),
+        MessagingModule.forRoot({
+          transport: () => transport,
+          backoff: 5,
+          callbackPath: false,
+          ...options,
+        }),
+      ],
+    });
+    if (engine) building.overrideProvider(DISPATCH_ENGINE).useValue(engine);
+    const app = await building.compile();
+    app.useLogger(false);
+    await app.init();
+    this.#apps.push(app);
+    const sms = app.get(SmsService);
+    return {
+      app,
+      sms,
+      transport,
+      messaging: app.get(MessagingService),
+      ledger: app.get(Ledger, { strict: false }),
+      send: async (text, sendOptions = {}) =>
+        (await sms.send({ from: 'ACME', to: '2348012345678', body: text }, sendOptions)).id,
+    };
+  }
+
+  /** Closes every app and empties the ledger. */
+  async clear(): Promise<void> {
+    await Promise.all(this.#apps.splice(0).map((app) => app.close()));
+    const source = await this.database.open();
+    for (const table of TABLES) await source.query(`DELETE FROM messaging_${table}`);
+    await source.destroy();
+  }
+}
+
+/** A promise and what settles it. */
+export class Gate {
+  open!: () => void;
+  readonly opened = new Promise<void>((resolve) => (this.open = resolve));
+}

@@ -1,0 +1,227 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import {
+  PausedFailure,
+  RetryableFailure,
+  type Submission,
+  UncertainFailure,
+} from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { DispatchFixture, Gate, ScriptedTransport, textOf } from './dispatch-fixture.js';
+
+describeEachDatabase('a lane', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it('sends nothing that was cancelled, however the cancel meets the drain', async () => {
+    const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: 3_600_000 });
+    const { sms } = await fixture.boot({ concurrency: 2 }, transport);
+    const to = Array.from({ length: 40 }, (_, i) => String(2348010000000 + i));
+    for (let round = 0; round < 8; round++) {
+      transport.started.length = 0;
+      const reached = new Gate();
+      transport.script = async () => {
+        if (transport.started.length >= 1 + round * 4) reached.open();
+        await new Promise((resolve) => setImmediate(resolve));
+      };
+      const { id } = await sms.send({ from: 'ACME', to, body: 'cancel me' });
+      await reached.opened;
+      const stopped = await sms.cancel(id).catch(() => undefined);
+      const cancelled = stopped?.counts.cancelled ?? 0;
+      await eventually(async () => {
+        const { counts } = await sms.batch(id);
+        expect((counts.sent ?? 0) + (counts.cancelled ?? 0)).toBe(to.length);
+      });
+      const { counts } = await sms.batch(id);
+      expect(counts.cancelled ?? 0).toBeGreaterThanOrEqual(cancelled);
+      expect(new Set(transport.started.flatMap(({ recipients }) => recipients)).size).toBe(
+        counts.sent ?? 0,
+      );
+      expect(transport.started).toHaveLength(counts.sent ?? 0);
+    }
+  }, 30_000);
+
+  it('keeps its order when a request is refused and goes out again', async () => {
+    const { send, transport } = await fixture.boot({ concurrency: 1 });
+    const refusals = new Map([
+      ['3', new RetryableFailure('unavailable', 'x')],
+      ['6', new PausedFailure('throttled', 'x', 5)],
+      ['9', new UncertainFailure('timeout', 'x')],
+    ]);
+    transport.script = (submission) => {
+      const refusal = refusals.get(textOf(submission));
+      refusals.delete(textOf(submission));
+      if (refusal) throw refusal;
+    };
+    const texts = Array.from({ length: 12 }, (_, i) => String(i));
+    for (const text of texts) await send(text);
+    await eventually(async () => expect(transport.texts).toEqual(texts), 4_000);
+  });
+
+  it('sends everything once when many in flight are refused together', async () => {
+    const { sms, transport } = await fixture.boot({ concurrency: 8 });
+    let failures = 10;
+    transport.script = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (failures-- > 0) throw new RetryableFailure('unavailable', 'x');
+    };
+    const ids = await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        sms
+          .send({ from: 'ACME', to: '2348012345678', body: String(i) })
+          .then((receipt) => receipt.id),
+      ),
+    );
+    await eventually(async () => expect(transport.accepted).toHaveLength(60));
+    expect(new Set(transport.texts).size).toBe(60);
+    for (const id of ids)
+      await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+  });
+
+  it.each([
+    ['refuses', new RetryableFailure('http_503', 'x'), 'failed'],
+    ['loses', new UncertainFailure('http_500', 'x'), 'unknown'],
+  ])(
+    'lets the others pass a batch the provider always %s, and gives that one up',
+    async (_, failure, status) => {
+      const { send, sms, transport } = await fixture.boot({ concurrency: 4, maxAttempts: 3 });
+      transport.script = (submission) => {
+        if (textOf(submission) === 'poison') throw failure;
+      };
+      const before = await send('before');
+      const poison = await send('poison');
+      const after = await Promise.all(Array.from({ length: 10 }, (__, i) => send(`after ${i}`)));
+      await eventually(async () =>
+        expect((await sms.batch(poison)).counts).toEqual({ [status]: 1 }),
+      );
+      for (const id of [before, ...after])
+        await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+      const tries = transport.started.filter((submission) => textOf(submission) === 'poison');
+      expect(tries.length).toBeGreaterThanOrEqual(3);
+      expect(tries.length).toBeLessThan(12);
+    },
+    20_000,
+  );
+
+  it.each([
+    ['refused', new RetryableFailure('http_503', 'x')],
+    ['uncertain', new UncertainFailure('http_500', 'x')],
+    ['unreachable', new PausedFailure('unreachable', 'x')],
+  ])(
+    'an outage (%s) costs no attempts',
+    async (_, failure) => {
+      const { send, sms, transport } = await fixture.boot({ concurrency: 4, maxAttempts: 2 });
+      let away = true;
+      const all = new Gate();
+      transport.script = async () => {
+        await all.opened;
+        if (away) throw failure;
+      };
+      const ids = [await send('a'), await send('b'), await send('c')];
+      all.open();
+      await eventually(async () => expect(transport.started.length).toBeGreaterThan(7));
+      away = false;
+      for (const id of ids)
+        await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+      expect(transport.texts.toSorted()).toEqual(['a', 'b', 'c']);
+    },
+    20_000,
+  );
+
+  it('waits for the credential, says so, and goes on by itself', async () => {
+    const { send, messaging, transport } = await fixture.boot();
+    let token = 'old';
+    transport.script = () => {
+      if (token === 'old') throw new PausedFailure('unauthorized', 'x', 20);
+    };
+    await send('waits');
+    await eventually(async () =>
+      expect(await messaging.lanes()).toMatchObject([
+        { lane: ':sms', pauseReason: 'unauthorized' },
+      ]),
+    );
+    token = 'new';
+    await eventually(async () => expect(transport.texts).toEqual(['waits']));
+    await eventually(async () => expect(await messaging.lanes()).toEqual([]));
+  });
+
+  it('starts what is due by time and class, and never what is too late', async () => {
+    const quiet = await fixture.boot({ dispatch: false });
+    const at = Date.now();
+    const timed = (body: string, sendAt: number) =>
+      quiet.sms.send({ from: 'ACME', to: '2348012345678', body, sendAt: new Date(sendAt) });
+    await timed('third', at + 600);
+    await timed('second', at + 500);
+    await quiet.send('campaign 1');
+    await quiet.send('campaign 2');
+    await quiet.send('password', { class: 'high' });
+    const late = await quiet.send('too late', { validFor: 1 });
+    await new Promise((resolve) => setTimeout(resolve, at + 610 - Date.now()));
+    const { sms, transport } = await fixture.boot({ concurrency: 1 });
+    await eventually(async () => expect((await sms.batch(late)).counts).toEqual({ expired: 1 }));
+    await eventually(async () => expect(transport.texts).toHaveLength(5));
+    expect(transport.texts).toEqual(['password', 'campaign 1', 'campaign 2', 'second', 'third']);
+  });
+
+  it('a password passes a campaign that is on its way', async () => {
+    const transport = new ScriptedTransport({ maxRecipients: 10, idempotencyWindow: 3_600_000 });
+    const { sms, send } = await fixture.boot({ concurrency: 1 }, transport);
+    const begun = new Gate();
+    transport.script = async () => {
+      if (transport.started.length === 3) begun.open();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    };
+    const to = Array.from({ length: 5_000 }, (_, i) => String(2348010000000 + i));
+    await sms.send({ from: 'ACME', to, body: 'campaign' });
+    await begun.opened;
+    await send('password', { class: 'high' });
+    await eventually(async () => expect(transport.texts).toContain('password'));
+    expect(transport.accepted.length).toBeLessThan(250);
+  });
+
+  it('is finished and handed over at once by a clean stop', async () => {
+    const first = await fixture.boot({ concurrency: 2 });
+    const answer = new Gate();
+    first.transport.script = () => answer.opened;
+    const ids = await Promise.all(Array.from({ length: 6 }, (_, i) => first.send(String(i))));
+    await eventually(async () => expect(first.transport.started).toHaveLength(2));
+    const second = await fixture.boot({ concurrency: 2 });
+    const closing = first.app.close();
+    // What had not started goes back before what is in flight has its answer.
+    const waiting = async () => {
+      const views = await Promise.all(ids.map((id) => second.sms.batch(id)));
+      return views.filter(({ counts }) => counts.queued === 1).length;
+    };
+    await eventually(async () => expect(await waiting()).toBe(4));
+    answer.open();
+    await closing;
+    await eventually(async () => expect(second.transport.accepted).toHaveLength(4), 10_000);
+    for (const id of ids)
+      await eventually(async () =>
+        expect((await second.sms.batch(id)).counts).toEqual({ sent: 1 }),
+      );
+    const all = [...first.transport.texts, ...second.transport.texts];
+    expect(new Set(all).size).toBe(6);
+    expect(all).toHaveLength(6);
+  }, 20_000);
+
+  it('a stop that cannot wait leaves the request to its successor, under the same key', async () => {
+    const first = await fixture.boot({ shutdownTimeout: 20 });
+    first.transport.script = (_submission: Submission, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new UncertainFailure('aborted', 'x')));
+      });
+    const id = await first.send('hangs');
+    await eventually(async () => expect(first.transport.started).toHaveLength(1));
+    const second = await fixture.boot();
+    await first.app.close();
+    await eventually(async () => expect((await second.sms.batch(id)).counts).toEqual({ sent: 1 }));
+    expect(second.transport.started[0]?.id).toBe(first.transport.started[0]?.id);
+    expect(second.transport.started[0]?.firstSentAt).toEqual(
+      first.transport.started[0]?.firstSentAt,
+    );
+  }, 20_000);
+});

@@ -1,0 +1,110 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
+import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { DispatchFixture } from './dispatch-fixture.js';
+
+const LANE = ':sms';
+const TRANSPORT = 'scripted';
+
+/** What a drain does up to where its requests start. */
+async function intend(ledger: Ledger) {
+  const lease = (await ledger.lanes.acquire(LANE)) as Lease;
+  const planned = await ledger.work.plan(LANE, 100);
+  const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+  const { intent, ready } = slice(planned, () => undefined, limits);
+  const { fence } = lease;
+  await ledger.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
+  const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
+    batch,
+    n,
+    firstPosition,
+    lastPosition,
+    transport: TRANSPORT,
+    fence,
+    attempt: 2,
+  }));
+  return { lease, heads };
+}
+
+describeEachDatabase('what two holders of a lane know of one submission', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it('is not sent again by the new one where the old one has just set it back', async () => {
+    const { ledger, send } = await fixture.boot({ dispatch: false });
+    const batch = await send('x');
+    const { lease, heads } = await intend(ledger);
+    await ledger.lanes.release(LANE, lease.fence, null, true);
+    const next = (await ledger.lanes.acquire(LANE)) as Lease;
+    expect(await ledger.work.open(LANE)).toHaveLength(1);
+    await Promise.all(
+      heads.map((head) => ledger.outcomes.record({ ...head, result: 'withdrawn' })),
+    );
+    expect(await ledger.intents.resume(LANE, next.fence, heads)).toEqual(new Set());
+    expect(await ledger.work.plan(LANE, 10)).toMatchObject([{ id: batch }]);
+  });
+
+  it('is not set back by the old one where the new one has taken it over', async () => {
+    const { ledger, send, sms } = await fixture.boot({ dispatch: false });
+    const batch = await send('x');
+    const { lease, heads } = await intend(ledger);
+    await ledger.lanes.release(LANE, lease.fence, null, true);
+    const next = (await ledger.lanes.acquire(LANE)) as Lease;
+    expect(await ledger.intents.resume(LANE, next.fence, heads)).toEqual(
+      new Set([`${batch}-s${heads[0]?.n}`]),
+    );
+    await Promise.all(
+      heads.map((head) => ledger.outcomes.record({ ...head, result: 'withdrawn' })),
+    );
+    expect((await sms.batch(batch)).counts).toEqual({ sending: 1 });
+    expect(await ledger.work.plan(LANE, 10)).toEqual([]);
+  });
+
+  it('nothing is intended under a fence that has passed', async () => {
+    const { ledger, send, sms } = await fixture.boot({ dispatch: false });
+    const batch = await send('x');
+    const lease = (await ledger.lanes.acquire(LANE)) as Lease;
+    const planned = await ledger.work.plan(LANE, 10);
+    await ledger.lanes.release(LANE, lease.fence, null, true);
+    await ledger.lanes.acquire(LANE);
+    const limits = { share: (n: number) => n, now: 0, wallNow: 0, most: Infinity };
+    const { intent } = slice(planned, () => undefined, limits);
+    await expect(
+      ledger.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
+    ).rejects.toBeInstanceOf(LaneLostError);
+    expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
+  });
+
+  it('a refusal of what was reported delivered meanwhile leaves nothing to send', async () => {
+    const { ledger, send, sms } = await fixture.boot({ dispatch: false });
+    const [refused, delivered] = [await send('refused'), await send('delivered')];
+    const { heads } = await intend(ledger);
+    await ledger.reports.record(
+      [
+        {
+          submissionId: `${delivered}-s0`,
+          reference: null,
+          messageId: null,
+          recipient: '2348012345678',
+          status: 'delivered',
+          rawStatus: 'delivered',
+          errorCode: null,
+          providerTime: null,
+        },
+      ],
+      { transport: TRANSPORT },
+    );
+    await Promise.all(heads.map((head) => ledger.outcomes.record({ ...head, result: 'refused' })));
+    expect((await ledger.work.plan(LANE, 10)).map(({ id }) => id)).toEqual([refused]);
+    expect(await sms.batch(delivered)).toMatchObject({
+      status: 'completed',
+      counts: { delivered: 1 },
+    });
+  });
+});

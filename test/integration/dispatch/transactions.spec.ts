@@ -1,0 +1,138 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import type { DispatchEngine } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { DispatchFixture, Gate } from './dispatch-fixture.js';
+
+describeEachDatabase('a send in a caller’s transaction', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it('that a savepoint takes back leaves no trace; the outermost commit wakes the lane', async () => {
+    const { messaging, send, sms, transport } = await fixture.boot();
+    let lost = '';
+    const kept = await messaging.transaction(async (manager) => {
+      const id = await send('kept', { manager });
+      await manager
+        .transaction(async (inner) => {
+          lost = await send('lost', { manager: inner });
+          throw new Error('to the savepoint');
+        })
+        .catch(() => undefined);
+      await manager.transaction((inner) => send('released', { manager: inner }));
+      expect(transport.started).toEqual([]);
+      return id;
+    });
+    await eventually(async () => expect(transport.texts.toSorted()).toEqual(['kept', 'released']));
+    await expect(sms.batch(lost)).rejects.toThrow('No batch');
+    await eventually(async () => expect((await sms.batch(kept)).counts).toEqual({ sent: 1 }));
+  });
+
+  it('whose outer transaction rolls back after a released savepoint sends nothing', async () => {
+    const { messaging, send, sms, transport } = await fixture.boot();
+    const ids: string[] = [];
+    await expect(
+      messaging.transaction(async (manager) => {
+        ids.push(await manager.transaction((inner) => send('released', { manager: inner })));
+        throw new Error('outer');
+      }),
+    ).rejects.toThrow('outer');
+    const after = await send('after');
+    await eventually(async () => expect((await sms.batch(after)).status).toBe('completed'));
+    expect(transport.texts).toEqual(['after']);
+    await expect(sms.batch(ids[0] ?? '')).rejects.toThrow('No batch');
+  });
+
+  it('100 at once with one key are one batch, with and without a tenant', async () => {
+    const { messaging, sms, transport } = await fixture.boot();
+    for (const tenant of [undefined, 'acme']) {
+      const receipts = await Promise.all(
+        Array.from({ length: 100 }, () =>
+          messaging.transaction((manager) =>
+            sms.send(
+              { from: 'ACME', to: '2348012345678', body: `once ${tenant}` },
+              { manager, idempotencyKey: 'order-1', ...(tenant !== undefined && { tenant }) },
+            ),
+          ),
+        ),
+      );
+      expect(new Set(receipts.map(({ id }) => id)).size).toBe(1);
+      expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    }
+    await eventually(async () =>
+      expect(transport.texts.toSorted()).toEqual(['once acme', 'once undefined']),
+    );
+  }, 60_000);
+
+  it('100 at once without a key are 100 batches', async () => {
+    const { messaging, send, transport } = await fixture.boot();
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        messaging.transaction((manager) => send(String(i), { manager })),
+      ),
+    );
+    expect(new Set(ids).size).toBe(100);
+    await eventually(async () => expect(new Set(transport.texts).size).toBe(100));
+    expect(transport.accepted).toHaveLength(100);
+  }, 60_000);
+
+  it('an engine that throws neither fails the commit nor the send', async () => {
+    const engine: DispatchEngine = {
+      start: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+      wake: () => {
+        throw new Error('the broker is away');
+      },
+    };
+    const { messaging, send, sms } = await fixture.boot({}, undefined, engine);
+    const alone = await send('alone');
+    const within = await messaging.transaction((manager) => send('within', { manager }));
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const id of [alone, within]) expect((await sms.batch(id)).status).toBe('queued');
+  });
+
+  it('an engine that never answers delays neither the commit nor the stop', async () => {
+    const never = new Promise<void>(() => undefined);
+    const engine = { start: () => Promise.resolve(), stop: () => never, wake: () => never };
+    const { messaging, send, sms, app } = await fixture.boot(
+      { shutdownTimeout: 50 },
+      undefined,
+      engine as unknown as DispatchEngine,
+    );
+    const id = await messaging.transaction((manager) => send('within', { manager }));
+    expect((await sms.batch(id)).status).toBe('queued');
+    await app.close();
+  });
+});
+
+describeEachDatabase(
+  'a transaction that commits late',
+  (database) => {
+    let fixture: DispatchFixture;
+    beforeAll(() => {
+      fixture = new DispatchFixture(database);
+    });
+    afterEach(() => fixture.clear());
+
+    it('is sent although later ones have gone before it', async () => {
+      const { app, send, sms, transport } = await fixture.boot();
+      const sent = new Gate();
+      const late = app.get(DataSource).transaction(async (manager) => {
+        await send('early and late', { manager });
+        await sent.opened;
+      });
+      const quick = await send('later and quick');
+      await eventually(async () => expect((await sms.batch(quick)).status).toBe('completed'));
+      sent.open();
+      await late;
+      await eventually(async () =>
+        expect(transport.texts).toEqual(['later and quick', 'early and late']),
+      );
+    });
+  },
+  ['postgres', 'mariadb'],
+);

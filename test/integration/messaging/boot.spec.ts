@@ -1,0 +1,130 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { MessagingModule, type MessagingOptions, simulator, SmsService } from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+
+const simulated: MessagingOptions = { transport: simulator() };
+
+@Injectable()
+class OptionsFactory {
+  createMessagingOptions(): MessagingOptions {
+    return simulated;
+  }
+}
+
+@Module({ providers: [OptionsFactory], exports: [OptionsFactory] })
+class OptionsModule {}
+
+describeEachDatabase(
+  'booting',
+  (database) => {
+    let app: TestingModule | undefined;
+
+    const boot = async (
+      messaging: NonNullable<ModuleMetadata['imports']>[number],
+      name?: string,
+    ) => {
+      app = await Test.createTestingModule({
+        imports: [
+          TypeOrmModule.forRoot({ ...database.options(), ...(name !== undefined && { name }) }),
+          messaging,
+        ],
+      }).compile();
+      return app.init();
+    };
+    const send = () =>
+      app!
+        .get(SmsService, { strict: false })
+        .send({ from: 'ACME', to: '2348012345678', body: 'Hi' });
+
+    afterEach(async () => {
+      await app?.close();
+      app = undefined;
+    });
+
+    it.each([
+      ['nothing', undefined],
+      ['an empty one', ''],
+      ['a leading space', ' tok_abc'],
+      ['a trailing newline', 'tok_abc\n'],
+      ['the word Bearer', 'Bearer tok_abc'],
+    ])(
+      'an API token with %s fails the boot with the cause, and is not shown',
+      async (_, apiToken) => {
+        const options = { baseUrl: 'http://127.0.0.1:9', callbacks: { insecure: true } };
+        const failure = await boot(
+          MessagingModule.forRoot({ ...options, ...(apiToken !== undefined && { apiToken }) }),
+        ).catch((error: Error) => error);
+        expect(failure).toMatchObject({ name: 'MessagingConfigError' });
+        expect((failure as Error).message).toMatch(/^apiToken: /);
+        expect((failure as Error).message).not.toContain('tok_abc');
+      },
+    );
+
+    it('an API key without svk_ fails the boot', async () => {
+      const options = { baseUrl: 'http://127.0.0.1:9', apiToken: 'tok_abc', apiKey: 'key_abc' };
+      await expect(
+        boot(MessagingModule.forRoot({ ...options, callbacks: { insecure: true } })),
+      ).rejects.toThrow('svk_');
+    });
+
+    it('nothing to send through, an unsigned callback path or a wrong option fails the boot', async () => {
+      await expect(boot(MessagingModule.forRoot({ callbackPath: false }))).rejects.toThrow(
+        'baseUrl',
+      );
+      await expect(boot(MessagingModule.forRoot(simulated))).rejects.toThrow('callbacks.secrets');
+      await expect(
+        boot(MessagingModule.forRoot({ ...simulated, callbackPath: false, lease: 'soon' })),
+      ).rejects.toThrow('lease');
+      await expect(
+        boot(
+          MessagingModule.forRoot({
+            ...simulated,
+            callbackPath: false,
+            rateLimit: { max: 0, per: '1s' },
+          }),
+        ),
+      ).rejects.toThrow('rateLimit.max');
+    });
+
+    it('forRootAsync takes a factory, a class and an existing provider', async () => {
+      const callbackPath = false as const;
+      for (const source of [
+        { useFactory: () => simulated },
+        { useClass: OptionsFactory },
+        { imports: [OptionsModule], useExisting: OptionsFactory },
+      ]) {
+        await boot(MessagingModule.forRootAsync({ ...source, callbackPath }));
+        await expect(send()).resolves.toMatchObject({ recipients: 1, replayed: false });
+        await app!.close();
+      }
+    });
+
+    it('a named data source serves, and a global module needs no import', async () => {
+      @Injectable()
+      class Shop {
+        constructor(readonly sms: SmsService) {}
+      }
+      @Module({ providers: [Shop] })
+      class ShopModule {}
+      app = await Test.createTestingModule({
+        imports: [
+          TypeOrmModule.forRoot({ ...database.options(), name: 'orders' }),
+          MessagingModule.forRoot({
+            ...simulated,
+            isGlobal: true,
+            dataSource: 'orders',
+            callbackPath: false,
+          }),
+          ShopModule,
+        ],
+      }).compile();
+      await app.init();
+      expect(app.get(Shop, { strict: false }).sms).toBe(app.get(SmsService, { strict: false }));
+      await expect(send()).resolves.toMatchObject({ recipients: 1 });
+    });
+  },
+  ['sqlite'],
+);

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import {
+  ContactsService,
+  GroupNotFoundError,
+  MessageValidationError,
+  MessagingService,
+  SmsService,
+} from '@dundun/messaging';
+import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import {
+  MESSAGE_TRANSPORT,
+  type MessageTransport,
+} from '../../../libs/messaging/src/ports/message-transport.js';
+import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { bootApp } from './policy-app.js';
+
+describeEachDatabase('contacts', (database) => {
+  let app: TestingModule;
+  let contacts: ContactsService;
+  let next = 0;
+  const number = () => `23480${20_000_000 + next++ * 10}`;
+
+  beforeAll(async () => {
+    app = await bootApp(database.options(), { reconcile: { after: 1, giveUpAfter: 1 } });
+    contacts = app.get(ContactsService);
+  });
+  afterAll(() => app.close());
+
+  it('a person is found by either identifier, whichever came first', async () => {
+    const phone = number();
+    const [first] = await contacts.upsert({ bsuid: 'NG.1', name: 'Ade' });
+    const [both] = await contacts.upsert({ phone: `+${phone}`, name: 'Ade B.' });
+    expect(both?.id).not.toBe(first?.id);
+    const [second] = await contacts.upsert({ bsuid: 'NG.1', phone: number() });
+    expect(second).toMatchObject({ id: first?.id, bsuid: 'NG.1', name: 'Ade' });
+    expect(await contacts.find({ phone })).toMatchObject({ id: both?.id, name: 'Ade B.' });
+    await expect(contacts.upsert({ phone, bsuid: 'NG.1' })).rejects.toThrow('two contacts');
+    expect(await contacts.find('2348099999999')).toBeUndefined();
+  });
+
+  it('50 upserts of one person at once make one contact', async () => {
+    const phone = number();
+    const made = await Promise.all(Array.from({ length: 50 }, () => contacts.upsert({ phone })));
+    expect(new Set(made.map(([contact]) => contact?.id)).size).toBe(1);
+  });
+
+  it('one tenant knows nothing of the other', async () => {
+    const phone = number();
+    await contacts.upsert({ phone }, { tenant: 'a' });
+    expect(await contacts.find(phone, { tenant: 'b' })).toBeUndefined();
+    expect((await contacts.find(phone, { tenant: 'a' }))?.tenant).toBe('a');
+  });
+
+  it('the youngest consent counts, in whatever order they come; the history keeps all', async () => {
+    const phone = number();
+    const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
+    await contacts.optOut(phone, {
+      channel: 'sms',
+      source: 'keyword',
+      evidence: 'STOP',
+      at: at(5),
+    });
+    await contacts.optIn(phone, { channel: 'sms', source: 'web form', at: at(3) });
+    const read = async () => (await contacts.find(phone))?.consents;
+    expect((await read())?.sms).toEqual({
+      state: 'opted_out',
+      at: at(5),
+      source: 'keyword',
+      evidence: 'STOP',
+    });
+    await contacts.optIn(phone, { channel: 'sms', source: 'tie', at: at(5) });
+    expect((await read())?.sms?.state).toBe('opted_out');
+    await contacts.optIn(phone, { channel: 'sms', source: 'again', at: at(6) });
+    expect((await read())?.sms).toMatchObject({ state: 'opted_in', source: 'again', at: at(6) });
+    expect((await read())?.whatsapp).toBeUndefined();
+    const history = await contacts.consentHistory(phone);
+    expect(history.map(({ source }) => source)).toEqual(['keyword', 'web form', 'tie', 'again']);
+  });
+
+  it('the last inbound never goes back, and never into the time to come', async () => {
+    const phone = number();
+    const inbound = async () => (await contacts.find(phone))?.lastInbound['2348000000001'];
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    await contacts.recordInbound(phone, { sender: '2348000000001', at: hourAgo });
+    await contacts.recordInbound(phone, { sender: '2348000000001', at: new Date(0) });
+    expect(await inbound()).toEqual(hourAgo);
+    await contacts.recordInbound(phone, {
+      sender: '2348000000001',
+      at: new Date(Date.now() + 86_400_000),
+    });
+    expect((await inbound())!.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('groups: members once, only contacts of the tenant, gone when deleted', async () => {
+    const people = [number(), number(), number()];
+    const group = await contacts.groups.create('Friends');
+    expect(group.id).toMatch(/^grp_[0-9A-Za-z]{10,}$/);
+    await contacts.groups.add(group.id, [...people, people[0]!]);
+    await contacts.groups.add(group.id, people);
+    expect(await contacts.groups.find(group.id)).toMatchObject({ name: 'Friends', size: 3 });
+    expect((await contacts.find(people[1]!))?.groups).toEqual([group.id]);
+    await contacts.groups.remove(group.id, [people[0]!]);
+    expect((await contacts.groups.find(group.id)).size).toBe(2);
+    await expect(contacts.groups.add(group.id, people, { tenant: 'x' })).rejects.toBeInstanceOf(
+      GroupNotFoundError,
+    );
+    await contacts.groups.delete(group.id);
+    await expect(contacts.groups.find(group.id)).rejects.toBeInstanceOf(GroupNotFoundError);
+    expect((await contacts.find(people[1]!))?.groups).toEqual([]);
+  });
+
+  it('lists come in pages', async () => {
+    const tenant = 'paged';
+    const phones = Array.from({ length: 5 }, number);
+    await contacts.upsert(
+      phones.map((phone) => ({ phone })),
+      { tenant },
+    );
+    const first = await contacts.list({ tenant, limit: 3 });
+    const second = await contacts.list({ tenant, limit: 3, cursor: first.nextCursor! });
+    expect([...first.data, ...second.data].map(({ phone }) => phone)).toEqual(phones);
+    expect(second.nextCursor).toBeNull();
+    await contacts.suppress(phones, { tenant, reason: 'complaint' });
+    const some = await contacts.suppressions({ tenant, limit: 4 });
+    const rest = await contacts.suppressions({ tenant, limit: 4, cursor: some.nextCursor! });
+    expect([...some.data, ...rest.data].map(({ recipient }) => recipient)).toEqual(phones);
+    await contacts.unsuppress(phones.slice(1), { tenant });
+    expect((await contacts.suppressions({ tenant })).data).toMatchObject([
+      { recipient: phones[0], channel: '*', reason: 'complaint' },
+    ]);
+  });
+
+  it('what a rolled-back transaction wrote never was', async () => {
+    const phone = number();
+    await expect(
+      app.get(MessagingService).transaction(async (manager) => {
+        await contacts.optOut(phone, { channel: 'sms', source: 'test', manager });
+        expect(await contacts.find(phone, { manager })).toBeDefined();
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(await contacts.find(phone)).toBeUndefined();
+  });
+
+  it('wrong input is told by field and changes nothing', async () => {
+    const phone = number();
+    await expect(contacts.upsert([{ phone }, { phone: 'x' }, {}])).rejects.toThrow(
+      /contacts\[1\]\.phone.*contacts\[2\]/,
+    );
+    expect(await contacts.find(phone)).toBeUndefined();
+    await expect(contacts.optIn(phone, { channel: 'sms', source: '' })).rejects.toBeInstanceOf(
+      MessageValidationError,
+    );
+  });
+
+  it('an erased person is in no table but the suppression list; the counts stay', async () => {
+    const sms = app.get(SmsService);
+    const [phone, other] = [number(), number()];
+    await contacts.upsert({ phone, name: 'Ngozi Secret' });
+    const { id } = await sms.send({ from: 'ACME', to: [phone, other], body: 'Hello' });
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 2 }));
+    await contacts.optOut(phone, {
+      channel: 'sms',
+      source: 'keyword',
+      evidence: 'Ngozi said STOP',
+    });
+    await eventually(async () => {
+      await reconcileJob(app.get(Ledger), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+        new AbortController().signal,
+      );
+      expect((await contacts.erase(phone)).remaining).toBe(0);
+    });
+    expect((await sms.batch(id)).counts).toEqual({ delivered: 2 });
+    expect(await sms.recipients(id)).toEqual(['', other]);
+    const tables = ['contact', 'consent_history', 'message', 'report', 'batch_chunk'];
+    for (const table of tables) {
+      const rows = await app.get(DataSource).query(`SELECT * FROM messaging_${table}`);
+      expect(JSON.stringify(rows)).not.toContain(phone);
+      expect(JSON.stringify(rows)).not.toContain('Ngozi');
+    }
+    await expect(sms.send({ from: 'ACME', to: phone, body: 'Hello' })).rejects.toMatchObject({
+      code: 'opted_out',
+    });
+  });
+});

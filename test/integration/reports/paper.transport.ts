@@ -1,0 +1,53 @@
+import type {
+  FetchedReport,
+  MessageTransport,
+  SentSubmission,
+  Submission,
+  SubmissionAccepted,
+} from '@dundun/messaging';
+
+/** What the provider answers to a submit. */
+export type Answer = (submission: Submission) => SubmissionAccepted | Promise<SubmissionAccepted>;
+
+/** A provider on paper: it takes everything, and answers what the test says. */
+export class PaperTransport implements MessageTransport {
+  readonly name = 'paper';
+  readonly capabilities = { maxRecipients: 1_000, idempotencyWindow: 60_000 };
+  readonly submissions: Submission[] = [];
+  /** What was asked after, call by call. */
+  readonly asked: (readonly SentSubmission[])[] = [];
+  answer: Answer = ({ id }) => ({ reference: `ref-${id}` });
+  reports: (submissions: readonly SentSubmission[]) => Promise<readonly FetchedReport[]> = () =>
+    Promise.resolve([]);
+
+  async submit(submission: Submission): Promise<SubmissionAccepted> {
+    this.submissions.push(submission);
+    return this.answer(submission);
+  }
+
+  fetchReports(submissions: readonly SentSubmission[]): Promise<readonly FetchedReport[]> {
+    this.asked.push(submissions);
+    return this.reports(submissions);
+  }
+}
+
+/** An answer the provider gives when the test says so. */
+export function heldAnswer(answer: Answer): {
+  answer: Answer;
+  asked: Promise<Submission>;
+  give(): void;
+} {
+  let give!: () => void;
+  let ask!: (submission: Submission) => void;
+  const given = new Promise<void>((resolve) => (give = resolve));
+  const asked = new Promise<Submission>((resolve) => (ask = resolve));
+  return {
+    answer: async (submission) => {
+      ask(submission);
+      await given;
+      return answer(submission);
+    },
+    asked,
+    give,
+  };
+}

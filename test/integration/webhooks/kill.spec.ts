@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { STATUS_RANK } from '@dundun/messaging';
+import type { DataSource } from 'typeorm';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { CompiledGateway, type GatewayProcess } from './gateway-process.js';
+import { answer, Receiver } from './receiver.js';
+
+const RECIPIENTS = 120;
+
+describeEachDatabase('webhooks of a gateway that is killed', (db) => {
+  let compiled: CompiledGateway;
+  let customer: Receiver;
+  let gateway: GatewayProcess;
+  let token: string;
+  let source: DataSource;
+  const environment = () => ({
+    DATABASE_URL: db.url,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    LEASE: '1s',
+    RATE_LIMIT: '1000/s',
+  });
+
+  beforeAll(async () => {
+    compiled = await CompiledGateway.make();
+    gateway = await compiled.start(environment(), { first: true });
+    token = String(gateway.token);
+    source = await db.open();
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.end('SIGKILL');
+    await compiled.remove();
+  });
+  beforeEach(async () => {
+    customer = await Receiver.start();
+    await gateway.call(token, 'POST', '/ng/v1/webhooks', { url: customer.url });
+  });
+  afterEach(() => customer.close());
+
+  const send = () =>
+    gateway.call(token, 'POST', '/ng/v1/sendsms', {
+      from: 'ACME',
+      to: Array.from({ length: RECIPIENTS }, (_, n) => `234801234${String(n).padStart(4, '0')}`),
+      body: 'Good morning',
+      delivery_report: 'yes',
+    });
+  const killAndRestart = async () => {
+    await gateway.end('SIGKILL');
+    gateway = await compiled.start(environment());
+  };
+  /** Every change the ledger knows of was called back, and what came twice carried the same id. */
+  const expectAllOf = async (reference: unknown) => {
+    const idsByChange = new Map<string, Set<string>>();
+    await eventually(async () => {
+      const messages: { position: number; status: number; sequence: number }[] = await source.query(
+        `SELECT position, status, sequence FROM messaging_message WHERE batch = '${String(reference)}'`,
+      );
+      expect(messages.filter(({ status }) => status >= STATUS_RANK.sent)).toHaveLength(RECIPIENTS);
+      idsByChange.clear();
+      for (const { id, data } of customer.received) {
+        const change = `${data.message_id} ${data.sequence}`;
+        idsByChange.set(change, (idsByChange.get(change) ?? new Set()).add(id));
+      }
+      const changes = messages.flatMap(({ position, sequence }) =>
+        Array.from({ length: sequence }, (_, n) => `${String(reference)}-${position} ${n + 1}`),
+      );
+      expect(new Set(idsByChange.keys())).toEqual(new Set(changes));
+    }, 45_000);
+    for (const ids of idsByChange.values()) expect(ids.size).toBe(1);
+    const first = new Map<string, number>();
+    for (const { data } of customer.received) {
+      const seen = first.get(data.message_id) ?? 0;
+      // Again what came before, or the next in order: never ahead.
+      expect(data.sequence).toBeLessThanOrEqual(seen + 1);
+      first.set(data.message_id, Math.max(seen, data.sequence));
+    }
+  };
+
+  it('between the status and its callback misses none', async () => {
+    customer.respond = () => undefined;
+    const { reference_id: reference } = await send();
+    await eventually(async () => {
+      const batch = await gateway.call(token, 'GET', `/ng/v1/sms/${String(reference)}`);
+      expect(batch['counts']).toEqual({ delivered: RECIPIENTS });
+    });
+    await customer.first(1);
+    await gateway.end('SIGKILL');
+    customer.respond = answer(200);
+    gateway = await compiled.start(environment());
+    await expectAllOf(reference);
+  }, 90_000);
+
+  it('again and again in the middle misses none', async () => {
+    const { reference_id: reference } = await send();
+    for (const part of [20, 70, 130]) {
+      await customer.first(part);
+      await killAndRestart();
+    }
+    await expectAllOf(reference);
+  }, 90_000);
+});

@@ -1,0 +1,159 @@
+import { expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { answer } from './receiver.js';
+import { describeSender } from './sender-stage.js';
+import { statusChange } from './webhook-fixture.js';
+
+describeSender('webhook sender and bad receivers', (stage) => {
+  it('a time-out is a failed attempt', async () => {
+    stage.gateway = stage.start({ timeout: 150 });
+    const customer = await stage.receiver(() => undefined);
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    expect(await stage.attempts(webhook_id)).toMatchObject([
+      { attempt: 1, status: null, error: 'timeout', response: null },
+    ]);
+    expect((await stage.deliveries(webhook_id))[0]!.dueAt).toBeGreaterThan(stage.clock.now());
+  });
+
+  it('410 disables the endpoint, and what is due waits until it is enabled', async () => {
+    const customer = await stage.receiver(answer(410, {}, 'moved away'));
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    expect(await stage.gateway.endpoints.get(stage.account, webhook_id)).toMatchObject({
+      disabledReason: 'gone',
+    });
+    await stage.gateway.commit([statusChange(stage.account)]);
+    expect(await stage.deliveries(webhook_id)).toHaveLength(1);
+    stage.clock.advance(6_000);
+    await stage.work();
+    expect(customer.received).toHaveLength(1);
+    customer.respond = answer(200);
+    await stage.gateway.endpoints.update(stage.account, webhook_id, { enabled: true });
+    await stage.work();
+    expect(customer.received).toHaveLength(2);
+    expect(await stage.attempts(webhook_id)).toMatchObject([
+      { status: 410, error: 'gone' },
+      { status: 200 },
+    ]);
+  });
+
+  it('no success for five days disables it; a success in between starts anew', async () => {
+    const customer = await stage.receiver(answer(500));
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    const day = 24 * 3_600_000;
+    const fail = async () => {
+      await stage.gateway.commit([statusChange(stage.account)]);
+      await stage.work();
+    };
+    await fail();
+    stage.clock.advance(3 * day);
+    customer.respond = answer(200);
+    await stage.work();
+    customer.respond = answer(500);
+    stage.clock.advance(3 * day);
+    await fail();
+    expect((await stage.gateway.endpoints.get(stage.account, webhook_id)).disabledAt).toBeNull();
+    stage.clock.advance(4.9 * day);
+    await fail();
+    expect((await stage.gateway.endpoints.get(stage.account, webhook_id)).disabledAt).toBeNull();
+    stage.clock.advance(0.2 * day);
+    await fail();
+    expect(await stage.gateway.endpoints.get(stage.account, webhook_id)).toMatchObject({
+      disabledReason: 'failing',
+    });
+  });
+
+  it('redirects are failures and never followed', async () => {
+    const inside = await stage.receiver();
+    const customer = await stage.receiver(answer(307, { location: inside.url }));
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    expect(inside.received).toEqual([]);
+    expect(await stage.attempts(webhook_id)).toMatchObject([{ status: 307, error: 'redirect' }]);
+  });
+
+  it('Retry-After puts the next attempt off', async () => {
+    const customer = await stage.receiver(answer(429, { 'retry-after': '3600' }));
+    await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    customer.respond = answer(200);
+    stage.clock.advance(3_590_000);
+    await stage.work();
+    expect(customer.received).toHaveLength(1);
+    stage.clock.advance(11_000);
+    await stage.work();
+    expect(customer.received).toHaveLength(2);
+  });
+
+  it('of a huge answer one kilobyte is read and the rest dropped', async () => {
+    let written = 0;
+    const customer = await stage.receiver(async (response) => {
+      response.writeHead(200);
+      const blocks = function* () {
+        for (; written < 500_000_000; written += 65_536) yield 'x'.repeat(65_536);
+      };
+      await pipeline(Readable.from(blocks()), response).catch(() => undefined);
+    });
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    expect(written).toBeLessThan(50_000_000);
+    const [attempt] = await stage.attempts(webhook_id);
+    expect(attempt).toMatchObject({ status: 200, error: null });
+    expect(attempt!.response).toBe('x'.repeat(1_024));
+  });
+
+  it('a cut socket is a failed attempt', async () => {
+    const customer = await stage.receiver(
+      (_response, _received, request) => void request.socket.destroy(),
+    );
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    expect(await stage.attempts(webhook_id)).toMatchObject([
+      { status: null, error: 'connection_lost' },
+    ]);
+  });
+
+  it('nobody listening and no HTTP are failed attempts', async () => {
+    const gibberish = createServer((socket) => {
+      socket.resume().end('220 mail.example ESMTP\r\n');
+    });
+    gibberish.listen(0, '127.0.0.1');
+    await once(gibberish, 'listening');
+    const { port } = gibberish.address() as AddressInfo;
+    const { webhook_id } = await stage.gateway.endpoints.set(
+      stage.account,
+      `http://127.0.0.1:${port}/`,
+    );
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    gibberish.close();
+    await once(gibberish, 'close');
+    await once(connect(port, '127.0.0.1'), 'error');
+    stage.clock.advance(6_000);
+    await stage.work();
+    expect(await stage.attempts(webhook_id)).toMatchObject([
+      { status: null, error: 'invalid_response' },
+      { status: null, error: 'connection_refused' },
+    ]);
+  });
+
+  it('never connects inside where private addresses are not allowed', async () => {
+    const inside = await stage.receiver();
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, inside.url);
+    const guarded = stage.start({ allowPrivate: false });
+    await guarded.commit([statusChange(stage.account)]);
+    await stage.work(guarded);
+    expect(inside.received).toEqual([]);
+    expect(await stage.attempts(webhook_id)).toMatchObject([{ error: 'address_forbidden' }]);
+  });
+});

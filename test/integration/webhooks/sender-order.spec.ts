@@ -1,0 +1,180 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { answer } from './receiver.js';
+import { describeSender } from './sender-stage.js';
+import { statusChange } from './webhook-fixture.js';
+
+describeSender('webhook sender, order and shares', (stage) => {
+  it('a failed event holds back no later one of its message; first attempts go in order', async () => {
+    const customer = await stage.receiver((response, { data }) => {
+      response.writeHead(data.sequence === 1 ? 500 : 200).end();
+    });
+    await stage.gateway.endpoints.set(stage.account, customer.url);
+    const batchId = stage.clock.id();
+    const changes = [1, 2, 3].flatMap((sequence) =>
+      Array.from({ length: 20 }, (_, n) =>
+        statusChange(stage.account, { batchId, messageId: `${batchId}-${n}`, sequence }),
+      ),
+    );
+    await stage.gateway.commit(changes);
+    await stage.work();
+    expect(customer.received).toHaveLength(60);
+    for (let n = 0; n < 20; n++) {
+      const ofMessage = customer.received.filter(
+        (one) => one.data.message_id === `${batchId}-${n}`,
+      );
+      expect(ofMessage.map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
+    }
+    customer.respond = answer(200);
+    stage.clock.advance(5_600);
+    await stage.work();
+    expect(customer.received.slice(60).map(({ data }) => data.sequence)).toEqual(Array(20).fill(1));
+  });
+
+  it('first attempts of one message never overlap', async () => {
+    const open = new Set<string>();
+    let overlaps = 0;
+    const customer = await stage.receiver(async (response, { data }) => {
+      if (open.has(data.message_id)) overlaps++;
+      open.add(data.message_id);
+      await new Promise((resolve) => setImmediate(resolve));
+      open.delete(data.message_id);
+      response.end();
+    });
+    await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit(
+      Array.from({ length: 120 }, (_, n) =>
+        statusChange(stage.account, { messageId: `m-${n % 3}`, sequence: 1 + Math.floor(n / 3) }),
+      ),
+    );
+    await stage.work();
+    expect(customer.received).toHaveLength(120);
+    expect(overlaps).toBe(0);
+    expect(customer.most).toBeGreaterThan(1);
+  });
+
+  it('one hanging receiver slows no other account and holds few sockets', async () => {
+    stage.gateway = stage.start({ shutdownTimeout: 50 });
+    const hanging = await stage.receiver(() => undefined);
+    const healthy = await stage.receiver();
+    const other = await stage.gateway.account();
+    await stage.gateway.endpoints.set(stage.account, hanging.url);
+    await stage.gateway.endpoints.set(other, healthy.url);
+    await stage.gateway.commit(Array.from({ length: 300 }, () => statusChange(stage.account)));
+    await stage.gateway.commit(Array.from({ length: 300 }, () => statusChange(other)));
+    const polled = stage.gateway.sender.poll();
+    await healthy.first(300);
+    expect(hanging.open).toBeLessThanOrEqual(stage.gateway.options.concurrency);
+    expect(hanging.received.length).toBeLessThanOrEqual(stage.gateway.options.concurrency);
+    await polled;
+    await stage.gateway.stop();
+  });
+
+  it('keeps to the endpoint’s concurrency', async () => {
+    const customer = await stage.receiver(async (response) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      response.end();
+    });
+    stage.gateway = stage.start({ concurrency: 4 });
+    await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit(Array.from({ length: 200 }, () => statusChange(stage.account)));
+    await stage.work();
+    expect(customer.received).toHaveLength(200);
+    expect(customer.most).toBeLessThanOrEqual(4);
+    expect(customer.most).toBeGreaterThan(1);
+  });
+
+  describe('several processes', () => {
+    it('share the work without sending anything twice', async () => {
+      const customers = await Promise.all(Array.from({ length: 4 }, () => stage.receiver()));
+      const accounts = await Promise.all(customers.map(() => stage.gateway.account()));
+      for (const [n, customer] of customers.entries())
+        await stage.gateway.endpoints.set(accounts[n]!, customer.url);
+      const others = [stage.gateway, stage.start(), stage.start()];
+      const work = accounts.map((id) =>
+        stage.gateway
+          .commit(Array.from({ length: 150 }, () => statusChange(id)))
+          .then(() => others.forEach((process) => process.sender.wakeAccount(id))),
+      );
+      await Promise.all([...work, ...others.map((process) => process.sender.poll())]);
+      await Promise.all(customers.map((customer) => customer.first(150)));
+      await Promise.all(others.map((process) => process.sender.idle()));
+      for (const customer of customers) {
+        expect(customer.received).toHaveLength(150);
+        expect(new Set(customer.received.map(({ id }) => id)).size).toBe(150);
+      }
+    });
+
+    it('what a dead one held is sent by another once the lease is over, under the same id', async () => {
+      const customer = await stage.receiver(() => undefined);
+      const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+      stage.gateway = stage.start({ shutdownTimeout: 50 });
+      await stage.gateway.commit([statusChange(stage.account)]);
+      await stage.gateway.sender.poll();
+      await customer.first(1);
+      const heir = stage.start();
+      await stage.work(heir);
+      expect(customer.received).toHaveLength(1);
+      await stage.source.query('UPDATE gateway_webhook_endpoint SET lease_until = 1');
+      customer.respond = answer(200);
+      await stage.work(heir);
+      expect(customer.received).toHaveLength(2);
+      expect(customer.received[1]!.id).toBe(customer.received[0]!.id);
+      const [delivery] = await stage.deliveries(webhook_id);
+      expect(delivery!.deliveredAt).not.toBeNull();
+      await stage.gateway.stop();
+      expect((await stage.deliveries(webhook_id))[0]).toMatchObject({ dueAt: null, attempts: 1 });
+    });
+
+    it('a late failure of one that lost the endpoint takes no success back', async () => {
+      const late: ServerResponse[] = [];
+      const customer = await stage.receiver((response) => void late.push(response));
+      const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+      await stage.gateway.commit([statusChange(stage.account)]);
+      await stage.gateway.sender.poll();
+      await customer.first(1);
+      await stage.source.query('UPDATE gateway_webhook_endpoint SET lease_until = 1');
+      customer.respond = answer(200);
+      await stage.work(stage.start());
+      for (const response of late) response.writeHead(500).end();
+      await stage.gateway.sender.idle();
+      expect(await stage.attempts(webhook_id)).toMatchObject([{ status: 200 }, { status: 500 }]);
+      const [delivery] = await stage.deliveries(webhook_id);
+      expect(delivery).toMatchObject({ dueAt: null, deliveredAt: expect.any(Number) });
+    });
+  });
+
+  it('a stop ends what is in flight within its bound and leaves the rest due', async () => {
+    const customer = await stage.receiver(() => undefined);
+    stage.gateway = stage.start({ timeout: 60_000, shutdownTimeout: 50 });
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit(Array.from({ length: 50 }, () => statusChange(stage.account)));
+    await stage.gateway.sender.poll();
+    await customer.first(4);
+    await stage.gateway.stop();
+    const rest = await stage.deliveries(webhook_id);
+    expect(rest.map(({ dueAt }) => dueAt)).toEqual(Array(50).fill(0));
+    expect((await stage.gateway.endpoints.get(stage.account, webhook_id)).leaseOwner).toBeNull();
+    customer.respond = answer(200);
+    const next = stage.start();
+    await stage.work(next);
+    expect(new Set(customer.received.map(({ id }) => id)).size).toBe(50);
+    for (const { deliveredAt } of await stage.deliveries(webhook_id))
+      expect(deliveredAt).not.toBeNull();
+  });
+
+  it('a stop lets an answer that comes in time be recorded', async () => {
+    let release: () => void = () => undefined;
+    const customer = await stage.receiver((response) => {
+      release = () => void response.end('late');
+    });
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.gateway.sender.poll();
+    await customer.first(1);
+    const stopped = stage.gateway.stop();
+    release();
+    await stopped;
+    expect(await stage.attempts(webhook_id)).toMatchObject([{ status: 200, response: 'late' }]);
+  });
+});

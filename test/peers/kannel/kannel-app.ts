@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  kannel,
+  KannelCallbackVerifier,
+  KannelReportParser,
+  MessagingModule,
+  type MessagingOptions,
+} from '@dundun/messaging';
+import type { DataSourceOptions } from 'typeorm';
+import type { Kannel } from '../../support/kannel.js';
+
+const PATH = 'sms/reports';
+const SECRET = 'f3b1c7d0a94e4c6fb2a17c5e8d903b64';
+
+/** An app of somebody's, as the library's documentation has it, with this Kannel as its way out. */
+export async function startKannelApp(
+  peer: Kannel,
+  database: DataSourceOptions,
+  options: Partial<MessagingOptions> = {},
+): Promise<NestFastifyApplication> {
+  const port = await freePort();
+  const testing = await Test.createTestingModule({
+    imports: [
+      TypeOrmModule.forRoot(database),
+      MessagingModule.forRoot({
+        transport: kannel({
+          url: peer.url,
+          username: peer.username,
+          password: peer.password,
+          callbackUrl: `http://127.0.0.1:${port}/${PATH}`,
+          callbackSecret: SECRET,
+        }),
+        callbacks: {
+          parser: new KannelReportParser(),
+          verifier: new KannelCallbackVerifier(SECRET),
+        },
+        callbackPath: PATH,
+        ...options,
+      }),
+    ],
+  }).compile();
+  const app = testing.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
+  await app.listen(port, '127.0.0.1');
+  return app;
+}
+
+/** Known before anybody listens there: it is part of what Kannel is told. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}

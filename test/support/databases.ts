@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { SqliteDriver } from '../../src/config/sqlite-driver.js';
+import { describeWithServer } from './servers.js';
+
+export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
+
+/** What a suite adds to where its database is. */
+export type DatabaseExtras = Pick<
+  DataSourceOptions,
+  'entities' | 'migrations' | 'migrationsRun' | 'synchronize' | 'subscribers' | 'logging'
+>;
+
+/** A database that belongs to one suite: empty at its start, gone at its end. */
+export interface TestDatabase {
+  readonly kind: DatabaseKind;
+  /** `sqlite:PATH`, `postgres://…` or `mysql://…`; known from the suite's first hook on. */
+  readonly url: string;
+  options(extras?: DatabaseExtras): DataSourceOptions;
+  /** A data source on it that the suite's end destroys. */
+  open(extras?: DatabaseExtras): Promise<DataSource>;
+}
+
+/** Where a database was made, and how to be rid of it. */
+interface Place {
+  readonly url: string;
+  readonly options: DataSourceOptions;
+  remove(): Promise<void>;
+}
+
+/**
+ * Describes the same promises on every kind of database. A server that is not there has its suite
+ * skipped and named at the end of the run; SQLite is always there.
+ *
+ * @example
+ * describeEachDatabase('ledger', (db) => {
+ *   let source: DataSource;
+ *   beforeAll(async () => (source = await db.open({ entities: MESSAGING_ENTITIES })));
+ * });
+ */
+export function describeEachDatabase(
+  title: string,
+  body: (db: TestDatabase) => void,
+  kinds: readonly DatabaseKind[] = ['sqlite', 'postgres', 'mariadb'],
+): void {
+  for (const kind of kinds) {
+    if (kind === 'sqlite') describe(`${title} on sqlite`, () => describeOn(kind, makeFile, body));
+    else
+      describeWithServer(kind, title, (server) =>
+        describeOn(kind, () => MAKERS[kind](server), body),
+      );
+  }
+}
+
+const MAKERS = { postgres: makeOnPostgres, mariadb: makeOnMariaDb };
+
+function describeOn(
+  kind: DatabaseKind,
+  make: () => Promise<Place>,
+  body: (db: TestDatabase) => void,
+): void {
+  const sources: DataSource[] = [];
+  let made: Place | undefined;
+  const place = (): Place => {
+    if (!made) throw new Error('the database is there in hooks and tests, not yet in describe()');
+    return made;
+  };
+  const options = (extras?: DatabaseExtras): DataSourceOptions => ({
+    ...place().options,
+    ...extras,
+  });
+
+  beforeAll(async () => {
+    made = await make();
+  });
+  body({
+    kind,
+    get url() {
+      return place().url;
+    },
+    options,
+    async open(extras) {
+      const source = await new DataSource(options(extras)).initialize();
+      sources.push(source);
+      return source;
+    },
+  });
+  // Hooks run in the order they were written: after those of the body.
+  afterAll(async () => {
+    const open = sources.filter((source) => source.isInitialized);
+    await Promise.all(open.map((source) => source.destroy()));
+    await made?.remove();
+  });
+}
+
+async function makeFile(): Promise<Place> {
+  const directory = await mkdtemp(join(tmpdir(), 'dundun-test-'));
+  const path = join(directory, 'test.sqlite');
+  return {
+    url: `sqlite:${path}`,
+    options: { type: 'better-sqlite3', database: path, driver: SqliteDriver },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+async function makeOnPostgres(server: string): Promise<Place> {
+  const name = freshName();
+  const execute = async (sql: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: server });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  await execute(`CREATE DATABASE ${name}`);
+  const url = withDatabase(server, name);
+  return {
+    url,
+    options: { type: 'postgres', url },
+    remove: () => execute(`DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+async function makeOnMariaDb(server: string): Promise<Place> {
+  const name = freshName();
+  const execute = async (sql: string): Promise<void> => {
+    const connection = await createConnection({ uri: server });
+    await connection.query(sql);
+    await connection.end();
+  };
+  await execute(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
+  const url = withDatabase(server, name);
+  return {
+    url,
+    options: { type: 'mariadb', url },
+    remove: () => execute(`DROP DATABASE ${name}`),
+  };
+}
+
+function freshName(): string {
+  return `dundun_test_${randomBytes(6).toString('hex')}`;
+}
+
+function withDatabase(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,76 @@
+export interface KannelPorts {
+  readonly admin: number;
+  /** Where bearerbox waits for smsbox. */
+  readonly boxes: number;
+  readonly sendsms: number;
+  /** Where bearerbox waits for the network. */
+  readonly network: number;
+}
+
+export interface KannelPlace {
+  readonly directory: string;
+  readonly ports: KannelPorts;
+  readonly username: string;
+  readonly password: string;
+  readonly log: boolean;
+}
+
+/** Everything on loopback, both stores on disk, long texts in parts, callbacks repeated until they are taken. */
+export function kannelConfiguration({
+  directory,
+  ports,
+  username,
+  password,
+  log,
+}: KannelPlace): string {
+  return `
+group = core
+admin-port = ${ports.admin}
+admin-interface = 127.0.0.1
+admin-password = ${password}
+smsbox-port = ${ports.boxes}
+smsbox-interface = 127.0.0.1
+box-deny-ip = "*.*.*.*"
+box-allow-ip = "127.0.0.1"
+store-type = spool
+store-location = "${directory}/messages"
+dlr-storage = spool
+dlr-spool = "${directory}/reports"
+${logging(directory, 'bearerbox', log)}
+
+group = smsc
+smsc = fake
+smsc-id = FAKE
+port = ${ports.network}
+connect-allow-ip = 127.0.0.1
+
+group = smsbox
+smsbox-id = box1
+bearerbox-host = 127.0.0.1
+bearerbox-port = ${ports.boxes}
+sendsms-port = ${ports.sendsms}
+sendsms-interface = 127.0.0.1
+http-request-retry = 1000
+http-queue-delay = 1
+${log ? `access-log = "${directory}/smsbox-access.log"\n` : ''}${logging(directory, 'smsbox', log)}
+
+group = sendsms-user
+username = ${username}
+password = ${password}
+max-messages = 10
+concatenation = true
+user-deny-ip = "*.*.*.*"
+user-allow-ip = "127.0.0.1"
+
+group = sms-service
+keyword = default
+catch-all = true
+max-messages = 0
+text = "unused"
+`;
+}
+
+/** 0 is everything, 4 nothing but panic. */
+function logging(directory: string, box: string, log: boolean): string {
+  return `log-file = "${directory}/${box}.log"\nlog-level = ${log ? 0 : 4}`;
+}

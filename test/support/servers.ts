@@ -1,0 +1,31 @@
+import { describe } from '@jest/globals';
+
+export type ServerName = 'postgres' | 'mariadb' | 'redis' | 'kannel';
+
+interface Server {
+  /** Empty where a suite starts it itself. */
+  readonly url: string;
+  /** Why its suites are skipped, where they are: `no server at 127.0.0.1:5432`. */
+  readonly missing?: string;
+}
+
+/**
+ * A suite that needs a server. Without the server it is skipped, and the closing report names it with
+ * the reason, which it reads from the title.
+ */
+export function describeWithServer(
+  name: ServerName,
+  title: string,
+  body: (url: string) => void,
+): void {
+  const { url, missing } = find(name);
+  if (missing === undefined) describe(`${title} on ${name}`, () => body(url));
+  else describe.skip(`${title} on ${name} — ${missing}`, () => body(url));
+}
+
+/** What the probe before the run found. */
+function find(name: ServerName): Server {
+  const found = process.env.TEST_SERVERS;
+  if (!found) throw new Error('TEST_SERVERS is not set: run the suites through jest.config.js');
+  return (JSON.parse(found) as Record<ServerName, Server>)[name];
+}
