@@ -1,0 +1,59 @@
+import type { Extent } from '../harness/extent.js';
+import { type DatabaseKind, makeDatabase } from '../harness/database.place.js';
+import { HttpLoad } from '../harness/http.load.js';
+import type { ResultBook } from '../harness/result.book.js';
+import { alternate, ratio } from '../harness/rounds.js';
+import { Worker } from '../harness/worker.client.js';
+import { GatewayProcess } from './gateway.process.js';
+
+const CONNECTIONS = 64;
+
+/** A1: durable single sends a second through the gateway, and through the least that could do it. */
+export async function measureSingles(
+  book: ResultBook,
+  kind: DatabaseKind,
+  name: string,
+  { ms, rounds }: Extent,
+): Promise<void> {
+  const [own, bare] = [await makeDatabase(kind), await makeDatabase(kind)];
+  const gateway = await GatewayProcess.start(own.url);
+  const worker = await Worker.start(new URL('./bare.worker.js', import.meta.url), {
+    url: bare.url,
+  });
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${gateway.token}`,
+  };
+  const request = { path: '/ng/v1/sendsms', headers };
+  const loads = [gateway.url, await worker.call<string>('address')].map(
+    (origin) => new HttpLoad(origin, CONNECTIONS, request),
+  ) as [HttpLoad, HttpLoad];
+  try {
+    const [through, least] = await alternate(
+      [
+        { name: 'gateway', pid: gateway.pid, run: () => loads[0].run(ms, bodyOf) },
+        { name: 'bare Fastify, raw driver', pid: worker.pid, run: () => loads[1].run(ms, bodyOf) },
+      ],
+      rounds,
+    );
+    if (!through || !least) throw new Error('a side is missing');
+    book.sides('A1', name, [through, least]);
+    book.figure({
+      id: 'A1',
+      database: name,
+      what: `durable single sends through the gateway ÷ bare Fastify and raw driver, ${CONNECTIONS} in flight`,
+      value: ratio(through, least),
+      goal: ['>=', 0.7],
+    });
+  } finally {
+    await Promise.all(loads.map((load) => load.close()));
+    await gateway.stop();
+    await worker.stop();
+    await own.remove();
+    await bare.remove();
+  }
+}
+
+function bodyOf(n: number): string {
+  return `{"from":"ACME","to":["23480${10_000_000 + n}"],"body":"Your code is ${100_000 + (n % 900_000)}"}`;
+}

@@ -1,0 +1,169 @@
+import Database from 'libsql';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type DatabaseKind, type DatabasePlace, makeDatabase } from '../harness/database.place.js';
+import { moment } from '../harness/moment.js';
+import type { ResultBook } from '../harness/result.book.js';
+import { Worker } from '../harness/worker.client.js';
+import type { LedgerWorkerOptions } from './ledger.worker.js';
+import { readStarts, type Start } from './logged.transport.js';
+import { meanRate, worstWindow } from './window.js';
+
+/** Long enough that its third, when a holder has stopped, is longer than the rate's second. */
+const LEASE = 4_000;
+
+interface Scenario {
+  readonly rate: number;
+  readonly replicas: number;
+}
+
+/** D4: the worst second and the mean against the limit, in one process, and in three with one killed. */
+export async function measureRate(
+  book: ResultBook,
+  kind: DatabaseKind,
+  name: string,
+  { ms, full }: { ms: number; full: boolean },
+): Promise<void> {
+  for (const rate of full ? [50, 500, 5_000] : [500, 5_000])
+    for (const replicas of full || rate === 500 ? [1, 3] : [1]) {
+      const { worst, mean } = await run(kind, { rate, replicas }, ms);
+      const how = replicas === 1 ? '1 replica' : '3 replicas, the sending one killed half-way';
+      book.figure({
+        id: 'D4',
+        database: name,
+        what: `worst second ÷ limit, ${rate}/s, ${how}`,
+        value: worst / rate,
+        goal: ['<=', 1],
+      });
+      book.figure({
+        id: 'D4',
+        database: name,
+        what: `mean ÷ limit, ${rate}/s, ${how}`,
+        value: mean / rate,
+        goal: ['>=', 0.99],
+      });
+    }
+}
+
+async function run(
+  kind: DatabaseKind,
+  { rate, replicas }: Scenario,
+  ms: number,
+): Promise<{ worst: number; mean: number }> {
+  const place = await makeDatabase(kind);
+  const directory = await mkdtemp(join(tmpdir(), 'dundun-bench-starts-'));
+  const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
+  const workers: Worker[] = [];
+  const start = async (options: Partial<LedgerWorkerOptions>) => {
+    const worker = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+      url: place.url,
+      sink: await sink.call<string>('address'),
+      ...options,
+      messaging: {
+        lease: LEASE,
+        concurrency: 64,
+        rateLimit: { max: rate, per: '1s' },
+        ...options.messaging,
+      },
+    });
+    return worker;
+  };
+  const logOf = (index: number) => join(directory, `${index}.starts`);
+  try {
+    const seeder = await start({ messaging: { dispatch: false } });
+    await seeder.call('seed', Math.ceil((rate * (ms * replicas + 4_000)) / 1_000));
+    await seeder.stop();
+    for (let index = 0; index < replicas; index++)
+      workers.push(await start({ startLog: logOf(index) }));
+    const logs = () => workers.map((_, index) => readStarts(logOf(index)));
+    await starts(logs, 1);
+    if (replicas === 1) {
+      await sleep(ms + 1_000);
+      const [all] = logs() as [Start[]];
+      // The first second is warm-up for the mean, not for the ceiling.
+      return { worst: worstWindow(all), mean: meanRate(since(all, 1_000)) };
+    }
+    await sleep(ms);
+    // A starved machine may have moved the lane already: the holder is whoever sent last.
+    const latest = logs().map((log) => log.at(-1)?.at ?? 0);
+    const owner = latest.indexOf(Math.max(...latest));
+    const taken = nextLease(place);
+    await (workers[owner] as Worker).kill();
+    const newLease = await taken;
+    const before = (logs()[owner] as Start[]).length;
+    await starts(() => logs().filter((_, index) => index !== owner), 1);
+    await sleep(ms);
+    const all = logs();
+    const dead = all[owner] as Start[];
+    if (dead.length !== before) throw new Error('the dead sent on');
+    const merged = all.flat().sort((a, b) => a.at - b.at);
+    const last = (dead.at(-1) as Start).at;
+    return {
+      worst: worstWindow(merged),
+      mean: meanRate(since(merged, 1_000), newLease - last, last),
+    };
+  } finally {
+    for (const worker of workers) await worker.kill();
+    await sink.stop();
+    await place.remove();
+    await rm(directory, { recursive: true });
+  }
+}
+
+function since(starts: readonly Start[], ms: number): Start[] {
+  const from = (starts[0] as Start).at + ms;
+  return starts.filter(({ at }) => at >= from);
+}
+
+async function starts(logs: () => Start[][], least: number): Promise<void> {
+  const deadline = moment() + 60_000;
+  while (logs().reduce((sum, log) => sum + log.length, 0) < least) {
+    if (moment() > deadline) throw new Error('nobody sends');
+    await sleep(5);
+  }
+}
+
+/** When the lane's fence next grows: somebody else was granted it. */
+async function nextLease({ url }: DatabasePlace): Promise<number> {
+  const fence = await openFence(url);
+  try {
+    const first = await fence.read();
+    const deadline = moment() + 60_000;
+    while ((await fence.read()) === first) {
+      if (moment() > deadline) throw new Error('nobody took the lane over');
+      await sleep(2);
+    }
+    return moment();
+  } finally {
+    await fence.close();
+  }
+}
+
+interface Fence {
+  read(): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function openFence(url: string): Promise<Fence> {
+  const sql = 'SELECT max(fence) AS fence FROM messaging_lane';
+  if (url.startsWith('sqlite:')) {
+    const database = new Database(url.slice('sqlite:'.length), { timeout: 1_000 });
+    const statement = database.prepare(sql);
+    return {
+      read: async () => (statement.get() as { fence: number }).fence,
+      close: async () => void database.close(),
+    };
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    read: async () => Number((await client.query<{ fence: string }>(sql)).rows[0]?.fence),
+    close: () => client.end(),
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,118 @@
+import { type DatabaseKind, makeDatabase } from '../harness/database.place.js';
+import type { ResultBook } from '../harness/result.book.js';
+import { alternate, ratio, type Side, type SideResult } from '../harness/rounds.js';
+import { Worker } from '../harness/worker.client.js';
+
+/** Requests in flight on every side. */
+const WIDTH = 64;
+
+export interface ThroughputExtent {
+  /** Messages of one run of one side. */
+  readonly messages: number;
+  readonly rounds: number;
+}
+
+/** D1: single messages a second from the ledger over the wire to the ledger, against the wire alone. */
+export async function measureThroughput(
+  book: ResultBook,
+  kind: DatabaseKind,
+  name: string,
+  { messages, rounds }: ThroughputExtent,
+): Promise<void> {
+  const places = [await makeDatabase(kind), await makeDatabase(kind)] as const;
+  const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
+  const address = await sink.call<string>('address');
+  const common = { sink: address, messaging: { concurrency: WIDTH } };
+  const straight = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+    ...common,
+    url: places[0].url,
+  });
+  const intercepted = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+    ...common,
+    url: places[1].url,
+    interceptor: true,
+  });
+  const client = await Worker.start(new URL('./client.worker.js', import.meta.url), {
+    sink: address,
+    width: WIDTH,
+  });
+  const side = (title: string, worker: Worker, command: string): Side => ({
+    name: title,
+    pid: worker.pid,
+    run: () => worker.call(command, messages),
+  });
+  try {
+    const results = await alternate(
+      [
+        side('ledger, straight', straight, 'drain'),
+        side('no ledger, straight', client, 'straight'),
+        side('ledger, HttpService', intercepted, 'drain'),
+        side('no ledger, HttpService', client, 'intercepted'),
+        side('undici pool', client, 'undici'),
+      ],
+      rounds,
+    );
+    book.sides('D1', name, results);
+    const [own, same, slow, slowSame, undici] = results as [
+      SideResult,
+      SideResult,
+      SideResult,
+      SideResult,
+      SideResult,
+    ];
+    const figure = (what: string, value: number, goal: number) =>
+      book.figure({ id: 'D1', database: name, what, value, goal: ['>=', goal] });
+    figure('ledger → wire → ledger ÷ the same requests with no ledger', ratio(own, same), 0.8);
+    figure('the same with an interceptor on HttpService, both', ratio(slow, slowSame), 0.8);
+    figure('ledger → wire → ledger ÷ bare undici pool', ratio(own, undici), 0.5);
+    figure('the same with HttpService in the path ÷ bare undici pool', ratio(slow, undici), 0.3);
+  } finally {
+    for (const worker of [straight, intercepted, client, sink]) await worker.stop();
+    for (const place of places) await place.remove();
+  }
+}
+
+/** D2: the same against a job per message, the queue's limiter, `HttpService` and one UPDATE. */
+export async function measureUsualWay(
+  book: ResultBook,
+  kind: DatabaseKind,
+  name: string,
+  { messages, rounds }: ThroughputExtent,
+): Promise<void> {
+  const places = [await makeDatabase(kind), await makeDatabase(kind)] as const;
+  const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
+  const address = await sink.call<string>('address');
+  const own = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+    url: places[0].url,
+    sink: address,
+    messaging: { concurrency: WIDTH },
+  });
+  const usual = await Worker.start(new URL('./usual.worker.js', import.meta.url), {
+    url: places[1].url,
+    sink: address,
+    width: WIDTH,
+    redisUrl: process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379',
+  });
+  const few = Math.ceil(messages / 5);
+  try {
+    const [mine, theirs] = await alternate(
+      [
+        { name: 'ledger', pid: own.pid, run: () => own.call('drain', messages) },
+        { name: 'job per message', pid: usual.pid, run: () => usual.call('run', few) },
+      ],
+      rounds,
+    );
+    if (!mine || !theirs) throw new Error('a side is missing');
+    book.sides('D2', name, [mine, theirs]);
+    book.figure({
+      id: 'D2',
+      database: name,
+      what: 'ledger → wire → ledger ÷ BullMQ job per message, its limiter, HttpService, one UPDATE',
+      value: ratio(mine, theirs),
+      goal: ['>=', 5],
+    });
+  } finally {
+    for (const worker of [own, usual, sink]) await worker.stop();
+    for (const place of places) await place.remove();
+  }
+}

@@ -1,0 +1,34 @@
+import type { Start } from './logged.transport.js';
+
+/** Most messages started in any second; `starts` in order. */
+export function worstWindow(starts: readonly Start[]): number {
+  let worst = 0;
+  let inside = 0;
+  let oldest = 0;
+  for (const { at, messages } of starts) {
+    inside += messages;
+    while ((starts[oldest] as Start).at <= at - 1_000)
+      inside -= (starts[oldest++] as Start).messages;
+    worst = Math.max(worst, inside);
+  }
+  return worst;
+}
+
+/**
+ * Messages a second, as the slope of the line nearest to the running count: a bunch at one end weighs
+ * no more than elsewhere. What came after `until` is moved forward by `gap` milliseconds.
+ */
+export function meanRate(starts: readonly Start[], gap = 0, until = Infinity): number {
+  const times = starts.map(({ at }) => (at > until ? at - gap : at));
+  const centre = times.reduce((sum, time) => sum + time, 0) / times.length;
+  let count = 0;
+  let product = 0;
+  let square = 0;
+  starts.forEach(({ messages }, index) => {
+    const time = (times[index] as number) - centre;
+    product += time * (count + messages / 2);
+    square += time * time;
+    count += messages;
+  });
+  return (product / square) * 1_000;
+}

@@ -1,0 +1,46 @@
+import 'reflect-metadata';
+import { MessagingModule, type MessagingOptions, simulator } from '@dundun/messaging';
+import { type INestApplicationContext, Module, type ModuleMetadata } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Logger } from 'typeorm';
+import { dataSourceOptions } from './data.source.js';
+
+export interface AppOptions {
+  readonly url: string;
+  readonly messaging: MessagingOptions;
+  /** Sees every statement, where it is given. */
+  readonly logger?: Logger;
+  readonly imports?: ModuleMetadata['imports'];
+}
+
+@Module({})
+class BenchModule {}
+
+/** A customer's app: the library over the app's own database. */
+export async function startApp({
+  url,
+  messaging,
+  logger,
+  imports = [],
+}: AppOptions): Promise<INestApplicationContext> {
+  return NestFactory.createApplicationContext(
+    {
+      module: BenchModule,
+      imports: [
+        TypeOrmModule.forRoot({
+          ...dataSourceOptions(url),
+          ...(logger && { logger, logging: ['query'] }),
+        }),
+        MessagingModule.forRoot({
+          transport: simulator(),
+          migrate: true,
+          callbackPath: false,
+          ...messaging,
+        }),
+        ...imports,
+      ],
+    },
+    { logger: ['error', 'warn'], abortOnError: false },
+  );
+}

@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** Clock ticks of `/proc`: 100 a second on every Linux. */
+const TICK = 10;
+
+/** Milliseconds of CPU the process has used, user and system; NaN where there is no `/proc`. */
+export function cpuMilliseconds(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK;
+}
+
+/** Resident memory now, in MiB. */
+export function memory(pid: number): number {
+  return status(pid, 'VmRSS');
+}
+
+/** Highest resident memory since {@link resetPeak}, in MiB, as the kernel saw it. */
+export function peakMemory(pid: number): number {
+  return status(pid, 'VmHWM');
+}
+
+export function resetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // Not Linux: the figures are NaN and shown as a dash.
+  }
+}
+
+function status(pid: number, field: string): number {
+  const match = new RegExp(`${field}:\\s+(\\d+) kB`).exec(read(`/proc/${pid}/status`));
+  return Number(match?.[1] ?? Number.NaN) / 1_024;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

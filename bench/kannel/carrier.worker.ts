@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+import { serve } from '../harness/worker.serve.js';
+
+/** Reports in one callback. */
+const GROUP = 500;
+
+let references = 0;
+let waiting: string[] = [];
+let pumping = false;
+let pool: Pool | undefined;
+let path = '';
+let key = Buffer.alloc(0);
+
+/**
+ * A carrier that delivers at once. It calls back as large carriers do, several reports at a time: what
+ * has gathered while the call before was answered.
+ */
+const server = createServer((request, response) => {
+  let text = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => (text += chunk));
+  request.on('end', () => {
+    const { to } = JSON.parse(text) as { to: string[] };
+    const reference = `sink-${++references}`;
+    const body = `{"status_code":200,"message":"ok","reference_id":"${reference}","recipients_processed":1}`;
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+    response.end(body);
+    waiting.push(
+      `{"reference_id":"${reference}","message_id":"${reference}-0","to":"${to[0]}","from":"ACME","status":"delivered","error_code":null,"smsc_timestamp":"${new Date().toISOString()}","sequence":2}`,
+    );
+    if (!pumping) void pump();
+  });
+});
+server.keepAliveTimeout = 60_000;
+
+async function pump(): Promise<void> {
+  pumping = true;
+  while (waiting.length > 0 && pool) {
+    const body = `[${waiting.slice(0, GROUP).join(',')}]`;
+    waiting = waiting.slice(GROUP);
+    const id = `msg_${references}_${waiting.length}`;
+    const at = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
+    const { statusCode, body: answer } = await pool.request({
+      path,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': at,
+        'webhook-signature': `v1,${signature}`,
+      },
+      body,
+    });
+    await answer.dump();
+    if (statusCode >= 300) throw new Error(`a callback was answered ${statusCode}`);
+  }
+  pumping = false;
+}
+
+serve({
+  start: () => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)),
+  address: async () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  reportTo: async ({ url, secret }: { url: string; secret: string }) => {
+    const { origin, pathname } = new URL(url);
+    pool = new Pool(origin, { connections: 1 });
+    path = pathname;
+    key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  },
+  stop: async () => {
+    await pool?.destroy();
+    server.closeAllConnections();
+    server.close();
+  },
+});

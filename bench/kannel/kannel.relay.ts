@@ -1,0 +1,36 @@
+import { HttpLoad } from '../harness/http.load.js';
+import { Worker } from '../harness/worker.client.js';
+import { Kannel } from '../../test/support/kannel.js';
+import { CONNECTIONS, type Relay } from './relay.js';
+
+/** Kannel without its logs, telling its customer what the gateway does: accepted, and delivered. */
+export async function startKannelRelay(): Promise<Relay> {
+  const customer = await Worker.start(new URL('./customer.worker.js', import.meta.url));
+  const kannel = await Kannel.start({ log: false });
+  const { origin, pathname } = new URL(kannel.url);
+  const load = new HttpLoad(origin, CONNECTIONS, {
+    path: pathname,
+    headers: {
+      'content-type': 'text/plain; charset=UTF-8',
+      'x-kannel-username': kannel.username,
+      'x-kannel-password': kannel.password,
+      'x-kannel-from': 'ACME',
+      'x-kannel-to': '2348012345678',
+      'x-kannel-coding': '0',
+      'x-kannel-dlr-mask': '9',
+      'x-kannel-dlr-url': `${await customer.call<string>('address')}/?status=%d`,
+    },
+  });
+  return {
+    name: 'Kannel',
+    pids: [kannel.pid('bearerbox'), kannel.pid('smsbox')],
+    load,
+    bodyOf: (n) => `Your code is ${100_000 + (n % 900_000)}`,
+    customer,
+    stop: async () => {
+      await load.close();
+      await kannel.stop();
+      await customer.stop();
+    },
+  };
+}
