@@ -47,9 +47,11 @@ function suite(database: TestDatabase): void {
     expect(await numbersDelivered()).toEqual(to);
     expect((await peer.taken()).toSorted()).toEqual(to);
     // Each report came once: Kannel took the answer to its callback for a success.
-    const { data } = await sms.reports({ batchIds: [id], limit: 1_000 });
-    const of = (word: string) => data.filter(({ rawStatus }) => rawStatus === word).length;
-    expect([of('8'), of('1')]).toEqual([100, 100]);
+    await eventually(async () => {
+      const { data } = await sms.reports({ batchIds: [id], limit: 1_000 });
+      const of = (word: string) => data.filter(({ rawStatus }) => rawStatus === word).length;
+      expect([of('8'), of('1')]).toEqual([100, 100]);
+    });
   });
 
   it('texts arrive as they were written, in as many parts as we say', async () => {
