@@ -4,6 +4,7 @@ import { AuthGuard } from './auth.guard.js';
 import { CredentialUse } from './credential-use.js';
 import { CredentialVerifier } from './credential.verifier.js';
 import { FailedAttempts } from './failed-attempts.js';
+import { PendingSends } from './pending-sends.js';
 import { RequestLimit } from './request-limit.js';
 import { SenderRegistry } from './sender.registry.js';
 
@@ -15,6 +16,7 @@ import { SenderRegistry } from './sender.registry.js';
     CredentialUse,
     CredentialVerifier,
     FailedAttempts,
+    PendingSends,
     RequestLimit,
     SenderRegistry,
   ],
@@ -24,6 +26,7 @@ import { SenderRegistry } from './sender.registry.js';
     CredentialUse,
     CredentialVerifier,
     FailedAttempts,
+    PendingSends,
     RequestLimit,
     SenderRegistry,
   ],

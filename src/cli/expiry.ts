@@ -1,5 +1,5 @@
 import { invalidFields } from '../http/api-error.js';
-import { parseTimestamp } from '../sms/rfc3339.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 
 const UNITS = { h: 3_600_000, d: 86_400_000 } as const;
 

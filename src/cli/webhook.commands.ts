@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { invalidFields } from '../http/api-error.js';
-import { parseTimestamp, TIMESTAMP_RULE } from '../sms/rfc3339.js';
+import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 import { webhookAnswer, webhookSecretAnswer } from '../webhooks/webhook.view.js';
 import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
 import { WebhookRedeliveryService } from '../webhooks/webhook-redelivery.service.js';

@@ -1,14 +1,15 @@
-import { type Page, type ReportView, SmsService } from '@dundun/messaging';
+import { SmsService } from '@dundun/messaging';
 import { Controller, Get } from '@nestjs/common';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
 import { Documented } from '../http/documented.decorator.js';
+import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import { CURSOR, limit as limitUpTo, PHONE_NUMBER, TIME } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { isReferenceId, ReferenceId } from './reference-id.js';
-import { parseTimestamp } from './rfc3339.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 import { BatchReportsQuery, REPORTED, ReportsQuery } from './sms.dto.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
-import { type DeliveryReportAnswer, deliveryReportAnswer, type PageAnswer } from './sms.view.js';
+import { type DeliveryReportAnswer, deliveryReportAnswer } from './sms.view.js';
 
 /** Delivery reports, whatever `delivery_report` was; oldest first. */
 @Controller('ng/v1')
@@ -36,7 +37,8 @@ export class DeliveryReportsController {
     @ValidQuery(BatchReportsQuery) { cursor, limit }: BatchReportsQuery,
   ): Promise<PageAnswer<DeliveryReportAnswer>> {
     await this.sms.batch(id, { tenant });
-    return answer(await this.sms.reports({ tenant, batchIds: [id], cursor, limit }));
+    const page = await this.sms.reports({ tenant, batchIds: [id], cursor, limit });
+    return pageAnswer(page, deliveryReportAnswer);
   }
 
   @Get('deliveryreports')
@@ -80,10 +82,6 @@ export class DeliveryReportsController {
       cursor: query.cursor,
       limit: query.limit,
     });
-    return answer(page);
+    return pageAnswer(page, deliveryReportAnswer);
   }
-}
-
-function answer(page: Page<ReportView>): PageAnswer<DeliveryReportAnswer> {
-  return { data: page.data.map(deliveryReportAnswer), next_cursor: page.nextCursor };
 }

@@ -1,7 +1,7 @@
 import { type FieldError, isPhoneNumber } from '@dundun/messaging';
 import { isSenderId, SENDER_ID_RULE } from '../accounts/sender-id.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { parseTimestamp, TIMESTAMP_RULE } from './rfc3339.js';
+import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 
 /** A send request (interface section 2.1), checked. */
 export interface SendSms {

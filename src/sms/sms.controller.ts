@@ -11,26 +11,26 @@ import { ApiError } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
 import type { HttpReply } from '../http/http-message.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import { CURSOR, limit as limitUpTo } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { validated } from '../http/validated.js';
 import { Metrics } from '../metrics/metrics.js';
-import { IdempotencyKey } from './idempotency-key.js';
-import { PendingSends } from './pending-sends.js';
+import { IdempotencyKey } from '../http/idempotency-key.js';
+import { PendingSends } from '../accounts/pending-sends.js';
 import { ReferenceId } from './reference-id.js';
-import { parseTimestamp } from './rfc3339.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 import { readSendSms, type SendSms } from './send-sms.js';
 import { BatchesQuery, RescheduleBody } from './sms.dto.js';
 import {
   type BatchAnswer,
   type BatchSummary,
   batchSummary,
-  type PageAnswer,
   type SendSmsAnswer,
   sendSmsAnswer,
 } from './sms.view.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
-import { inWireFields } from './wire-fields.js';
+import { inWireFields } from '../http/wire-fields.js';
 
 const readReschedule = (body: object): RescheduleBody => validated(RescheduleBody, body);
 
@@ -117,8 +117,7 @@ export class SmsController {
     @AccountId() tenant: string,
     @ValidQuery(BatchesQuery) { cursor, limit }: BatchesQuery,
   ): Promise<PageAnswer<BatchSummary>> {
-    const page = await this.sms.batches({ tenant, cursor, limit });
-    return { data: page.data.map(batchSummary), next_cursor: page.nextCursor };
+    return pageAnswer(await this.sms.batches({ tenant, cursor, limit }), batchSummary);
   }
 
   @Get('sms/:referenceId')

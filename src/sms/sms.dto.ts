@@ -1,17 +1,8 @@
 import type { ReportedStatus } from '@dundun/messaging';
-import { Transform, Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
-import { IsTimestamp } from './is-timestamp.decorator.js';
+import { Transform } from 'class-transformer';
+import { ArrayMaxSize, IsIn, IsOptional, IsString, Matches } from 'class-validator';
+import { IsTimestamp } from '../http/is-timestamp.decorator.js';
+import { PageOf } from '../http/page-query.js';
 
 export const REPORTED: readonly ReportedStatus[] = [
   'sent',
@@ -23,32 +14,11 @@ export const REPORTED: readonly ReportedStatus[] = [
   'read',
 ];
 
-/** Query of every list. */
-class PageQuery {
-  /** `next_cursor` of the page before. */
-  @IsOptional()
-  @IsString({ message: 'must be the next_cursor of the page before' })
-  @MaxLength(500, { message: 'must be the next_cursor of the page before' })
-  readonly cursor?: string;
-}
-
 /** `GET /ng/v1/sms` */
-export class BatchesQuery extends PageQuery {
-  @Type(() => Number)
-  @IsInt({ message: 'must be a whole number from 1 to 100' })
-  @Min(1, { message: 'must be a whole number from 1 to 100' })
-  @Max(100, { message: 'must be a whole number from 1 to 100' })
-  readonly limit: number = 20;
-}
+export class BatchesQuery extends PageOf(100, 20) {}
 
 /** `GET /ng/v1/sms/{reference_id}/reports` */
-export class BatchReportsQuery extends PageQuery {
-  @Type(() => Number)
-  @IsInt({ message: 'must be a whole number from 1 to 1000' })
-  @Min(1, { message: 'must be a whole number from 1 to 1000' })
-  @Max(1000, { message: 'must be a whole number from 1 to 1000' })
-  readonly limit: number = 100;
-}
+export class BatchReportsQuery extends PageOf(1_000, 100) {}
 
 /** `GET /ng/v1/deliveryreports` */
 export class ReportsQuery extends BatchReportsQuery {

@@ -2,13 +2,11 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DeliveryReportsController } from './delivery-reports.controller.js';
 import { EstimateController } from './estimate.controller.js';
-import { PendingSends } from './pending-sends.js';
 import { SmsController } from './sms.controller.js';
 
 /** The SMS surface. */
 @Module({
   imports: [AccountsModule],
-  providers: [PendingSends],
   controllers: [EstimateController, SmsController, DeliveryReportsController],
 })
 export class SmsModule {}

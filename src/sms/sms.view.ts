@@ -89,9 +89,3 @@ export function deliveryReportAnswer(report: ReportView): DeliveryReportAnswer {
     received_at: report.receivedAt.toISOString(),
   };
 }
-
-/** A page of a list. */
-export interface PageAnswer<T> {
-  readonly data: readonly T[];
-  readonly next_cursor: string | null;
-}

@@ -1,18 +1,7 @@
-import { Type } from 'class-transformer';
-import {
-  IsBoolean,
-  IsInt,
-  IsOptional,
-  IsRFC3339,
-  IsString,
-  IsUUID,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsBoolean, IsOptional, IsRFC3339, IsString, IsUUID } from 'class-validator';
+import { PageOf } from '../http/page-query.js';
 
 const URL_RULE = 'must be an address such as https://example.com/sms-reports';
-const LIMIT_RULE = 'must be a whole number from 1 to 1000';
 
 /** `POST /ng/v1/webhooks` */
 export class CreateWebhookBody {
@@ -45,16 +34,4 @@ export class RedeliverBody {
 }
 
 /** `GET /ng/v1/webhooks/{id}/attempts` */
-export class AttemptsQuery {
-  /** `next_cursor` of the page before. */
-  @IsOptional()
-  @IsString({ message: 'must be the next_cursor of the page before' })
-  @MaxLength(500, { message: 'must be the next_cursor of the page before' })
-  readonly cursor?: string;
-
-  @Type(() => Number)
-  @IsInt({ message: LIMIT_RULE })
-  @Min(1, { message: LIMIT_RULE })
-  @Max(1000, { message: LIMIT_RULE })
-  readonly limit: number = 100;
-}
+export class AttemptsQuery extends PageOf(1_000, 100) {}

@@ -3,6 +3,7 @@ import { AccountId, Auth } from '../accounts/auth.decorators.js';
 import { invalidFields } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import { CURSOR, limit as limitUpTo } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { validated } from '../http/validated.js';
@@ -28,11 +29,6 @@ import { WebhookSender } from './webhook-sender.js';
 
 const readCreate = (body: object): CreateWebhookBody => validated(CreateWebhookBody, body);
 const readUpdate = (body: object): UpdateWebhookBody => validated(UpdateWebhookBody, body);
-
-interface PageAnswer<T> {
-  readonly data: readonly T[];
-  readonly next_cursor: string | null;
-}
 
 /** `{id}` of the path; ids are compared in lower case. */
 function WebhookId(): ParameterDecorator {
@@ -190,8 +186,7 @@ export class WebhooksController {
     @ValidQuery(AttemptsQuery) query: AttemptsQuery,
   ): Promise<PageAnswer<WebhookAttemptAnswer>> {
     const endpoint = await this.endpoints.get(account, id);
-    const page = await this.attempts.page(endpoint.id, query);
-    return { data: page.data.map(webhookAttemptAnswer), next_cursor: page.nextCursor };
+    return pageAnswer(await this.attempts.page(endpoint.id, query), webhookAttemptAnswer);
   }
 
   /** One delivery, everything since a time, or without either whatever was never delivered. */

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiError } from '../http/api-error.js';
-import type { HttpRequest } from '../http/http-message.js';
+import { ApiError } from './api-error.js';
+import type { HttpRequest } from './http-message.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
