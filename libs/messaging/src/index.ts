@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 
-export { SmsService, type ListOptions, type TenantOption } from './channels/sms.service.js';
+export type { ListOptions, TenantOption } from './channels/channel.service.js';
+export { SmsService } from './channels/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
 export { type FieldMap, type FieldName, fieldMapParser } from './callbacks/field-map.parser.js';
 export { InterfaceReportParser } from './callbacks/interface.parser.js';

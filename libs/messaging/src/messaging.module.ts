@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import type { DataSource } from 'typeorm';
+import { Intake } from './channels/intake.js';
 import { SmsService } from './channels/sms.service.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
@@ -41,6 +42,7 @@ import { http } from './transports/http/http.transport.js';
   imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
   providers: [
     StatusListeners,
+    Intake,
     SmsService,
     ContactsService,
     PolicyService,

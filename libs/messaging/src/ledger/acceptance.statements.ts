@@ -1,5 +1,6 @@
 import type { Columns, Dialect } from './dialect.js';
-import { BATCH_PHASE } from './schema.js';
+import type { NewBatch } from './new-batch.js';
+import { BATCH_PHASE, CHUNK_SIZE, CLASS_ORDER } from './schema.js';
 
 const BATCH = {
   v_id: 'uuid',
@@ -49,8 +50,6 @@ export function acceptanceStatements(dialect: Dialect) {
       FROM ${keys.sql} ${dialect.join} messaging_batch b ${dialect.by('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`;
   return {
-    batch,
-    chunk,
     keys,
     ids,
     lanes,
@@ -73,5 +72,37 @@ export function acceptanceStatements(dialect: Dialect) {
       set: 'idempotency_key = NULL',
       where: 'messaging_batch.id = v_id',
     }),
+    batchRows: (batches: readonly NewBatch[]) => batch.bind(batches.map(batchRow)),
+    chunkRows: (batches: readonly NewBatch[]) => chunk.bind(batches.flatMap(chunkRowsOf)),
   };
+}
+
+export type AcceptanceStatements = ReturnType<typeof acceptanceStatements>;
+
+function batchRow(batch: NewBatch): unknown[] {
+  return [
+    batch.id,
+    batch.tenant,
+    batch.channel,
+    batch.lane,
+    CLASS_ORDER[batch.class],
+    batch.sender,
+    batch.content,
+    batch.deliveryReport ? 1 : 0,
+    batch.parts,
+    batch.recipients.length,
+    batch.createdAt * 1_000,
+    batch.sendAt === null ? null : batch.sendAt * 1_000,
+    batch.validFor === null ? null : batch.validFor * 1_000,
+    batch.idempotencyKey,
+    batch.fingerprint,
+    batch.denied.length,
+  ];
+}
+
+function chunkRowsOf({ id, recipients }: NewBatch): unknown[][] {
+  const rows: unknown[][] = [];
+  for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)
+    rows.push([id, n, recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE).join('\n')]);
+  return rows;
 }

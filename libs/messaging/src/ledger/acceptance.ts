@@ -1,36 +1,17 @@
 import { IdempotencyKeyReusedError } from '../message/errors.js';
-import { acceptanceStatements } from './acceptance.statements.js';
+import { type AcceptanceStatements, acceptanceStatements } from './acceptance.statements.js';
+import { type AcceptedBatch, accepted } from './accepted-batch.js';
 import { isDataError, isUnavailable } from './database-errors.js';
 import { DeniedRecipients } from './denied-recipients.js';
 import { GroupCommit } from './group-commit.js';
+import { IdempotencyKeys, keyOf } from './idempotency-keys.js';
 import type { LedgerDatabase, Sql, Transaction } from './ledger-database.js';
 import type { NewBatch } from './new-batch.js';
-import { CHUNK_SIZE, CLASS_ORDER } from './schema.js';
 import type { StatusChange } from './status-change.js';
 import type { StatusWriter } from './status-writer.js';
 
 /** Milliseconds between tries while the database is away: a restart is sat out, an outage is told. */
 const WAITS = [50, 100, 200, 400, 800, 1_600, 2_000];
-
-export interface AcceptedBatch {
-  readonly id: string;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
-  readonly recipients: number;
-  readonly replayed: boolean;
-  /** Statuses it began with. */
-  readonly changes: readonly StatusChange[];
-}
-
-interface KeyRow {
-  readonly id: string;
-  readonly tenant: string;
-  readonly channel: string;
-  readonly idempotency_key: string;
-  readonly fingerprint: string;
-  readonly created_at: string | number;
-  readonly recipient_count: number;
-}
 
 /**
  * The ledger's entrance. A batch of any size is two inserts, and concurrent sends share them:
@@ -40,15 +21,17 @@ export class Acceptance {
   readonly #group: GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>;
   /** Apart, because a key may be held by somebody's open transaction, and nobody else shall wait for that. */
   readonly #keyed: GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>;
-  readonly #statements: ReturnType<typeof acceptanceStatements>;
+  readonly #statements: AcceptanceStatements;
+  readonly #keys: IdempotencyKeys;
   readonly #denied: DeniedRecipients;
 
   constructor(
     private readonly database: LedgerDatabase,
     writer: StatusWriter,
-    private readonly idempotencyWindow: number,
+    idempotencyWindow: number,
   ) {
     this.#statements = acceptanceStatements(database.dialect);
+    this.#keys = new IdempotencyKeys(this.#statements, idempotencyWindow);
     this.#denied = new DeniedRecipients(database.dialect, writer);
     const group = () =>
       new GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>(
@@ -86,17 +69,8 @@ export class Acceptance {
    * The batch that has this one's idempotency key already.
    * @throws IdempotencyKeyReusedError where that is another message
    */
-  async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<AcceptedBatch | undefined> {
-    if (batch.idempotencyKey === null) return undefined;
-    const { keys, findKeys } = this.#statements;
-    const [row] = await sql.all<KeyRow>(
-      findKeys,
-      keys.bind([[batch.tenant, batch.channel, batch.idempotencyKey]]),
-    );
-    const owner = row && ownerOf(row);
-    if (!owner || owner.createdAt + this.idempotencyWindow < batch.createdAt) return undefined;
-    if (owner.fingerprint !== batch.fingerprint) throw new IdempotencyKeyReusedError();
-    return accepted(batch, owner, []);
+  replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<AcceptedBatch | undefined> {
+    return this.#keys.replayOf(batch, sql);
   }
 
   async idle(): Promise<void> {
@@ -129,8 +103,8 @@ export class Acceptance {
       return this.database.transaction((tx) => this.#store(tx, take()));
     const batches = take();
     await this.database.statement(insertAtOnce, [
-      ...this.#batchRows(batches),
-      ...this.#chunkRows(batches),
+      ...this.#statements.batchRows(batches),
+      ...this.#statements.chunkRows(batches),
     ]);
     return batches.map((batch) => accepted(batch, batch, []));
   }
@@ -141,7 +115,7 @@ export class Acceptance {
   ): Promise<(AcceptedBatch | IdempotencyKeyReusedError)[]> {
     const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
     let changes: ReadonlyMap<string, readonly StatusChange[]> | undefined;
-    let owners = await this.#owners(tx, keyed);
+    let owners = await this.#keys.owners(tx, keyed);
     const fresh = batches.filter((batch) => {
       const key = keyOf(batch);
       if (key === null) return true;
@@ -152,7 +126,7 @@ export class Acceptance {
     if (fresh.length > 0) {
       await this.#insertBatches(tx, fresh);
       // Another process may have stored a key first: its row is the one that counts.
-      if (keyed.length > 0) owners = await this.#owners(tx, keyed);
+      if (keyed.length > 0) owners = await this.#keys.owners(tx, keyed);
       const stored = fresh.filter(
         (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch)!)?.id === batch.id,
       );
@@ -167,104 +141,17 @@ export class Acceptance {
     });
   }
 
-  /** Who holds the keys now; keys past their window are given up. */
-  async #owners(
-    tx: Sql,
-    keyed: readonly NewBatch[],
-  ): Promise<
-    Map<
-      string,
-      Pick<NewBatch, 'id' | 'fingerprint' | 'createdAt'> & { recipients: { length: number } }
-    >
-  > {
-    const owners = new Map<string, NewBatch | ReturnType<typeof ownerOf>>();
-    if (keyed.length === 0) return owners;
-    const { keys, selectKeys, releaseKeys } = this.#statements;
-    const rows = await tx.all<KeyRow>(
-      selectKeys,
-      keys.bind(
-        keyed.map(({ tenant, channel, idempotencyKey }) => [tenant, channel, idempotencyKey]),
-      ),
-    );
-    const expired: string[][] = [];
-    for (const row of rows) {
-      const owner = ownerOf(row);
-      const { createdAt } = keyed[0] as NewBatch;
-      if (owner.createdAt + this.idempotencyWindow < createdAt) expired.push([row.id]);
-      else owners.set(JSON.stringify([row.tenant, row.channel, row.idempotency_key]), owner);
-    }
-    if (expired.length > 0) await tx.run(releaseKeys, this.#statements.ids.bind(expired));
-    return owners;
-  }
-
   async #insertBatches(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
     const { lanes, insertBatches, advanceLanes } = this.#statements;
     const keys = [...new Set(batches.map(({ lane }) => lane))].map((lane) => [lane]);
     if (advanceLanes) await tx.run(advanceLanes, lanes.bind(keys));
-    await tx.run(insertBatches, this.#batchRows(batches));
+    await tx.run(insertBatches, this.#statements.batchRows(batches));
   }
 
   async #insertChunks(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
-    if (batches.length > 0) await tx.run(this.#statements.insertChunks, this.#chunkRows(batches));
+    if (batches.length > 0)
+      await tx.run(this.#statements.insertChunks, this.#statements.chunkRows(batches));
   }
-
-  #batchRows(batches: readonly NewBatch[]): unknown[] {
-    return this.#statements.batch.bind(
-      batches.map((item) => [
-        item.id,
-        item.tenant,
-        item.channel,
-        item.lane,
-        CLASS_ORDER[item.class],
-        item.sender,
-        item.content,
-        item.deliveryReport ? 1 : 0,
-        item.parts,
-        item.recipients.length,
-        item.createdAt * 1_000,
-        item.sendAt === null ? null : item.sendAt * 1_000,
-        item.validFor === null ? null : item.validFor * 1_000,
-        item.idempotencyKey,
-        item.fingerprint,
-        item.denied.length,
-      ]),
-    );
-  }
-
-  #chunkRows(batches: readonly NewBatch[]): unknown[] {
-    const rows: unknown[][] = [];
-    for (const { id, recipients } of batches)
-      for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)
-        rows.push([id, n, recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE).join('\n')]);
-    return this.#statements.chunk.bind(rows);
-  }
-}
-
-function accepted(
-  batch: NewBatch,
-  owner: Pick<NewBatch, 'id' | 'createdAt'> & { recipients: { length: number } },
-  changes: readonly StatusChange[],
-): AcceptedBatch {
-  return {
-    id: owner.id,
-    createdAt: owner.createdAt,
-    recipients: owner.recipients.length,
-    replayed: owner.id !== batch.id,
-    changes: owner.id === batch.id ? changes : [],
-  };
-}
-
-function ownerOf(row: KeyRow) {
-  return {
-    id: row.id,
-    fingerprint: row.fingerprint,
-    createdAt: Math.floor(Number(row.created_at) / 1_000),
-    recipients: { length: row.recipient_count },
-  };
-}
-
-function keyOf({ tenant, channel, idempotencyKey }: NewBatch): string | null {
-  return idempotencyKey === null ? null : JSON.stringify([tenant, channel, idempotencyKey]);
 }
 
 function answer(result: AcceptedBatch | IdempotencyKeyReusedError | undefined): AcceptedBatch {

@@ -1,0 +1,107 @@
+import type { BatchScope } from '../ledger/batches.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { MessageValidationError } from '../message/errors.js';
+import type { Channel } from '../message/message.js';
+import type {
+  BatchView,
+  MessageTimeline,
+  MessageView,
+  Page,
+  ReportFilter,
+  ReportView,
+} from '../message/views.js';
+import type { LaneWaker } from '../ports/lane-waker.js';
+
+/** Whose batches. */
+export interface TenantOption {
+  /** @default '' */
+  readonly tenant?: string;
+}
+
+export interface ListOptions extends TenantOption {
+  readonly cursor?: string;
+  /** @default 100, at most 1000 */
+  readonly limit?: number;
+}
+
+/** Follows what one channel sent, and changes what has not left yet. */
+export abstract class ChannelService {
+  protected abstract readonly channel: Channel;
+
+  constructor(
+    protected readonly ledger: Ledger,
+    protected readonly waker: LaneWaker,
+  ) {}
+
+  /** @throws BatchNotFoundError */
+  batch(id: string, options: TenantOption = {}): Promise<BatchView> {
+    return this.ledger.batches.find(id, this.#scopeOf(options));
+  }
+
+  /** Newest first. */
+  async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
+    return this.ledger.batches.list(this.#scopeOf(options), pageOf(options));
+  }
+
+  /** Every recipient, as accepted. @throws BatchNotFoundError */
+  recipients(id: string, options: TenantOption = {}): Promise<string[]> {
+    return this.ledger.batches.recipients(id, this.#scopeOf(options));
+  }
+
+  /** The messages that have begun, in the order of the batch. @throws BatchNotFoundError */
+  async messages(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
+    return this.ledger.batches.messages(id, this.#scopeOf(options), pageOf(options));
+  }
+
+  /**
+   * One message from its acceptance to its last report.
+   * @param id `{batchId}-{position}`, as events and {@link messages} give it
+   * @throws MessageNotFoundError
+   */
+  timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
+    return this.ledger.timelines.find(id, this.#scopeOf(options));
+  }
+
+  /** Delivery reports, oldest first, whatever `deliveryReport` was. */
+  async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {
+    if ((filter.batchIds?.length ?? 0) > 100)
+      throw new MessageValidationError([{ path: 'batchIds', message: 'must be at most 100' }]);
+    return this.ledger.reportLog.find(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
+  }
+
+  /**
+   * Changes when a batch is due, as long as none of it has started.
+   * @throws BatchNotFoundError
+   * @throws AlreadySentError
+   */
+  async reschedule(id: string, sendAt: Date, options: TenantOption = {}): Promise<BatchView> {
+    if (Number.isNaN(sendAt.getTime()))
+      throw new MessageValidationError([{ path: 'sendAt', message: 'must be a valid date' }]);
+    const { lane, ...batch } = await this.ledger.batches.reschedule(
+      id,
+      this.#scopeOf(options),
+      sendAt,
+    );
+    this.waker.wake(lane, sendAt.getTime());
+    return batch;
+  }
+
+  /**
+   * Stops what has not started; what has is followed to its end. Repeatable.
+   * @throws BatchNotFoundError
+   * @throws AlreadySentError where nothing is left to stop
+   */
+  cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
+    return this.ledger.batches.cancel(id, this.#scopeOf(options));
+  }
+
+  #scopeOf({ tenant = '' }: TenantOption): BatchScope {
+    return { tenant, channel: this.channel };
+  }
+}
+
+function pageOf({ cursor, limit = 100 }: ListOptions): { cursor?: string; limit: number } {
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
+    throw new MessageValidationError([{ path: 'limit', message: 'must be 1 to 1000' }]);
+  return { limit, ...(cursor !== undefined && { cursor }) };
+}

@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AcceptedBatch } from '../ledger/accepted-batch.js';
+import { Ledger } from '../ledger/ledger.js';
+import type { Transaction } from '../ledger/ledger-database.js';
+import type { NewBatch } from '../ledger/new-batch.js';
+import type { MessageContent } from '../message/message.js';
+import { PolicyError } from '../policy/policy-error.js';
+import { PolicyPipeline } from '../policy/policy-pipeline.js';
+import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
+import { admit } from './admission.js';
+import type { Receipt } from './receipt.js';
+
+/** Where the checked batches of every channel come in: policy, then the ledger, then the lane is woken. */
+@Injectable()
+export class Intake {
+  constructor(
+    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(LANE_WAKER) private readonly waker: LaneWaker,
+    @Inject(PolicyPipeline) private readonly policy: PolicyPipeline,
+  ) {}
+
+  /**
+   * Resolves once the batch is durable, or part of the caller's transaction `tx`.
+   * @param content what `wanted.content` is the JSON of
+   * @throws PolicyError where policy denies every recipient; nothing was stored
+   * @throws IdempotencyKeyReusedError
+   */
+  async take(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {
+    const batch = await admit(this.policy, wanted, content, tx);
+    if (batch instanceof PolicyError) {
+      const first = await this.ledger.acceptance.replayOf(wanted, tx ?? this.ledger.database);
+      if (first) return receiptOf(first);
+      throw batch;
+    }
+    const due = batch.sendAt !== null && batch.sendAt > batch.createdAt ? batch.sendAt : undefined;
+    if (tx) return this.#within(tx, batch, due);
+    const accepted = await this.ledger.acceptance.accept(batch);
+    if (!accepted.replayed) this.waker.wake(batch.lane, due);
+    return receiptOf(accepted);
+  }
+
+  async #within(tx: Transaction, batch: NewBatch, due: number | undefined): Promise<Receipt> {
+    const { afterCommit, acceptance } = this.ledger;
+    const accepted = await acceptance.acceptWithin(tx, batch);
+    const runner = tx.manager.queryRunner!;
+    afterCommit.on(runner, `${batch.lane} ${due ?? ''}`, () => this.waker.wake(batch.lane, due));
+    if (accepted.changes.length > 0)
+      afterCommit.on(runner, accepted.id, () => acceptance.tell(accepted));
+    return receiptOf(accepted);
+  }
+}
+
+function receiptOf({ id, recipients, createdAt, replayed }: AcceptedBatch): Receipt {
+  return { id, recipients, createdAt: new Date(createdAt), replayed };
+}
