@@ -167,7 +167,7 @@ export class LaneWork {
          s.first_sent_at,
          b.tenant, b.channel, b.sender, coalesce(s.content, b.content) AS content, b.delivery_report,
          m.position, m.recipient
-       FROM messaging_submission s JOIN messaging_batch b ON b.id = s.batch
+       FROM messaging_submission s ${this.database.dialect.join} messaging_batch b ON b.id = s.batch
        JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
          AND m.submission = s.n
        WHERE s.outcome IS NULL AND b.lane = ?

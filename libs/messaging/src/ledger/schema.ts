@@ -6,6 +6,7 @@ import {
   ReportEntity,
   SubmissionEntity,
 } from './entities/ledger.entities.js';
+import { HeldLanes1700000000310 } from './migrations/held-lanes.migration.js';
 import { Ledger1700000000000 } from './migrations/ledger.migration.js';
 import { Policy1700000000100 } from './migrations/policy.migration.js';
 
@@ -18,7 +19,7 @@ export const LEDGER_ENTITIES = [
   LaneEntity,
 ];
 
-export const LEDGER_MIGRATIONS = [Ledger1700000000000, Policy1700000000100];
+export const LEDGER_MIGRATIONS = [Ledger1700000000000, Policy1700000000100, HeldLanes1700000000310];
 
 /** Recipients in one chunk row. */
 export const CHUNK_SIZE = 1_000;

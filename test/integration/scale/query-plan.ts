@@ -1,0 +1,79 @@
+import type { DataSource } from 'typeorm';
+import type { DatabaseKind } from '../../support/databases.js';
+import type { Statement } from './statement-recorder.js';
+
+interface PostgresNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly PostgresNode[];
+}
+
+interface MariaDbRow {
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly key: string | null;
+}
+
+/** The tables that grow. */
+const GROWING = /^messaging_(?:lane|batch|batch_chunk|submission|message|report)$/;
+
+/** Growing tables that the server would read from one end to the other for this statement. */
+export async function wholeReads(
+  source: DataSource,
+  kind: DatabaseKind,
+  statement: Statement,
+): Promise<string[]> {
+  const tables = await READERS[kind](source, statement);
+  return tables.filter((table) => GROWING.test(table));
+}
+
+const READERS: Readonly<
+  Record<DatabaseKind, (source: DataSource, statement: Statement) => Promise<string[]>>
+> = {
+  postgres: async (source, { sql, params }) => {
+    const [row] = (await source.query(`EXPLAIN (FORMAT JSON) ${sql}`, [...params])) as [
+      { 'QUERY PLAN': [{ Plan: PostgresNode }] },
+    ];
+    const nodes: PostgresNode[] = [];
+    const visit = (node: PostgresNode) => {
+      nodes.push(node);
+      for (const child of node.Plans ?? []) visit(child);
+    };
+    visit(row['QUERY PLAN'][0].Plan);
+    return nodes
+      .filter((node) => node['Node Type'] === 'Seq Scan')
+      .map((node) => node['Relation Name'] ?? '');
+  },
+  mariadb: async (source, { sql, params }) => {
+    const rows = (await source.query(`EXPLAIN ${sql}`, [...params])) as MariaDbRow[];
+    const names = aliasesOf(sql);
+    return rows
+      .filter(({ type, table }) => type === 'ALL' && names.has(table ?? ''))
+      .map(({ table }) => names.get(table ?? '') ?? '');
+  },
+  sqlite: async (source, { sql, params }) => {
+    const rows = (await source.query(`EXPLAIN QUERY PLAN ${sql}`, [...params])) as {
+      detail: string;
+    }[];
+    const names = aliasesOf(sql);
+    return rows.flatMap(({ detail }) => {
+      const alias = /^SCAN (\w+)$/.exec(detail)?.[1];
+      const table = alias === undefined ? undefined : names.get(alias);
+      return table === undefined ? [] : [table];
+    });
+  },
+};
+
+/** By what a statement calls each table of the ledger; MariaDB and SQLite name that in their plans. */
+function aliasesOf(sql: string): Map<string, string> {
+  const aliases = new Map<string, string>();
+  for (const [, table = '', alias = ''] of sql.matchAll(
+    /\b(messaging_\w+)(?:\s+(?:AS\s+)?(?!FORCE|ON|SET|WHERE|STRAIGHT_JOIN|GROUP|ORDER|USING|LEFT|JOIN)([a-z]\w*))?/g,
+  )) {
+    aliases.set(table, table);
+    if (alias !== '') aliases.set(alias, table);
+  }
+  return aliases;
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
+import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
+import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
+import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { PaperTransport } from '../reports/paper.transport.js';
+import { fillLedger } from './filled-ledger.js';
+import { wholeReads } from './query-plan.js';
+import { type Statement, StatementRecorder } from './statement-recorder.js';
+
+const TO = Array.from({ length: 20 }, (_, i) => `23480${12_345_600 + i}`);
+
+describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => {
+  const recorder = new StatementRecorder();
+  const paper = new PaperTransport();
+  let app: TestingModule;
+  let source: DataSource;
+
+  beforeAll(async () => {
+    app = await Test.createTestingModule({
+      imports: [
+        ScheduleModule.forRoot(),
+        TypeOrmModule.forRoot({ ...database.options(), logger: recorder }),
+        MessagingModule.forRoot({
+          transport: () => paper,
+          callbackPath: false,
+          reconcile: { after: 1 },
+          retention: { content: '20000d', messages: '20000d' },
+        }),
+      ],
+    }).compile();
+    app.useLogger(false);
+    await app.init();
+    // The test says when a job runs.
+    const registry = app.get(SchedulerRegistry);
+    for (const name of registry.getIntervals()) registry.deleteInterval(name);
+    source = await database.open();
+    await fillLedger(source, database.kind);
+  }, 120_000);
+  afterAll(() => app.close());
+
+  /** Statements of `work` that read a table of the ledger whole. */
+  async function wholeReadsOf(work: () => Promise<unknown>): Promise<string[]> {
+    recorder.forget();
+    await work();
+    const found: string[] = [];
+    expect(recorder.statements.length).toBeGreaterThan(0);
+    for (const statement of recorder.statements)
+      for (const table of await wholeReads(source, database.kind, statement))
+        found.push(`${table}: ${textOf(statement)}`);
+    return found;
+  }
+
+  const completed = (id: string, scope = {}) =>
+    eventually(async () =>
+      expect(await app.get(SmsService).batch(id, scope)).toMatchObject({ status: 'completed' }),
+    );
+  const ledger = () => app.get(Ledger, { strict: false });
+  const { signal } = new AbortController();
+
+  it('sees where one is read whole', async () => {
+    const params: unknown[] = [];
+    const whole = `SELECT count(*) FROM messaging_message m WHERE m.recipient = '2348012345678'`;
+    expect(await wholeReads(source, database.kind, { sql: whole, params })).toEqual([
+      'messaging_message',
+    ]);
+    const one = `SELECT * FROM messaging_batch b WHERE b.id = '0190aaaa-0000-7000-8000-000000000001'`;
+    expect(await wholeReads(source, database.kind, { sql: one, params })).toEqual([]);
+  });
+
+  it('from send to outcome, whoever held the lane before', async () => {
+    const sms = app.get(SmsService);
+    // Its former holder fell silent, so what it left open is looked for.
+    await source.query(
+      `INSERT INTO messaging_lane (lane_key, owner, fence, lease_until) VALUES ('acme:sms', 'gone', 1, 1)`,
+    );
+    expect(
+      await wholeReadsOf(async () => {
+        const options = { tenant: 'acme', idempotencyKey: 'key-1' };
+        const { id } = await sms.send({ from: 'ACME', to: TO, body: 'Hello' }, options);
+        await sms.send({ from: 'ACME', to: TO, body: 'Hello' }, options);
+        await completed(id, { tenant: 'acme' });
+        const sendAt = new Date(Date.now() + 3_600_000);
+        const later = await sms.send({ from: 'ACME', to: TO, body: 'Later', sendAt });
+        await sms.reschedule(later.id, new Date(Date.now() + 7_200_000));
+        await sms.cancel(later.id);
+      }),
+    ).toEqual([]);
+  });
+
+  it('refused and sent again', async () => {
+    let tries = 0;
+    paper.answer = ({ id }) => {
+      if (++tries === 1) throw new RetryableFailure('busy', 'try again');
+      return { reference: `ref-${id}` };
+    };
+    expect(
+      await wholeReadsOf(async () => {
+        const { id } = await app.get(SmsService).send({ from: 'ACME', to: TO, body: 'Again' });
+        await completed(id);
+      }),
+    ).toEqual([]);
+    expect(tries).toBeGreaterThan(1);
+  });
+
+  it('reports, in every form providers have, and those of nobody', async () => {
+    const report = {
+      reference: null,
+      messageId: null,
+      recipient: null,
+      status: 'delivered',
+      rawStatus: 'DELIVRD',
+      errorCode: null,
+      providerTime: new Date('2026-01-01T00:00:00Z'),
+    } as const;
+    expect(
+      await wholeReadsOf(async () => {
+        await ledger().reports.record(
+          [
+            { ...report, reference: 'ref 7', recipient: '2348010000007' },
+            { ...report, messageId: 'id 3 9' },
+            { ...report, reference: 'nobody', recipient: '2348010000007' },
+          ],
+          { transport: 'paper' },
+        );
+        await ledger().reports.sweep(1_000);
+      }),
+    ).toEqual([]);
+  });
+
+  it('the jobs', async () => {
+    expect(
+      await wholeReadsOf(async () => {
+        await ledger().lanes.abandoned();
+        await reconcileJob(ledger(), paper).run(signal);
+        await purgeJob(ledger()).run(signal);
+      }),
+    ).toEqual([]);
+  });
+
+  it('reading back', async () => {
+    const sms = app.get(SmsService);
+    const id = '0190aaaa-0000-7000-8000-000000000001';
+    const scope = { tenant: 'tenant 1' };
+    expect(
+      await wholeReadsOf(async () => {
+        await sms.batch(id, scope);
+        await sms.messages(id, scope);
+        await sms.batches({ ...scope, limit: 10 });
+        await sms.reports({ ...scope, batchIds: [id] });
+        await sms.reports(scope);
+        await sms.timeline(`${id}-0`, scope);
+      }),
+    ).toEqual([]);
+  });
+});
+
+function textOf({ sql }: Statement): string {
+  return sql.replaceAll(/\s+/g, ' ').slice(0, 200);
+}

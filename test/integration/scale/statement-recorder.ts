@@ -1,0 +1,30 @@
+import type { Logger } from 'typeorm';
+
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+/** Keeps every statement on the ledger that TypeORM sends, one of each text. */
+export class StatementRecorder implements Logger {
+  readonly #statements = new Map<string, Statement>();
+
+  get statements(): readonly Statement[] {
+    return [...this.#statements.values()];
+  }
+
+  forget(): void {
+    this.#statements.clear();
+  }
+
+  logQuery(sql: string, params: readonly unknown[] = []): void {
+    if (/\bmessaging_/.test(sql) && /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(sql))
+      if (!this.#statements.has(sql)) this.#statements.set(sql, { sql, params });
+  }
+
+  logQueryError(): void {}
+  logQuerySlow(): void {}
+  logSchemaBuild(): void {}
+  logMigration(): void {}
+  log(): void {}
+}
