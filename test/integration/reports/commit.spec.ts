@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { type MessageStatusChanged, StatusListeners } from '@dundun/messaging';
+import {
+  type MessageStatusChanged,
+  MessagingService,
+  StatusListeners,
+  TransactionRequiredError,
+} from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { report, ReportsApp, TO } from './reports-app.js';
 
@@ -117,3 +122,42 @@ describeEachDatabase('listeners', (database) => {
     expect(await told()).toEqual(recipients);
   });
 });
+
+describeEachDatabase(
+  'what would wait for its own turn',
+  (database) => {
+    let app: ReportsApp;
+    beforeAll(async () => {
+      app = await ReportsApp.start(database, { callbacks: { insecure: true } });
+    });
+    afterAll(() => app.close());
+
+    it("is refused within a caller's transaction, and taken after it", async () => {
+      const messaging = app.get(MessagingService);
+      const message = { from: 'ACME', to: TO, body: 'Hello' };
+      await messaging.transaction(async () => {
+        await expect(app.sms.send(message)).rejects.toThrow(TransactionRequiredError);
+        await expect(messaging.transaction(() => Promise.resolve())).rejects.toThrow(
+          TransactionRequiredError,
+        );
+        await expect(app.hear(report())).rejects.toThrow(TransactionRequiredError);
+      });
+      await app.sent(TO);
+    });
+
+    it('is refused within a listener, whose change then fails', async () => {
+      const id = await app.sent(TO);
+      const recipient = TO;
+      const reference = `ref-${app.paper.submissions.at(-1)?.id}`;
+      const messaging = app.get(MessagingService);
+      app.get(StatusListeners).add({
+        onStatusChanged: () => messaging.transaction(() => Promise.resolve()),
+      });
+      await expect(app.hear(report({ reference, recipient }))).rejects.toThrow(
+        TransactionRequiredError,
+      );
+      expect(await app.counts(id)).toEqual({ sent: 1 });
+    });
+  },
+  ['sqlite'],
+);

@@ -56,7 +56,7 @@ export class Ledger {
     settings: LedgerSettings,
     { clock, events, listeners }: LedgerDependencies,
   ) {
-    const writer = new StatusWriter(database.dialect, listeners, events);
+    const writer = new StatusWriter(database, listeners, events);
     this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
     this.batches = new Batches(database, writer, clock);
     this.lanes = new Lanes(database, clock, clock.id(), settings.leaseTime);

@@ -3,8 +3,8 @@ import type { Channel } from '../message/message.js';
 import { statusOfRank } from '../message/status.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
-import type { Columns, Dialect } from './dialect.js';
-import type { Transaction } from './ledger-database.js';
+import type { Columns } from './dialect.js';
+import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import type { HeldMessage, StatusChange } from './status-change.js';
 
 const STATUS = {
@@ -44,10 +44,11 @@ export class StatusWriter {
   readonly #faults = new WeakSet<Error>();
 
   constructor(
-    dialect: Dialect,
+    private readonly database: LedgerDatabase,
     private readonly listeners: StatusListeners,
     private readonly events: EventPublisher,
   ) {
+    const { dialect } = database;
     this.#status = dialect.rows(STATUS);
     this.#log = dialect.rows(LOG);
     this.#updateStatuses = dialect.updateFrom({
@@ -94,7 +95,8 @@ export class StatusWriter {
 
   async #tell(told: readonly StatusChange[], tx: Transaction): Promise<void> {
     try {
-      await this.listeners.tell(told.map(eventOf), tx.manager);
+      const events = told.map(eventOf);
+      await this.database.guest(() => this.listeners.tell(events, tx.manager));
     } catch (error) {
       const fault =
         error instanceof Error ? error : new Error('a listener failed', { cause: error });
