@@ -29,6 +29,7 @@ export {
   twilioSignature,
   type TwilioSignatureOptions,
 } from './callbacks/verifiers/twilio-signature.verifier.js';
+export { type WhatsAppReceipt, WhatsAppService } from './channels/whatsapp.service.js';
 export type { Receipt } from './channels/receipt.js';
 export type { SendOptions } from './channels/send-options.js';
 export type {
@@ -56,6 +57,7 @@ export {
 export type { ErasureResult } from './contacts/erasure.js';
 export type { LaneHealth } from './ledger/lanes.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
+export { isMessageCategory, type MessageCategory } from './message/category.js';
 export type { DeliveryReport } from './message/delivery-report.js';
 export {
   AlreadySentError,
@@ -74,6 +76,7 @@ export {
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
 } from './message/events.js';
+export type { InboundMessage } from './message/inbound-message.js';
 export {
   PausedFailure,
   PermanentFailure,
@@ -90,6 +93,18 @@ export type {
   TextContent,
 } from './message/message.js';
 export { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './message/phone-number.js';
+export {
+  defineTemplates,
+  type Template,
+  type TemplateDefinition,
+  type TemplateParams,
+  type Templates,
+} from './message/templates.js';
+export type {
+  WhatsAppKnownTemplate,
+  WhatsAppTemplate,
+  WhatsAppText,
+} from './message/whatsapp-message.js';
 export { smsParts, type SmsParts } from './message/sms-parts.js';
 export {
   type BatchStatus,
@@ -107,6 +122,7 @@ export type {
   ReportFilter,
   ReportView,
   StatusCounts,
+  SubmittedMessage,
 } from './message/views.js';
 export { MessagingModule } from './messaging.module.js';
 export { MessagingService } from './messaging.service.js';
@@ -127,6 +143,7 @@ export { DISPATCH_ENGINE, type DispatchEngine, type Drain } from './ports/dispat
 export { type Duration, milliseconds } from './ports/duration.js';
 export {
   type FetchedReport,
+  type InboundSink,
   MESSAGE_TRANSPORT,
   type MessageTransport,
   type ReportSink,
@@ -160,15 +177,14 @@ export type {
   QuietHoursOptions,
   ServiceWindowOptions,
 } from './ports/policy-options.js';
+export type { Price, PricedItem, PriceList, RateCard } from './ports/rate-card.js';
+export type { WhatsAppOptions } from './ports/whatsapp-options.js';
 export { type StatusListener, StatusListeners } from './ports/status-listener.js';
 export { http, HttpTransport } from './transports/http/http.transport.js';
-export type { HttpTransportOptions } from './transports/http/http.options.js';
+export type { HttpTransportOptions, TextFields } from './transports/http/http.options.js';
 export { KannelCallbackVerifier } from './transports/kannel/kannel-callback.verifier.js';
 export { KannelReportParser } from './transports/kannel/kannel-report.parser.js';
 export type { KannelOptions } from './transports/kannel/kannel.options.js';
 export { kannel, KannelTransport } from './transports/kannel/kannel.transport.js';
-export {
-  simulator,
-  type SimulatorOptions,
-  SimulatorTransport,
-} from './transports/simulator/simulator.transport.js';
+export type { SimulatorOptions } from './transports/simulator/simulator.options.js';
+export { simulator, SimulatorTransport } from './transports/simulator/simulator.transport.js';

@@ -5,6 +5,7 @@ import { EventEmitterModule } from '@nestjs/event-emitter';
 import type { DataSource } from 'typeorm';
 import { Intake } from './channels/intake.js';
 import { SmsService } from './channels/sms.service.js';
+import { WhatsAppService } from './channels/whatsapp.service.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
@@ -44,6 +45,7 @@ import { http } from './transports/http/http.transport.js';
     StatusListeners,
     Intake,
     SmsService,
+    WhatsAppService,
     ContactsService,
     PolicyService,
     PolicyRegistry,
@@ -107,6 +109,7 @@ import { http } from './transports/http/http.transport.js';
   ],
   exports: [
     SmsService,
+    WhatsAppService,
     ContactsService,
     PolicyService,
     MessagingService,

@@ -16,7 +16,9 @@ import { ReportLog } from './report-log.js';
 import { ReportPolls } from './report-polls.js';
 import { ReportRecorder } from './report.recorder.js';
 import { Retention, type RetentionSettings } from './retention.js';
+import { StatusNotices } from './status-notices.js';
 import { StatusWriter } from './status-writer.js';
+import { SubmittedMessages } from './submitted-messages.js';
 
 /** Durations in milliseconds. */
 export interface LedgerSettings {
@@ -46,6 +48,8 @@ export class Ledger {
   readonly outcomes: OutcomeRecorder;
   readonly reports: ReportRecorder;
   readonly reportLog: ReportLog;
+  readonly notices = new StatusNotices();
+  readonly messages: SubmittedMessages;
   readonly timelines: MessageTimelines;
   readonly reportPolls: ReportPolls;
   readonly retention: Retention;
@@ -56,7 +60,7 @@ export class Ledger {
     settings: LedgerSettings,
     { clock, events, listeners }: LedgerDependencies,
   ) {
-    const writer = new StatusWriter(database, listeners, events);
+    const writer = new StatusWriter(database, listeners, events, this.notices);
     this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
     this.batches = new Batches(database, writer, clock);
     this.lanes = new Lanes(database, clock, clock.id(), settings.leaseTime);
@@ -72,7 +76,8 @@ export class Ledger {
       (references) => this.reports.matchWaiting(references),
     );
     this.reportLog = new ReportLog(database);
-    this.timelines = new MessageTimelines(database, this.reportLog);
+    this.messages = new SubmittedMessages(database);
+    this.timelines = new MessageTimelines(this.messages, this.reportLog);
     this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);
     this.retention = new Retention(
       database,

@@ -1,3 +1,4 @@
+import type { Channel } from '../message/message.js';
 import { STATUS_RANK } from '../message/status.js';
 import type { SentSubmission } from '../ports/message-transport.js';
 import type { LedgerDatabase } from './ledger-database.js';
@@ -45,21 +46,24 @@ export class ReportPolls {
       const rows = await tx.all<{
         batch: string;
         n: number;
+        channel: Channel;
         transport: string;
         reference: string | null;
         first_sent_at: string | number;
         recipient: string;
         status: number;
       }>(
-        `SELECT s.batch, s.n, s.transport, s.reference, s.first_sent_at, m.recipient, m.status FROM ${ids.sql}
+        `SELECT s.batch, s.n, b.channel, s.transport, s.reference, s.first_sent_at, m.recipient, m.status FROM ${ids.sql}
          ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${OPEN})
          JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+         JOIN messaging_batch b ON b.id = s.batch
          ORDER BY s.batch, s.n, m.position`,
         ids.bind(due.map(({ id }) => [id])),
       );
       const unreported = new Map<string, UnreportedSubmission & { recipients: string[] }>();
       const lacking = new Set<string>();
-      for (const { batch, n, transport, reference, first_sent_at, recipient, status } of rows) {
+      for (const row of rows) {
+        const { batch, n, channel, transport, reference, first_sent_at, recipient, status } = row;
         const submissionId = `${batch}-s${n}`;
         lacking.add(batch);
         if (status === STATUS_RANK.sending) continue;
@@ -68,6 +72,7 @@ export class ReportPolls {
         else
           unreported.set(submissionId, {
             submissionId,
+            channel,
             transport,
             reference,
             recipients: [recipient],

@@ -6,6 +6,7 @@ import type { StatusListeners } from '../ports/status-listener.js';
 import type { Columns } from './dialect.js';
 import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import type { HeldMessage, StatusChange } from './status-change.js';
+import type { StatusNotices } from './status-notices.js';
 
 const STATUS = {
   v_batch: 'uuid',
@@ -47,6 +48,7 @@ export class StatusWriter {
     private readonly database: LedgerDatabase,
     private readonly listeners: StatusListeners,
     private readonly events: EventPublisher,
+    private readonly notices: StatusNotices,
   ) {
     const { dialect } = database;
     this.#status = dialect.rows(STATUS);
@@ -112,6 +114,7 @@ export class StatusWriter {
 
   /** After the commit. */
   publish(changes: readonly StatusChange[]): void {
+    this.notices.tell(changes);
     if (this.events.wants(MESSAGE_STATUS_CHANGED))
       for (const change of changes) this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change));
   }

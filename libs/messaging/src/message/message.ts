@@ -1,3 +1,5 @@
+import type { MessageCategory } from './category.js';
+
 /** Kinds of message the ledger can carry. */
 export type Channel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas';
 
@@ -16,7 +18,10 @@ export interface TemplateContent {
   readonly kind: 'template';
   readonly template: string;
   readonly language: string;
+  /** By place. */
   readonly params: readonly string[];
+  /** Where the app knows it. */
+  readonly category?: MessageCategory;
 }
 
 /**

@@ -44,11 +44,26 @@ export interface MessageView {
   readonly attempts: number;
 }
 
-/** The life of one message. */
-export interface MessageTimeline extends MessageView {
+/** One message, with what the answer to its submit told. */
+export interface SubmittedMessage extends MessageView {
+  /** What went out, or is to; `null` once retention erased it. */
+  readonly content: MessageContent | null;
+  /** As the answer told it, else as it was sent. */
+  readonly sender: string;
+  /** The provider's id of the message, once it is known. */
+  readonly providerId: string | null;
+  /** Billing category, where the answer told it. */
+  readonly category: string | null;
+  /** Price charged, a decimal number, where the answer told it. */
+  readonly cost: string | null;
+  readonly currency: string | null;
   readonly acceptedAt: Date;
   /** When it was first about to leave, with the submission it is in; `null` before that, and while it is queued again. */
   readonly sentAt: Date | null;
+}
+
+/** The life of one message. */
+export interface MessageTimeline extends SubmittedMessage {
   /** The submit's outcome and every report, oldest first; `sequence` numbers those that moved the status. */
   readonly reports: readonly ReportView[];
 }

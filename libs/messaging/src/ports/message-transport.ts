@@ -1,4 +1,5 @@
 import type { DeliveryReport } from '../message/delivery-report.js';
+import type { InboundMessage } from '../message/inbound-message.js';
 import type { Channel, MessageContent } from '../message/message.js';
 
 /** One request to the provider. A resend repeats exactly this, under the same `id`. */
@@ -34,6 +35,7 @@ export interface SubmissionAccepted {
 /** A submission that was sent, or may have been: what its reports are asked by. */
 export interface SentSubmission {
   readonly submissionId: string;
+  readonly channel: Channel;
   /** The provider's reference; `null` where it was never learned. */
   readonly reference: string | null;
   /** Digits with country code, as submitted. */
@@ -49,7 +51,12 @@ export interface FetchedReport extends DeliveryReport {
 /** Where a transport that hears of deliveries by itself (a socket, a simulation) hands them in; resolves after the commit. */
 export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
+/** Where such a transport hands in what people wrote to us; resolves after the commit. */
+export type InboundSink = (messages: readonly InboundMessage[]) => Promise<void>;
+
 export interface TransportCapabilities {
+  /** What it can send. @default whatever it is given */
+  readonly channels?: readonly Channel[];
   /** Recipients one request may carry. */
   readonly maxRecipients: number;
   /** How long the provider honours an idempotency key, in milliseconds; 0: not at all. */
@@ -75,7 +82,7 @@ export interface MessageTransport {
     signal: AbortSignal,
   ): Promise<readonly FetchedReport[]>;
   /** Called once before the first submission. */
-  listen?(sink: ReportSink): void;
+  listen?(sink: ReportSink, inbound?: InboundSink): void;
 }
 
 export const MESSAGE_TRANSPORT = Symbol('MESSAGE_TRANSPORT');

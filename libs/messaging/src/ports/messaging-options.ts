@@ -5,6 +5,8 @@ import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-p
 import type { Duration } from './duration.js';
 import type { MessageTransport } from './message-transport.js';
 import type { PolicyOptions } from './policy-options.js';
+import type { PriceList, RateCard } from './rate-card.js';
+import type { WhatsAppOptions } from './whatsapp-options.js';
 
 /** At most `max` messages in any window of `per`. */
 export interface RateLimit {
@@ -106,6 +108,9 @@ export interface MessagingOptions {
   readonly callbacks?: CallbackOptions;
   /** Who may be sent what, and when. */
   readonly policy?: PolicyOptions;
+  readonly whatsapp?: WhatsAppOptions;
+  /** What messages cost, for `estimate()`. @default nobody knows */
+  readonly rateCard?: RateCard | PriceList;
   /** Groups in `to` are the service's own: passed through, not expanded. @default false */
   readonly upstreamGroups?: boolean;
 }

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { InterfaceWhatsApp } from './interface-whatsapp.js';
 
 /** A request as it came in, whole. */
 export interface ReceivedRequest {
@@ -33,7 +34,7 @@ interface AcceptedBatch {
 /**
  * A small honest service that speaks the interface on a free loopback port, for tests: it checks the
  * credential and the sender, honours `Idempotency-Key`, keeps the book of what it accepted and lists
- * every accepted recipient as delivered. Faults are put in with {@link InterfaceServer.answer}.
+ * every accepted recipient as delivered, WhatsApp messages as read. Faults are put in with {@link InterfaceServer.answer}.
  *
  * @example
  * const service = await InterfaceServer.start();
@@ -41,6 +42,8 @@ interface AcceptedBatch {
  */
 export class InterfaceServer {
   readonly apiToken = 'tok_test';
+  readonly apiKey = 'svk_test';
+  readonly whatsApp = new InterfaceWhatsApp();
   /** The one registered sender. */
   readonly sender = 'ACME';
   readonly requests: ReceivedRequest[] = [];
@@ -103,17 +106,27 @@ export class InterfaceServer {
     this.requests.push(request);
     if (this.#answer && (await this.#answer(request, response)) !== false) return;
     const url = new URL(request.url, this.url);
-    if (request.headers.authorization !== `Bearer ${this.apiToken}`)
+    const whatsApp = url.pathname.startsWith('/whatsapp/ng/v1/');
+    if (request.headers.authorization !== `Bearer ${whatsApp ? this.apiKey : this.apiToken}`)
       return refuse(response, 401, 'authentication_error', 'unauthorized');
     if (request.method === 'POST' && url.pathname === '/ng/v1/sendsms')
       return this.#send(request, response);
     if (request.method === 'GET' && url.pathname === '/ng/v1/deliveryreports')
       return this.#reports(url.searchParams, response);
+    if (request.method === 'POST' && url.pathname === '/whatsapp/ng/v1/sendwhatsapp') {
+      const answer = this.whatsApp.send(keyOf(request), request.body);
+      return reply(response, answer.status, answer.body);
+    }
+    const [, id] = /^\/whatsapp\/ng\/v1\/messages\/([^/]+)$/.exec(url.pathname) ?? [];
+    if (request.method === 'GET' && id !== undefined) {
+      const answer = this.whatsApp.find(decodeURIComponent(id));
+      return reply(response, answer.status, answer.body);
+    }
     refuse(response, 404, 'invalid_request_error', 'not_found');
   }
 
   #send(request: ReceivedRequest, response: ServerResponse): void {
-    const key = String(request.headers['idempotency-key'] ?? randomUUID());
+    const key = keyOf(request);
     const known = this.accepted.get(key);
     if (known && known.body !== request.body)
       return refuse(response, 422, 'validation_error', 'idempotency_key_reused');
@@ -158,6 +171,10 @@ export class InterfaceServer {
       next_cursor: end < items.length ? String(end) : null,
     });
   }
+}
+
+function keyOf({ headers }: ReceivedRequest): string {
+  return String(headers['idempotency-key'] ?? randomUUID());
 }
 
 function refuse(response: ServerResponse, status: number, type: string, code: string): void {

@@ -254,10 +254,10 @@ async function failureOf(
 /** Polls until there is a report of every recipient. */
 async function polled(
   transport: MessageTransport,
-  { id, recipients, firstSentAt }: Submission,
+  { id, channel, recipients, firstSentAt }: Submission,
   reference: string | null,
 ): Promise<readonly FetchedReport[]> {
-  const query = [{ submissionId: id, reference, recipients, firstSentAt }];
+  const query = [{ submissionId: id, channel, reference, recipients, firstSentAt }];
   for (;;) {
     const reports = (await transport.fetchReports?.(query, new AbortController().signal)) ?? [];
     const found = new Set(reports.map(({ recipient }) => recipient));

@@ -19,7 +19,7 @@ const RETRY_AFTER_CAP = 3_600_000;
 
 const CAUSES_OF_401 =
   'its causes: the word Bearer is missing; white space or a newline was copied with the token; ' +
-  'the token was rotated. Check apiToken';
+  'the token was rotated. Check';
 
 /**
  * The one place where an HTTP answer becomes a meaning.
@@ -37,7 +37,11 @@ const CAUSES_OF_401 =
  * | 503 | retryable: nothing was taken |
  * | other 5xx, and what HTTP does not know | uncertain |
  */
-export function answerFailure(facts: AnswerFacts, now: number): SubmitFailure {
+export function answerFailure(
+  facts: AnswerFacts,
+  now: number,
+  credential: 'apiToken' | 'apiKey' = 'apiToken',
+): SubmitFailure {
   const { status } = facts;
   const code = machineCode(facts.code);
   const retryAfter = retryAfterMilliseconds(facts.retryAfter, now);
@@ -56,7 +60,7 @@ export function answerFailure(facts: AnswerFacts, now: number): SubmitFailure {
     case 401:
       return new PausedFailure(
         code ?? 'unauthorized',
-        `The service refused the credential (${said}); ${CAUSES_OF_401}`,
+        `The service refused the credential (${said}); ${CAUSES_OF_401} ${credential}`,
       );
     case 403:
       return new PausedFailure(

@@ -1,6 +1,15 @@
 import { MessagingConfigError } from '../../message/errors.js';
 import { type Duration, milliseconds } from '../../ports/duration.js';
 import { checkBaseUrl, checkCredential } from './credential.js';
+import type { WhatsAppTextField } from './whatsapp-wire.js';
+
+/** Which field carries the text, by channel. */
+export interface TextFields {
+  /** @default 'body' */
+  readonly sms?: 'body' | 'content';
+  /** @default 'text' */
+  readonly whatsapp?: WhatsAppTextField;
+}
 
 /** Options of {@link http}. */
 export interface HttpTransportOptions {
@@ -10,8 +19,12 @@ export interface HttpTransportOptions {
   readonly apiToken: string;
   /** `svk_` key for WhatsApp and email. */
   readonly apiKey?: string;
-  /** Field that carries the text: the schema of the interface says `body`, its samples `content`. @default 'body' */
-  readonly textField?: 'body' | 'content';
+  /**
+   * Field that carries the text of an SMS (the schema of the interface says `body`, its samples
+   * `content`) and of a WhatsApp message (it says none), or one name for both.
+   * @default { sms: 'body', whatsapp: 'text' }
+   */
+  readonly textField?: 'body' | 'content' | TextFields;
   /** Recipients one request may carry. @default 1000 */
   readonly maxRecipients?: number;
   /** How long the service honours an `Idempotency-Key`; 0: it does not. @default '20h' */
@@ -30,7 +43,8 @@ export interface HttpSettings {
   /** No trailing slash. */
   readonly baseUrl: string;
   readonly apiToken: string;
-  readonly textField: 'body' | 'content';
+  readonly apiKey: string | undefined;
+  readonly textField: Required<TextFields>;
   readonly maxRecipients: number;
   /** Milliseconds. */
   readonly idempotencyWindow: number;
@@ -40,10 +54,6 @@ export interface HttpSettings {
 
 /** @throws MessagingConfigError naming the option and the remedy. */
 export function httpSettings(options: HttpTransportOptions): HttpSettings {
-  if (options.apiKey !== undefined) checkCredential('apiKey', options.apiKey);
-  const textField = options.textField ?? 'body';
-  if (textField !== 'body' && textField !== 'content')
-    throw new MessagingConfigError(`textField: must be 'body' or 'content'`);
   const name = options.name ?? 'http';
   if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(name))
     throw new MessagingConfigError(
@@ -53,12 +63,23 @@ export function httpSettings(options: HttpTransportOptions): HttpSettings {
     name,
     baseUrl: checkBaseUrl(options.baseUrl),
     apiToken: checkCredential('apiToken', options.apiToken),
-    textField,
+    apiKey: options.apiKey === undefined ? undefined : checkCredential('apiKey', options.apiKey),
+    textField: textFields(options.textField ?? {}),
     maxRecipients: positiveInteger('maxRecipients', options.maxRecipients ?? 1000),
     idempotencyWindow: milliseconds('idempotencyWindow', options.idempotencyWindow ?? '20h'),
     deliveryReport: options.deliveryReport,
     connections: positiveInteger('connections', options.connections ?? 128),
   };
+}
+
+function textFields(given: NonNullable<HttpTransportOptions['textField']>): Required<TextFields> {
+  const { sms = 'body', whatsapp = 'text' } =
+    typeof given === 'string' ? { sms: given, whatsapp: given } : given;
+  if (sms !== 'body' && sms !== 'content')
+    throw new MessagingConfigError(`textField: must be 'body' or 'content'`);
+  if (whatsapp !== 'text' && whatsapp !== 'body' && whatsapp !== 'content')
+    throw new MessagingConfigError(`textField.whatsapp: must be 'text', 'body' or 'content'`);
+  return { sms, whatsapp };
 }
 
 function positiveInteger(option: string, value: number): number {

@@ -307,9 +307,9 @@ describe.each([
     const signal = new AbortController().signal;
     const made = transport({}, door());
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
-    await expect(made.submit({ ...submission, channel: 'whatsapp' }, signal)).rejects.toMatchObject(
-      { code: 'unsupported_channel' },
-    );
+    await expect(made.submit({ ...submission, channel: 'email' }, signal)).rejects.toMatchObject({
+      code: 'unsupported_channel',
+    });
     await expect(made.submit({ ...submission, content: template }, signal)).rejects.toMatchObject({
       code: 'unsupported_content',
     });

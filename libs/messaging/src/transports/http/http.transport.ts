@@ -13,6 +13,7 @@ import { type DoorAnswer, HttpDoor } from '../door/http-door.js';
 import { answerFailure } from './failure.js';
 import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
 import { ReportPoll } from './report-poll.js';
+import { keyMissing, WhatsAppWire } from './whatsapp-wire.js';
 
 const MAX_ANSWER = 1_048_576;
 const MAX_REPORT_PAGE = 8 * 1_048_576;
@@ -33,7 +34,7 @@ export function http(options: HttpTransportOptions): TransportFactory {
   return (context) => new HttpTransport(settings, context);
 }
 
-/** The interface's client (sections 2.1, 2.2, 4.1 and 7). A resend is byte-identical, under the submission's id as key. */
+/** The interface's client (sections 2.1 to 2.4, 4.1, 4.2 and 7). A resend is byte-identical, under the submission's id as key. */
 export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
   readonly capabilities: TransportCapabilities;
@@ -49,13 +50,16 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     this.capabilities = {
       maxRecipients: settings.maxRecipients,
       idempotencyWindow: settings.idempotencyWindow,
+      channels: settings.apiKey === undefined ? ['sms'] : ['sms', 'whatsapp'],
     };
     this.#door = new HttpDoor(context.http, settings.baseUrl, settings.connections);
     this.#authorization = `Bearer ${settings.apiToken}`;
   }
 
-  /** `POST {baseUrl}/ng/v1/sendsms`. */
+  /** `POST {baseUrl}/ng/v1/sendsms`, or `/whatsapp/ng/v1/sendwhatsapp`. */
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
+    if (submission.channel === 'whatsapp')
+      return this.#whatsApp(signal).submit({ ...submission, id: submissionIdOf(submission) });
     const answer = await this.#door.send(
       {
         method: 'POST',
@@ -80,8 +84,22 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     return { reference };
   }
 
-  /** `GET {baseUrl}/ng/v1/deliveryreports`, by reference or, where none is known, by key. */
+  /**
+   * `GET {baseUrl}/ng/v1/deliveryreports`, by reference or, where none is known, by key;
+   * `GET {baseUrl}/whatsapp/ng/v1/messages/{id}`.
+   */
   async fetchReports(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly FetchedReport[]> {
+    const now = this.context.clock.now();
+    const whatsApp = submissions.filter(({ channel }) => channel === 'whatsapp');
+    const others = submissions.filter(({ channel }) => channel !== 'whatsapp');
+    const found = whatsApp.length > 0 ? await this.#whatsApp(signal).fetch(whatsApp, now) : [];
+    return others.length > 0 ? [...found, ...(await this.#fetchSms(others, signal))] : found;
+  }
+
+  async #fetchSms(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
   ): Promise<readonly FetchedReport[]> {
@@ -124,18 +142,45 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     return {
       from: submission.sender,
       to: submission.recipients,
-      [this.settings.textField]: submission.content.text,
+      [this.settings.textField.sms]: submission.content.text,
       delivery_report: this.settings.deliveryReport ?? submission.deliveryReport,
     };
   }
 
+  #whatsApp(signal: AbortSignal): WhatsAppWire {
+    const { apiKey, textField } = this.settings;
+    return new WhatsAppWire(async ({ method, path, idempotencyKey, body }) => {
+      if (apiKey === undefined) throw keyMissing();
+      const answer = await this.#door.send(
+        {
+          method,
+          path,
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            accept: 'application/json',
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+          },
+          ...(body !== undefined && { body }),
+          maxBytes: MAX_ANSWER,
+        },
+        signal,
+      );
+      return this.#success(answer, 'apiKey');
+    }, textField.whatsapp);
+  }
+
   /** The body of a 2xx; anything else is thrown by its meaning. */
-  #success({ status, body, retryAfter }: DoorAnswer): unknown {
+  #success(
+    { status, body, retryAfter }: DoorAnswer,
+    credential: 'apiToken' | 'apiKey' = 'apiToken',
+  ): unknown {
     if (status >= 200 && status < 300) return body;
     const code = property(property(body, 'error'), 'code');
     throw answerFailure(
       { status, code: typeof code === 'string' ? code : undefined, retryAfter },
       this.context.clock.now(),
+      credential,
     );
   }
 }

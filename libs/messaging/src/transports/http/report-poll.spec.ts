@@ -26,6 +26,14 @@ afterEach(async () => {
 
 const firstSentAt = new Date(1_790_000_000_000);
 
+const named = (submissionId: string, reference: string): SentSubmission => ({
+  submissionId,
+  channel: 'sms',
+  reference,
+  recipients: [],
+  firstSentAt,
+});
+
 async function sent(count: number, recipients = ['2348012345678']): Promise<SentSubmission[]> {
   const submissions: SentSubmission[] = [];
   for (let index = 0; index < count; index++) {
@@ -45,7 +53,7 @@ async function sent(count: number, recipients = ['2348012345678']): Promise<Sent
       },
       signal,
     );
-    submissions.push({ submissionId: id, reference, recipients, firstSentAt });
+    submissions.push({ submissionId: id, channel: 'sms', reference, recipients, firstSentAt });
   }
   service.requests.length = 0;
   return submissions;
@@ -100,22 +108,14 @@ describe('fetchReports', () => {
     service.answer((_request, response) => {
       response.end('{"data":[],"next_cursor":"again"}');
     });
-    await transport.fetchReports(
-      [{ submissionId: 'a', reference: 'r', recipients: [], firstSentAt }],
-      signal,
-    );
+    await transport.fetchReports([named('a', 'r')], signal);
     expect(service.requests).toHaveLength(2);
   });
 
   it('references too long for one request line go in several', async () => {
     const references = Array.from({ length: 100 }, (_, index) => `${index}-${'é'.repeat(200)}`);
     await transport.fetchReports(
-      references.map((reference) => ({
-        submissionId: reference,
-        reference,
-        recipients: [],
-        firstSentAt,
-      })),
+      references.map((reference) => named(reference, reference)),
       signal,
     );
     expect(service.requests.length).toBeGreaterThan(1);
@@ -142,7 +142,7 @@ describe('fetchReports', () => {
   });
 
   it('a refused credential and a broken answer are told, not swallowed', async () => {
-    const query = [{ submissionId: 'a', reference: 'r', recipients: [], firstSentAt }];
+    const query = [named('a', 'r')];
     service.answer((_request, response) => void response.writeHead(401).end());
     await expect(transport.fetchReports(query, signal)).rejects.toBeInstanceOf(PausedFailure);
     service.answer((_request, response) => void response.end('{"data":'));
@@ -159,7 +159,7 @@ describe('fetchReports', () => {
         }),
       );
     });
-    const query = [{ submissionId: 'a', reference: 'r', recipients: [], firstSentAt }];
+    const query = [named('a', 'r')];
     expect(await transport.fetchReports(query, signal)).toMatchObject([
       { submissionId: 'a', status: 'delivered' },
     ]);

@@ -40,7 +40,11 @@ export function kannel(options: KannelOptions): TransportFactory {
  */
 export class KannelTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
-  readonly capabilities: TransportCapabilities = { maxRecipients: 1, idempotencyWindow: 0 };
+  readonly capabilities: TransportCapabilities = {
+    maxRecipients: 1,
+    idempotencyWindow: 0,
+    channels: ['sms'],
+  };
   readonly #door: HttpDoor;
   readonly #fixed: Readonly<Record<string, string>>;
 

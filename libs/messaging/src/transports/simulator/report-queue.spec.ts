@@ -30,7 +30,7 @@ afterEach(() => {
 describe('ReportQueue', () => {
   it('hands each report over when it is due, in order of being due', async () => {
     const calls: (string | null)[][] = [];
-    const queue = new ReportQueue(
+    const queue = new ReportQueue<DeliveryReport>(
       async (reports) => void calls.push(numbers(reports)),
       systemClock,
       1,
@@ -49,7 +49,7 @@ describe('ReportQueue', () => {
 
   it('keeps one timer for any number of reports', async () => {
     let taken = 0;
-    const queue = new ReportQueue(
+    const queue = new ReportQueue<DeliveryReport>(
       async (reports) => void (taken += reports.length),
       systemClock,
       3,
@@ -62,7 +62,7 @@ describe('ReportQueue', () => {
 
   it('calls the sink once at a time; what became due meanwhile goes together', async () => {
     const calls: { reports: number; done: () => void }[] = [];
-    const queue = new ReportQueue(
+    const queue = new ReportQueue<DeliveryReport>(
       (reports) => new Promise((resolve) => calls.push({ reports: reports.length, done: resolve })),
       systemClock,
       1,
@@ -77,7 +77,7 @@ describe('ReportQueue', () => {
 
   it('repeats what the sink rejects until it is taken', async () => {
     const calls: (string | null)[][] = [];
-    const queue = new ReportQueue(
+    const queue = new ReportQueue<DeliveryReport>(
       async (reports) => {
         calls.push(numbers(reports));
         if (calls.length < 4) throw new Error('the database is away');
@@ -96,7 +96,7 @@ describe('ReportQueue', () => {
   it('a report handed over at once waits for one call, not for the whole queue', async () => {
     const pending: (() => void)[] = [];
     const calls: (string | null)[][] = [];
-    const queue = new ReportQueue(
+    const queue = new ReportQueue<DeliveryReport>(
       (reports) => {
         calls.push(numbers(reports));
         return new Promise((resolve) => pending.push(resolve));
@@ -118,7 +118,7 @@ describe('ReportQueue', () => {
 
   it('stops: waits for the call under way, drops the rest, leaves no timer', async () => {
     const calls: (() => void)[] = [];
-    const queue = new ReportQueue(
+    const queue = new ReportQueue<DeliveryReport>(
       () => new Promise((resolve) => calls.push(resolve)),
       systemClock,
       1,
@@ -139,7 +139,11 @@ describe('ReportQueue', () => {
   });
 
   it('stops while the sink is failing', async () => {
-    const queue = new ReportQueue(() => Promise.reject(new Error('away')), systemClock, 1);
+    const queue = new ReportQueue<DeliveryReport>(
+      () => Promise.reject(new Error('away')),
+      systemClock,
+      1,
+    );
     queue.add(report('a'), 1);
     await jest.advanceTimersByTimeAsync(10);
     await queue.stop();

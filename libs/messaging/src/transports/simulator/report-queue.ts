@@ -1,7 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DeliveryReport } from '../../message/delivery-report.js';
 import type { Clock } from '../../ports/clock.js';
-import type { ReportSink } from '../../ports/message-transport.js';
 
 const BATCH = 5_000;
 const FIRST_RETRY = 100;
@@ -9,7 +7,7 @@ const LAST_RETRY = 5_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Hands reports to the sink when they are due. One timer whatever the number of reports: they wait
+ * Hands reports, or what people wrote, to the sink when they are due. One timer whatever the number of reports: they wait
  * in slots of a few milliseconds. One sink call at a time, with all that is due; a call that fails is
  * repeated until it succeeds, so nothing is lost while the process lives.
  *
@@ -18,11 +16,11 @@ const LONGEST_TIMER = 2 ** 31 - 1;
  *                         ↑______| rejected
  * ```
  */
-export class ReportQueue {
+export class ReportQueue<T> {
   readonly #logger = new Logger(ReportQueue.name);
-  readonly #slots = new Map<number, DeliveryReport[]>();
+  readonly #slots = new Map<number, T[]>();
   readonly #stop = new AbortController();
-  #due: DeliveryReport[] = [];
+  #due: T[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerSlot = Number.POSITIVE_INFINITY;
   #pumping = false;
@@ -31,13 +29,13 @@ export class ReportQueue {
 
   /** `slot`: milliseconds that may lie between being due and being handed over. */
   constructor(
-    private readonly sink: ReportSink,
+    private readonly sink: (items: readonly T[]) => Promise<void>,
     private readonly clock: Clock,
     private readonly slot: number,
   ) {}
 
   /** To be handed over in `delay` milliseconds. */
-  add(report: DeliveryReport, delay: number): void {
+  add(report: T, delay: number): void {
     if (this.#stop.signal.aborted) return;
     const slot = Math.ceil((this.clock.monotonic() + delay) / this.slot);
     const waiting = this.#slots.get(slot);
@@ -47,7 +45,7 @@ export class ReportQueue {
   }
 
   /** In the next sink call; resolves when the sink has them. */
-  async handOver(reports: readonly DeliveryReport[]): Promise<void> {
+  async handOver(reports: readonly T[]): Promise<void> {
     let wait = FIRST_RETRY;
     while (!this.#stop.signal.aborted && !(await this.#call(reports))) {
       this.#logger.warn(`${reports.length} reports were not taken; again in ${wait} ms`);
@@ -109,7 +107,7 @@ export class ReportQueue {
   }
 
   /** @returns whether the sink took them */
-  async #call(reports: readonly DeliveryReport[]): Promise<boolean> {
+  async #call(reports: readonly T[]): Promise<boolean> {
     const call = this.#turn.then(() =>
       this.#stop.signal.aborted ? undefined : this.sink(reports),
     );

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DeliveryReport } from '../../message/delivery-report.js';
+import type { Channel } from '../../message/message.js';
 import type { ReportedStatus } from '../../message/status.js';
 
 /** What happens to a recipient, by the last four digits of the number; any other is `delivered`. */
@@ -13,7 +14,8 @@ export type Fate =
   | 'silent'
   | 'throttled'
   | 'lost'
-  | 'vanished';
+  | 'vanished'
+  | 'replying';
 
 const FATES: ReadonlyMap<string, Fate> = new Map([
   ['9901', 'undelivered'],
@@ -25,6 +27,7 @@ const FATES: ReadonlyMap<string, Fate> = new Map([
   ['9907', 'throttled'],
   ['9908', 'lost'],
   ['9909', 'vanished'],
+  ['9910', 'replying'],
 ]);
 
 function fateOf(recipient: string): Fate {
@@ -45,20 +48,24 @@ export interface SimulatedRecipient {
   readonly jitter: number;
   /** On its way; only `disordered` reports it. */
   readonly sent: DeliveryReport;
-  /** The last word. */
+  /** What became of it; the last word, but on WhatsApp. */
   readonly final: DeliveryReport;
+  /** On WhatsApp, what is delivered is read. */
+  readonly read: DeliveryReport | undefined;
 }
 
 export function simulatedRecipient(
   submissionId: string,
   recipient: string,
   firstSentAt: Date,
+  channel: Channel = 'sms',
 ): SimulatedRecipient {
   const fate = fateOf(recipient);
   const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
   const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
   const [status, rawStatus, errorCode] = lastWord(fate);
   const report = { reference: referenceOf(submissionId), messageId: null, recipient };
+  const deliveredAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
   return {
     fate,
     jitter: dice.readUInt32BE(2) / 0xffffffff,
@@ -74,9 +81,24 @@ export function simulatedRecipient(
       status,
       rawStatus,
       errorCode,
-      providerTime: new Date(sentAt + 1 + ((dice[1] ?? 0) % 40)),
+      providerTime: new Date(deliveredAt),
     },
+    read:
+      channel === 'whatsapp' && status === 'delivered'
+        ? {
+            ...report,
+            status: 'read',
+            rawStatus: 'READ',
+            errorCode: null,
+            providerTime: new Date(deliveredAt + 1),
+          }
+        : undefined,
   };
+}
+
+/** WhatsApp's own id of the message. */
+export function platformIdOf(submissionId: string, recipient: string): string {
+  return `wamid.${hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32)}`;
 }
 
 /** The same submission always has the same reference. */
@@ -100,6 +122,7 @@ function lastWord(fate: Fate): [ReportedStatus, string, string | null] {
     case 'throttled':
     case 'lost':
     case 'vanished':
+    case 'replying':
       return ['delivered', 'DELIVRD', null];
     default:
       return fate satisfies never;

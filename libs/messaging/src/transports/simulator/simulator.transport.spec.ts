@@ -5,11 +5,8 @@ import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
 import type { ReportSink, Submission } from '../../ports/message-transport.js';
-import {
-  simulator,
-  type SimulatorOptions,
-  type SimulatorTransport,
-} from './simulator.transport.js';
+import type { SimulatorOptions } from './simulator.options.js';
+import { simulator, type SimulatorTransport } from './simulator.transport.js';
 
 const signal = new AbortController().signal;
 const number = (digits: number | string) => `23480123${digits}`;
@@ -52,9 +49,10 @@ function collector(count: number) {
   return { reports, all, sink };
 }
 
-const asked = ({ id, recipients, firstSentAt }: Submission, reference: string | null = null) => [
-  { submissionId: id, reference, recipients, firstSentAt },
-];
+const asked = (
+  { id, channel, recipients, firstSentAt }: Submission,
+  reference: string | null = null,
+) => [{ submissionId: id, channel, reference, recipients, firstSentAt }];
 
 /** Polls until the reports' time has come: it lies within 50 ms after the submission first left. */
 async function polled(made: SimulatorTransport, submission: Submission, count: number) {
@@ -268,7 +266,7 @@ it('a poll finds no report before its time', async () => {
 it('refuses what it cannot carry, and what was given up before', async () => {
   const made = transport();
   const submission = submissionTo(number(1));
-  await expect(made.submit({ ...submission, channel: 'whatsapp' }, signal)).rejects.toMatchObject({
+  await expect(made.submit({ ...submission, channel: 'email' }, signal)).rejects.toMatchObject({
     code: 'unsupported_channel',
   });
   await expect(made.submit(submission, AbortSignal.abort())).rejects.toBeInstanceOf(PausedFailure);
@@ -280,5 +278,71 @@ it('checks its options', () => {
   expect(transport({})).toMatchObject({
     name: 'simulator',
     capabilities: { maxRecipients: 1000, idempotencyWindow: 72_000_000 },
+  });
+});
+
+describe('WhatsApp', () => {
+  const to = (recipient: string, content: Submission['content']): Submission => ({
+    ...submissionTo(recipient),
+    channel: 'whatsapp',
+    tenant: 'shop',
+    sender: '2348000000007',
+    content,
+  });
+  const template = (name: string) =>
+    ({ kind: 'template', template: name, language: 'en', params: [] }) as const;
+
+  it('the answer tells id, sender, the category of the template and its price', async () => {
+    const made = transport({
+      rateCard: { currency: 'NGN', whatsapp: { marketing: '51.6', service: '0' } },
+      categories: { sale: 'marketing' },
+    });
+    const accepted = await made.submit(to(number(1234), template('sale')), signal);
+    expect(accepted.messageIds).toEqual([expect.stringMatching(/^wamid\./)]);
+    expect(accepted.details).toEqual({
+      sender: '2348000000007',
+      category: 'marketing',
+      cost: '51.6',
+      currency: 'NGN',
+    });
+    const text = await made.submit(to(number(1234), { kind: 'text', text: 'Hi' }), signal);
+    expect(text.details).toMatchObject({ category: 'service', cost: '0' });
+    const other = await made.submit(to(number(1234), template('unpriced')), signal);
+    expect(other.details).toEqual({ sender: '2348000000007', category: 'utility' });
+  });
+
+  it('what is delivered is read, pushed and polled alike', async () => {
+    const made = transport();
+    const { reports, all, sink } = collector(2);
+    made.listen(sink);
+    const submission = to(number(1234), template('hello'));
+    await made.submit(submission, signal);
+    await all;
+    expect(reports.map(({ status }) => status)).toEqual(['delivered', 'read']);
+    const found = await polled(made, submission, 2);
+    expect(found).toEqual(reports.map((one) => ({ ...one, submissionId: submission.id })));
+  });
+
+  it('a 9910 writes back to the number it was written from, once delivered', async () => {
+    const made = transport({ reportDelay: 1, replyDelay: 1 });
+    const replies = new Promise((resolve) =>
+      made.listen(
+        async () => undefined,
+        async (messages) => resolve(messages),
+      ),
+    );
+    await made.submit(to(number(9910), template('hello')), signal);
+    expect(await replies).toEqual([
+      {
+        messageId: expect.stringMatching(/^wamid\./),
+        channel: 'whatsapp',
+        from: number(9910),
+        bsuid: null,
+        to: '2348000000007',
+        text: 'Hello',
+        sentAt: null,
+        tenant: 'shop',
+      },
+    ]);
   });
 });

@@ -1,0 +1,127 @@
+import { isMessageCategory, type MessageCategory } from './category.js';
+import { type FieldError, MessagingConfigError } from './errors.js';
+
+/** A template as the app knows it; the platform's owner approved it in advance (interface section 2.3). */
+export interface TemplateDefinition {
+  /** Language code, such as `en` or `pt_BR`; a message may name another the template has. */
+  readonly language: string;
+  readonly category?: MessageCategory;
+  /** Names of the parameters in the order of their places; or how many there are. */
+  readonly params: readonly string[] | number;
+}
+
+/** One of {@link defineTemplates}'s: a {@link TemplateDefinition} and its name. */
+export interface Template<
+  P extends TemplateDefinition['params'] = TemplateDefinition['params'],
+> extends TemplateDefinition {
+  readonly name: string;
+  readonly params: P;
+}
+
+type Places<N extends number, Filled extends string[] = []> = number extends N
+  ? readonly string[]
+  : Filled['length'] extends N
+    ? Readonly<Filled>
+    : Places<N, [...Filled, string]>;
+
+/** What a template wants: a value by name, or one for each place. */
+export type TemplateParams<P extends TemplateDefinition['params']> = P extends readonly string[]
+  ? Readonly<Record<P[number], string>> | { readonly [Place in keyof P]: string }
+  : P extends number
+    ? Places<P>
+    : never;
+
+export type Templates<D extends Readonly<Record<string, TemplateDefinition>>> = {
+  readonly [Name in keyof D & string]: Template<D[Name]['params']> & { readonly name: Name };
+};
+
+const NAME = /^[\x21-\x7e]{1,255}$/;
+const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8})*$/;
+const LONGEST_PARAM = 4_096;
+
+/**
+ * The templates an app sends, by the names they were approved under: what `sendTemplate()` gets for
+ * their parameters is then checked by the compiler, and at run time.
+ *
+ * @example
+ * export const templates = defineTemplates({
+ *   order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
+ * });
+ * await whatsApp.sendTemplate({ to, template: templates.order_update, params: { name, order } });
+ * @throws MessagingConfigError naming the template and the field
+ */
+export function defineTemplates<const D extends Readonly<Record<string, TemplateDefinition>>>(
+  definitions: D,
+): Templates<D> {
+  return Object.fromEntries(
+    Object.entries(definitions).map(([name, definition]) => [name, defined(name, definition)]),
+  ) as unknown as Templates<D>;
+}
+
+function defined(name: string, { language, category, params }: TemplateDefinition): Template {
+  const reject = (field: string, message: string): never => {
+    throw new MessagingConfigError(`templates.${name}${field}: ${message}`);
+  };
+  if (!isTemplateName(name)) reject('', 'must be 1 to 255 visible ASCII characters');
+  if (!isLanguage(language))
+    reject('.language', "must be a language code, such as 'en' or 'pt_BR'");
+  if (category !== undefined && !isMessageCategory(category))
+    reject('.category', "must be 'utility', 'marketing', 'authentication' or 'service'");
+  const sound =
+    typeof params === 'number'
+      ? Number.isSafeInteger(params) && params >= 0
+      : Array.isArray(params) && new Set(params).size === params.length;
+  if (!sound) reject('.params', 'must be different names, or how many there are');
+  return { name, language, params, ...(category !== undefined && { category }) };
+}
+
+export function isTemplateName(value: unknown): value is string {
+  return typeof value === 'string' && NAME.test(value);
+}
+
+export function isLanguage(value: unknown): value is string {
+  return typeof value === 'string' && LANGUAGE.test(value);
+}
+
+/** The values in the order of their places; what is wrong with them goes to `errors`, by field. */
+export function placedParams(
+  given: unknown,
+  template: Pick<Template, 'name' | 'params'> | undefined,
+  errors: FieldError[],
+): string[] {
+  const names = typeof template?.params === 'number' ? undefined : template?.params;
+  if (given !== undefined && (typeof given !== 'object' || given === null)) {
+    errors.push({ path: 'params', message: 'must be an array of texts' });
+    return [];
+  }
+  if (given !== undefined && !Array.isArray(given)) {
+    if (names) return namedParams(given, names, errors);
+    errors.push({ path: 'params', message: 'must be an array: nobody knows their names' });
+    return [];
+  }
+  const values: readonly unknown[] = given ?? [];
+  const wanted = names?.length ?? template?.params;
+  if (wanted !== undefined && values.length !== wanted)
+    errors.push({
+      path: 'params',
+      message: `must have ${String(wanted)} entries, as template ${template?.name} does; it has ${values.length}`,
+    });
+  values.forEach((value, place) => checkParam(value, `params[${place}]`, errors));
+  return values as string[];
+}
+
+function namedParams(given: object, names: readonly string[], errors: FieldError[]): string[] {
+  for (const name of Object.keys(given))
+    if (!names.includes(name))
+      errors.push({ path: `params.${name}`, message: `is none of ${names.join(', ')}` });
+  return names.map((name) => {
+    const value = Object.hasOwn(given, name) ? (given as Record<string, unknown>)[name] : undefined;
+    checkParam(value, `params.${name}`, errors);
+    return value as string;
+  });
+}
+
+function checkParam(value: unknown, path: string, errors: FieldError[]): void {
+  if (typeof value !== 'string' || value.length > LONGEST_PARAM || /[\0\p{Cs}]/u.test(value))
+    errors.push({ path, message: `must be a text of at most ${LONGEST_PARAM} characters` });
+}

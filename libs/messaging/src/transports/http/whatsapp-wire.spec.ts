@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import { systemClock } from '../../ports/clock.js';
+import type { SentSubmission, Submission } from '../../ports/message-transport.js';
+import { InterfaceServer } from '../../testing/interface-server.js';
+import type { HttpTransportOptions } from './http.options.js';
+import { http, type HttpTransport } from './http.transport.js';
+
+const { signal } = new AbortController();
+const template: Submission = {
+  id: '0198f6f0-0000-7000-8000-000000000001-s0',
+  batchId: '0198f6f0-0000-7000-8000-000000000001',
+  tenant: '',
+  channel: 'whatsapp',
+  sender: '2348000000001',
+  content: {
+    kind: 'template',
+    template: 'order_update',
+    language: 'en',
+    params: ['Ade', '17'],
+    category: 'utility',
+  },
+  recipients: ['2348012345678'],
+  deliveryReport: 'yes',
+  attempt: 1,
+  firstSentAt: new Date(1_790_000_000_000),
+};
+const text: Submission = { ...template, content: { kind: 'text', text: 'Your code is 1234' } };
+
+describe('WhatsApp over the interface', () => {
+  let service: InterfaceServer;
+  let made: HttpTransport[];
+  const transport = (options: Partial<HttpTransportOptions> = {}) => {
+    const { url: baseUrl, apiToken, apiKey } = service;
+    const door = new HttpService(axios.create());
+    const one = http({ baseUrl, apiToken, apiKey, ...options })({ http: door, clock: systemClock });
+    made.push(one as HttpTransport);
+    return one as HttpTransport;
+  };
+  const answer = (status: number, body: unknown) =>
+    service.answer((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+
+  beforeEach(async () => {
+    service = await InterfaceServer.start();
+    made = [];
+  });
+  afterEach(async () => {
+    await Promise.all(made.map((one) => one.onApplicationShutdown()));
+    await service.close();
+  });
+
+  it('a template goes out as section 2.3 says, under the svk_ key, and the answer is kept whole', async () => {
+    const accepted = await transport().submit(template, signal);
+    const [request] = service.requests;
+    expect(request).toMatchObject({ method: 'POST', url: '/whatsapp/ng/v1/sendwhatsapp' });
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer svk_test',
+      'content-type': 'application/json',
+      'idempotency-key': template.id,
+    });
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      to: '2348012345678',
+      message_type: 'template',
+      template_name: 'order_update',
+      language: 'en',
+      params: ['Ade', '17'],
+    });
+    expect(accepted).toEqual({
+      reference: expect.stringMatching(/^wamid\./),
+      messageIds: [accepted.reference],
+      details: { cost: '0.0125', currency: 'USD', category: 'utility', sender: '2348000000001' },
+    });
+    expect(await transport().submit({ ...template, attempt: 2 }, signal)).toEqual(accepted);
+    expect(service.whatsApp.accepted.size).toBe(1);
+  });
+
+  it.each([
+    ['text', {}],
+    ['text', { textField: { sms: 'content' } }],
+    ['content', { textField: 'content' }],
+    ['body', { textField: { whatsapp: 'body' } }],
+  ] as const)('a text goes out in the field %s', async (field, options) => {
+    await transport(options).submit(text, signal);
+    expect(JSON.parse(service.requests[0]?.body ?? '')).toEqual({
+      to: '2348012345678',
+      message_type: 'text',
+      [field]: 'Your code is 1234',
+    });
+  });
+
+  it('what the answer says of price and sender is believed only where it is that', async () => {
+    const lies = { cost: -1, currency: 'dollars', category: {}, sender: null };
+    answer(200, { message_id: 'wamid.1', status: 'queued', ...lies });
+    expect((await transport().submit(text, signal)).details).toEqual({});
+    answer(200, { message_id: 'wamid.1', cost: 1e-7, category: 'x'.repeat(300), sender: 17 });
+    expect((await transport().submit(text, signal)).details).toEqual({
+      cost: '0.0000001',
+      category: 'x'.repeat(64),
+      sender: '17',
+    });
+    answer(200, { status: 'sent' });
+    await expect(transport().submit(text, signal)).rejects.toBeInstanceOf(UncertainFailure);
+  });
+
+  it.each(['window_closed', 'opt_in_required', 'template_not_approved'])(
+    'the refusal %s is for good, by its code',
+    async (code) => {
+      answer(422, { error: { type: 'policy_error', code, message: 'No' } });
+      const failure = await transport()
+        .submit(text, signal)
+        .catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(PermanentFailure);
+      expect(failure).toMatchObject({ code });
+    },
+  );
+
+  it('a refused key says which credential to look at, and never shows it', async () => {
+    const failure = await transport({ apiKey: 'svk_other' })
+      .submit(text, signal)
+      .catch((error: unknown) => error as Error);
+    expect(failure).toBeInstanceOf(PausedFailure);
+    expect(String((failure as Error).message)).toMatch(/Check apiKey$/);
+    expect(String((failure as Error).message)).not.toContain('svk_other');
+  });
+
+  it('without a key it says that it cannot send WhatsApp, and what is stored already waits', async () => {
+    const { apiToken, url: baseUrl } = service;
+    const door = new HttpService(axios.create());
+    const keyless = http({ baseUrl, apiToken })({ http: door, clock: systemClock });
+    made.push(keyless as HttpTransport);
+    expect(keyless.capabilities.channels).toEqual(['sms']);
+    expect(transport().capabilities.channels).toEqual(['sms', 'whatsapp']);
+    await expect(keyless.submit(text, signal)).rejects.toBeInstanceOf(PausedFailure);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('a poll asks after each message by its id; one the service does not know fails no other', async () => {
+    const { reference } = await transport().submit(template, signal);
+    const sent = (submissionId: string, known: string | null): SentSubmission => ({
+      submissionId,
+      channel: 'whatsapp',
+      reference: known,
+      recipients: ['2348012345678'],
+      firstSentAt: template.firstSentAt,
+    });
+    const asked = [sent('a', 'wamid.gone'), sent(template.id, reference), sent('b', null)];
+    expect(await transport().fetchReports(asked, signal)).toEqual([
+      {
+        submissionId: template.id,
+        reference,
+        messageId: reference,
+        recipient: '2348012345678',
+        status: 'read',
+        rawStatus: 'read',
+        errorCode: null,
+        providerTime: null,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { setMaxListeners } from 'node:events';
+import type { DeliveryReport } from '../../message/delivery-report.js';
+import { UncertainFailure } from '../../message/failures.js';
+import type { InboundMessage } from '../../message/inbound-message.js';
+import type { Clock } from '../../ports/clock.js';
+import type { InboundSink, ReportSink, Submission } from '../../ports/message-transport.js';
+import { ReportQueue } from './report-queue.js';
+import { platformIdOf, type SimulatedRecipient } from './simulated-recipient.js';
+import type { SimulatorSettings } from './simulator.options.js';
+
+/** What the simulated carrier tells by itself: reports, and what people write back. */
+export class SimulatedPushes {
+  readonly #reports: ReportQueue<DeliveryReport>;
+  readonly #inbound: ReportQueue<InboundMessage> | undefined;
+
+  constructor(
+    private readonly settings: SimulatorSettings,
+    clock: Clock,
+    reports: ReportSink,
+    inbound: InboundSink | undefined,
+  ) {
+    const slot = Math.max(1, settings.reportDelay / 16);
+    this.#reports = new ReportQueue(reports, clock, slot);
+    this.#inbound = inbound && new ReportQueue(inbound, clock, slot);
+  }
+
+  /** @throws UncertainFailure where `signal` ends the waiting for a sink that hears before the answer */
+  async push(
+    submission: Submission,
+    recipients: readonly SimulatedRecipient[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const early = [];
+    for (const { fate, jitter, sent, final, read } of recipients) {
+      const delay = this.settings.reportDelay * (1 + 2 * jitter);
+      switch (fate) {
+        case 'early':
+          early.push(final);
+          break;
+        case 'disordered':
+          this.#reports.add(final, delay);
+          this.#reports.add(sent, delay * 1.5);
+          this.#reports.add(final, delay * 1.5);
+          break;
+        case 'replying':
+          if (submission.channel === 'whatsapp')
+            this.#inbound?.add(replyTo(submission, final), delay + this.settings.replyDelay);
+          this.#reports.add(final, delay);
+          break;
+        case 'delivered':
+        case 'undelivered':
+        case 'expired':
+        case 'throttled':
+          this.#reports.add(final, delay);
+          break;
+        case 'refused':
+        case 'silent':
+        case 'lost':
+        case 'vanished':
+          continue;
+        default:
+          fate satisfies never;
+      }
+      if (read) this.#reports.add(read, delay * 1.25);
+    }
+    if (early.length > 0) await unlessAborted(this.#reports.handOver(early), signal);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#reports.stop(), this.#inbound?.stop()]);
+  }
+}
+
+function replyTo(
+  { id, tenant, sender }: Submission,
+  { recipient }: DeliveryReport,
+): InboundMessage {
+  const from = recipient ?? '';
+  return {
+    messageId: platformIdOf(`${id} reply`, from),
+    channel: 'whatsapp',
+    from,
+    bsuid: null,
+    to: sender,
+    text: 'Hello',
+    sentAt: null,
+    tenant,
+  };
+}
+
+/** The carrier has the messages by then: giving up leaves their outcome unknown. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let giveUp!: () => void;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    giveUp = () =>
+      reject(new UncertainFailure('aborted', 'Given up before the simulated carrier answered'));
+    // One signal may watch a whole lane's submissions; that many listeners are no leak.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', giveUp);
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { TestingModule } from '@nestjs/testing';
+import {
+  ContactsService,
+  defineTemplates,
+  MessageNotFoundError,
+  MessagingService,
+  simulator,
+  WhatsAppService,
+} from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { bootApp } from '../policy/policy-app.js';
+
+const FROM = '2348000000001';
+const templates = defineTemplates({
+  order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
+  sale: { language: 'en', category: 'marketing', params: 1 },
+});
+const rateCard = { currency: 'NGN', whatsapp: { utility: '6.7', marketing: '51.6', service: '0' } };
+
+describeEachDatabase('WhatsApp', (database) => {
+  let app: TestingModule;
+  let whatsApp: WhatsAppService;
+  let contacts: ContactsService;
+  let next = 0;
+  const number = (digits = '0000') => `23480${6_000 + next++}${digits}`;
+  const optedIn = async (digits?: string) => {
+    const phone = number(digits);
+    await contacts.optIn(phone, { channel: 'whatsapp', source: 'test' });
+    return phone;
+  };
+  const update = (to: string) => ({
+    to,
+    template: templates.order_update,
+    params: { name: 'Ade', order: '17' },
+  });
+
+  beforeAll(async () => {
+    app = await bootApp(database.options(), {
+      transport: simulator({ reportDelay: 1, replyDelay: 1, rateCard }),
+      whatsapp: { from: FROM, templates },
+      rateCard,
+    });
+    whatsApp = app.get(WhatsAppService);
+    contacts = app.get(ContactsService);
+  });
+  afterAll(() => app.close());
+
+  it('a template goes out, and the receipt tells what the platform answered', async () => {
+    const to = await optedIn();
+    const receipt = await whatsApp.sendTemplate(update(`+${to}`));
+    const outcome = await receipt.outcome();
+    expect(outcome).toMatchObject({
+      id: `${receipt.id}-0`,
+      recipient: to,
+      sender: FROM,
+      category: 'utility',
+      cost: '6.7',
+      currency: 'NGN',
+      errorCode: null,
+      content: { kind: 'template', template: 'order_update', language: 'en' },
+    });
+    expect(outcome.content).toMatchObject({ params: ['Ade', '17'] });
+    expect(['sent', 'delivered', 'read']).toContain(outcome.status);
+    expect(outcome.providerId).toMatch(/^wamid\./);
+    await eventually(async () =>
+      expect(await whatsApp.message(outcome.providerId!)).toMatchObject({
+        id: outcome.id,
+        status: 'read',
+      }),
+    );
+    expect(await whatsApp.message(outcome.id)).toEqual(await whatsApp.message(outcome.providerId!));
+    await expect(whatsApp.message(outcome.id, { tenant: 'other' })).rejects.toBeInstanceOf(
+      MessageNotFoundError,
+    );
+  });
+
+  it('the platform refuses: the outcome says so', async () => {
+    const receipt = await whatsApp.sendTemplate(update(await optedIn('9903')));
+    expect(await receipt.outcome()).toMatchObject({
+      status: 'rejected',
+      errorCode: 'destination_refused',
+      cost: null,
+    });
+  });
+
+  it('what is not due yet has no outcome: it stays as it is, at most as long as is asked', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const receipt = await whatsApp.sendTemplate({ ...update(await optedIn()), sendAt });
+    expect(await receipt.outcome({ timeout: 1 })).toMatchObject({ status: 'queued', cost: null });
+    const waiting = receipt.outcome({ timeout: '1h' });
+    await whatsApp.cancel(receipt.id);
+    expect((await waiting).status).toBe('cancelled');
+  });
+
+  it('nobody who has not opted in gets one; a text needs an open window besides', async () => {
+    const stranger = number();
+    await expect(whatsApp.sendTemplate(update(stranger))).rejects.toMatchObject({
+      code: 'opt_in_required',
+    });
+    const to = await optedIn();
+    await expect(whatsApp.sendText({ to, text: 'Hi' })).rejects.toMatchObject({
+      code: 'window_closed',
+    });
+    await contacts.recordInbound(to, { sender: FROM });
+    const receipt = await whatsApp.sendText({ to, text: 'Hi' });
+    expect(await receipt.outcome()).toMatchObject({ category: 'service', cost: '0' });
+    await expect(
+      whatsApp.sendText({ from: '2348000000002', to, text: 'Hi' }),
+    ).rejects.toMatchObject({ code: 'window_closed' });
+  });
+
+  it('a send commits with the caller, and is gone with a rollback', async () => {
+    const messaging = app.get(MessagingService);
+    const to = await optedIn();
+    let rolledBack = '';
+    await expect(
+      messaging.transaction(async (manager) => {
+        rolledBack = (await whatsApp.sendTemplate(update(to), { manager })).id;
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    await expect(whatsApp.message(`${rolledBack}-0`)).rejects.toBeInstanceOf(MessageNotFoundError);
+    const receipt = await messaging.transaction((manager) =>
+      whatsApp.sendTemplate(update(to), { manager }),
+    );
+    expect((await receipt.outcome()).providerId).toMatch(/^wamid\./);
+  });
+
+  it('the same key is the same message, and its outcome', async () => {
+    const to = await optedIn();
+    const first = await whatsApp.sendTemplate(update(to), { idempotencyKey: 'w1' });
+    const again = await whatsApp.sendTemplate(update(to), { idempotencyKey: 'w1' });
+    expect(again).toMatchObject({ id: first.id, replayed: true });
+    expect((await again.outcome()).providerId).toBe((await first.outcome()).providerId);
+    await expect(
+      whatsApp.sendText({ to, text: 'other' }, { idempotencyKey: 'w1' }),
+    ).rejects.toMatchObject({
+      code: expect.stringMatching(/window_closed|idempotency_key_reused/),
+    });
+  });
+
+  it('wrong input is told by field, and nothing is stored', async () => {
+    const before = (await whatsApp.batches()).data.length;
+    const wrong = whatsApp.sendTemplate({
+      from: 'ACME',
+      to: 'nobody',
+      template: 'order_update',
+      language: '??',
+      params: { name: 'Ade', number: '17' },
+    });
+    await expect(wrong).rejects.toMatchObject({
+      fields: ['language', 'params.number', 'params.order', 'to', 'from'].map((path) =>
+        expect.objectContaining({ path }),
+      ),
+    });
+    await expect(whatsApp.sendText({ to: number(), text: '' })).rejects.toThrow(/^text: /);
+    expect((await whatsApp.batches()).data).toHaveLength(before);
+  });
+});
