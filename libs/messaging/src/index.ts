@@ -54,6 +54,7 @@ export {
   ContactsService,
   type SuppressOptions,
 } from './contacts/contacts.service.js';
+export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
 export type { LaneHealth } from './ledger/lanes.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';

@@ -103,14 +103,42 @@ describeEachDatabase('contacts', (database) => {
     await contacts.groups.add(group.id, people);
     expect(await contacts.groups.find(group.id)).toMatchObject({ name: 'Friends', size: 3 });
     expect((await contacts.find(people[1]!))?.groups).toEqual([group.id]);
-    await contacts.groups.remove(group.id, [people[0]!]);
+    expect(await contacts.groups.remove(group.id, [people[0]!, number()])).toBe(1);
     expect((await contacts.groups.find(group.id)).size).toBe(2);
+    expect(await contacts.groups.rename(group.id, 'Best friends')).toMatchObject({
+      id: group.id,
+      name: 'Best friends',
+      size: 2,
+    });
+    const other = contacts.groups.rename(group.id, 'Mine', { tenant: 'x' });
+    await expect(other).rejects.toBeInstanceOf(GroupNotFoundError);
     await expect(contacts.groups.add(group.id, people, { tenant: 'x' })).rejects.toBeInstanceOf(
       GroupNotFoundError,
     );
     await contacts.groups.delete(group.id);
     await expect(contacts.groups.find(group.id)).rejects.toBeInstanceOf(GroupNotFoundError);
     expect((await contacts.find(people[1]!))?.groups).toEqual([]);
+  });
+
+  it('the members of a group come in pages, to their tenant alone', async () => {
+    const tenant = 'members';
+    const group = await contacts.groups.create('Paged', { tenant });
+    const people = [...Array.from({ length: 4 }, number), { bsuid: 'NG.1', name: 'Ada' }];
+    await contacts.groups.add(group.id, people, { tenant });
+    const first = await contacts.groups.members(group.id, { tenant, limit: 3 });
+    const second = await contacts.groups.members(group.id, {
+      tenant,
+      limit: 3,
+      cursor: first.nextCursor!,
+    });
+    expect([first.data.length, second.data.length, second.nextCursor]).toEqual([3, 2, null]);
+    const all = [...first.data, ...second.data];
+    expect(all.map(({ phone, bsuid }) => phone ?? bsuid)).toEqual([...people.slice(0, 4), 'NG.1']);
+    const { id, name } = all.at(-1)!;
+    expect(await contacts.get(id, { tenant })).toMatchObject({ id, name, groups: [group.id] });
+    expect(await contacts.get(id)).toBeUndefined();
+    expect(await contacts.get('no id')).toBeUndefined();
+    await expect(contacts.groups.members(group.id)).rejects.toBeInstanceOf(GroupNotFoundError);
   });
 
   it('lists come in pages', async () => {

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { type FieldError, MessageValidationError, MessagingError } from '../message/errors.js';
+import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
 import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
 import type { ContactOptions, NewContact, Person } from './contact.js';
 import type { ContactStore } from './contact-store.js';
+import { type GroupMember, GroupMembers } from './group-members.js';
 import { identitiesOf, isText, tenantOf } from './person.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -40,7 +41,7 @@ export function isGroupId(value: unknown): value is string {
 
 /** Named lists of contacts. `send({ to: [group.id] })` goes to all members that have a phone. */
 export class ContactGroups {
-  readonly #keys;
+  readonly #members: GroupMembers;
 
   constructor(
     private readonly database: LedgerDatabase,
@@ -48,13 +49,12 @@ export class ContactGroups {
     private readonly clock: Clock,
     private readonly onWrite: () => void,
   ) {
-    this.#keys = database.dialect.rows({ v_key: 'key' });
+    this.#members = new GroupMembers(database.dialect);
   }
 
   async create(name: string, options: ContactOptions = {}): Promise<ContactGroup> {
     const tenant = tenantOf(options);
-    if (!isText(name, 255) || name.trim() === '')
-      throw new MessageValidationError([{ path: 'name', message: 'must be 1 to 255 characters' }]);
+    checkName(name);
     const id = `grp_${Array.from({ length: 22 }, () => BASE62[randomInt(62)]).join('')}`;
     const now = this.clock.now();
     await this.#in(options, (tx) =>
@@ -93,6 +93,26 @@ export class ContactGroups {
     };
   }
 
+  /** @throws GroupNotFoundError */
+  async rename(id: string, name: string, options: ContactOptions = {}): Promise<ContactGroup> {
+    const tenant = tenantOf(options);
+    checkName(name);
+    await this.#in(options, async (tx) => {
+      await this.#must(tx, id, tenant);
+      await tx.run('UPDATE messaging_contact_group SET name = ? WHERE id = ?', [name, id]);
+    });
+    return this.find(id, options);
+  }
+
+  /** Who is in it, in the order they became contacts. @throws GroupNotFoundError */
+  async members(
+    id: string,
+    options: ContactOptions & { readonly cursor?: string; readonly limit?: number } = {},
+  ): Promise<Page<GroupMember>> {
+    await this.find(id, options);
+    return this.#members.page(this.#reader(options), id, options);
+  }
+
   /** Adds people, made contacts where they are not; those already in stay. @throws GroupNotFoundError */
   async add(
     id: string,
@@ -114,17 +134,25 @@ export class ContactGroups {
     });
   }
 
-  /** Takes people out; they stay contacts. @throws GroupNotFoundError */
-  async remove(id: string, people: readonly Person[], options: ContactOptions = {}): Promise<void> {
+  /**
+   * Takes people out; they stay contacts.
+   * @returns how many were in
+   * @throws GroupNotFoundError
+   */
+  async remove(
+    id: string,
+    people: readonly Person[],
+    options: ContactOptions = {},
+  ): Promise<number> {
     const identities = identitiesOf(people, 'members');
     const tenant = tenantOf(options);
     const ids = this.database.dialect.rows({ v_contact: 'uuid' });
-    await this.#in(options, async (tx) => {
+    return this.#in(options, async (tx) => {
       await this.#must(tx, id, tenant);
       const known = await this.store.lookUp(tx, tenant, identities);
       const contacts = identities.flatMap((one) => known.of(one)?.id ?? []);
-      if (contacts.length === 0) return;
-      await tx.run(
+      if (contacts.length === 0) return 0;
+      return tx.run(
         `DELETE FROM messaging_group_member WHERE contact IN (SELECT v_contact FROM ${ids.sql}) AND group_id = ?`,
         [...ids.bind(contacts.map((contact) => [contact])), id],
       );
@@ -146,29 +174,12 @@ export class ContactGroups {
    * @param paths where each id stands in the message, as `to[3]`
    * @throws MessageValidationError naming the groups there are not
    */
-  async expand(
+  expand(
     tx: Pick<Sql, 'all'>,
     tenant: string,
     paths: ReadonlyMap<string, string>,
   ): Promise<Map<string, string[]>> {
-    const { dialect } = this.database;
-    const rows = await tx.all<{ id: string; phone: string | null }>(
-      `SELECT g.id, c.phone FROM ${this.#keys.sql} ${dialect.join} messaging_contact_group g ON g.id = v_key AND g.tenant = ?
-       LEFT JOIN messaging_group_member m ON m.group_id = g.id
-       LEFT JOIN messaging_contact c ON c.id = m.contact ORDER BY g.id, c.id`,
-      [...this.#keys.bind([...paths.keys()].map((id) => [id])), tenant],
-    );
-    const groups = new Map<string, string[]>();
-    for (const { id, phone } of rows) {
-      const members = groups.get(id) ?? [];
-      if (phone !== null) members.push(phone);
-      groups.set(id, members);
-    }
-    const errors: FieldError[] = [];
-    for (const [id, path] of paths)
-      if (!groups.has(id)) errors.push({ path, message: 'names a group that does not exist' });
-    if (errors.length > 0) throw new MessageValidationError(errors.slice(0, 10));
-    return groups;
+    return this.#members.expand(tx, tenant, paths);
   }
 
   async #must(tx: Sql, id: string, tenant: string): Promise<void> {
@@ -195,6 +206,11 @@ export class ContactGroups {
 const SELECT = `SELECT g.id, g.name, g.created_at,
     (SELECT count(*) FROM messaging_group_member m WHERE m.group_id = g.id) AS size
   FROM messaging_contact_group g`;
+
+function checkName(name: unknown): void {
+  if (!isText(name, 255) || name.trim() === '')
+    throw new MessageValidationError([{ path: 'name', message: 'must be 1 to 255 characters' }]);
+}
 
 function viewOf({ id, name, created_at, size }: GroupRow): ContactGroup {
   return { id, name, size: Number(size), createdAt: new Date(Number(created_at) / 1_000) };

@@ -36,6 +36,7 @@ export interface SuppressOptions extends ContactOptions {
   readonly channel?: Channel | '*';
 }
 
+const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CHANNELS: readonly string[] = ['sms', 'whatsapp', 'email', 'voice', 'vas'];
 
 /**
@@ -88,6 +89,13 @@ export class ContactsService {
     const reader = this.#reader(options);
     const row = await this.#row(reader, person, tenantOf(options));
     return row && (await this.#views.byIds(reader, [row.id])).get(row.id);
+  }
+
+  /** By the id its views give; `undefined`: none of this tenant's. */
+  async get(id: string, options: ContactOptions = {}): Promise<Contact | undefined> {
+    if (!CONTACT_ID.test(id)) return undefined;
+    const found = (await this.#views.byIds(this.#reader(options), [id])).get(id);
+    return found?.tenant === tenantOf(options) ? found : undefined;
   }
 
   /** Oldest first. */
