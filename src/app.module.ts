@@ -7,6 +7,7 @@ import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { DatabaseModule } from './config/database.module.js';
 import type { Environment } from './config/environment.js';
 import { EnvironmentModule } from './config/environment.module.js';
+import { GroupsModule } from './groups/groups.module.js';
 import { HealthModule } from './health/health.module.js';
 import { ApiExceptionFilter } from './http/api-exception.filter.js';
 import { MetricsModule } from './metrics/metrics.module.js';
@@ -27,6 +28,7 @@ export class AppModule {
         MetricsModule,
         AccountsModule,
         SmsModule,
+        GroupsModule,
         WebhooksModule,
         HealthModule,
       ],

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { GROUP_SCHEMAS } from './groups/group.schemas.js';
 import { HEALTH_SCHEMAS, READY_EXAMPLE } from './health/health.schemas.js';
 import { OPERATION_KEY, type OperationDocument } from './http/documented.decorator.js';
 import {
@@ -60,11 +61,17 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const document = {
     ...scanned,
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    tags: [{ name: 'SMS' }, { name: 'Webhooks' }, { name: 'Health' }],
+    tags: [{ name: 'SMS' }, { name: 'Groups' }, { name: 'Webhooks' }, { name: 'Health' }],
     paths: pathsOf(scanned.paths),
     webhooks: { 'sms.delivery_report': { post: deliveryReportCallback() } },
     components: {
-      schemas: { ...ERROR_SCHEMAS, ...HEALTH_SCHEMAS, ...SMS_SCHEMAS, ...WEBHOOK_SCHEMAS },
+      schemas: {
+        ...ERROR_SCHEMAS,
+        ...HEALTH_SCHEMAS,
+        ...SMS_SCHEMAS,
+        ...GROUP_SCHEMAS,
+        ...WEBHOOK_SCHEMAS,
+      },
       responses: errorResponseComponents(),
       headers: HEADERS,
       securitySchemes: {

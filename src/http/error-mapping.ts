@@ -1,13 +1,17 @@
 import {
   AlreadySentError,
   BatchNotFoundError,
+  GroupNotFoundError,
   IdempotencyKeyReusedError,
+  MessageNotFoundError,
   MessageValidationError,
   PolicyError,
 } from '@dundun/messaging';
 import { HttpException } from '@nestjs/common';
 import { ApiError, type ApiErrorCode, isApiErrorCode } from './api-error.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
+
+const NOT_FOUND = [BatchNotFoundError, GroupNotFoundError, MessageNotFoundError];
 
 /** What the caller is told of any error; whatever is unknown here is an `internal_error`. */
 export function toApiError(error: unknown): ApiError {
@@ -20,7 +24,8 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError(isApiErrorCode(error.code) ? error.code : 'opted_out', error.message);
   if (error instanceof IdempotencyKeyReusedError)
     return new ApiError('idempotency_key_reused', error.message);
-  if (error instanceof BatchNotFoundError) return new ApiError('not_found', error.message);
+  if (NOT_FOUND.some((kind) => error instanceof kind))
+    return new ApiError('not_found', (error as Error).message);
   if (error instanceof AlreadySentError) return new ApiError('already_sent', error.message);
   if (isDatabaseUnavailable(error))
     return new ApiError('unavailable', 'The service cannot reach its database; try again', {

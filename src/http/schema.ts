@@ -59,3 +59,14 @@ export const PHONE_NUMBER: JsonSchema = {
   description: 'Digits with country code, no plus.',
   examples: ['2348012345678'],
 };
+
+export const PHONE_NUMBER_OR_NULL: JsonSchema = {
+  type: ['string', 'null'],
+  pattern: '^[1-9][0-9]{6,14}$',
+};
+
+export const GROUP_ID: JsonSchema = {
+  type: 'string',
+  pattern: '^grp_[0-9A-Za-z]{10,}$',
+  examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
+};

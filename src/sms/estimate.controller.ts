@@ -4,6 +4,7 @@ import { Auth } from '../accounts/auth.decorators.js';
 import { invalidFields } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { checkUnknown } from '../http/request-fields.js';
 import { readText } from './send-sms.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
 import type { FieldError } from '@dundun/messaging';
@@ -23,9 +24,8 @@ const FIELDS = new Set(['body', 'content']);
 
 /** @throws ApiError 422 */
 function readEstimate(request: Readonly<Record<string, unknown>>): string {
-  const errors: FieldError[] = Object.keys(request)
-    .filter((name) => !FIELDS.has(name))
-    .map((path) => ({ path, message: 'is not a field of this request' }));
+  const errors: FieldError[] = [];
+  checkUnknown(request, FIELDS, errors);
   const text = readText(request, errors);
   if (errors.length > 0) throw invalidFields(errors);
   return text;

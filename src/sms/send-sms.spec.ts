@@ -75,11 +75,17 @@ describe('readSendSms', () => {
     ['1234567890123456', /7 to 15 digits/],
     [2348012345678, /string of digits/],
     [null, /string of digits/],
-    ['grp_0123456789', /no group/],
+    ['grp_123456789', /7 to 15 digits/],
+    ['GRP_0123456789', /7 to 15 digits/],
   ])('recipient %j is told what to send instead', (entry, remedy) => {
     const [detail] = refusal({ ...GOOD, to: ['2348012345678', entry] }).details ?? [];
     expect(detail?.path).toBe('to[1]');
     expect(detail?.message).toMatch(remedy);
+  });
+
+  it('takes the ids of groups beside numbers', () => {
+    const to = ['2348012345678', 'grp_0123456789'];
+    expect(readSendSms({ ...GOOD, to })).toMatchObject({ to });
   });
 
   it('names the first ten bad recipients and stops', () => {

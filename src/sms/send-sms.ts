@@ -1,6 +1,7 @@
-import { type FieldError, isPhoneNumber } from '@dundun/messaging';
+import { type FieldError, isGroupId } from '@dundun/messaging';
 import { isSenderId, SENDER_ID_RULE } from '../accounts/sender-id.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
+import { checkNumbers, checkUnknown } from '../http/request-fields.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 
 /** A send request (interface section 2.1), checked. */
@@ -15,7 +16,6 @@ export interface SendSms {
 }
 
 const FIELDS = new Set(['from', 'to', 'body', 'content', 'delivery_report', 'send_at']);
-const MOST_ERRORS = 10;
 
 /**
  * Checks a send request by hand, in one pass over the recipients: this is the hottest code of the
@@ -25,11 +25,10 @@ const MOST_ERRORS = 10;
  */
 export function readSendSms(request: Readonly<Record<string, unknown>>): SendSms {
   const errors: FieldError[] = [];
-  for (const name in request)
-    if (!FIELDS.has(name)) errors.push({ path: name, message: 'is not a field of this request' });
+  checkUnknown(request, FIELDS, errors);
   const { from, to, send_at: sendAt, delivery_report: deliveryReport = 'none' } = request;
   if (!isSenderId(from)) errors.push({ path: 'from', message: SENDER_ID_RULE });
-  checkRecipients(to, errors);
+  checkNumbers('to', to, errors, isGroupId);
   const text = readText(request, errors);
   if (deliveryReport !== 'none' && deliveryReport !== 'yes')
     errors.push({ path: 'delivery_report', message: 'must be none or yes' });
@@ -44,29 +43,6 @@ export function readSendSms(request: Readonly<Record<string, unknown>>): SendSms
     deliveryReport: deliveryReport as 'none' | 'yes',
     sendAt: time,
   };
-}
-
-function checkRecipients(to: unknown, errors: FieldError[]): void {
-  if (!Array.isArray(to) || to.length === 0) {
-    errors.push({ path: 'to', message: 'must be a list of at least one phone number' });
-    return;
-  }
-  let bad = 0;
-  for (let index = 0; index < to.length && bad < MOST_ERRORS; index++) {
-    const entry: unknown = to[index];
-    if (isPhoneNumber(entry)) continue;
-    errors.push({ path: `to[${index}]`, message: recipientRemedy(entry) });
-    bad++;
-  }
-}
-
-function recipientRemedy(entry: unknown): string {
-  if (typeof entry !== 'string') return 'must be a string of digits, such as "2348012345678"';
-  if (/^grp_[0-9A-Za-z]{10,}$/.test(entry)) return 'is no group of this account';
-  const digits = entry.replace(/^\+|[\s\-().]/g, '');
-  if (digits !== entry && isPhoneNumber(digits))
-    return 'must be digits alone: leave out the plus, spaces, dashes and brackets';
-  return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
 }
 
 /** The text under either of its names; what is wrong is added to `errors`. */

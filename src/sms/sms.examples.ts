@@ -36,6 +36,11 @@ export const SMS_EXAMPLES = {
       content: 'Hello',
       send_at: '2030-01-31T09:00:00+01:00',
     },
+    'to a group': {
+      from: 'ACME',
+      to: ['grp_4yGq0cXo2vGdXk1w8bTzRs', '2348012345679'],
+      body: 'Hello',
+    },
   },
   sendAnswer: {
     status_code: 200,

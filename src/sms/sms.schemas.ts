@@ -1,6 +1,15 @@
 import { type BatchStatus, type MessageStatus, STATUS_RANK } from '@dundun/messaging';
 import type { JsonSchema } from '../http/schema.js';
-import { objectOf, pageOf, PHONE_NUMBER, refTo, TIME, TIME_OR_NULL, UUID } from '../http/schema.js';
+import {
+  GROUP_ID,
+  objectOf,
+  pageOf,
+  PHONE_NUMBER,
+  refTo,
+  TIME,
+  TIME_OR_NULL,
+  UUID,
+} from '../http/schema.js';
 import { REPORTED } from './sms.dto.js';
 
 const BATCH_STATUSES: readonly BatchStatus[] = [
@@ -68,8 +77,9 @@ export const SMS_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         to: {
           type: 'array',
           minItems: 1,
-          items: PHONE_NUMBER,
-          description: 'Duplicates are sent once. One wrong entry rejects the batch.',
+          items: { anyOf: [PHONE_NUMBER, GROUP_ID] },
+          description:
+            'Phone numbers and group ids; groups are expanded at acceptance. Duplicates are sent once. One wrong entry rejects the batch.',
         },
         body: { type: 'string', minLength: 1, description: 'The text.' },
         content: { type: 'string', minLength: 1, description: 'The same under its other name.' },

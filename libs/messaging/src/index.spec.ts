@@ -54,6 +54,7 @@ it('the public names are these, and no others', () => {
   "http",
   "infobipParser",
   "ipRanges",
+  "isGroupId",
   "isMessageCategory",
   "isPhoneNumber",
   "isReportedStatus",

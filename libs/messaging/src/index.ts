@@ -48,6 +48,7 @@ export {
   type ContactGroup,
   type ContactGroups,
   GroupNotFoundError,
+  isGroupId,
 } from './contacts/contact-groups.js';
 export {
   type ContactListOptions,

@@ -34,6 +34,9 @@ describe('whatever is asked of the gateway', () => {
     const url = 'http://127.0.0.1:9/';
     const made = await gateway.call('POST', '/ng/v1/webhooks', { token, body: { url } });
     known['id'] = String(made.body['webhook_id']);
+    const group = await gateway.call('POST', '/ng/v1/groups', { token, body: { name: 'Fuzz' } });
+    known['groupId'] = String(group.body['id']);
+    known['member'] = '2348012345678';
   });
   afterAll(() => gateway.destroy());
 
@@ -76,6 +79,9 @@ describe('whatever is asked of the gateway', () => {
       ['POST', '/ng/v1/sendsms', { ...body, send_at: secret, delivery_report: secret }, {}],
       ['POST', '/ng/v1/sendsms', { ...body, [secret]: secret }, {}],
       ['POST', '/ng/v1/sms/estimate', { body: secret }, {}],
+      ['POST', '/ng/v1/groups', { name: secret }, {}],
+      ['POST', `/ng/v1/groups/${known['groupId']}/members`, { members: [secret] }, {}],
+      ['POST', `/ng/v1/groups/${secret}/members`, { members: ['2348012345678'] }, {}],
       ['POST', '/ng/v1/webhooks', { url: `http://user:${secret}@127.0.0.1/${secret}` }, {}],
       ['POST', '/ng/v1/webhooks', { url: `http://127.0.0.1:9/${secret}?k=${secret}` }, {}],
       ['POST', `/ng/v1/webhooks/${secret}/redeliver`, { delivery_id: secret }, {}],

@@ -46,13 +46,16 @@ export const house: Record<string, string> = {
     import { accounts } from '../accounts/accounts.service.js';
     import { filter } from '../http/errors.filter.js';
     export const controller = [module, accounts, filter];`,
+  'src/groups/groups.controller.ts': `import { accounts } from '../accounts/accounts.service.js';
+    export const groups = [accounts];`,
   'src/cli/account.command.ts': `import { accounts } from '../accounts/accounts.service.js';
     import { app } from '../app.module.js';
     export const account = [accounts, app];`,
   'src/app.module.ts': `import { module } from '@dundun/messaging';
     import { controller } from './sms/sms.controller.js';
     import { webhooks } from './webhooks/webhooks.service.js';
-    export const app = [module, controller, webhooks];`,
+    import { groups } from './groups/groups.controller.js';
+    export const app = [module, controller, webhooks, groups];`,
   'src/main.ts': `import { app } from './app.module.js';
     import { config } from './config/config.js';
     console.log(app, config);`,

@@ -89,6 +89,12 @@ export const planted: [string, string, string, string][] = [
     dependencies,
   ],
   [
+    'groups look into the messages',
+    'src/groups/n.ts',
+    `export { controller } from '../sms/sms.controller.js';`,
+    dependencies,
+  ],
+  [
     'accounts look up at a surface',
     'src/accounts/o.ts',
     `export { controller } from '../sms/sms.controller.js';`,

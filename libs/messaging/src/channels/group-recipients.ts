@@ -14,13 +14,14 @@ export async function lookUpGroups(
   sql: Pick<Sql, 'all'>,
   tenant: string,
   to: unknown,
+  most: number,
 ): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
   const named: readonly unknown[] = Array.isArray(to) ? to : [to];
   const paths = new Map<string, string>();
   named.forEach((entry, index) => {
     if (isGroupId(entry) && !paths.has(entry)) paths.set(entry, `to[${index}]`);
   });
-  return paths.size === 0 ? undefined : groups.expand(sql, tenant, paths);
+  return paths.size === 0 ? undefined : groups.expand(sql, tenant, paths, most);
 }
 
 /** Like `normaliseRecipients`, with groups in their members' place. */

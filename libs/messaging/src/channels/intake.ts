@@ -28,8 +28,8 @@ export class Intake {
   async take(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {
     const batch = await admit(this.policy, wanted, content, tx);
     if (batch instanceof PolicyError) {
-      const first = await this.ledger.acceptance.replayOf(wanted, tx ?? this.ledger.database);
-      if (first) return receiptOf(first);
+      const first = await this.replayOf(wanted, tx);
+      if (first) return first;
       throw batch;
     }
     const due = batch.sendAt !== null && batch.sendAt > batch.createdAt ? batch.sendAt : undefined;
@@ -37,6 +37,15 @@ export class Intake {
     const accepted = await this.ledger.acceptance.accept(batch);
     if (!accepted.replayed) this.waker.wake(batch.lane, due);
     return receiptOf(accepted);
+  }
+
+  /**
+   * What was answered to the first batch with this one's idempotency key.
+   * @throws IdempotencyKeyReusedError where that was another message
+   */
+  async replayOf(batch: NewBatch, tx?: Transaction): Promise<Receipt | undefined> {
+    const first = await this.ledger.acceptance.replayOf(batch, tx ?? this.ledger.database);
+    return first && receiptOf(first);
   }
 
   async #within(tx: Transaction, batch: NewBatch, due: number | undefined): Promise<Receipt> {

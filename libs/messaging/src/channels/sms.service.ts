@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Ledger } from '../ledger/ledger.js';
+import type { Transaction } from '../ledger/ledger-database.js';
+import { MessageValidationError } from '../message/errors.js';
 import type { SmsMessage } from '../message/message.js';
 import { type SmsParts, smsParts, ucs2Characters } from '../message/sms-parts.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
@@ -46,14 +48,17 @@ export class SmsService extends ChannelService {
    * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { manager, tenant = '' } = options;
-    const { database } = this.ledger;
-    const tx = manager && database.join(manager);
-    const members = this.options.upstreamGroups
-      ? undefined
-      : await lookUpGroups(this.contacts.groups, tx ?? database, tenant, message.to);
-    const { batch, content } = smsBatch(message, options, members, this.options, this.clock);
-    return this.intake.take(batch, content, tx);
+    const { manager } = options;
+    const tx = manager && this.ledger.database.join(manager);
+    try {
+      const members = await this.#members(message, options, tx);
+      const { batch, content } = smsBatch(message, options, members, this.options, this.clock);
+      return await this.intake.take(batch, content, tx);
+    } catch (error) {
+      const first = await this.#firstAnswer(error, message, options, tx);
+      if (!first) throw error;
+      return first;
+    }
   }
 
   /** Encoding and parts of a text, as it would be charged (3GPP TS 23.038). */
@@ -64,5 +69,31 @@ export class SmsService extends ChannelService {
   /** The characters that make a text UCS-2, each once, the first ten; none in GSM-7. */
   ucs2Characters(text: string): string[] {
     return ucs2Characters(text);
+  }
+
+  async #members(
+    { to }: SmsMessage,
+    { tenant = '' }: SendOptions,
+    tx: Transaction | undefined,
+  ): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
+    const { upstreamGroups, maxRecipients = 100_000 } = this.options;
+    if (upstreamGroups) return undefined;
+    const sql = tx ?? this.ledger.database;
+    return lookUpGroups(this.contacts.groups, sql, tenant, to, maxRecipients);
+  }
+
+  /** A group may have gone, or grown too big, since its message was accepted under the same key. */
+  async #firstAnswer(
+    error: unknown,
+    message: SmsMessage,
+    options: SendOptions,
+    tx: Transaction | undefined,
+  ): Promise<Receipt | undefined> {
+    if (!(error instanceof MessageValidationError) || options.idempotencyKey === undefined)
+      return undefined;
+    // With its groups as they stand, which is how a key remembers them.
+    const settings = { ...this.options, upstreamGroups: true };
+    const { batch } = smsBatch(message, options, undefined, settings, this.clock);
+    return this.intake.replayOf(batch, tx);
   }
 }

@@ -172,14 +172,16 @@ export class ContactGroups {
   /**
    * The phone numbers of each group's members, all groups in one query.
    * @param paths where each id stands in the message, as `to[3]`
-   * @throws MessageValidationError naming the groups there are not
+   * @param most numbers the caller can use
+   * @throws MessageValidationError naming the groups there are not, or `to` for far too many members
    */
   expand(
     tx: Pick<Sql, 'all'>,
     tenant: string,
     paths: ReadonlyMap<string, string>,
+    most: number,
   ): Promise<Map<string, string[]>> {
-    return this.#members.expand(tx, tenant, paths);
+    return this.#members.expand(tx, tenant, paths, most);
   }
 
   async #must(tx: Sql, id: string, tenant: string): Promise<void> {

@@ -13,6 +13,9 @@ export interface GroupMember {
   readonly name: string | null;
 }
 
+/** How many times over groups may name the same people. */
+const OVERLAP = 4;
+
 /** Reads who is in groups. */
 export class GroupMembers {
   readonly #keys;
@@ -44,18 +47,29 @@ export class GroupMembers {
     return { data, nextCursor: rows.length > limit && last ? encodeCursor(last.id) : null };
   }
 
-  /** The phone numbers of each group's members, by group. */
+  /**
+   * The phone numbers of each group's members, by group.
+   * @param most numbers the caller can use; far more, even of the same people, are refused unread
+   */
   async expand(
     sql: Pick<Sql, 'all'>,
     tenant: string,
     paths: ReadonlyMap<string, string>,
+    most: number,
   ): Promise<Map<string, string[]>> {
+    const limit = OVERLAP * most + paths.size;
     const rows = await sql.all<{ id: string; phone: string | null }>(
-      `SELECT g.id, c.phone FROM ${this.#keys.sql} ${this.dialect.join} messaging_contact_group g ON g.id = v_key AND g.tenant = ?
-       LEFT JOIN messaging_group_member m ON m.group_id = g.id
-       LEFT JOIN messaging_contact c ON c.id = m.contact ORDER BY g.id, c.id`,
-      [...this.#keys.bind([...paths.keys()].map((id) => [id])), tenant],
+      `SELECT id, phone FROM (SELECT g.id, c.phone, c.id AS contact
+         FROM ${this.#keys.sql} ${this.dialect.join} messaging_contact_group g ON g.id = v_key AND g.tenant = ?
+         LEFT JOIN messaging_group_member m ON m.group_id = g.id
+         LEFT JOIN messaging_contact c ON c.id = m.contact LIMIT ?) AS members
+       ORDER BY id, contact`,
+      [...this.#keys.bind([...paths.keys()].map((id) => [id])), tenant, limit + 1],
     );
+    if (rows.length > limit)
+      throw new MessageValidationError([
+        { path: 'to', message: `must name at most ${most} recipients` },
+      ]);
     const groups = new Map<string, string[]>();
     for (const { id, phone } of rows) {
       const members = groups.get(id) ?? [];

@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { GroupMembersController } from './group-members.controller.js';
+import { GroupsController } from './groups.controller.js';
+
+/** The groups surface. */
+@Module({
+  imports: [AccountsModule],
+  controllers: [GroupsController, GroupMembersController],
+})
+export class GroupsModule {}
