@@ -1,3 +1,4 @@
+import { MESSAGING_TRACING } from '@dundun/messaging';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -9,6 +10,7 @@ import { openGatewayDatabase } from './config/database.module.js';
 import { EnvironmentError } from './config/environment-error.js';
 import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
 import { HttpFront } from './http/http-front.js';
+import { continueTraces } from './http/trace-ingress.js';
 import { serveOpenApi } from './openapi.page.js';
 import { GATEWAY_TABLES } from './tables.js';
 
@@ -42,6 +44,7 @@ export async function startGateway(
   });
   const app = await createApp(environment, dataSource, front, logger);
   try {
+    if (app.get(MESSAGING_TRACING, { strict: false })) continueTraces(front.adapter);
     serveOpenApi(app);
     await app.init();
     front.complete();

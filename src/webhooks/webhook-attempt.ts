@@ -1,3 +1,5 @@
+import type { TraceContext } from '@dundun/messaging';
+
 /** Why an attempt failed, as the attempts list names it. */
 export type AttemptError =
   | 'http_status'
@@ -39,6 +41,8 @@ export interface DueDelivery {
   readonly payload: string;
   /** Attempts so far. */
   readonly attempts: number;
+  /** Sent along as headers. */
+  readonly trace?: TraceContext;
 }
 
 /** An attempt that ended, ready to be recorded. */

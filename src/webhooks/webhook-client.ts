@@ -97,6 +97,7 @@ export class WebhookClient {
         'content-type': 'application/json',
         'user-agent': 'Dundun-Webhooks/1',
         ...webhookHeaders(delivery.id, at, delivery.payload, secretsOf(endpoint, at)),
+        ...delivery.trace,
       },
       body: delivery.payload,
       signal,

@@ -1,7 +1,14 @@
-import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
+import {
+  type Clock,
+  MESSAGING_CLOCK,
+  MESSAGING_TRACING,
+  MessagingService,
+  type MessagingTracing,
+} from '@dundun/messaging';
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { Metrics } from '../metrics/metrics.js';
+import { TracedWebhookClient } from './traced-webhook-client.js';
 import { WebhookAttemptsRepository } from './webhook-attempts.repository.js';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDatabase } from './webhook-database.js';
@@ -54,6 +61,8 @@ import { WebhooksController } from './webhooks.controller.js';
         endpoints: WebhookEndpointCache,
         clock: Clock,
         options: WebhookOptions,
+        messaging: MessagingService,
+        tracing: MessagingTracing | undefined,
       ) => {
         const deliveries = new WebhookDeliveriesRepository(database);
         return new WebhookSender({
@@ -61,12 +70,21 @@ import { WebhooksController } from './webhooks.controller.js';
           endpoints,
           leases: new WebhookLeases(database, clock, options.lease),
           recorder: new WebhookRecorder(database, deliveries),
-          client: new WebhookClient(options, clock),
+          client: tracing
+            ? new TracedWebhookClient(options, clock, { messaging, tracing })
+            : new WebhookClient(options, clock),
           clock,
           options,
         });
       },
-      inject: [WebhookDatabase, WebhookEndpointCache, MESSAGING_CLOCK, WEBHOOK_OPTIONS],
+      inject: [
+        WebhookDatabase,
+        WebhookEndpointCache,
+        MESSAGING_CLOCK,
+        WEBHOOK_OPTIONS,
+        MessagingService,
+        MESSAGING_TRACING,
+      ],
     },
   ],
   exports: [WebhookEndpointsModule, WebhookSender],

@@ -23,6 +23,7 @@ it('the public names are these, and no others', () => {
   "MESSAGING_ENTITIES",
   "MESSAGING_MIGRATIONS",
   "MESSAGING_POLICY",
+  "MESSAGING_TRACING",
   "MessageNotFoundError",
   "MessageValidationError",
   "MessagingConfigError",

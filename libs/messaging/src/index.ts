@@ -182,6 +182,12 @@ export type {
 export type { Price, PricedItem, PriceList, RateCard } from './ports/rate-card.js';
 export type { WhatsAppOptions } from './ports/whatsapp-options.js';
 export { type StatusListener, StatusListeners } from './ports/status-listener.js';
+export {
+  MESSAGING_TRACING,
+  type MessagingTracing,
+  type TraceContext,
+  type TracedStep,
+} from './ports/tracing.js';
 export { http, HttpTransport } from './transports/http/http.transport.js';
 export type { HttpTransportOptions, TextFields } from './transports/http/http.options.js';
 export { KannelCallbackVerifier } from './transports/kannel/kannel-callback.verifier.js';

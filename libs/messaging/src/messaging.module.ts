@@ -8,7 +8,9 @@ import { SmsService } from './channels/sms.service.js';
 import { WhatsAppService } from './channels/whatsapp.service.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
+import { TracedIntake } from './channels/traced-intake.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
+import { tracedTransport } from './dispatch/traced.transport.js';
 import { TransportRate } from './dispatch/transport-rate.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
@@ -20,17 +22,19 @@ import { MESSAGING_MIGRATIONS } from './messaging.schema.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MessagingService } from './messaging.service.js';
 import { settingsOf } from './messaging-settings.js';
+import { openTelemetryTracing } from './open-telemetry.tracing.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
 import { PolicyRegistry } from './policy-registry.js';
 import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
-import { LANE_WAKER } from './ports/lane-waker.js';
+import { LANE_WAKER, type LaneWaker } from './ports/lane-waker.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import { rateOf } from './ports/rate-limit.js';
 import { StatusListeners } from './ports/status-listener.js';
+import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
 import { http } from './transports/http/http.transport.js';
 
 /**
@@ -43,7 +47,20 @@ import { http } from './transports/http/http.transport.js';
   imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
   providers: [
     StatusListeners,
-    Intake,
+    {
+      provide: Intake,
+      useFactory: (
+        ledger: Ledger,
+        waker: LaneWaker,
+        policy: PolicyPipeline,
+        tracing: MessagingTracing | undefined,
+      ) =>
+        tracing
+          ? new TracedIntake(ledger, waker, policy, tracing)
+          : new Intake(ledger, waker, policy),
+      inject: [Ledger, LANE_WAKER, PolicyPipeline, MESSAGING_TRACING],
+    },
+    { provide: MESSAGING_TRACING, useFactory: () => openTelemetryTracing() },
     SmsService,
     WhatsAppService,
     ContactsService,
@@ -67,11 +84,12 @@ import { http } from './transports/http/http.transport.js';
         clock: Clock,
         events: EventPublisher,
         listeners: StatusListeners,
+        tracing: MessagingTracing | undefined,
       ) =>
         Ledger.open(
           dataSource,
           { ...settingsOf(options), migrations: MESSAGING_MIGRATIONS },
-          { clock, events, listeners },
+          { clock, events, listeners, tracing },
         ),
       inject: [
         MESSAGING_DATA_SOURCE,
@@ -79,6 +97,7 @@ import { http } from './transports/http/http.transport.js';
         MESSAGING_CLOCK,
         EVENT_PUBLISHER,
         StatusListeners,
+        MESSAGING_TRACING,
       ],
     },
     {
@@ -103,6 +122,7 @@ import { http } from './transports/http/http.transport.js';
         MESSAGE_TRANSPORT,
         MESSAGING_CLOCK,
         MESSAGING_OPTIONS,
+        MESSAGING_TRACING,
       ],
     },
     { provide: LANE_WAKER, useExisting: Dispatcher },
@@ -115,6 +135,7 @@ import { http } from './transports/http/http.transport.js';
     MessagingService,
     StatusListeners,
     MESSAGING_CLOCK,
+    MESSAGING_TRACING,
   ],
 })
 export class MessagingModule extends ConfigurableModuleClass {}
@@ -143,6 +164,7 @@ function dispatcherOf(
   transport: MessageTransport,
   clock: Clock,
   options: MessagingOptions,
+  tracing: MessagingTracing | undefined,
 ): Dispatcher {
   const { transportRateLimit } = options;
   const rate = transportRateLimit && rateOf('transportRateLimit', transportRateLimit);
@@ -156,7 +178,7 @@ function dispatcherOf(
       intents,
       outcomes,
       policy,
-      transport,
+      transport: tracing ? tracedTransport(transport, tracing) : transport,
       transportRate,
       clock,
       ...settingsOf(options),

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { LaneHealth } from './ledger/lanes.js';
 import { Ledger } from './ledger/ledger.js';
 import type { MessageClass } from './message/message.js';
+import type { TraceContext } from './ports/tracing.js';
 
 /** What is common to all channels. */
 @Injectable()
@@ -32,6 +33,11 @@ export class MessagingService {
   /** Ends a lane's pause; within seconds somebody works on it. False: there is no such lane. */
   resumeLane(lane: string): Promise<boolean> {
     return this.ledger.lanes.resume(lane);
+  }
+
+  /** The trace a batch was sent in; `undefined` where nobody recorded it, or retention erased it. */
+  traceOf(batchId: string): Promise<TraceContext | undefined> {
+    return this.ledger.traces.of(batchId);
   }
 
   /** Lanes that are paused or have due work. */

@@ -186,7 +186,7 @@ function isSame(a: Ruling | undefined, b: Ruling | undefined): boolean {
 }
 
 function submissionOf(
-  of: Pick<PlannedBatch, 'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport'>,
+  of: Pick<PlannedBatch, 'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport' | 'trace'>,
   batchId: string,
   n: number,
   attempt: number,
@@ -204,5 +204,6 @@ function submissionOf(
     deliveryReport: of.deliveryReport ? 'yes' : 'none',
     attempt,
     firstSentAt,
+    trace: of.trace,
   };
 }

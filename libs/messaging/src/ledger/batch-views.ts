@@ -1,8 +1,9 @@
-import type { Channel, MessageContent } from '../message/message.js';
+import type { Channel } from '../message/message.js';
 import { type BatchStatus, statusOfRank } from '../message/status.js';
 import type { BatchView, StatusCounts } from '../message/views.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import { BATCH_PHASE } from './schema.js';
+import { readContent } from './stored-content.js';
 
 export interface BatchRow {
   readonly id: string;
@@ -34,7 +35,7 @@ export async function viewsOf(
     tenant: row.tenant,
     channel: row.channel,
     sender: row.sender,
-    content: row.content === null ? null : (JSON.parse(row.content) as MessageContent),
+    content: row.content === null ? null : readContent(row.content).content,
     deliveryReport: row.delivery_report === 1 ? 'yes' : 'none',
     status: statusOf(row),
     createdAt: dateOf(row.created_at),

@@ -1,16 +1,16 @@
-import type { Channel, MessageContent } from '../message/message.js';
+import type { Channel } from '../message/message.js';
 import { STATUS_RANK } from '../message/status.js';
 import type { IntendedRecipient } from './intent.recorder.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import { CHUNK_SIZE, CLASS_ORDER } from './schema.js';
+import { readContent, type StoredContent } from './stored-content.js';
 
 /** A due batch with the recipients it would start next. */
-export interface PlannedBatch {
+export interface PlannedBatch extends StoredContent {
   readonly id: string;
   readonly tenant: string;
   readonly channel: Channel;
   readonly sender: string;
-  readonly content: MessageContent;
   readonly deliveryReport: boolean;
   readonly revision: number;
   readonly nextSubmission: number;
@@ -26,13 +26,12 @@ export interface PlannedBatch {
 }
 
 /** A submission whose outcome nobody recorded. */
-export interface OpenSubmission {
+export interface OpenSubmission extends StoredContent {
   readonly batch: string;
   readonly n: number;
   readonly tenant: string;
   readonly channel: Channel;
   readonly sender: string;
-  readonly content: MessageContent;
   readonly deliveryReport: boolean;
   readonly transport: string;
   readonly firstPosition: number;
@@ -263,7 +262,7 @@ function headOf(
     tenant: row.tenant,
     channel: row.channel,
     sender: row.sender,
-    content: JSON.parse(row.content) as MessageContent,
+    ...readContent(row.content),
     deliveryReport: row.delivery_report === 1,
   };
 }

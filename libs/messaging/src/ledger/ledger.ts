@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
+import type { MessagingTracing } from '../ports/tracing.js';
 import { Acceptance } from './acceptance.js';
 import { AfterCommit } from './after-commit.js';
 import { Batches } from './batches.js';
@@ -19,6 +20,8 @@ import { Retention, type RetentionSettings } from './retention.js';
 import { StatusNotices } from './status-notices.js';
 import { StatusWriter } from './status-writer.js';
 import { SubmittedMessages } from './submitted-messages.js';
+import { TraceContexts } from './trace-contexts.js';
+import { TracedEvents } from './traced-events.js';
 
 /** Durations in milliseconds. */
 export interface LedgerSettings {
@@ -36,6 +39,7 @@ export interface LedgerDependencies {
   readonly clock: Clock;
   readonly events: EventPublisher;
   readonly listeners: StatusListeners;
+  readonly tracing?: MessagingTracing | undefined;
 }
 
 /** The durable state of messages, opened on the app's database: its rooms, each with one duty. */
@@ -54,12 +58,15 @@ export class Ledger {
   readonly reportPolls: ReportPolls;
   readonly retention: Retention;
   readonly afterCommit: AfterCommit;
+  readonly traces: TraceContexts;
 
   private constructor(
     readonly database: LedgerDatabase,
     settings: LedgerSettings,
-    { clock, events, listeners }: LedgerDependencies,
+    { clock, events: published, listeners, tracing }: LedgerDependencies,
   ) {
+    this.traces = new TraceContexts(database);
+    const events = tracing ? new TracedEvents(published, this.traces, tracing) : published;
     const writer = new StatusWriter(database, listeners, events, this.notices);
     this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
     this.batches = new Batches(database, writer, clock);
@@ -103,6 +110,7 @@ export class Ledger {
     await this.acceptance.idle();
     await this.outcomes.idle();
     await this.reports.idle();
+    await this.traces.idle();
     await this.database.close();
   }
 }

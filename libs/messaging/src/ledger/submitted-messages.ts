@@ -5,6 +5,7 @@ import type { SubmittedMessage } from '../message/views.js';
 import type { BatchScope } from './batches.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import { BATCH_PHASE, CHUNK_SIZE } from './schema.js';
+import { readContent } from './stored-content.js';
 
 const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
 
@@ -114,7 +115,7 @@ function answerOf({ details, sender }: SubmittedRow) {
 }
 
 function contentOf(json: string | null): MessageContent | null {
-  return json === null ? null : (JSON.parse(json) as MessageContent);
+  return json === null ? null : readContent(json).content;
 }
 
 /** What no row records is queued, or cancelled with its batch. */

@@ -1,6 +1,7 @@
 import type { DeliveryReport } from '../message/delivery-report.js';
 import type { InboundMessage } from '../message/inbound-message.js';
 import type { Channel, MessageContent } from '../message/message.js';
+import type { TraceContext } from './tracing.js';
 
 /** One request to the provider. A resend repeats exactly this, under the same `id`. */
 export interface Submission {
@@ -18,6 +19,8 @@ export interface Submission {
   readonly attempt: number;
   /** When it was first about to leave; a resend has the same. */
   readonly firstSentAt: Date;
+  /** The trace it belongs to, as headers for the provider; not part of what a resend repeats. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The provider accepted the submission. */
@@ -61,6 +64,8 @@ export interface TransportCapabilities {
   readonly maxRecipients: number;
   /** How long the provider honours an idempotency key, in milliseconds; 0: not at all. */
   readonly idempotencyWindow: number;
+  /** It sends `submission.trace` on: instrumented HTTP clients under it must not do so again. @default false */
+  readonly passesTraceOn?: boolean;
 }
 
 /**

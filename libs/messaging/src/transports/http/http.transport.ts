@@ -9,6 +9,7 @@ import type {
   TransportCapabilities,
 } from '../../ports/message-transport.js';
 import type { TransportContext, TransportFactory } from '../../ports/messaging-options.js';
+import type { TraceContext } from '../../ports/tracing.js';
 import { type DoorAnswer, HttpDoor } from '../door/http-door.js';
 import { answerFailure } from './failure.js';
 import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
@@ -51,6 +52,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       maxRecipients: settings.maxRecipients,
       idempotencyWindow: settings.idempotencyWindow,
       channels: settings.apiKey === undefined ? ['sms'] : ['sms', 'whatsapp'],
+      passesTraceOn: true,
     };
     this.#door = new HttpDoor(context.http, settings.baseUrl, settings.connections);
     this.#authorization = `Bearer ${settings.apiToken}`;
@@ -59,7 +61,10 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   /** `POST {baseUrl}/ng/v1/sendsms`, or `/whatsapp/ng/v1/sendwhatsapp`. */
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     if (submission.channel === 'whatsapp')
-      return this.#whatsApp(signal).submit({ ...submission, id: submissionIdOf(submission) });
+      return this.#whatsApp(signal, submission.trace).submit({
+        ...submission,
+        id: submissionIdOf(submission),
+      });
     const answer = await this.#door.send(
       {
         method: 'POST',
@@ -69,6 +74,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
           accept: 'application/json',
           'content-type': 'application/json',
           'idempotency-key': submissionIdOf(submission),
+          ...submission.trace,
         },
         body: this.#bodyOf(submission),
         maxBytes: MAX_ANSWER,
@@ -147,7 +153,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     };
   }
 
-  #whatsApp(signal: AbortSignal): WhatsAppWire {
+  #whatsApp(signal: AbortSignal, trace?: TraceContext): WhatsAppWire {
     const { apiKey, textField } = this.settings;
     return new WhatsAppWire(async ({ method, path, idempotencyKey, body }) => {
       if (apiKey === undefined) throw keyMissing();
@@ -160,6 +166,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
             accept: 'application/json',
             ...(body !== undefined && { 'content-type': 'application/json' }),
             ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+            ...trace,
           },
           ...(body !== undefined && { body }),
           maxBytes: MAX_ANSWER,

@@ -1,0 +1,136 @@
+import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
+import type { MessagingTracing, TraceContext, TracedStep } from './ports/tracing.js';
+
+type Api = typeof import('@opentelemetry/api');
+
+/** Instrumentations ask the context for this key of OpenTelemetry's SDK. */
+const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING';
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** What W3C asks everybody to pass on. */
+const MAX_TRACESTATE = 512;
+/** A provider's code may be any text: what could hold a phone number is not told. */
+const PLAIN_CODE = /^(?!.*\d{7})[\w.:-]{1,64}$/;
+
+/**
+ * Spans through `@opentelemetry/api`, where the app has it and an SDK was registered before the
+ * module was made; else `undefined`, and nothing on a message's way knows of tracing.
+ *
+ * @see https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
+ */
+export async function openTelemetryTracing(
+  load: () => Promise<Api> = () => import('@opentelemetry/api'),
+): Promise<MessagingTracing | undefined> {
+  const api = await load().catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  const tracer = api && registeredTracer(api);
+  return tracer && new OpenTelemetryTracing(api, tracer);
+}
+
+class OpenTelemetryTracing implements MessagingTracing {
+  readonly #suppressed: symbol;
+
+  constructor(
+    private readonly api: Api,
+    private readonly tracer: Tracer,
+  ) {
+    this.#suppressed = api.createContextKey(SUPPRESSED);
+  }
+
+  async step<T>(
+    step: TracedStep,
+    work: (context: TraceContext | undefined) => Promise<T>,
+  ): Promise<T> {
+    const { context, trace, SpanKind, SpanStatusCode } = this.api;
+    const parent = this.#parentOf(step);
+    const { operation, channel, kind } = step;
+    const span = this.tracer.startSpan(
+      `${operation} ${channel}`,
+      { kind: SpanKind[KINDS[kind]], attributes: attributesOf(step) },
+      parent,
+    );
+    const own = trace.setSpan(parent, span);
+    try {
+      return await context.with(
+        step.quiet ? own.setValue(this.#suppressed, true) : own,
+        work,
+        undefined,
+        contextOf(span),
+      );
+    } catch (error) {
+      // Not its message: that may quote what was sent.
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setAttribute('error.type', errorTypeOf(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  #parentOf({ parent }: TracedStep): Context {
+    const { context, trace, ROOT_CONTEXT } = this.api;
+    const remote = parent && this.#spanContextOf(parent);
+    return remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : context.active();
+  }
+
+  #spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
+    const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? [];
+    if (!traceId || !spanId) return undefined;
+    return {
+      traceId,
+      spanId,
+      traceFlags: Number.parseInt(flags ?? '0', 16),
+      isRemote: true,
+      ...(tracestate && { traceState: this.api.createTraceState(tracestate) }),
+    };
+  }
+}
+
+const KINDS = { producer: 'PRODUCER', client: 'CLIENT', consumer: 'CONSUMER' } as const;
+
+/** `undefined` where no SDK stands behind the API. */
+function registeredTracer({ trace }: Api): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  // The API's own provider; by shape, since the app's copy of the API may be another one.
+  return 'getDelegateTracer' in provider
+    ? (provider as { getDelegateTracer(name: string): Tracer | undefined }).getDelegateTracer(
+        '@dundun/messaging',
+      )
+    : provider.getTracer('@dundun/messaging');
+}
+
+function attributesOf(step: TracedStep) {
+  const { operation, type, channel, id, messages = 1, attributes, error } = step;
+  return {
+    'messaging.system': 'dundun',
+    'messaging.operation.name': operation,
+    'messaging.operation.type': type,
+    'messaging.destination.name': channel,
+    'messaging.message.id': id,
+    ...(error && { 'error.type': errorTypeOf({ code: error }) }),
+    ...(messages > 1 && { 'messaging.batch.message_count': messages }),
+    ...attributes,
+  };
+}
+
+function contextOf(span: Span): TraceContext | undefined {
+  if (!span.isRecording()) return undefined;
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  const tracestate = traceState?.serialize();
+  return tracestate && tracestate.length <= MAX_TRACESTATE
+    ? { traceparent, tracestate }
+    : { traceparent };
+}
+
+function errorTypeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  const found = [code, name].find((word) => typeof word === 'string' && PLAIN_CODE.test(word));
+  return typeof found === 'string' ? found : '_OTHER';
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+}
