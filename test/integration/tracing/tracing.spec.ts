@@ -9,6 +9,7 @@ import { DispatchFixture, ScriptedTransport } from '../dispatch/dispatch-fixture
 
 const reported = (reference: string) => ({
   reference,
+  messageId: null,
   recipient: '2348012345678',
   status: 'delivered' as const,
   rawStatus: 'DELIVRD',

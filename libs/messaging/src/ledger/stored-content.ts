@@ -4,7 +4,7 @@ import type { TraceContext } from '../ports/tracing.js';
 /** A batch's content as its column holds it, and the trace it was sent in. */
 export interface StoredContent {
   readonly content: MessageContent;
-  readonly trace: TraceContext | undefined;
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The JSON of a content, with the trace beside it: nobody else pays a column for it. */
