@@ -57,7 +57,7 @@ export {
 } from './contacts/contacts.service.js';
 export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
-export type { LaneHealth } from './ledger/lanes.js';
+export type { LaneHealth } from './ledger/lane-queues.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
 export type { DeliveryReport } from './message/delivery-report.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { LaneHealth } from './ledger/lanes.js';
+import type { LaneHealth } from './ledger/lane-queues.js';
 import { Ledger } from './ledger/ledger.js';
 import type { MessageClass } from './message/message.js';
 import type { TraceContext } from './ports/tracing.js';
@@ -27,7 +27,7 @@ export class MessagingService {
 
   /** How long the oldest due message of each class has waited, in milliseconds; 0: nothing is due. */
   queueAges(): Promise<Readonly<Record<MessageClass, number>>> {
-    return this.ledger.lanes.queueAges();
+    return this.ledger.queues.ages();
   }
 
   /** Ends a lane's pause; within seconds somebody works on it. False: there is no such lane. */
@@ -42,6 +42,6 @@ export class MessagingService {
 
   /** Lanes that are paused or have due work. */
   lanes(): Promise<LaneHealth[]> {
-    return this.ledger.lanes.health();
+    return this.ledger.queues.health();
   }
 }

@@ -137,11 +137,20 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
   it('the jobs', async () => {
     expect(
       await wholeReadsOf(async () => {
-        await ledger().lanes.abandoned();
+        await ledger().queues.abandoned();
         await reconcileJob(ledger(), paper).run(signal);
         await purgeJob(ledger()).run(signal);
       }),
     ).toEqual([]);
+  });
+
+  it('which lanes have work, by lane and not by what waits in them', async () => {
+    const whole = await wholeReadsOf(async () => {
+      await ledger().queues.due(2_000);
+      await ledger().queues.health();
+      await ledger().queues.ages();
+    });
+    expect(whole.filter((read) => !read.startsWith('messaging_lane:'))).toEqual([]);
   });
 
   it('reading back', async () => {

@@ -3,6 +3,9 @@ import { backoff } from './backoff.js';
 /** Failures of one batch before another is tried in its stead. */
 const STRIKES_BEFORE_PROBE = 3;
 
+/** Batches whose failures are remembered: one that is cancelled never passes. */
+const SUSPECTS = 10_000;
+
 interface Suspect {
   strikes: number;
   /** Monotonic milliseconds until which it is left aside. */
@@ -56,6 +59,7 @@ export class LaneGate {
     const suspect = this.#suspects.get(batch) ?? { strikes: 0, asideUntil: 0, proven: false };
     suspect.strikes++;
     this.#suspects.set(batch, suspect);
+    this.#forgetOldest();
     const wait = retryAfter ?? backoff(this.base, suspect.strikes);
     if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
     suspect.asideUntil = now + wait;
@@ -93,6 +97,11 @@ export class LaneGate {
   alone(): void {
     // Several that fail are each other's probe.
     if (this.#suspects.size === 1) this.#proveAll();
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#suspects.keys();
+    if (this.#suspects.size > SUSPECTS && oldest !== undefined) this.forget(oldest);
   }
 
   #proveAll(): void {

@@ -4,6 +4,9 @@ import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
 /** Wait before a lane whose run failed is tried again, in milliseconds. */
 const AFTER_FAILURE = 1_000;
 
+/** Lanes remembered before the start; a process that never starts must not gather them. */
+const EARLY = 10_000;
+
 /**
  * The embedded engine: no broker. A wake starts a run of the lane in this process, unless one is going;
  * then another follows it. Wakes in the future share one timer. Whatever another process accepted,
@@ -28,8 +31,13 @@ export class DatabaseEngine implements DispatchEngine {
   wake(lane: string, at?: number): void {
     if (this.#abort.signal.aborted) return;
     if (at !== undefined && at > Date.now()) this.#wakeLater(lane, at);
-    else if (!this.#drain || this.#running.has(lane)) this.#again.add(lane);
+    else if (!this.#drain) this.#wakeEarly(lane);
+    else if (this.#running.has(lane)) this.#again.add(lane);
     else this.#run(lane);
+  }
+
+  #wakeEarly(lane: string): void {
+    if (this.#again.size < EARLY) this.#again.add(lane);
   }
 
   async stop(): Promise<void> {

@@ -11,9 +11,9 @@ export function wakeJob(ledger: Ledger, waker: LaneWaker): MessagingJob {
     name: 'wake',
     every: EVERY,
     run: async () => {
-      for (const { lane, dueIn } of await ledger.lanes.due(EVERY))
+      for (const { lane, dueIn } of await ledger.queues.due(EVERY))
         waker.wake(lane, dueIn > 0 ? Date.now() + dueIn : undefined);
-      for (const lane of await ledger.lanes.abandoned()) waker.wake(lane);
+      for (const lane of await ledger.queues.abandoned()) waker.wake(lane);
     },
   };
 }

@@ -1,5 +1,3 @@
-import type { MessageClass } from '../message/message.js';
-import type { Clock } from '../ports/clock.js';
 import type { LedgerDatabase, Sql } from './ledger-database.js';
 
 /** What a lane's holder knows of its lease. */
@@ -18,25 +16,6 @@ export interface Lease {
   readonly pauseReason: string | null;
 }
 
-export interface LaneHealth {
-  readonly lane: string;
-  /** Why nothing leaves, such as `unauthorized`; `null`: it is not paused. */
-  readonly pauseReason: string | null;
-  /** The same for people, with the remedy. */
-  readonly pauseDetail: string | null;
-  readonly pausedUntil: Date | null;
-  /** How long its oldest due message has waited, in milliseconds. */
-  readonly waiting: number;
-  /** Somebody has its lease and works on it, or it rests until a set time after a failure. */
-  readonly held: boolean;
-}
-
-export interface DueLane {
-  readonly lane: string;
-  /** Milliseconds until it is due; 0 or less: now. */
-  readonly dueIn: number;
-}
-
 interface LaneRow {
   readonly lane_key: string;
   readonly owner: string | null;
@@ -48,11 +27,10 @@ interface LaneRow {
   readonly now: string | number;
 }
 
-/** The lane rows: leases on database time, pauses, and which lanes have work. */
+/** The lane rows: leases on database time, and pauses. */
 export class Lanes {
   constructor(
     private readonly database: LedgerDatabase,
-    private readonly clock: Clock,
     private readonly owner: string,
     /** Milliseconds. */
     private readonly leaseTime: number,
@@ -158,77 +136,6 @@ export class Lanes {
       return rows[0]!;
     });
     return (Number(row.until) - span - Number(row.now)) / 1_000;
-  }
-
-  /** Lanes with something to start within `horizon` milliseconds that nobody holds. */
-  async due(horizon: number): Promise<DueLane[]> {
-    const { now } = this.database.dialect;
-    const rows = await this.database.all<{ lane: string; due_in: string | number }>(
-      `SELECT b.lane, min(b.available_at) - ${now} AS due_in
-       FROM messaging_batch b LEFT JOIN messaging_lane l ON l.lane_key = b.lane
-       WHERE b.pending = 1 AND b.available_at <= ${now} + ?
-         AND (l.lane_key IS NULL OR l.owner IS NULL OR l.lease_until < ${now})
-         AND coalesce(l.paused_until, 0) <= ${now} + ?
-       GROUP BY b.lane`,
-      [horizon * 1_000, horizon * 1_000],
-    );
-    return rows.map(({ lane, due_in }) => ({ lane, dueIn: Number(due_in) / 1_000 }));
-  }
-
-  /** Lanes left with requests open. */
-  async abandoned(): Promise<string[]> {
-    const { now } = this.database.dialect;
-    const rows = await this.database.all<{ lane_key: string }>(
-      `SELECT lane_key FROM messaging_lane
-       WHERE owner IS NOT NULL AND lease_until < ${now} AND paused_until <= ${now}`,
-    );
-    return rows.map(({ lane_key }) => lane_key);
-  }
-
-  /** Every lane that is paused or has due work. */
-  async health(): Promise<LaneHealth[]> {
-    const { now } = this.database.dialect;
-    const rows = await this.database.all<{
-      lane: string;
-      pause_reason: string | null;
-      paused_for: string | number;
-      waiting: string | number | null;
-      held: string | number;
-    }>(
-      `SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(held) AS held FROM (
-         SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS held
-         FROM messaging_lane WHERE pause_reason IS NOT NULL
-         UNION ALL
-         SELECT b.lane, NULL, 0, ${now} - min(b.available_at),
-           max(CASE WHEN l.owner IS NOT NULL AND l.lease_until >= ${now} THEN 1
-             WHEN l.paused_until > ${now} THEN 1 ELSE 0 END)
-         FROM messaging_batch b LEFT JOIN messaging_lane l ON l.lane_key = b.lane
-         WHERE b.pending = 1 AND b.available_at <= ${now} GROUP BY b.lane) AS lanes
-       GROUP BY lane ORDER BY lane`,
-    );
-    return rows.map((row) => ({
-      lane: row.lane,
-      pauseReason: row.pause_reason?.split(':')[0] ?? null,
-      pauseDetail: row.pause_reason?.replace(/^[^:]*: /, '') ?? null,
-      pausedUntil:
-        row.pause_reason === null
-          ? null
-          : new Date(this.clock.now() + Number(row.paused_for) / 1_000),
-      waiting: Number(row.waiting ?? 0) / 1_000,
-      held: Number(row.held) === 1,
-    }));
-  }
-
-  /** Milliseconds the oldest due batch of each class has waited; 0: nothing is due. */
-  async queueAges(): Promise<Record<MessageClass, number>> {
-    const { now } = this.database.dialect;
-    const rows = await this.database.all<{ class: string | number; age: string | number }>(
-      `SELECT class, ${now} - min(available_at) AS age FROM messaging_batch
-       WHERE pending = 1 AND available_at <= ${now} GROUP BY class`,
-    );
-    const ageOf = (rank: number): number =>
-      Number(rows.find((row) => Number(row.class) === rank)?.age ?? 0) / 1_000;
-    return { high: ageOf(0), normal: ageOf(1) };
   }
 
   async #row(tx: Sql, lane: string): Promise<LaneRow | undefined> {

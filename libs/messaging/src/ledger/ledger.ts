@@ -8,6 +8,7 @@ import { AfterCommit } from './after-commit.js';
 import { Batches } from './batches.js';
 import { IntentRecorder } from './intent.recorder.js';
 import { LaneWork } from './lane-work.js';
+import { LaneQueues } from './lane-queues.js';
 import { Lanes } from './lanes.js';
 import { LedgerDatabase } from './ledger-database.js';
 import { MessageTimelines } from './message-timelines.js';
@@ -47,6 +48,7 @@ export class Ledger {
   readonly acceptance: Acceptance;
   readonly batches: Batches;
   readonly lanes: Lanes;
+  readonly queues: LaneQueues;
   readonly work: LaneWork;
   readonly intents: IntentRecorder;
   readonly outcomes: OutcomeRecorder;
@@ -70,7 +72,8 @@ export class Ledger {
     const writer = new StatusWriter(database, listeners, events, this.notices);
     this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
     this.batches = new Batches(database, writer, clock);
-    this.lanes = new Lanes(database, clock, clock.id(), settings.leaseTime);
+    this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
+    this.queues = new LaneQueues(database, clock);
     this.work = new LaneWork(database);
     this.intents = new IntentRecorder(database, this.lanes);
     this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);

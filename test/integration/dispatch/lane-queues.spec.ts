@@ -1,0 +1,54 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeEachDatabase } from '../../support/databases.js';
+import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
+
+const HOUR = 3_600_000;
+
+describeEachDatabase('lanes with work', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  const due = async ({ ledger }: DispatchApp, horizon = 0) =>
+    (await ledger.queues.due(horizon)).map(({ lane }) => lane).sort();
+
+  it('are found one by one, whatever else waits in them and in which class', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    for (const tenant of ['b', 'a', 'ab'])
+      for (let n = 0; n < 5; n++) await app.send('x', { tenant });
+    await app.send('x', { tenant: 'c', class: 'high' });
+    await app.sms.send(
+      { from: 'ACME', to: '2348012345678', body: 'x', sendAt: new Date(Date.now() + HOUR) },
+      { tenant: 'later' },
+    );
+    expect(await due(app)).toEqual(['a:sms', 'ab:sms', 'b:sms', 'c:sms']);
+    expect(await due(app, 2 * HOUR)).toEqual(['a:sms', 'ab:sms', 'b:sms', 'c:sms', 'later:sms']);
+    expect((await app.messaging.lanes()).map(({ lane }) => lane)).toEqual(
+      ['a', 'ab', 'b', 'c'].map((tenant) => `${tenant}:sms`),
+    );
+  });
+
+  it('are left alone while somebody holds them, or while they rest', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    for (const tenant of ['held', 'paused', 'free']) await app.send('x', { tenant });
+    await app.ledger.lanes.acquire('held:sms');
+    const paused = await app.ledger.lanes.acquire('paused:sms');
+    await app.ledger.lanes.pause('paused:sms', paused!.fence, HOUR, 'unauthorized: x');
+    await app.ledger.lanes.release('paused:sms', paused!.fence, null, false);
+    expect(await due(app)).toEqual(['free:sms']);
+    expect(await app.messaging.lanes()).toMatchObject([
+      { lane: 'free:sms', held: false, pauseReason: null },
+      { lane: 'held:sms', held: true, pauseReason: null },
+      { lane: 'paused:sms', held: true, pauseReason: 'unauthorized' },
+    ]);
+  });
+
+  it('are none where nothing waits', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    expect(await due(app, HOUR)).toEqual([]);
+    expect(await app.messaging.lanes()).toEqual([]);
+    expect(await app.messaging.queueAges()).toEqual({ high: 0, normal: 0 });
+  });
+});
