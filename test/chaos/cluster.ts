@@ -1,9 +1,14 @@
+import { expect } from '@jest/globals';
+import { relative } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { App } from './app.js';
+import { Callers } from './callers.js';
 import { CompiledSources } from './compiled-sources.js';
 import { type Findings, audit } from './audit.js';
-import type { AppEvent, AppSettings, Point, Send } from './processes/protocol.js';
+import { seedOf } from './processes/chance.js';
+import type { AppEvent, AppSettings, Blow, Point, Send } from './processes/protocol.js';
 import { Seed } from './seed.js';
+import { type Found, until } from './until.js';
 import { Upstream } from './upstream.js';
 
 export interface ClusterSettings extends Pick<AppSettings, 'database' | 'honoursKeys'> {
@@ -25,37 +30,34 @@ const ENDED = 2;
 
 /** Replicas of the app on one database, the upstream they send to, and everything they said. */
 export class Cluster {
-  readonly seed = new Seed();
-  /** Batch by send key, as the callers were told. */
-  readonly accepted = new Map<string, string>();
-  /** Keys in the order in which their sends resolved. */
-  readonly order: string[] = [];
+  readonly callers = new Callers();
   readonly starts: Start[] = [];
   readonly #apps = new Set<App>();
-  readonly #waiting = new Map<string, () => void>();
-  /** Sends by the process they were handed to, until it has answered. */
-  readonly #handed = new Map<App, Map<string, Send>>();
   readonly #adding = new Set<Promise<App>>();
   #count = 0;
   #turn = 0;
   #stopped = false;
+  #started = 0;
   kills = 0;
-  /** What sends were refused with. */
-  readonly refused: string[] = [];
+  /** How many times an event loop stood still for longer than a lease. */
+  blocks = 0;
 
   private constructor(
     private readonly sources: CompiledSources,
     readonly upstream: Upstream,
     private readonly settings: ClusterSettings,
     private readonly ledger: DataSource,
+    readonly seed: Seed,
   ) {}
 
   static async start(settings: ClusterSettings, ledger: DataSource): Promise<Cluster> {
     const sources = await CompiledSources.make();
-    const upstream = await Upstream.start(sources.path('test/chaos/processes/upstream.process.js'));
+    const seed = new Seed();
+    const script = sources.path('test/chaos/processes/upstream.process.js');
+    const upstream = await Upstream.start(script, seedOf(seed.value, 'upstream'));
     await upstream.set({ honoursKeys: settings.honoursKeys });
-    const cluster = new Cluster(sources, upstream, settings, ledger);
-    process.stdout.write(`chaos: CHAOS_SEED=${cluster.seed.value}\n`);
+    const cluster = new Cluster(sources, upstream, settings, ledger, seed);
+    process.stdout.write(`chaos: ${cluster.replay}\n`);
     try {
       // The first one makes the tables; what an earlier cluster left in them is none of this one's.
       await cluster.#add();
@@ -66,6 +68,18 @@ export class Cluster {
       throw error;
     }
     return cluster;
+  }
+
+  /** The command that draws the same chances again. */
+  get replay(): string {
+    const full = process.env['CHAOS'] === 'full' ? 'CHAOS=full ' : '';
+    const path = relative(process.cwd(), expect.getState().testPath ?? '');
+    return `${full}CHAOS_SEED=${this.seed.value} npm test -- ${path}`;
+  }
+
+  /** A test begins: its chances are its own, so that it can be replayed without those before it. */
+  begin(): void {
+    this.seed.begin(expect.getState().currentTestName ?? '');
   }
 
   get apps(): readonly App[] {
@@ -102,12 +116,11 @@ export class Cluster {
    * another under the same key, as a caller would.
    */
   async send(sends: readonly Send[]): Promise<void> {
-    const done = sends.map(
-      ({ key }) => new Promise<void>((resolve) => this.#waiting.set(key, resolve)),
-    );
+    const done = sends.map((send) => this.callers.answered(send));
     for (const send of sends) {
-      const { apps } = this;
-      this.#hand(send, apps[this.#turn++ % apps.length] as App);
+      // All of them may be dead, and their successors not there yet.
+      const apps = await this.#until(() => this.#apps.size > 0 && this.apps);
+      this.callers.hand(send, apps[this.#turn++ % apps.length] as App);
     }
     await Promise.all(done);
   }
@@ -117,8 +130,8 @@ export class Cluster {
     for (const send of sends) await this.send([send]);
   }
 
-  arm(point: Point, nth: number, signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): void {
-    for (const app of this.#apps) app.tell({ command: 'arm', point, nth, signal });
+  arm(point: Point, nth: number, blow: Blow = 'SIGKILL'): void {
+    for (const app of this.#apps) app.tell({ command: 'arm', point, nth, blow });
   }
 
   disarm(): void {
@@ -132,6 +145,23 @@ export class Cluster {
     const key = await held;
     const { by } = await this.#until(() => this.starts.findLast((start) => start.key === key));
     await by.end('SIGKILL');
+  }
+
+  /** Strikes one of the replicas, at any moment within `most` milliseconds; resolves once it was struck. */
+  async strike(blow: 'SIGKILL' | 'block', most: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.seed.below(most)));
+    const apps = await this.#until(() => this.#apps.size > 0 && this.apps);
+    const victim = apps[this.seed.below(apps.length)] as App;
+    if (blow === 'SIGKILL') return victim.end('SIGKILL');
+    const { blocks } = this;
+    victim.tell({ command: 'block' });
+    await this.#until(() => this.blocks > blocks);
+  }
+
+  /** Resolves once an event loop stood still at the armed point; the others are disarmed. */
+  async blocked(): Promise<void> {
+    await this.#until(() => this.blocks > 0);
+    this.disarm();
   }
 
   /** Resolves once `count` requests were started. */
@@ -166,7 +196,7 @@ export class Cluster {
   }
 
   async audit(): Promise<Findings> {
-    return audit(this.ledger, await this.upstream.book(), this.accepted);
+    return audit(this.ledger, await this.upstream.book(), this.callers.accepted);
   }
 
   #add(): Promise<App> {
@@ -185,6 +215,7 @@ export class Cluster {
       this.sources.path('test/chaos/processes/app.process.js'),
       {
         ...settings,
+        seed: seedOf(this.seed.value, `app ${++this.#started}`),
         upstream: this.upstream.url,
         options: { lease: '2s', backoff: '50ms', concurrency: 4, ...options },
       },
@@ -196,47 +227,22 @@ export class Cluster {
   }
 
   #ended(app: App, signal: string | null): void {
-    const unanswered = this.#handed.get(app) ?? new Map<string, Send>();
+    const unanswered = this.callers.unanswered(app);
     if (!this.#apps.delete(app) || signal !== 'SIGKILL' || this.#stopped) return;
     this.kills++;
-    this.#handed.delete(app);
     void this.#add().then((next) => {
-      for (const send of unanswered.values()) this.#hand(send, next);
+      for (const send of unanswered) this.callers.hand(send, next);
     });
   }
 
-  #hand(send: Send, app: App): void {
-    const handed = this.#handed.get(app) ?? new Map<string, Send>();
-    this.#handed.set(app, handed.set(send.key, send));
-    app.tell({ command: 'send', sends: [send] });
-  }
-
   #hear(event: AppEvent, from: App): void {
+    if (event.event === 'blocked') this.blocks++;
     if (event.event === 'starting')
       this.starts.push({ key: event.key, messages: event.messages, at: event.at, by: from });
-    if (event.event !== 'accepted' && event.event !== 'refused') return;
-    this.#handed.get(from)?.delete(event.key);
-    if (event.event === 'refused') this.refused.push(`${event.key}: ${event.error}`);
-    else {
-      this.accepted.set(event.key, event.id);
-      this.order.push(event.key);
-    }
-    this.#waiting.get(event.key)?.();
-    this.#waiting.delete(event.key);
+    this.callers.hear(event, from);
   }
 
-  async #until<T>(
-    find: () => T | Promise<T>,
-    limit = 30_000,
-  ): Promise<Exclude<T, false | undefined | null>> {
-    const end = Date.now() + limit;
-    for (;;) {
-      const found = await find();
-      if (found !== undefined && found !== null && found !== false)
-        return found as Exclude<T, false | undefined | null>;
-      if (Date.now() > end)
-        throw new Error(`not within ${limit} ms; CHAOS_SEED=${this.seed.value}`);
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+  #until<T>(find: () => T | Promise<T>, limit = 30_000): Promise<Found<T>> {
+    return until(find, limit, this.replay);
   }
 }

@@ -49,7 +49,7 @@ describeEachDatabase(
       const left = (await cluster.upstream.book()).map(
         ({ body }) => /Chaos (s\d+)/.exec(body)?.[1] ?? '',
       );
-      expect([...new Set(left)]).toEqual(cluster.order);
+      expect([...new Set(left)]).toEqual(cluster.callers.order);
     }, 90_000);
 
     it('the rate is a ceiling for all of them together', async () => {

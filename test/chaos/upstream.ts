@@ -17,8 +17,11 @@ export class Upstream {
     });
   }
 
-  static async start(script: string): Promise<Upstream> {
-    const child = fork(script, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  static async start(script: string, seed: number): Promise<Upstream> {
+    const child = fork(script, [String(seed)], {
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];
     return new Upstream(child, `http://127.0.0.1:${port}`);
   }

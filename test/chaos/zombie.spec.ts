@@ -40,7 +40,7 @@ describeEachDatabase(
         await freeze(point, true);
         const findings = await cluster.audit();
         expect(findings).toMatchObject({ ...AGREED, unknown: [] });
-        expect(cluster.refused).toEqual([]);
+        expect(cluster.callers.refused).toEqual([]);
       },
       60_000,
     );

@@ -5,10 +5,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { http, MessagingModule, SmsService } from '../../../libs/messaging/src/index.js';
 import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
-import { Points, tell } from './points.js';
+import { chances } from './chance.js';
+import { block, Points, tell } from './points.js';
 import type { AppCommand, AppSettings, Send } from './protocol.js';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as AppSettings;
+Math.random = chances(settings.seed);
 
 function dataSourceOptions(url: string): DataSourceOptions {
   if (url.startsWith('sqlite:'))
@@ -59,7 +61,10 @@ process.on('message', (message: AppCommand) => {
       tail = tail.then(() => send(message.sends));
       break;
     case 'arm':
-      points.arm(message.point, message.nth, message.signal);
+      points.arm(message.point, message.nth, message.blow);
+      break;
+    case 'block':
+      block();
       break;
     case 'disarm':
       points.disarm();

@@ -6,7 +6,7 @@ import {
   type MessageTransport,
   type Submission,
 } from '../../../libs/messaging/src/ports/message-transport.js';
-import type { AppEvent, Point } from './protocol.js';
+import { type AppEvent, BLOCKED, type Blow, type Point } from './protocol.js';
 
 /**
  * The named points of a message's journey, put around the library's own objects before its dispatch
@@ -16,14 +16,14 @@ import type { AppEvent, Point } from './protocol.js';
 export class Points implements OnModuleInit {
   #armed: Point | undefined;
   #left = 0;
-  #signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL';
+  #blow: Blow = 'SIGKILL';
 
   constructor(@Inject(ModuleRef) private readonly modules: ModuleRef) {}
 
-  arm(point: Point, nth: number, signal: 'SIGKILL' | 'SIGSTOP'): void {
+  arm(point: Point, nth: number, blow: Blow): void {
     this.#armed = point;
     this.#left = nth;
-    this.#signal = signal;
+    this.#blow = blow;
   }
 
   disarm(): void {
@@ -61,13 +61,20 @@ export class Points implements OnModuleInit {
   #pass(point: Point): void {
     if (this.#armed !== point || --this.#left > 0) return;
     this.#armed = undefined;
-    process.kill(process.pid, this.#signal);
+    if (this.#blow === 'block') block();
+    else process.kill(process.pid, this.#blow);
   }
 }
 
 function started({ id, recipients }: Submission): void {
   const at = Number(process.hrtime.bigint()) / 1e6;
   tell({ event: 'starting', key: id, messages: recipients.length, at });
+}
+
+/** No timer, no socket and no promise gets its turn meanwhile. */
+export function block(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED);
+  tell({ event: 'blocked' });
 }
 
 export function tell(event: AppEvent): void {

@@ -31,10 +31,18 @@ export const POINTS = [
   'after-outcome',
 ] as const;
 
+/** How long a blocked event loop stands still, in milliseconds: longer than any lease here. */
+export const BLOCKED = 3_000;
+
 /** `inside-intent`: the lane's row is locked, nothing is committed. */
 export type Point = (typeof POINTS)[number] | 'inside-intent';
 
+/** What happens to a process at a point: it dies, it freezes, or its event loop stands still for a while. */
+export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
+
 export interface AppSettings {
+  /** Decides the jitter of this process. */
+  readonly seed: number;
   /** `sqlite:PATH`, `postgres://…` or `mysql://…`. */
   readonly database: string;
   readonly upstream: string;
@@ -50,19 +58,23 @@ export interface Send {
 
 export type AppCommand =
   | { readonly command: 'send'; readonly sends: readonly Send[] }
-  /** Raise `signal` at the `nth` passage of `point` from now on. */
+  /** Strike at the `nth` passage of `point` from now on. */
   | {
       readonly command: 'arm';
       readonly point: Point;
       readonly nth: number;
-      readonly signal: 'SIGKILL' | 'SIGSTOP';
+      readonly blow: Blow;
     }
+  /** Let the event loop stand still, here and now. */
+  | { readonly command: 'block' }
   | { readonly command: 'disarm' };
 
 export type AppEvent =
   | { readonly event: 'ready' }
   | { readonly event: 'accepted'; readonly key: string; readonly id: string }
   | { readonly event: 'refused'; readonly key: string; readonly error: string }
+  /** The event loop stood still, and goes on. */
+  | { readonly event: 'blocked' }
   /** A request is about to start; `at` is the machine's monotonic clock in milliseconds. */
   | {
       readonly event: 'starting';

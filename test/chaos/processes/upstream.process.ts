@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { chances, seedOf } from './chance.js';
 import type { BookEntry, Faults } from './protocol.js';
 
 /**
  * Another service that speaks the interface, in a process that no test kills. It keeps the book: each
  * acceptance is one entry, appended before the answer leaves, and nothing is ever taken out.
  */
+const seed = Number(process.argv[2]);
 const book: BookEntry[] = [];
 const byKey = new Map<string, BookEntry>();
 let faults: Faults = { honoursKeys: true, latency: 3, hold: false };
@@ -52,8 +54,13 @@ function take(request: IncomingMessage, body: string, response: ServerResponse):
     process.send?.({ event: 'held', key });
     return;
   }
-  if (faults.latency > 0) setTimeout(say, Math.random() * faults.latency);
+  if (faults.latency > 0) setTimeout(say, latencyOf(body, entry.repeats));
   else say();
+}
+
+/** The seed decides it for each request alone, whatever comes before it: its key is new in every run. */
+function latencyOf(body: string, repeats: number): number {
+  return chances(seedOf(seed, `${body} ${repeats}`))() * faults.latency;
 }
 
 function accept(key: string, body: string): BookEntry {

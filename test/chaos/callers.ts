@@ -1,0 +1,45 @@
+import type { App } from './app.js';
+import type { AppEvent, Send } from './processes/protocol.js';
+
+/** Those who send: what they handed to whom, and what they were told. */
+export class Callers {
+  /** Batch by send key, as the callers were told. */
+  readonly accepted = new Map<string, string>();
+  /** Keys in the order in which their sends resolved. */
+  readonly order: string[] = [];
+  /** What sends were refused with. */
+  readonly refused: string[] = [];
+  readonly #waiting = new Map<string, () => void>();
+  /** Sends by the process they were handed to, until it has answered. */
+  readonly #handed = new Map<App, Map<string, Send>>();
+
+  /** Resolves once somebody has answered. */
+  answered({ key }: Send): Promise<void> {
+    return new Promise((resolve) => this.#waiting.set(key, resolve));
+  }
+
+  hand(send: Send, app: App): void {
+    const handed = this.#handed.get(app) ?? new Map<string, Send>();
+    this.#handed.set(app, handed.set(send.key, send));
+    app.tell({ command: 'send', sends: [send] });
+  }
+
+  /** What a process that died had not answered. */
+  unanswered(app: App): Send[] {
+    const handed = [...(this.#handed.get(app)?.values() ?? [])];
+    this.#handed.delete(app);
+    return handed;
+  }
+
+  hear(event: AppEvent, from: App): void {
+    if (event.event !== 'accepted' && event.event !== 'refused') return;
+    this.#handed.get(from)?.delete(event.key);
+    if (event.event === 'refused') this.refused.push(`${event.key}: ${event.error}`);
+    else {
+      this.accepted.set(event.key, event.id);
+      this.order.push(event.key);
+    }
+    this.#waiting.get(event.key)?.();
+    this.#waiting.delete(event.key);
+  }
+}

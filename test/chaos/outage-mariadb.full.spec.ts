@@ -1,0 +1,15 @@
+import { outages } from './outages.js';
+import { PrivateMariaDb } from './private-mariadb.js';
+
+outages({
+  type: 'mariadb',
+  missing: PrivateMariaDb.missing,
+  start: () => PrivateMariaDb.start(),
+  cut: async (source) => {
+    const others = (await source.query(
+      'SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()',
+    )) as { id: string | number }[];
+    // One that has just gone by itself is cut as well.
+    for (const { id } of others) await source.query(`KILL ${id}`).catch(() => undefined);
+  },
+});

@@ -1,0 +1,3 @@
+import { struck } from './struck.js';
+
+struck('postgres', 3);

@@ -1,0 +1,89 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { type DatabaseKind, describeEachDatabase } from '../support/databases.js';
+import { AGREED } from './audit.js';
+import { Cluster } from './cluster.js';
+import type { Point } from './processes/protocol.js';
+
+/** Messages, and how many times somebody is struck while they are under way. */
+const { messages, kills, blocks } =
+  process.env['CHAOS'] === 'full'
+    ? { messages: 500, kills: 12, blocks: 6 }
+    : { messages: 60, kills: 4, blocks: 2 };
+
+const CONCURRENCY = 4;
+
+/** Strikes processes of the app at any moment; then book and ledger have to agree. */
+export function struck(kind: DatabaseKind, replicas: number): void {
+  describeEachDatabase(
+    `${replicas} replicas, at any moment,`,
+    (database) => {
+      let cluster: Cluster;
+      afterEach(() => cluster.stop());
+
+      async function start(honoursKeys: boolean): Promise<void> {
+        cluster = await Cluster.start(
+          {
+            database: database.url,
+            honoursKeys,
+            replicas,
+            options: { concurrency: CONCURRENCY, rateLimit: { max: 10, per: 100 } },
+          },
+          await database.open(),
+        );
+        cluster.begin();
+      }
+
+      /** A burst and, within the time it takes, a blow; before anybody has recovered the next. */
+      async function strike(blow: 'SIGKILL' | 'block', times: number): Promise<void> {
+        const sending: Promise<void>[] = [];
+        for (let time = 0; time < times; time++) {
+          sending.push(cluster.send(cluster.sends(Math.ceil(messages / times))));
+          await cluster.strike(blow, 400);
+        }
+        await Promise.all(sending);
+        await cluster.finished();
+        await cluster.shutDown();
+      }
+
+      it.each([true, false])(
+        'kill -9, keys honoured: %s: nothing is lost, nothing is doubled',
+        async (honoursKeys) => {
+          await start(honoursKeys);
+          await strike('SIGKILL', kills);
+          const findings = await cluster.audit();
+          expect(findings).toMatchObject(AGREED);
+          expect(cluster.callers.refused).toEqual([]);
+          expect(cluster.kills).toBe(kills);
+          // Each kill cuts off what two lanes had in flight or had just written down to start.
+          const cutOff = honoursKeys ? 0 : kills * 2 * CONCURRENCY;
+          expect(findings.unknown.length).toBeLessThanOrEqual(cutOff);
+        },
+        120_000,
+      );
+
+      it('an event loop that stands still for longer than its lease loses and doubles nothing', async () => {
+        await start(true);
+        await strike('block', blocks);
+        expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
+        expect(cluster.callers.refused).toEqual([]);
+      }, 120_000);
+
+      it.each<Point>(['inside-intent', 'after-intent', 'response-read'])(
+        'an event loop that stands still %s starts nothing that is not its own',
+        async (point) => {
+          await start(true);
+          cluster.arm(point, 2, 'block');
+          const sending = cluster.send(cluster.sends(30, ['a'], 1));
+          await cluster.blocked();
+          await sending;
+          await cluster.finished();
+          await cluster.shutDown();
+          expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
+          expect(cluster.callers.refused).toEqual([]);
+        },
+        60_000,
+      );
+    },
+    [kind],
+  );
+}
