@@ -21,6 +21,8 @@ export class LaneRequests {
   #reason: string | null;
   /** A pause is written in the lane's row. */
   #paused: boolean;
+  /** Until when the lane rests by its row, whoever wrote that. */
+  readonly #restRead: number;
   #pauseWrites: Promise<void> = Promise.resolve();
 
   constructor(
@@ -30,7 +32,8 @@ export class LaneRequests {
     const { lease, context } = run;
     this.#reason = lease.pauseReason;
     this.#paused = lease.pauseReason !== null;
-    this.#restUntil = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
+    this.#restRead = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
+    this.#restUntil = this.#restRead;
   }
 
   get inFlight(): number {
@@ -58,7 +61,7 @@ export class LaneRequests {
 
   /** The lane's row tells when it goes on. */
   get restRecorded(): boolean {
-    return this.#paused;
+    return this.#paused || this.#restUntil === this.#restRead;
   }
 
   start(item: Ready): void {
@@ -178,7 +181,7 @@ export class LaneRequests {
     const { gate } = this.run.memory;
     // Requests that were in flight together fail together: that is one failure.
     const wait = this.restFor > 0 ? this.restFor : Math.min(LONGEST_PAUSE, gate.refused());
-    this.#rest(retryAfter ?? wait, `${code}: ${message}`.slice(0, 255));
+    this.#rest(retryAfter ?? wait, storable(`${code}: ${message}`));
     return 0;
   }
 
@@ -254,4 +257,12 @@ export class LaneRequests {
         else run.changed.wake();
       });
   }
+}
+
+/** A reason for people, as the lane's row can hold it. */
+function storable(reason: string): string {
+  return reason
+    .slice(0, 512)
+    .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
+    .slice(0, 255);
 }

@@ -60,7 +60,7 @@ export function outcomeOf(
 ): Pick<Outcome, 'result' | 'reference' | 'messageIds' | 'rejected' | 'details'> {
   if (typeof accepted !== 'object' || accepted === null)
     throw new TypeError('submit() resolved with no answer');
-  const { details } = accepted;
+  const details = detailsOf(accepted.details);
   const reference = identifier(accepted.reference);
   const messageIds = messageIdsOf(positions, accepted.messageIds);
   const rejected = rejectedOf(positions, submission.recipients, accepted.rejected);
@@ -69,8 +69,20 @@ export function outcomeOf(
     ...(reference !== null && { reference }),
     ...(messageIds.size > 0 && { messageIds }),
     ...(rejected.size > 0 && { rejected }),
-    ...(details && { details }),
+    ...(details.length > 0 && { details: Object.fromEntries(details) }),
   };
+}
+
+function detailsOf(details: unknown): [string, string | number | null][] {
+  if (typeof details !== 'object' || details === null) return [];
+  return Object.entries(details).filter(
+    (entry): entry is [string, string | number | null] =>
+      identifier(entry[0]) !== null && isDetail(entry[1]),
+  );
+}
+
+function isDetail(value: unknown): boolean {
+  return value === null || Number.isFinite(value) || identifier(value) !== null;
 }
 
 function messageIdsOf(

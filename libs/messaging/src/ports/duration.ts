@@ -6,10 +6,16 @@ export type Duration = string | number;
 
 /** @throws MessagingConfigError naming `option` where the value is no positive duration. */
 export function milliseconds(option: string, value: Duration): number {
-  const parsed = typeof value === 'number' ? value : ms(value as StringValue);
+  const parsed = typeof value === 'number' ? value : parse(value);
   if (typeof parsed !== 'number' || !Number.isFinite(parsed) || parsed < 0)
     throw new MessagingConfigError(
       `${option}: ${JSON.stringify(value)} is no duration; write '30s', '10m', '24h' or milliseconds`,
     );
   return Math.round(parsed);
+}
+
+/** The library throws on what is no text at all, or an endless one. */
+function parse(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && value.length > 0 && value.length <= 32;
+  return isText ? ms(value as StringValue) : undefined;
 }

@@ -1,0 +1,99 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { PausedFailure, type RateLimit, RetryableFailure } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
+import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
+
+interface LaneRow {
+  readonly owner: string | null;
+  readonly fence: number;
+  readonly until: number;
+}
+
+async function laneOf({ app }: DispatchApp): Promise<LaneRow> {
+  const [row] = (await app
+    .get(DataSource)
+    .query(`SELECT owner, fence, paused_until FROM messaging_lane WHERE lane_key = ':sms'`)) as {
+    owner: string | null;
+    fence: string | number;
+    paused_until: string | number;
+  }[];
+  return {
+    owner: row?.owner ?? null,
+    fence: Number(row?.fence ?? 0),
+    until: Number(row?.paused_until ?? 0),
+  };
+}
+
+describeEachDatabase('a lane that rests', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it.each([
+    ['paused', new PausedFailure('throttled', 'x', 600_000)],
+    ['refused', new RetryableFailure('unavailable', 'x', 600_000)],
+  ])(
+    'until a set time (%s) rests until then: who comes by in between writes no other',
+    async (_, failure) => {
+      const booted = await fixture.boot();
+      booted.transport.script = () => {
+        throw failure;
+      };
+      await booted.send('waits');
+      await eventually(async () => {
+        const { owner, until } = await laneOf(booted);
+        expect(until).toBeGreaterThan(0);
+        expect(owner).toBeNull();
+      });
+      const before = await laneOf(booted);
+      for (let n = 1; n <= 3; n++) {
+        await booted.send(`wakes ${n}`);
+        await eventually(async () => {
+          const { owner, fence } = await laneOf(booted);
+          expect(fence).toBeGreaterThanOrEqual(before.fence + n);
+          expect(owner).toBeNull();
+        });
+      }
+      expect((await laneOf(booted)).until).toBe(before.until);
+      expect(booted.transport.started).toHaveLength(1);
+    },
+  );
+});
+
+describeEachDatabase('a lane whose rate limit is nonsense', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it.each<[string, unknown]>([
+    ['max 0', { max: 0, per: '1s' }],
+    ['no max', { per: '1s' }],
+    ['max NaN', { max: Number.NaN, per: '1s' }],
+    ['no period', { max: 1 }],
+    ['period 0', { max: 1, per: 0 }],
+    ['a number', 5],
+  ])('(%s) starts nothing, holds up no other, and heals', async (_, nonsense) => {
+    let broken = true;
+    const rateLimit = (lane: string) =>
+      broken && lane === 'bad:sms' ? (nonsense as RateLimit) : undefined;
+    const { app, send, transport } = await fixture.boot({ rateLimit });
+    await send('bad', { tenant: 'bad' });
+    await send('good', { tenant: 'good' });
+    await eventually(async () => expect(transport.texts).toEqual(['good']));
+    const dispatcher = app.get(Dispatcher, { strict: false });
+    const { signal } = new AbortController();
+    await expect(dispatcher.drain('bad:sms', signal)).rejects.toThrow(
+      /^rateLimit of lane bad:sms\b/,
+    );
+    expect(transport.texts).toEqual(['good']);
+    broken = false;
+    await eventually(async () => expect(transport.texts).toEqual(['good', 'bad']));
+  });
+});
