@@ -2,32 +2,9 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
 import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
-import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
-
-const LANE = ':sms';
-const TRANSPORT = 'scripted';
-
-/** What a drain does up to where its requests start. */
-async function intend(ledger: Ledger) {
-  const lease = (await ledger.lanes.acquire(LANE)) as Lease;
-  const planned = await ledger.work.plan(LANE, 100);
-  const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
-  const { intent, ready } = slice(planned, () => undefined, limits);
-  const { fence } = lease;
-  await ledger.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
-  const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
-    batch,
-    n,
-    firstPosition,
-    lastPosition,
-    transport: TRANSPORT,
-    fence,
-    attempt: 2,
-  }));
-  return { lease, heads };
-}
+import { intend, LANE, TRANSPORT } from './intend.js';
 
 describeEachDatabase('what two holders of a lane know of one submission', (database) => {
   let fixture: DispatchFixture;

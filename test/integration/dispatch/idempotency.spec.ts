@@ -1,0 +1,88 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { IdempotencyKeyReusedError, type Receipt } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
+
+const message = (tenant: string | null | undefined) => ({
+  from: 'ACME',
+  to: '2348012345678',
+  body: `once ${tenant}`,
+});
+
+/** All of them are one batch, and one of them made it. */
+function expectOne(receipts: readonly Receipt[]): void {
+  expect(new Set(receipts.map(({ id }) => id)).size).toBe(1);
+  expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1);
+}
+
+describeEachDatabase('100 sends at once with one key', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it('are one batch, with and without a tenant, from two processes', async () => {
+    const apps = [await fixture.boot(), await fixture.boot({ dispatch: false })];
+    const texts = () => apps[0]!.transport.texts.toSorted();
+    for (const tenant of [undefined, 'acme']) {
+      const receipts = await Promise.all(
+        Array.from({ length: 100 }, (_, n) =>
+          (apps[n % 2] as DispatchApp).sms.send(message(tenant), {
+            idempotencyKey: 'order-1',
+            ...(tenant !== undefined && { tenant }),
+          }),
+        ),
+      );
+      expectOne(receipts);
+      await expect(
+        apps[1]!.sms.send(
+          { ...message(tenant), body: 'other' },
+          { idempotencyKey: 'order-1', ...(tenant !== undefined && { tenant }) },
+        ),
+      ).rejects.toBeInstanceOf(IdempotencyKeyReusedError);
+    }
+    await eventually(async () => expect(texts()).toEqual(['once acme', 'once undefined']));
+  }, 60_000);
+
+  it('and no tenant are one batch however that is said: NULL hides no key', async () => {
+    const { sms, app } = await fixture.boot({ dispatch: false });
+    const ways = [{}, { tenant: undefined }, { tenant: '' }, { tenant: null }];
+    const receipts = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        sms.send(message(''), { idempotencyKey: 'order-1', ...(ways[n % 4] as object) }),
+      ),
+    );
+    expectOne(receipts);
+    const rows = await app
+      .get(DataSource)
+      .query(`SELECT tenant FROM messaging_batch WHERE idempotency_key = 'order-1'`);
+    expect(rows).toEqual([{ tenant: '' }]);
+  }, 60_000);
+});
+
+describeEachDatabase(
+  '100 plain transactions at once with one key',
+  (database) => {
+    it('are one batch; who is a deadlock’s victim may try again', async () => {
+      const fixture = new DispatchFixture(database);
+      const { sms, app, transport } = await fixture.boot();
+      const source = app.get(DataSource);
+      const send = (): Promise<Receipt> =>
+        source
+          .transaction((manager) =>
+            sms.send(message('plain'), { manager, tenant: 'plain', idempotencyKey: 'order-1' }),
+          )
+          .catch((error: { driverError?: { code?: string } }) => {
+            if (!['ER_LOCK_DEADLOCK', '40P01'].includes(error.driverError?.code ?? '')) throw error;
+            return send();
+          });
+      expectOne(await Promise.all(Array.from({ length: 100 }, send)));
+      await eventually(async () => expect(transport.texts).toEqual(['once plain']));
+      await fixture.clear();
+    }, 60_000);
+  },
+  ['postgres', 'mariadb'],
+);

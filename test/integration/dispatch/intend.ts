@@ -1,0 +1,26 @@
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
+import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+
+export const LANE = ':sms';
+export const TRANSPORT = 'scripted';
+
+/** What a drain does up to where its requests start. */
+export async function intend(ledger: Ledger) {
+  const lease = (await ledger.lanes.acquire(LANE)) as Lease;
+  const planned = await ledger.work.plan(LANE, 100);
+  const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+  const { intent, ready } = slice(planned, () => undefined, limits);
+  const { fence } = lease;
+  await ledger.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
+  const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
+    batch,
+    n,
+    firstPosition,
+    lastPosition,
+    transport: TRANSPORT,
+    fence,
+    attempt: 2,
+  }));
+  return { lease, heads };
+}
