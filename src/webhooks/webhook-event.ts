@@ -1,12 +1,14 @@
 import { type Channel, type MessageStatusChanged, STATUS_RANK } from '@dundun/messaging';
 
-/** Body of a delivery report callback. */
-export interface DeliveryReportEvent {
+/** Body of a callback about a message's status. */
+export interface StatusEvent {
   readonly type: string;
   /** When this event was made, RFC 3339 UTC. */
   readonly timestamp: string;
   readonly data: {
+    /** The batch; on WhatsApp the message's id before the platform's was known. */
     readonly reference_id: string;
+    /** On WhatsApp the platform's, once it is known. */
     readonly message_id: string;
     readonly to: string;
     readonly from: string;
@@ -19,7 +21,24 @@ export interface DeliveryReportEvent {
   };
 }
 
-const EVENT_TYPES: Partial<Record<Channel, string>> = { sms: 'sms.delivery_report' };
+interface EventForm {
+  readonly type: string;
+  ids(change: MessageStatusChanged): Pick<StatusEvent['data'], 'reference_id' | 'message_id'>;
+}
+
+const EVENTS: Partial<Record<Channel, EventForm>> = {
+  sms: {
+    type: 'sms.delivery_report',
+    ids: ({ batchId, messageId }) => ({ reference_id: batchId, message_id: messageId }),
+  },
+  whatsapp: {
+    type: 'whatsapp.message_status',
+    ids: ({ messageId, providerId }) => ({
+      reference_id: messageId,
+      message_id: providerId ?? messageId,
+    }),
+  },
+};
 
 /** A provider's code may be any text; a callback stays far below 20 kB. */
 const MAX_ERROR_CODE = 255;
@@ -30,18 +49,19 @@ export function callsBack(change: MessageStatusChanged): boolean {
     change.deliveryReport === 'yes' &&
     STATUS_RANK[change.status] >= STATUS_RANK.sent &&
     change.status !== 'cancelled' &&
-    EVENT_TYPES[change.channel] !== undefined
+    EVENTS[change.channel] !== undefined
   );
 }
 
 /** The callback's body. The message's text is never in it. */
-export function deliveryReportBody(change: MessageStatusChanged, madeAt: number): string {
-  const event: DeliveryReportEvent = {
-    type: EVENT_TYPES[change.channel] ?? `${change.channel}.delivery_report`,
+export function statusEventBody(change: MessageStatusChanged, madeAt: number): string {
+  const form = EVENTS[change.channel];
+  if (!form) throw new TypeError(`${change.channel} has no callback`);
+  const event: StatusEvent = {
+    type: form.type,
     timestamp: new Date(madeAt).toISOString(),
     data: {
-      reference_id: change.batchId,
-      message_id: change.messageId,
+      ...form.ids(change),
       to: change.recipient,
       from: change.sender,
       status: change.status,

@@ -2,7 +2,7 @@ import type { Clock, MessageStatusChanged, StatusListener } from '@dundun/messag
 import type { EntityManager } from 'typeorm';
 import type { WebhookDatabase } from './webhook-database.js';
 import type { WebhookEndpointCache } from './webhook-endpoint.cache.js';
-import { callsBack, deliveryReportBody } from './webhook-event.js';
+import { callsBack, statusEventBody } from './webhook-event.js';
 
 const DELIVERY = {
   v_id: 'uuid',
@@ -50,7 +50,7 @@ export class WebhookOutboxListener implements StatusListener {
     for (const change of reported) {
       const receivers = endpoints.get(change.tenant) ?? [];
       if (receivers.length === 0) continue;
-      const body = deliveryReportBody(change, now);
+      const body = statusEventBody(change, now);
       for (const { id } of receivers)
         rows.push([this.clock.id(), id, change.messageId, change.sequence, body, now]);
     }

@@ -129,6 +129,7 @@ export function statusChange(
     channel: 'sms',
     batchId,
     messageId: `${batchId}-0`,
+    providerId: null,
     sender: 'ACME',
     recipient: '2348012345678',
     previous: 'sending',

@@ -40,6 +40,7 @@ describe('InterfaceReportParser', () => {
     ['events', [event, event], 2],
     ['events and bare data', [event, data], 2],
     ['an event without its type', { data }, 1],
+    ['a WhatsApp event', { ...event, type: 'whatsapp.message_status' }, 1],
   ])('reads %s', (_what, body, count) => {
     expect(parser.parse(post(body))).toEqual({ reports: Array(count).fill(report), errors: [] });
   });

@@ -8,7 +8,7 @@ import type {
 } from '../ports/delivery-report-parser.js';
 import { callbackEntries } from './callback-entries.js';
 
-const TYPE = 'sms.delivery_report';
+const TYPES: readonly string[] = ['sms.delivery_report', 'whatsapp.message_status'];
 
 /**
  * The interface's own form: `{ type, timestamp, data }`, or the bare `data`, one or an array of them,
@@ -40,5 +40,5 @@ const FOREIGN = Symbol('an event of another type');
 function dataOf(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || !Object.hasOwn(entry, 'data')) return entry;
   const { type, data } = entry as { type?: unknown; data: unknown };
-  return typeof type === 'string' && type !== TYPE ? FOREIGN : data;
+  return typeof type === 'string' && !TYPES.includes(type) ? FOREIGN : data;
 }

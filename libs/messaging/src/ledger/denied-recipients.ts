@@ -58,6 +58,7 @@ function rejections(batch: NewBatch): StatusChange[] {
       status: STATUS_RANK.queued,
       sequence: 0,
       error_code: null,
+      reference: null,
     };
     return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
   });

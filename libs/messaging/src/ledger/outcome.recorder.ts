@@ -126,7 +126,10 @@ export class OutcomeRecorder {
     for (const outcome of outcomes) {
       for (const message of held.get(`${outcome.batch}-s${outcome.n}`) ?? []) {
         const messageId = outcome.messageIds?.get(message.position);
-        if (messageId) references.push([message.batch, message.position, messageId]);
+        if (messageId) {
+          references.push([message.batch, message.position, messageId]);
+          message.reference = messageId;
+        }
         const rejection = outcome.rejected?.get(message.position);
         const rank = rejection
           ? STATUS_RANK.rejected

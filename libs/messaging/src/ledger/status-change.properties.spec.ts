@@ -19,6 +19,7 @@ function message(): HeldMessage {
     status: STATUS_RANK.sending,
     sequence: 0,
     error_code: null,
+    reference: null,
   };
 }
 

@@ -12,6 +12,8 @@ export interface HeldMessage {
   status: number;
   sequence: number;
   error_code: string | null;
+  /** The provider's id of it, once known. */
+  reference: string | null;
 }
 
 export interface StatusChange {

@@ -33,7 +33,7 @@ const LOG = {
   v_sequence: 'int',
 } as const satisfies Columns;
 
-export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code,
+export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
   b.tenant, b.channel, b.sender, b.delivery_report`;
 
 /** Writes what the recorders decided: statuses, their log, and word of them to the listeners. */
@@ -133,6 +133,7 @@ function eventOf({
     channel: message.channel as Channel,
     batchId: message.batch,
     messageId: `${message.batch}-${message.position}`,
+    providerId: message.reference,
     sender: message.sender,
     recipient: message.recipient,
     previous: statusOfRank(previous),

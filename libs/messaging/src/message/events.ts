@@ -12,6 +12,8 @@ export interface MessageStatusChanged {
   readonly batchId: string;
   /** `{batchId}-{position}`. */
   readonly messageId: string;
+  /** The provider's id of the message, once it is known. */
+  readonly providerId: string | null;
   readonly sender: string;
   /** Digits with country code. */
   readonly recipient: string;
