@@ -169,6 +169,7 @@ export {
   type MessagingPolicy,
   type PolicyItem,
   type PolicyMessage,
+  type PolicyScope,
   type PolicySlice,
   type RecipientFacts,
   type Verdict,

@@ -16,11 +16,8 @@ export async function admit(
 ): Promise<NewBatch | PolicyError> {
   const { tenant, channel, sender, recipients } = batch;
   const message = { tenant, channel, sender, content };
-  const rulings = await pipeline.review(
-    recipients.map((recipient) => ({ message, recipient })),
-    'send',
-    sql,
-  );
+  const rulings = await pipeline.review([{ message, recipients }], 'send', sql);
+  if (rulings.size === 0) return batch;
   const denials: RecipientDenial[] = [];
   const allowed: string[] = [];
   recipients.forEach((recipient, index) => {

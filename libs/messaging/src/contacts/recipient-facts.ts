@@ -1,16 +1,17 @@
-import type { Channel } from '../message/message.js';
+import { isDataError } from '../ledger/database-errors.js';
+import { GroupCommit } from '../ledger/group-commit.js';
+import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
 import type { Clock } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
-import type { Columns } from '../ledger/dialect.js';
-import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import {
+  type FactsOf,
+  type FactsQuestion,
+  type FactsRow,
+  factsStatements,
+} from './recipient-facts.statements.js';
 
-/** Who is asked about, for a message over which channel and from whom. */
-export interface FactsKey {
-  readonly tenant: string;
-  readonly channel: Channel;
-  readonly sender: string;
-  readonly recipient: string;
-}
+/** Facts by the place of the recipient among all that were asked about. */
+export type FactsByPlace = ReadonlyMap<number, RecipientFacts>;
 
 /** Nothing is known of this recipient. */
 export const UNKNOWN_RECIPIENT: RecipientFacts = {
@@ -20,117 +21,151 @@ export const UNKNOWN_RECIPIENT: RecipientFacts = {
   lastInboundAt: null,
 };
 
-interface FactsRow {
-  readonly v_i: number;
-  readonly suppressed: string | null;
-  readonly contact: string | null;
-  readonly consent: 'opted_in' | 'opted_out' | null;
-  readonly last_at: string | number | null;
-}
-
-const ONE = { v_i: 'int', v_recipient: 'key' } as const satisfies Columns;
-const MANY = {
-  v_i: 'int',
-  v_recipient: 'key',
-  v_tenant: 'key',
-  v_channel: 'key',
-  v_sender: 'key',
-} as const satisfies Columns;
-
 /** How long nobody at all is known, in milliseconds, once that was seen. */
 const NOBODY_FOR = 1_000;
+/** Questions about so many at most share a query with those of other sends. */
+const FEW = 100;
+const MOST_SHARED = 2_000;
 
-/** What is known of many recipients, in one query. */
+/** What is known of many recipients, in one query. Questions of concurrent sends go together. */
 export class RecipientFactsReader {
-  readonly #one;
-  readonly #many;
-  readonly #selectOne: string;
-  readonly #selectMany: string;
+  readonly #statements;
+  readonly #shared;
   #nobodyUntil = -Infinity;
   #somebody = false;
+  #written = 0;
+  #looking: Promise<boolean> | undefined;
 
   constructor(
     private readonly database: LedgerDatabase,
     private readonly clock: Clock,
   ) {
-    const { dialect } = database;
-    this.#one = dialect.rows(ONE);
-    this.#many = dialect.rows(MANY);
-    this.#selectOne = select(this.#one.sql, '?', '?', '?');
-    this.#selectMany = select(this.#many.sql, 'v_tenant', 'v_channel', 'v_sender');
+    this.#statements = factsStatements(database.dialect);
+    const together = (of: FactsOf) =>
+      new GroupCommit<FactsQuestion, FactsByPlace>((take) => this.#readTogether(take(), of), {
+        maxItems: MOST_SHARED,
+        weight: ({ recipients }) => recipients.length,
+        isItemError: isDataError,
+      });
+    this.#shared = { known: together('known'), refused: together('refused') };
   }
 
-  /** Facts by index; who is not in it is {@link UNKNOWN_RECIPIENT}. */
-  async read(
-    keys: readonly FactsKey[],
-    sql: Pick<Sql, 'all'> = this.database,
-  ): Promise<Map<number, RecipientFacts>> {
-    const facts = new Map<number, RecipientFacts>();
-    const [first] = keys;
-    if (!first) return facts;
-    const { tenant, channel, sender } = first;
-    const rows = keys.every(
-      (key) => key.sender === sender && key.tenant === tenant && key.channel === channel,
-    )
-      ? await sql.all<FactsRow>(this.#selectOne, [
-          ...this.#one.bind(keys.map(({ recipient }, index) => [index, recipient])),
-          tenant,
-          channel,
-          tenant,
-          channel,
-          sender,
-        ])
-      : await sql.all<FactsRow>(
-          this.#selectMany,
-          this.#many.bind(
-            keys.map((k, index) => [index, k.recipient, k.tenant, k.channel, k.sender]),
-          ),
-        );
-    for (const row of rows) {
-      // A number on two lines of the suppression list comes twice.
-      const suppressed = row.suppressed !== null || facts.get(Number(row.v_i))?.suppressed === true;
-      facts.set(Number(row.v_i), {
-        contact: row.contact,
-        suppressed,
-        consent: row.consent,
-        lastInboundAt: row.last_at === null ? null : Number(row.last_at) / 1_000,
-      });
-    }
-    return facts;
+  /** Who is not in the answer is {@link UNKNOWN_RECIPIENT}, or refused nothing where only refusals were asked for. */
+  read(
+    questions: readonly FactsQuestion[],
+    of: FactsOf = 'known',
+    sql?: Pick<Sql, 'all'>,
+  ): Promise<FactsByPlace> {
+    const [only, ...others] = questions;
+    if (!sql && only && others.length === 0 && only.recipients.length <= FEW)
+      return this.#shared[of].add(only);
+    return this.#read(questions, of, sql ?? this.database);
+  }
+
+  /** Nobody at all is known or suppressed, as was seen within the last second: asking can be spared. */
+  presumesNobody(): boolean {
+    return !this.#somebody && this.clock.monotonic() < this.#nobodyUntil;
   }
 
   /**
    * Nobody at all is known or suppressed. Believed for a second, so that sends which concern nobody
    * known cost nothing; what this process itself writes down is seen at once. With `fresh` it is looked up.
    */
-  async nobody(sql: Pick<Sql, 'all'> = this.database, fresh = false): Promise<boolean> {
-    if (this.#somebody) return false;
-    const now = this.clock.monotonic();
-    if (!fresh && now < this.#nobodyUntil) return true;
-    const rows = await sql.all<{ known: string | number }>(
-      `SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_contact)
-         OR EXISTS (SELECT 1 FROM messaging_suppression) THEN 1 ELSE 0 END AS known`,
-    );
-    const nobody = Number(rows[0]?.known) === 0;
-    this.#nobodyUntil = nobody ? now + NOBODY_FOR : -Infinity;
+  async nobody(sql?: Pick<Sql, 'all'>, fresh = false): Promise<boolean> {
     // Once there is somebody, asking first would only be one query more.
-    this.#somebody = !nobody;
-    return nobody;
+    if (this.#somebody) return false;
+    if (!fresh && this.presumesNobody()) return true;
+    // What a transaction sees is its own.
+    if (sql) return this.#seesNobody(sql);
+    if (fresh) return this.#look();
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
   }
 
   /** Somebody is being written down. */
   somebody(): void {
+    this.#written++;
     this.#nobodyUntil = -Infinity;
+  }
+
+  async #look(): Promise<boolean> {
+    const written = this.#written;
+    const now = this.clock.monotonic();
+    const nobody = await this.#seesNobody(this.database);
+    if (!nobody) this.#somebody = true;
+    else if (written === this.#written) this.#nobodyUntil = now + NOBODY_FOR;
+    return nobody;
+  }
+
+  async #seesNobody(sql: Pick<Sql, 'all'>): Promise<boolean> {
+    const rows = await sql.all<{ known: string | number }>(
+      `SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_contact)
+         OR EXISTS (SELECT 1 FROM messaging_suppression) THEN 1 ELSE 0 END AS known`,
+    );
+    return Number(rows[0]?.known) === 0;
+  }
+
+  async #readTogether(questions: readonly FactsQuestion[], of: FactsOf): Promise<FactsByPlace[]> {
+    const all = await this.#read(questions, of, this.database);
+    let from = 0;
+    return questions.map(({ recipients }) => {
+      const own = new Map<number, RecipientFacts>();
+      if (all.size > 0)
+        for (let place = 0; place < recipients.length; place++) {
+          const facts = all.get(from + place);
+          if (facts) own.set(place, facts);
+        }
+      from += recipients.length;
+      return own;
+    });
+  }
+
+  async #read(
+    questions: readonly FactsQuestion[],
+    of: FactsOf,
+    sql: Pick<Sql, 'all'>,
+  ): Promise<FactsByPlace> {
+    const [first] = questions;
+    if (!first) return new Map();
+    const common = questions.every(
+      ({ tenant, channel, sender }) =>
+        sender === first.sender && tenant === first.tenant && channel === first.channel,
+    );
+    if (!common) {
+      const { sql: text, params } = this.#statements.ofMany(of, questions);
+      return factsOf(await sql.all<FactsRow>(text, params), ({ v_i }) => Number(v_i));
+    }
+    const recipients =
+      questions.length === 1 ? first.recipients : questions.flatMap((one) => one.recipients);
+    const { sql: text, params } = this.#statements.ofOne(of, first, recipients);
+    const facts = factsOf(await sql.all<FactsRow>(text, params), ({ recipient }) => recipient);
+    const places = new Map<number, RecipientFacts>();
+    if (facts.size > 0)
+      for (let place = 0; place < recipients.length; place++) {
+        const known = facts.get(recipients[place] as string);
+        if (known) places.set(place, known);
+      }
+    return places;
   }
 }
 
-function select(rows: string, tenant: string, channel: string, sender: string): string {
-  return `SELECT v_i, s.recipient AS suppressed, c.id AS contact, k.state AS consent, i.last_at
-    FROM ${rows}
-    LEFT JOIN messaging_suppression s ON s.tenant = ${tenant} AND s.recipient = v_recipient
-      AND s.channel IN (${channel}, '*')
-    LEFT JOIN messaging_contact c ON c.tenant = ${tenant} AND c.phone = v_recipient
-    LEFT JOIN messaging_consent k ON k.contact = c.id AND k.channel = ${channel}
-    LEFT JOIN messaging_inbound i ON i.contact = c.id AND i.sender = ${sender}
-    WHERE s.recipient IS NOT NULL OR c.id IS NOT NULL`;
+/** A contact, and each line of the suppression list, may be a row of its own. */
+function factsOf<K>(
+  rows: readonly FactsRow[],
+  keyOf: (row: FactsRow) => K,
+): Map<K, RecipientFacts> {
+  const facts = new Map<K, RecipientFacts>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const before = facts.get(key) ?? UNKNOWN_RECIPIENT;
+    facts.set(key, {
+      contact: row.contact ?? before.contact,
+      suppressed: row.suppressed !== null || before.suppressed,
+      consent: row.consent ?? before.consent,
+      lastInboundAt: row.last_at === null ? before.lastInboundAt : Number(row.last_at) / 1_000,
+    });
+  }
+  return facts;
 }

@@ -1,5 +1,7 @@
 import type { PlannedBatch } from '../ledger/lane-work.js';
-import type { Candidate, PolicyPipeline, Ruling } from '../policy/policy-pipeline.js';
+import type { Addressed } from '../policy/judged-slice.js';
+import type { PolicyPipeline } from '../policy/policy-pipeline.js';
+import type { Ruling } from '../policy/ruling.js';
 import type { Submission } from '../ports/message-transport.js';
 
 /** A verdict is at most this old when a request starts, in milliseconds. */
@@ -14,15 +16,17 @@ export async function judgePlanned(
   planned: readonly PlannedBatch[],
 ): Promise<RulingOf> {
   const offsets = new Map<string, number>();
-  const candidates: Candidate[] = [];
+  const asked: Addressed[] = [];
+  let offset = 0;
   for (const batch of planned) {
     if (batch.expired) continue;
-    offsets.set(batch.id, candidates.length);
+    offsets.set(batch.id, offset);
     const { tenant, channel, sender, content } = batch;
-    const message = { tenant, channel, sender, content };
-    for (const { recipient } of batch.recipients) candidates.push({ message, recipient });
+    const recipients = batch.recipients.map(({ recipient }) => recipient);
+    asked.push({ message: { tenant, channel, sender, content }, recipients });
+    offset += recipients.length;
   }
-  const rulings = await policy.review(candidates, 'dispatch');
+  const rulings = await policy.review(asked, 'dispatch');
   if (rulings.size === 0) return () => undefined;
   return ({ id }, index) => rulings.get((offsets.get(id) ?? Number.NaN) + index);
 }
@@ -33,17 +37,14 @@ export async function judgeReady<T extends { readonly submission: Submission }>(
   items: readonly T[],
 ): Promise<Map<T, Ruling>> {
   const of: T[] = [];
-  const candidates: Candidate[] = [];
+  const asked: Addressed[] = [];
   for (const item of items) {
     const { tenant, channel, sender, content, recipients } = item.submission;
-    const message = { tenant, channel, sender, content };
-    for (const recipient of recipients) {
-      of.push(item);
-      candidates.push({ message, recipient });
-    }
+    asked.push({ message: { tenant, channel, sender, content }, recipients });
+    for (let n = 0; n < recipients.length; n++) of.push(item);
   }
   const found = new Map<T, Ruling>();
-  for (const [index, ruling] of await policy.review(candidates, 'dispatch')) {
+  for (const [index, ruling] of await policy.review(asked, 'dispatch')) {
     const item = of[index] as T;
     const before = found.get(item);
     if (!before || (before.decision === 'defer' && ruling.decision !== 'defer'))

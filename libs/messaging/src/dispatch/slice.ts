@@ -6,7 +6,7 @@ import type {
 } from '../ledger/intent.recorder.js';
 import type { OpenSubmission, PlannedBatch } from '../ledger/lane-work.js';
 import type { Outcome } from '../ledger/outcome.js';
-import type { Ruling } from '../policy/policy-pipeline.js';
+import type { Ruling } from '../policy/ruling.js';
 import type { Clock } from '../ports/clock.js';
 import type { Submission } from '../ports/message-transport.js';
 import type { RulingOf } from './lane-policy.js';

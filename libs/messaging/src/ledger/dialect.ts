@@ -11,6 +11,7 @@ export type Columns = Readonly<Record<string, ColumnType>>;
 export interface RowSource {
   /** A relation to put after FROM or JOIN, already named `v`. */
   readonly sql: string;
+  readonly names: readonly string[];
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
 
@@ -51,6 +52,11 @@ export interface Dialect {
   /** Suffix of an INSERT … SELECT that sets columns of an existing row; `new.` names the row not inserted. */
   onConflict(key: string, set: string): string;
   rows(columns: Columns): RowSource;
+  /**
+   * After FROM: the rows of `table` whose `column` is among the source's one column. PostgreSQL takes the
+   * array itself, because it goes through an index by one; of a relation it knows nothing.
+   */
+  among(table: string, column: string, alias: string, values: RowSource): string;
   updateFrom(update: UpdateFrom): string;
   /** Deletes the rows of `table` whose `key` is in the source's `v_id`. */
   deleteFrom(table: string, key: string, ids: RowSource): string;
@@ -99,10 +105,13 @@ const postgres: Dialect = {
     const names = Object.keys(columns);
     const types = Object.values(columns);
     return {
+      names,
       sql: `unnest(${types.map((type) => `?::${POSTGRES_TYPES[type]}[]`).join(', ')}) AS v(${names.join(', ')})`,
       bind: (rows) => names.map((_, column) => rows.map((row) => row[column])),
     };
   },
+  among: (table, column, alias) =>
+    `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
   updateFrom: fromClause,
   deleteFrom: (table, key, { sql }) =>
     `DELETE FROM ${table} USING ${sql} WHERE ${table}.${key} = v_id`,
@@ -125,11 +134,13 @@ const sqlite: Dialect = {
   onConflict: (key, set) =>
     `ON CONFLICT (${key}) DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
   rows: (columns) => ({
+    names: Object.keys(columns),
     sql: `(SELECT ${Object.keys(columns)
       .map((name, index) => `value ->> ${index} AS ${name}`)
       .join(', ')} FROM json_each(?)) AS v`,
     bind: (rows) => [JSON.stringify(rows)],
   }),
+  among: joined('CROSS JOIN'),
   updateFrom: fromClause,
   deleteFrom: (table, key, { sql }) =>
     `DELETE FROM ${table} WHERE ${key} IN (SELECT v_id FROM ${sql})`,
@@ -157,17 +168,24 @@ const mysql: Dialect = {
   onConflict: (_key, set) =>
     `ON DUPLICATE KEY UPDATE ${set.replaceAll(/new\.(\w+)/g, 'VALUES($1)')}`,
   rows: (columns) => ({
+    names: Object.keys(columns),
     sql: `JSON_TABLE(?, '$[*]' COLUMNS (${Object.entries(columns)
       .map(([name, type], index) => `${name} ${MYSQL_TYPES[type]} PATH '$[${index}]'`)
       .join(', ')})) AS v`,
     bind: (rows) => [JSON.stringify(rows)],
   }),
+  among: joined('STRAIGHT_JOIN'),
   updateFrom: ({ table, rows, set, where, index = 'PRIMARY' }) =>
     `UPDATE ${rows.sql} STRAIGHT_JOIN ${table} FORCE INDEX (${index}) ON ${where} SET ${set}`,
   deleteFrom: (table, key, { sql }) =>
     `DELETE ${table} FROM ${sql} STRAIGHT_JOIN ${table} ON ${table}.${key} = v_id`,
   placeholders: (sql) => sql,
 };
+
+function joined(join: Dialect['join']): Dialect['among'] {
+  return (table, column, alias, { sql, names: [value] }) =>
+    `${sql} ${join} ${table} ${alias} ON ${alias}.${column} = ${value}`;
+}
 
 function fromClause({ table, rows, set, where }: UpdateFrom): string {
   return `UPDATE ${table} SET ${set} FROM ${rows.sql} WHERE ${where}`;

@@ -1,4 +1,10 @@
-import type { MessagingPolicy, PolicySlice, Verdict, Verdicts } from '../ports/messaging-policy.js';
+import type {
+  MessagingPolicy,
+  PolicyScope,
+  PolicySlice,
+  Verdict,
+  Verdicts,
+} from '../ports/messaging-policy.js';
 
 const DENIED: Verdict = {
   decision: 'deny',
@@ -9,6 +15,7 @@ const DENIED: Verdict = {
 /** WhatsApp is only for those who opted in (interface section 4.2). */
 export class OptInRequiredPolicy implements MessagingPolicy {
   readonly name = 'opt-in-required';
+  readonly scope: PolicyScope = { channels: ['whatsapp'] };
 
   async decide({ items }: PolicySlice): Promise<Verdicts> {
     const verdicts = new Map<number, Verdict>();

@@ -1,4 +1,10 @@
-import type { MessagingPolicy, PolicySlice, Verdict, Verdicts } from '../ports/messaging-policy.js';
+import type {
+  MessagingPolicy,
+  PolicyScope,
+  PolicySlice,
+  Verdict,
+  Verdicts,
+} from '../ports/messaging-policy.js';
 
 const OPTED_OUT: Verdict = {
   decision: 'deny',
@@ -14,6 +20,7 @@ const SUPPRESSED: Verdict = {
 /** Nobody who said no is written to, on any channel. */
 export class OptedOutPolicy implements MessagingPolicy {
   readonly name = 'opted-out';
+  readonly scope: PolicyScope = { recipients: 'refused' };
 
   async decide({ items }: PolicySlice): Promise<Verdicts> {
     const verdicts = new Map<number, Verdict>();

@@ -1,15 +1,20 @@
-import { expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecipientFactsReader } from '../contacts/recipient-facts.js';
 import { systemClock } from '../ports/clock.js';
-import type { MessagingPolicy, PolicySlice, Verdict } from '../ports/messaging-policy.js';
+import type {
+  MessagingPolicy,
+  PolicyScope,
+  PolicySlice,
+  Verdict,
+} from '../ports/messaging-policy.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
 const nobody = { nobody: async () => true } as unknown as RecipientFactsReader;
 const text = { kind: 'text', text: 'Hi' } as const;
 const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
-const candidate = {
+const addressed = {
   message: { tenant: '', channel: 'sms', sender: 'ACME', content: text },
-  recipient: '2348012345678',
+  recipients: ['2348012345678'],
 } as const;
 const deny = (code: string): Verdict => ({ decision: 'deny', code, reason: 'r' });
 const defer = (until: number): Verdict => ({ decision: 'defer', until: new Date(until) });
@@ -26,7 +31,7 @@ function policies(...say: (Verdict | ((slice: PolicySlice) => Verdict | undefine
 
 async function ruling(...say: Parameters<typeof policies>) {
   const pipeline = new PolicyPipeline(() => policies(...say), nobody, systemClock);
-  return (await pipeline.review([candidate], 'send')).get(0);
+  return (await pipeline.review([addressed], 'send')).get(0);
 }
 
 it('the first denial counts, whatever comes before or after', async () => {
@@ -60,12 +65,100 @@ it('what is put in place is what the next policies judge', async () => {
 
 it('no policy, no question', async () => {
   const pipeline = new PolicyPipeline(() => [], {} as RecipientFactsReader, systemClock);
-  expect((await pipeline.review([candidate], 'send')).size).toBe(0);
+  expect((await pipeline.review([addressed], 'send')).size).toBe(0);
 });
 
 it('a verdict about nobody, or until never, is the policy’s fault and told as such', async () => {
   const stray: MessagingPolicy = { name: 'stray', decide: async () => new Map([[7, deny('x')]]) };
   const pipeline = new PolicyPipeline(() => [stray], nobody, systemClock);
-  await expect(pipeline.review([candidate], 'send')).rejects.toThrow('policy stray');
+  await expect(pipeline.review([addressed], 'send')).rejects.toThrow('policy stray');
   await expect(ruling(defer(Number.NaN))).rejects.toThrow('policy p0');
+});
+
+describe('the scope of a policy', () => {
+  const many = Array.from({ length: 25_000 }, (_, n) => `${2_348_000_000_000 + n}`);
+  const refused = new Set([many[0], many[9_999], many[10_000], many[24_999]]);
+  const whatsapp = { ...addressed.message, channel: 'whatsapp' } as const;
+  const reads: string[] = [];
+  const facts = {
+    nobody: async () => false,
+    presumesNobody: () => false,
+    read: async (questions: readonly { recipients: readonly string[] }[], of: string) => {
+      reads.push(of);
+      const all = questions.flatMap(({ recipients }) => recipients);
+      return new Map(
+        all.flatMap((recipient, place) =>
+          refused.has(recipient) ? [[place, { suppressed: true }] as const] : [],
+        ),
+      );
+    },
+  } as unknown as RecipientFactsReader;
+  const denier = (scope: PolicyScope, seen: string[] = []): MessagingPolicy => ({
+    name: 'denier',
+    scope,
+    decide: async ({ items }) => {
+      seen.push(...items.map(({ recipient }) => recipient));
+      return new Map(items.map((_, index) => [index, deny('no')]));
+    },
+  });
+  const pipelineOf = (policy: MessagingPolicy) =>
+    new PolicyPipeline(() => [policy], facts, systemClock);
+  beforeEach(() => void reads.splice(0));
+
+  it('those who refused: only they are read, made items of and judged, each in its place', async () => {
+    const seen: string[] = [];
+    const pipeline = pipelineOf(denier({ recipients: 'refused' }, seen));
+    const rulings = await pipeline.review([{ ...addressed, recipients: many }], 'send');
+    expect(reads).toEqual(['refused', 'refused', 'refused']);
+    expect(seen).toEqual([...refused]);
+    expect([...rulings.keys()].map((place) => many[place])).toEqual([...refused]);
+  });
+
+  it('everybody: all are read, and a slice may hold several messages', async () => {
+    const seen: string[] = [];
+    const pipeline = pipelineOf(denier({}, seen));
+    const parts = [many.slice(0, 9_000), many.slice(9_000, 9_500), many.slice(9_500)];
+    const rulings = await pipeline.review(
+      parts.map((recipients) => ({ ...addressed, recipients })),
+      'dispatch',
+    );
+    expect(reads).toEqual(['known', 'known', 'known']);
+    expect(seen).toEqual(many);
+    expect(rulings.size).toBe(many.length);
+  });
+
+  it('a channel: nothing is read for another, and in a mixed slice only its messages are judged', async () => {
+    const seen: string[] = [];
+    const pipeline = pipelineOf(denier({ channels: ['whatsapp'] }, seen));
+    expect((await pipeline.review([addressed], 'send')).size).toBe(0);
+    expect(reads).toEqual([]);
+    const rulings = await pipeline.review(
+      [addressed, { message: whatsapp, recipients: ['2348000000001'] }, addressed],
+      'dispatch',
+    );
+    expect(seen).toEqual(['2348000000001']);
+    expect([...rulings.keys()]).toEqual([1]);
+  });
+
+  it('recipients unread: everybody is judged, and nobody is read', async () => {
+    const seen: string[] = [];
+    await pipelineOf(denier({ recipients: 'unread' }, seen)).review([addressed], 'send');
+    expect(seen).toEqual(addressed.recipients);
+    expect(reads).toEqual([]);
+  });
+
+  it('a send is let through unasked only where no policy could have a say', () => {
+    const silent = (scope: PolicyScope | undefined, presumed: boolean) =>
+      new PolicyPipeline(
+        () => [{ name: 'p', ...(scope && { scope }), decide: async () => new Map() }],
+        { presumesNobody: () => presumed } as unknown as RecipientFactsReader,
+        systemClock,
+      ).isSilent('sms');
+    expect(silent(undefined, true)).toBe(false);
+    expect(silent({}, true)).toBe(false);
+    expect(silent({ recipients: 'unread' }, true)).toBe(false);
+    expect(silent({ recipients: 'refused' }, true)).toBe(true);
+    expect(silent({ recipients: 'refused' }, false)).toBe(false);
+    expect(silent({ channels: ['whatsapp'] }, false)).toBe(true);
+  });
 });

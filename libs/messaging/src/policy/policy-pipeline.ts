@@ -1,44 +1,25 @@
-import {
-  type FactsKey,
-  type RecipientFactsReader,
-  UNKNOWN_RECIPIENT,
-} from '../contacts/recipient-facts.js';
+import type { FactsByPlace, RecipientFactsReader } from '../contacts/recipient-facts.js';
 import type { Sql } from '../ledger/ledger-database.js';
-import type { MessageContent } from '../message/message.js';
+import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
   MessagingPolicy,
-  PolicyItem,
-  PolicyMessage,
+  PolicyScope,
   PolicySlice,
   Verdict,
 } from '../ports/messaging-policy.js';
-
-/** What the policies came to for one message; nothing at all: it may go as it is. */
-export type Ruling =
-  | {
-      readonly decision: 'deny';
-      readonly code: string;
-      readonly reason: string;
-      readonly policy: string;
-    }
-  /** `until` in epoch milliseconds. */
-  | { readonly decision: 'defer'; readonly until: number; readonly policy: string }
-  | { readonly decision: 'substitute'; readonly content: MessageContent; readonly policy: string };
-
-export interface Candidate {
-  readonly message: PolicyMessage;
-  readonly recipient: string;
-}
+import { type Addressed, JudgedSlice } from './judged-slice.js';
+import { after, type Ruling } from './ruling.js';
 
 /** Facts are read for so many at once. */
 const SLICE = 10_000;
-const LONGEST_CODE = 64;
+const EVERYTHING: PolicyScope = {};
+const NOBODY_KNOWN: FactsByPlace = new Map();
 
 /**
  * Asks every policy in order about a slice, with the facts of all its recipients read in one query.
  * The first denial counts, the latest deferral does, and what a policy puts in the content's place is
- * what the next ones judge.
+ * what the next ones judge. What is outside a policy's scope costs it nothing.
  */
 export class PolicyPipeline {
   constructor(
@@ -52,29 +33,55 @@ export class PolicyPipeline {
     return this.policiesOf();
   }
 
-  /** Rulings by the index of the candidate. */
+  /** Known without asking: no policy has anything to say about a send over this channel. */
+  isSilent(channel: Channel): boolean {
+    for (const { scope = EVERYTHING } of this.policies)
+      if (
+        (!scope.channels || scope.channels.includes(channel)) &&
+        !(scope.recipients === 'refused' && this.facts.presumesNobody())
+      )
+        return false;
+    return true;
+  }
+
+  /** Rulings by the place of the recipient among all of `asked`. */
   async review(
-    candidates: readonly Candidate[],
+    asked: readonly Addressed[],
     stage: PolicySlice['stage'],
     sql?: Pick<Sql, 'all'>,
   ): Promise<Map<number, Ruling>> {
     const rulings = new Map<number, Ruling>();
-    if (this.policies.length === 0) return rulings;
-    for (let from = 0; from < candidates.length; from += SLICE) {
-      const items = await this.#items(candidates.slice(from, from + SLICE), stage, sql);
-      for (const [index, ruling] of await this.#rule(items, stage))
-        rulings.set(from + index, ruling);
+    const policies = this.policies.filter(({ scope }) => concerns(scope, asked));
+    if (policies.length === 0) return rulings;
+    let from = 0;
+    for (const parts of slicesOf(asked)) {
+      // At dispatch a second-old "nobody" will not do.
+      const facts = await this.#read(parts, policies, stage !== 'send', sql);
+      const slice = new JudgedSlice(parts, facts);
+      const now = this.clock.now();
+      for (const policy of policies)
+        await rule(policy, slice, { stage, now }, (place, verdict) => {
+          const ruling = after(rulings.get(from + place), verdict, policy.name);
+          if (ruling) rulings.set(from + place, ruling);
+        });
+      from += slice.length;
     }
     return rulings;
   }
 
-  /** What each policy says of each candidate, in order, whatever the others say. */
-  async explain(
-    candidates: readonly Candidate[],
-  ): Promise<readonly { readonly policy: string; readonly verdict: Verdict }[][]> {
-    const items = await this.#items(candidates, 'explain');
+  /** What each policy says of each recipient, in order, whatever the others say. */
+  async explain({
+    message,
+    recipients,
+  }: Addressed): Promise<readonly { readonly policy: string; readonly verdict: Verdict }[][]> {
+    const about = { ...message, recipients };
+    const facts = (await this.facts.nobody(undefined, true))
+      ? NOBODY_KNOWN
+      : await this.facts.read([about]);
+    const slice = new JudgedSlice([{ message, recipients }], facts);
+    const items = recipients.map((_, place) => slice.item(place));
     const now = this.clock.now();
-    const all = candidates.map((): { policy: string; verdict: Verdict }[] => []);
+    const all = recipients.map((): { policy: string; verdict: Verdict }[] => []);
     for (const policy of this.policies) {
       const verdicts = await policy.decide({ stage: 'explain', items, now });
       all.forEach((of, index) =>
@@ -87,60 +94,63 @@ export class PolicyPipeline {
     return all;
   }
 
-  async #items(
-    candidates: readonly Candidate[],
-    stage: PolicySlice['stage'],
-    sql?: Pick<Sql, 'all'>,
-  ): Promise<PolicyItem[]> {
-    // At dispatch a second-old "nobody" will not do.
-    const nobody = await this.facts.nobody(sql, stage !== 'send');
-    const keys = (): FactsKey[] =>
-      candidates.map(({ message: { tenant, channel, sender }, recipient }) => ({
-        tenant,
-        channel,
-        sender,
-        recipient,
-      }));
-    const facts = nobody ? undefined : await this.facts.read(keys(), sql);
-    return candidates.map(({ message, recipient }, index) => ({
-      message,
-      recipient,
-      facts: facts?.get(index) ?? UNKNOWN_RECIPIENT,
+  async #read(
+    parts: readonly Addressed[],
+    policies: readonly MessagingPolicy[],
+    fresh: boolean,
+    sql: Pick<Sql, 'all'> | undefined,
+  ): Promise<FactsByPlace> {
+    const needed = policies.map(({ scope }) => scope?.recipients ?? 'everybody');
+    if (needed.every((recipients) => recipients === 'unread')) return NOBODY_KNOWN;
+    if (await this.facts.nobody(sql, fresh)) return NOBODY_KNOWN;
+    const questions = parts.map(({ message: { tenant, channel, sender }, recipients }) => ({
+      tenant,
+      channel,
+      sender,
+      recipients,
     }));
-  }
-
-  async #rule(items: PolicyItem[], stage: PolicySlice['stage']): Promise<Map<number, Ruling>> {
-    const rulings = new Map<number, Ruling>();
-    const now = this.clock.now();
-    for (const policy of this.policies)
-      for (const [index, verdict] of await policy.decide({ stage, items, now })) {
-        const item = items[index];
-        if (!item) throw new RangeError(`policy ${policy.name}: there is no item ${index}`);
-        const ruling = after(rulings.get(index), verdict, policy.name);
-        if (ruling) rulings.set(index, ruling);
-        if (verdict.decision === 'substitute')
-          items[index] = { ...item, message: { ...item.message, content: verdict.content } };
-      }
-    return rulings;
+    return this.facts.read(questions, needed.includes('everybody') ? 'known' : 'refused', sql);
   }
 }
 
-/** What two rulings in a row come to. What is deferred is judged anew when it is due. */
-function after(before: Ruling | undefined, verdict: Verdict, policy: string): Ruling | undefined {
-  if (before?.decision === 'deny') return before;
-  switch (verdict.decision) {
-    case 'allow':
-      return before;
-    case 'deny':
-      return { ...verdict, code: verdict.code.slice(0, LONGEST_CODE), policy };
-    case 'defer': {
-      const until = verdict.until.getTime();
-      if (Number.isNaN(until)) throw new RangeError(`policy ${policy}: until is no valid date`);
-      return before?.decision === 'defer' && before.until >= until
-        ? before
-        : { decision: 'defer', until, policy };
-    }
-    case 'substitute':
-      return before?.decision === 'defer' ? before : { ...verdict, policy };
+/** Asks one policy about what is in its scope. */
+async function rule(
+  policy: MessagingPolicy,
+  slice: JudgedSlice,
+  when: Pick<PolicySlice, 'stage' | 'now'>,
+  told: (place: number, verdict: Verdict) => void,
+): Promise<void> {
+  const places = slice.placesOf(policy.scope ?? EVERYTHING);
+  if (places.length === 0) return;
+  const items = places.map((place) => slice.item(place));
+  for (const [index, verdict] of await policy.decide({ ...when, items })) {
+    const place = places[index];
+    if (place === undefined)
+      throw new RangeError(`policy ${policy.name}: there is no item ${index}`);
+    told(place, verdict);
+    if (verdict.decision === 'substitute') slice.substitute(place, verdict.content);
   }
+}
+
+function concerns(scope: PolicyScope | undefined, asked: readonly Addressed[]): boolean {
+  const channels = scope?.channels;
+  return !channels || asked.some(({ message }) => channels.includes(message.channel));
+}
+
+function* slicesOf(asked: readonly Addressed[]): Generator<readonly Addressed[]> {
+  let parts: Addressed[] = [];
+  let room = SLICE;
+  for (const { message, recipients } of asked)
+    for (let from = 0; from < recipients.length;) {
+      const whole = from === 0 && recipients.length <= room;
+      const part = whole ? recipients : recipients.slice(from, from + room);
+      parts.push({ message, recipients: part });
+      from += part.length;
+      room -= part.length;
+      if (room > 0) continue;
+      yield parts;
+      parts = [];
+      room = SLICE;
+    }
+  if (parts.length > 0) yield parts;
 }

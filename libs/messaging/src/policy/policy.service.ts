@@ -40,9 +40,10 @@ export class PolicyService {
     const to = typeof message.to === 'string' ? [message.to] : message.to;
     const { recipients, errors } = normaliseRecipients(to);
     if (errors.length > 0) throw new MessageValidationError(errors);
-    const all = await this.pipeline.explain(
-      recipients.map((recipient) => ({ message: { channel, tenant, sender, content }, recipient })),
-    );
+    const all = await this.pipeline.explain({
+      message: { channel, tenant, sender, content },
+      recipients,
+    });
     return recipients.map((recipient, index) => ({ recipient, verdicts: all[index] ?? [] }));
   }
 }

@@ -1,5 +1,11 @@
 import { MessagingConfigError } from '../message/errors.js';
-import type { MessagingPolicy, PolicySlice, Verdict, Verdicts } from '../ports/messaging-policy.js';
+import type {
+  MessagingPolicy,
+  PolicyScope,
+  PolicySlice,
+  Verdict,
+  Verdicts,
+} from '../ports/messaging-policy.js';
 import type { QuietHoursOptions } from '../ports/policy-options.js';
 import { minuteOfDay, type QuietSpan, quietUntil } from './local-time.js';
 import { zonesOfNumber } from './number-zones.js';
@@ -9,6 +15,7 @@ const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 /** Nobody is disturbed at night: what would be waits until the morning, by the recipient's own clock. */
 export class QuietHoursPolicy implements MessagingPolicy {
   readonly name = 'quiet-hours';
+  readonly scope: PolicyScope = { recipients: 'unread' };
   readonly #span: QuietSpan;
   readonly #zonesOf: (phone: string) => readonly string[];
 

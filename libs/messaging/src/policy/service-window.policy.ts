@@ -1,4 +1,10 @@
-import type { MessagingPolicy, PolicySlice, Verdict, Verdicts } from '../ports/messaging-policy.js';
+import type {
+  MessagingPolicy,
+  PolicyScope,
+  PolicySlice,
+  Verdict,
+  Verdicts,
+} from '../ports/messaging-policy.js';
 import type { ServiceWindowOptions } from '../ports/policy-options.js';
 
 /** Milliseconds a customer's message opens the window for (interface section 3.1). */
@@ -27,6 +33,7 @@ export function windowIsOpen(lastInboundAt: number | null, now: number, margin: 
 /** Free-form WhatsApp messages only while the window of the sending number is open. */
 export class ServiceWindowPolicy implements MessagingPolicy {
   readonly name = 'service-window';
+  readonly scope: PolicyScope = { channels: ['whatsapp'] };
 
   constructor(
     /** Milliseconds. */

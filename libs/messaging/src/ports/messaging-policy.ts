@@ -55,6 +55,18 @@ export type Verdict =
 /** Verdicts by the index of the item; an item without one is allowed. */
 export type Verdicts = ReadonlyMap<number, Verdict>;
 
+/** What a policy ever says anything but "allow" about, so that nothing is read or asked in vain. */
+export interface PolicyScope {
+  /** @default every channel */
+  readonly channels?: readonly Channel[];
+  /**
+   * `refused`: only recipients who opted out of the channel or are suppressed.
+   * `everybody`, `unread`: every recipient; with `unread` their facts are not needed, and may be left out.
+   * @default 'everybody'
+   */
+  readonly recipients?: 'everybody' | 'refused' | 'unread';
+}
+
 /**
  * Decides who may be sent what, and when. Asked once for a whole slice: a policy that reads does it in
  * a fixed number of queries. It is asked at `send()` and again at most a second before the message
@@ -70,6 +82,9 @@ export type Verdicts = ReadonlyMap<number, Verdict>;
 export interface MessagingPolicy {
   /** Unique; what `policy.order` and `policy.remove` name. */
   readonly name: string;
+  /** Outside of it the policy is not asked. @default everything */
+  readonly scope?: PolicyScope;
+  /** Verdicts by the place of the item in `slice.items`. */
   decide(slice: PolicySlice): Promise<Verdicts>;
 }
 
