@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   AlreadySentError,
   BatchNotFoundError,
+  IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   MessageValidationError,
   PolicyError,
@@ -35,6 +36,7 @@ describe('toApiError', () => {
       422,
       'quiet_hours',
     ],
+    ['a key in use', new IdempotencyKeyInUseError(), 409, 'idempotency_key_in_use'],
     ['a reused key', new IdempotencyKeyReusedError(), 422, 'idempotency_key_reused'],
     ['no batch', new BatchNotFoundError('x'), 404, 'not_found'],
     ['a sent batch', new AlreadySentError('x'), 409, 'already_sent'],

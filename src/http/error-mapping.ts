@@ -2,6 +2,7 @@ import {
   AlreadySentError,
   BatchNotFoundError,
   GroupNotFoundError,
+  IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   MessageNotFoundError,
   MessageValidationError,
@@ -22,6 +23,11 @@ export function toApiError(error: unknown): ApiError {
     });
   if (error instanceof PolicyError)
     return new ApiError(isApiErrorCode(error.code) ? error.code : 'opted_out', error.message);
+  if (error instanceof IdempotencyKeyInUseError)
+    return new ApiError('idempotency_key_in_use', error.message, {
+      headers: { 'retry-after': '1' },
+      cause: error,
+    });
   if (error instanceof IdempotencyKeyReusedError)
     return new ApiError('idempotency_key_reused', error.message);
   if (NOT_FOUND.some((kind) => error instanceof kind))

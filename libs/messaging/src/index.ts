@@ -58,6 +58,7 @@ export {
 export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
 export type { LaneHealth } from './ledger/lane-queues.js';
+export { MigrationLockedError } from './ledger/migrator.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
 export type { DeliveryReport } from './message/delivery-report.js';
@@ -65,6 +66,7 @@ export {
   AlreadySentError,
   BatchNotFoundError,
   type FieldError,
+  IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
   MessageNotFoundError,
   MessageValidationError,

@@ -1,6 +1,6 @@
 import type { BatchScope } from '../ledger/batches.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { MessageValidationError } from '../message/errors.js';
+import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 import type {
   BatchView,
@@ -11,6 +11,8 @@ import type {
   ReportView,
 } from '../message/views.js';
 import type { LaneWaker } from '../ports/lane-waker.js';
+import { checkReportFilter } from './report-filter.js';
+import { checkTime } from './send-checks.js';
 
 /** Whose batches. */
 export interface TenantOption {
@@ -62,10 +64,12 @@ export abstract class ChannelService {
     return this.ledger.timelines.find(id, this.#scopeOf(options));
   }
 
-  /** Delivery reports, oldest first, whatever `deliveryReport` was. */
+  /**
+   * Delivery reports, oldest first, whatever `deliveryReport` was.
+   * @throws MessageValidationError naming each wrong field of the filter
+   */
   async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {
-    if ((filter.batchIds?.length ?? 0) > 100)
-      throw new MessageValidationError([{ path: 'batchIds', message: 'must be at most 100' }]);
+    checkReportFilter(filter);
     return this.ledger.reportLog.find(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
   }
 
@@ -75,8 +79,9 @@ export abstract class ChannelService {
    * @throws AlreadySentError
    */
   async reschedule(id: string, sendAt: Date, options: TenantOption = {}): Promise<BatchView> {
-    if (Number.isNaN(sendAt.getTime()))
-      throw new MessageValidationError([{ path: 'sendAt', message: 'must be a valid date' }]);
+    const errors: FieldError[] = [];
+    checkTime('sendAt', sendAt ?? null, errors);
+    if (errors.length > 0) throw new MessageValidationError(errors);
     const { lane, ...batch } = await this.ledger.batches.reschedule(
       id,
       this.#scopeOf(options),

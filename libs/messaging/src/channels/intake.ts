@@ -24,6 +24,7 @@ export class Intake {
    * @param content what `wanted.content` is the JSON of
    * @throws PolicyError where policy denies every recipient; nothing was stored
    * @throws IdempotencyKeyReusedError
+   * @throws IdempotencyKeyInUseError
    */
   async take(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {
     const batch = this.policy.isSilent(wanted.channel)

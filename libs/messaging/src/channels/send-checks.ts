@@ -9,18 +9,23 @@ const TENANT = /^[\x20-\x7e]{0,200}$/;
 export function checkOptions(options: SendOptions, errors: FieldError[]): void {
   if (options.class !== undefined && options.class !== 'high' && options.class !== 'normal')
     errors.push({ path: 'class', message: "must be 'high' or 'normal'" });
-  if (options.tenant !== undefined && !TENANT.test(options.tenant))
+  if (!isText(options.tenant, TENANT))
     errors.push({ path: 'tenant', message: 'must be at most 200 ASCII characters' });
-  if (options.idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(options.idempotencyKey))
+  if (!isText(options.idempotencyKey, IDEMPOTENCY_KEY))
     errors.push({ path: 'idempotencyKey', message: 'must be 1 to 255 visible ASCII characters' });
 }
 
-/** Adds an error unless `sendAt` is left out or a date the ledger can hold: years 1970 to 9999. */
-export function checkSendAt(sendAt: unknown, errors: FieldError[]): void {
-  if (sendAt === undefined) return;
-  const time = sendAt instanceof Date ? sendAt.getTime() : Number.NaN;
-  if (!(time >= 0 && time < 253_402_300_800_000))
-    errors.push({ path: 'sendAt', message: 'must be a valid date' });
+/** Left out, or a text of that form: `null` is neither. */
+function isText(value: unknown, form: RegExp): boolean {
+  return value === undefined || (typeof value === 'string' && form.test(value));
+}
+
+/** Adds an error unless `time` is left out or a date the ledger can hold: years 1970 to 9999. */
+export function checkTime(path: string, time: unknown, errors: FieldError[]): void {
+  if (time === undefined) return;
+  const at = time instanceof Date ? time.getTime() : Number.NaN;
+  if (!(at >= 0 && at < 253_402_300_800_000))
+    errors.push({ path, message: 'must be a valid date' });
 }
 
 /** What two sends under one idempotency key must have in common: all that was asked for. */

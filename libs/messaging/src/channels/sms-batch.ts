@@ -6,7 +6,8 @@ import type { Clock } from '../ports/clock.js';
 import { milliseconds } from '../ports/duration.js';
 import type { MessagingOptions } from '../ports/messaging-options.js';
 import { expandRecipients, keepGroups } from './group-recipients.js';
-import { checkOptions, checkSendAt, fingerprintOf } from './send-checks.js';
+import { laneName } from './lane-name.js';
+import { checkOptions, checkTime, fingerprintOf } from './send-checks.js';
 import type { SendOptions } from './send-options.js';
 
 const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
@@ -38,7 +39,7 @@ export function smsBatch(
       message: 'must be 1 to 11 letters, digits and inner spaces, with at least one letter',
     });
   const parts = partsOf(message.body, maxParts, errors);
-  checkSendAt(message.sendAt, errors);
+  checkTime('sendAt', message.sendAt, errors);
   const report = message.deliveryReport;
   if (report !== undefined && report !== 'none' && report !== 'yes')
     errors.push({ path: 'deliveryReport', message: "must be 'none' or 'yes'" });
@@ -50,7 +51,7 @@ export function smsBatch(
     id: clock.id(),
     tenant,
     channel: 'sms',
-    lane: lane?.({ tenant, channel: 'sms' }) ?? `${tenant}:sms`,
+    lane: laneName(lane, { tenant, channel: 'sms' }),
     class: options.class ?? 'normal',
     sender: message.from,
     content: JSON.stringify(content),

@@ -45,6 +45,7 @@ export class SmsService extends ChannelService {
    * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some,
    *   theirs are `rejected` messages with the code
    * @throws IdempotencyKeyReusedError where the key was used for other content
+   * @throws IdempotencyKeyInUseError where somebody's open transaction holds the key; try again
    * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {

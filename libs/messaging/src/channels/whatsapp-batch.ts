@@ -9,7 +9,8 @@ import type { Clock } from '../ports/clock.js';
 import { milliseconds } from '../ports/duration.js';
 import type { MessagingOptions } from '../ports/messaging-options.js';
 import type { WhatsAppOptions } from '../ports/whatsapp-options.js';
-import { checkOptions, checkSendAt, fingerprintOf } from './send-checks.js';
+import { laneName } from './lane-name.js';
+import { checkOptions, checkTime, fingerprintOf } from './send-checks.js';
 import type { SendOptions } from './send-options.js';
 
 /** A message as whoever may have written it. */
@@ -76,7 +77,7 @@ export function whatsAppBatch(
     from === undefined && whatsapp.from === undefined
       ? ''
       : phoneNumber('from', from ?? whatsapp.from, errors);
-  checkSendAt(sendAt, errors);
+  checkTime('sendAt', sendAt, errors);
   checkOptions(options, errors);
   if (errors.length > 0) throw new MessageValidationError(errors);
   const { tenant = '', validFor, idempotencyKey } = options;
@@ -86,7 +87,7 @@ export function whatsAppBatch(
     id: clock.id(),
     tenant,
     channel: 'whatsapp',
-    lane: lane?.({ tenant, channel: 'whatsapp' }) ?? `${tenant}:whatsapp`,
+    lane: laneName(lane, { tenant, channel: 'whatsapp' }),
     class: options.class ?? 'normal',
     sender,
     content: stored,

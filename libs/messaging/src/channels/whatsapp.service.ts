@@ -60,6 +60,7 @@ export class WhatsAppService extends ChannelService {
    * @throws MessageValidationError naming each wrong field, such as `params.order`; nothing was stored
    * @throws PolicyError where policy denies it (`opt_in_required`, `opted_out`, …); nothing was stored
    * @throws IdempotencyKeyReusedError where the key was used for other content
+   * @throws IdempotencyKeyInUseError where somebody's open transaction holds the key; try again
    * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
    * @throws MessagingConfigError where the transport does not send WhatsApp
    */

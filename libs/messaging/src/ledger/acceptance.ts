@@ -1,9 +1,9 @@
-import { IdempotencyKeyReusedError } from '../message/errors.js';
+import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../message/errors.js';
 import { type AcceptanceStatements, acceptanceStatements } from './acceptance.statements.js';
 import { type AcceptedBatch, accepted } from './accepted-batch.js';
-import { isDataError, isUnavailable } from './database-errors.js';
+import { isDataError, isLockTimeout, isUnavailable } from './database-errors.js';
 import { DeniedRecipients } from './denied-recipients.js';
-import { GroupCommit } from './group-commit.js';
+import { type Flush, GroupCommit } from './group-commit.js';
 import { IdempotencyKeys, keyOf } from './idempotency-keys.js';
 import type { LedgerDatabase, Sql, Transaction } from './ledger-database.js';
 import type { NewBatch } from './new-batch.js';
@@ -12,6 +12,10 @@ import type { StatusWriter } from './status-writer.js';
 
 /** Milliseconds between tries while the database is away: a restart is sat out, an outage is told. */
 const WAITS = [50, 100, 200, 400, 800, 1_600, 2_000];
+
+/** Milliseconds a key's holder is waited for; once its group has waited, each part of the group waits less. */
+const KEY_PATIENCE = 1_000;
+const KEY_PATIENCE_AGAIN = 100;
 
 /**
  * The ledger's entrance. A batch of any size is two inserts, and concurrent sends share them:
@@ -24,6 +28,8 @@ export class Acceptance {
   readonly #statements: AcceptanceStatements;
   readonly #keys: IdempotencyKeys;
   readonly #denied: DeniedRecipients;
+  /** Those in whose group somebody waited for a key in vain. */
+  readonly #waited = new WeakSet<NewBatch>();
 
   constructor(
     private readonly database: LedgerDatabase,
@@ -33,24 +39,31 @@ export class Acceptance {
     this.#statements = acceptanceStatements(database.dialect);
     this.#keys = new IdempotencyKeys(this.#statements, idempotencyWindow);
     this.#denied = new DeniedRecipients(database.dialect, writer);
-    const group = () =>
+    const group = (flush: Flush<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>) =>
       new GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>(
-        (take) => this.#persist(take),
+        (take) => this.#persist(() => flush(take)),
         {
           maxItems: 2_000,
           weight: ({ recipients }) => 1 + recipients.length / 100,
-          isItemError: isDataError,
+          isItemError: (error) => isDataError(error) || isLockTimeout(error),
         },
       );
-    this.#group = group();
-    this.#keyed = group();
+    this.#group = group((take) => this.#flush(take));
+    this.#keyed = group((take) => this.#flushKeyed(take));
   }
 
-  /** Stores the batch in a commit shared with other concurrent sends. */
+  /**
+   * Stores the batch in a commit shared with other concurrent sends.
+   * @throws IdempotencyKeyInUseError where somebody's open transaction holds its key
+   */
   async accept(batch: NewBatch): Promise<AcceptedBatch> {
     this.database.refuseWithin();
     const group = batch.idempotencyKey === null ? this.#group : this.#keyed;
-    const accepted = answer(await group.add(batch));
+    const accepted = answer(
+      await group.add(batch).catch((error: unknown) => {
+        throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
+      }),
+    );
     this.tell(accepted);
     return accepted;
   }
@@ -78,12 +91,10 @@ export class Acceptance {
   }
 
   /** A commit may be lost on its way back; every insert leaves alone what is there, so it is made again. */
-  async #persist(
-    take: () => readonly NewBatch[],
-  ): Promise<readonly (AcceptedBatch | IdempotencyKeyReusedError)[]> {
+  async #persist<T>(flush: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#flush(take);
+        return await flush();
       } catch (error) {
         const wait = WAITS[tries];
         if (wait === undefined || !isUnavailable(error)) throw error;
@@ -96,10 +107,7 @@ export class Acceptance {
     take: () => readonly NewBatch[],
   ): Promise<readonly (AcceptedBatch | IdempotencyKeyReusedError)[]> {
     const { insertAtOnce } = this.#statements;
-    if (
-      !insertAtOnce ||
-      take().some(({ idempotencyKey, denied }) => idempotencyKey !== null || denied.length > 0)
-    )
+    if (!insertAtOnce || take().some(({ denied }) => denied.length > 0))
       return this.database.transaction((tx) => this.#store(tx, take()));
     const batches = take();
     await this.database.statement(insertAtOnce, [
@@ -109,13 +117,29 @@ export class Acceptance {
     return batches.map((batch) => accepted(batch, batch, []));
   }
 
+  /** A key that somebody's open transaction holds must not hold up the others for longer than a moment. */
+  async #flushKeyed(
+    take: () => readonly NewBatch[],
+  ): Promise<readonly (AcceptedBatch | IdempotencyKeyReusedError)[]> {
+    const batches = take();
+    const again = batches.every((batch) => this.#waited.has(batch));
+    try {
+      return await this.database.impatiently(again ? KEY_PATIENCE_AGAIN : KEY_PATIENCE, (tx) =>
+        this.#store(tx, batches),
+      );
+    } catch (error) {
+      if (isLockTimeout(error)) for (const batch of batches) this.#waited.add(batch);
+      throw error;
+    }
+  }
+
   async #store(
     tx: Transaction,
     batches: readonly NewBatch[],
   ): Promise<(AcceptedBatch | IdempotencyKeyReusedError)[]> {
     const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
     let changes: ReadonlyMap<string, readonly StatusChange[]> | undefined;
-    let owners = await this.#keys.owners(tx, keyed);
+    let owners = await this.#keys.before(tx, keyed);
     const fresh = batches.filter((batch) => {
       const key = keyOf(batch);
       if (key === null) return true;

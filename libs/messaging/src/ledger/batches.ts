@@ -171,7 +171,7 @@ export class Batches {
     scope: BatchScope,
     lock = false,
   ): Promise<BatchRow> {
-    if (!UUID.test(id)) throw new BatchNotFoundError(id.slice(0, 36));
+    if (!isBatchId(id)) throw new BatchNotFoundError(String(id).slice(0, 36));
     const rows = await sql.all<BatchRow>(
       `${this.#select} WHERE b.id = ? AND b.tenant = ? AND b.channel = ? ${lock ? this.database.dialect.forUpdate('b') : ''}`,
       [id, scope.tenant, scope.channel],
@@ -179,6 +179,11 @@ export class Batches {
     if (!rows[0]) throw new BatchNotFoundError(id);
     return rows[0];
   }
+}
+
+/** As `send()` gives them. */
+export function isBatchId(id: unknown): id is string {
+  return typeof id === 'string' && UUID.test(id);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

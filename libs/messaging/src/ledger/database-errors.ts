@@ -28,6 +28,11 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error));
 }
 
+/** Somebody else's lock was waited for long enough. */
+export function isLockTimeout(error: unknown): boolean {
+  return ['55P03', 'ER_LOCK_WAIT_TIMEOUT'].includes(codeOf(error));
+}
+
 const UNAVAILABLE = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
@@ -36,6 +41,7 @@ const UNAVAILABLE = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'ER_SERVER_SHUTDOWN',
   'ER_CON_COUNT_ERROR',
+  'ER_CLIENT_INTERACTION_TIMEOUT',
   // PostgreSQL: idle in transaction for too long, too many connections.
   '25P03',
   '53300',

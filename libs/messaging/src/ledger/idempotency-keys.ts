@@ -28,15 +28,22 @@ export class IdempotencyKeys {
    */
   async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<AcceptedBatch | undefined> {
     if (batch.idempotencyKey === null) return undefined;
-    const { keys, findKeys } = this.statements;
-    const [row] = await sql.all<KeyRow>(
-      findKeys,
-      keys.bind([[batch.tenant, batch.channel, batch.idempotencyKey]]),
-    );
+    const [row] = await sql.all<KeyRow>(this.statements.findKeys, this.#bound([batch]));
     const owner = row && ownerOf(row);
     if (!owner || owner.createdAt + this.window < batch.createdAt) return undefined;
     if (owner.fingerprint !== batch.fingerprint) throw new IdempotencyKeyReusedError();
     return accepted(batch, owner, []);
+  }
+
+  /**
+   * Who holds the keys of these before they are stored. A key of nobody is not locked: under REPEATABLE
+   * READ MySQL would lock the gap it is in, and with it the keys of others.
+   */
+  async before(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
+    if (keyed.length === 0) return new Map();
+    const { findKeys } = this.statements;
+    const known = await tx.all<KeyRow>(findKeys, this.#bound(keyed));
+    return known.length === 0 ? new Map() : this.owners(tx, keyed);
   }
 
   /** Who holds the keys of these now, by {@link keyOf}, locked; keys past their window are given up. */
@@ -44,13 +51,8 @@ export class IdempotencyKeys {
     const owners = new Map<string, KeyOwner>();
     const [first] = keyed;
     if (!first) return owners;
-    const { keys, selectKeys, releaseKeys, ids } = this.statements;
-    const rows = await tx.all<KeyRow>(
-      selectKeys,
-      keys.bind(
-        keyed.map(({ tenant, channel, idempotencyKey }) => [tenant, channel, idempotencyKey]),
-      ),
-    );
+    const { selectKeys, releaseKeys, ids } = this.statements;
+    const rows = await tx.all<KeyRow>(selectKeys, this.#bound(keyed));
     const expired: string[][] = [];
     for (const row of rows) {
       const owner = ownerOf(row);
@@ -59,6 +61,12 @@ export class IdempotencyKeys {
     }
     if (expired.length > 0) await tx.run(releaseKeys, ids.bind(expired));
     return owners;
+  }
+
+  #bound(keyed: readonly NewBatch[]): unknown[] {
+    return this.statements.keys.bind(
+      keyed.map(({ tenant, channel, idempotencyKey }) => [tenant, channel, idempotencyKey]),
+    );
   }
 }
 

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Logger } from '@nestjs/common';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { MessagingConfigError, TransactionRequiredError } from '../message/errors.js';
-import { isBusy, isTransient } from './database-errors.js';
+import { isLockTimeout, isTransient } from './database-errors.js';
 import { type Dialect, dialectOf } from './dialect.js';
+import { limitSession, limitTransaction, UNLIMIT_SESSION } from './session-limits.js';
+import { whenFree } from './sqlite-lock.js';
 
 /** Statements on one connection or transaction, written with `?`. */
 export interface Sql {
@@ -31,7 +32,6 @@ const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key 
  */
 export class LedgerDatabase {
   readonly dialect: Dialect;
-  readonly #logger = new Logger(LedgerDatabase.name);
   #own: DataSource;
   #tail: Promise<unknown> = Promise.resolve();
   /**
@@ -96,6 +96,17 @@ export class LedgerDatabase {
   }
 
   /**
+   * A transaction that may meet locks of somebody else's: it waits for each so long and no longer.
+   * @param patience milliseconds; MySQL and MariaDB count whole seconds
+   * @throws an error {@link isLockTimeout} knows
+   */
+  impatiently<T>(patience: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.dialect.kind === 'sqlite'
+      ? this.transaction(work)
+      : this.#retry(() => this.#pooled(work, patience), isLockTimeout);
+  }
+
+  /**
    * A caller's transaction. On SQLite callers take turns with each other and with the ledger; a plain
    * `dataSource.transaction()` there would join whatever transaction is open.
    */
@@ -105,7 +116,7 @@ export class LedgerDatabase {
     return this.#exclusively(() =>
       this.guest(() =>
         this.dataSource.transaction(async (manager) => {
-          await this.#whenFree(() => manager.query(TAKE_WRITE_LOCK));
+          await whenFree(() => manager.query(TAKE_WRITE_LOCK));
           return work(manager);
         }),
       ),
@@ -152,10 +163,10 @@ export class LedgerDatabase {
     };
   }
 
-  async #pooled<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #pooled<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
     const runner = this.#own.createQueryRunner();
     try {
-      await this.#begin(runner);
+      await this.#begin(runner, patience);
       const result = await work(this.#sql(runner, runner.manager));
       await runner.commitTransaction();
       return result;
@@ -163,19 +174,25 @@ export class LedgerDatabase {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
+      // The connection is the app's, and may be long idle in its pool. One that broke has no limits.
+      if (this.dialect.kind === 'mysql') await runner.query(UNLIMIT_SESSION).catch(() => undefined);
       await runner.release();
     }
   }
 
   /**
    * A frozen process must not keep the locks of the transaction it is in the middle of from those who
-   * take over its work. MySQL and MariaDB cannot say this of one transaction only.
+   * take over its work: the server ends a transaction in which nothing is said for too long.
    */
-  async #begin(runner: QueryRunner): Promise<void> {
-    if (this.dialect.kind !== 'postgres') return runner.startTransaction('READ COMMITTED');
+  async #begin(runner: QueryRunner, patience?: number): Promise<void> {
+    const limits = { silence: this.silence, patience };
+    if (this.dialect.kind === 'mysql') {
+      await runner.query(limitSession(limits));
+      return runner.startTransaction('READ COMMITTED');
+    }
     began(runner);
     await runner.query(
-      `START TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.silence)}`,
+      `START TRANSACTION ISOLATION LEVEL READ COMMITTED; ${limitTransaction(limits)}`,
     );
   }
 
@@ -183,7 +200,7 @@ export class LedgerDatabase {
   async #turn<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const runner = this.#own.createQueryRunner();
     const tx = this.#sql(runner, this.#own.createEntityManager(runner));
-    await this.#whenFree(async () => {
+    await whenFree(async () => {
       await new Promise((resolve) => setImmediate(resolve));
       await runner.query('BEGIN IMMEDIATE');
     });
@@ -220,29 +237,15 @@ export class LedgerDatabase {
       );
   }
 
-  async #whenFree<T>(work: () => Promise<T>): Promise<T> {
-    const warnAt = Date.now() + 5_000;
-    let warned = false;
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        if (!warned && Date.now() > warnAt) {
-          warned = true;
-          this.#logger.warn('SQLite has been locked by another process for 5 s; waiting for it');
-        }
-        await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 10));
-      }
-    }
-  }
-
-  async #retry<T>(work: () => Promise<T>): Promise<T> {
+  async #retry<T>(
+    work: () => Promise<T>,
+    isFinal: (error: unknown) => boolean = () => false,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await work();
       } catch (error) {
-        if (attempt >= RETRIES || !isTransient(error)) throw error;
+        if (attempt >= RETRIES || isFinal(error) || !isTransient(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
       }
     }

@@ -43,6 +43,17 @@ export class IdempotencyKeyReusedError extends MessagingError {
   }
 }
 
+/** Another send under this idempotency key is still under way, in somebody's open transaction; nothing was stored. */
+export class IdempotencyKeyInUseError extends MessagingError {
+  constructor(options?: ErrorOptions) {
+    super(
+      'idempotency_key_in_use',
+      'A send with this idempotency key is under way in another transaction; try again once that has ended',
+      options,
+    );
+  }
+}
+
 /** `manager` cannot carry the send; the message says what to pass. */
 export class TransactionRequiredError extends MessagingError {
   constructor(message: string) {

@@ -2,6 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../../ledger/database-errors.js';
 import { dialectOf } from '../../ledger/dialect.js';
 import { TYPES } from '../../ledger/migrations/ledger.migration.js';
+import { tableOptions } from '../../ledger/migrations/table-options.js';
 
 const TABLES = [
   'suppression',
@@ -18,7 +19,7 @@ export class Contacts1700000000200 implements MigrationInterface {
   readonly name = 'Contacts1700000000200';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of this.#statements(runner))
+    for (const statement of this.#statements(runner, await tableOptions(runner)))
       await runner.query(statement).catch((error: unknown) => {
         if (!isDuplicateIndex(error)) throw error;
       });
@@ -28,13 +29,12 @@ export class Contacts1700000000200 implements MigrationInterface {
     for (const table of TABLES) await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
   }
 
-  #statements(runner: QueryRunner): string[] {
+  #statements(runner: QueryRunner, options: string): string[] {
     const { kind } = dialectOf(runner.dataSource);
     const t = TYPES[kind];
     const short = (length: number) => (kind === 'sqlite' ? 'TEXT' : `varchar(${length})`);
     const table = (name: string, columns: string[]) =>
-      `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')})` +
-      { sqlite: '', postgres: '', mysql: ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' }[kind];
+      `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')})${options}`;
     const index = (name: string, on: string, columns: string, unique = '') =>
       `CREATE ${unique} INDEX ${kind === 'mysql' ? '' : 'IF NOT EXISTS '}messaging_${name} ON messaging_${on} (${columns})`;
     const tenant = `tenant ${t.key} NOT NULL DEFAULT ''`;

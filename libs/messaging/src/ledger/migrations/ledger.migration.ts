@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../database-errors.js';
 import { dialectOf } from '../dialect.js';
+import { tableOptions } from './table-options.js';
 
 /** Names of this library's types in each family of servers. */
 export const TYPES = {
@@ -38,7 +39,7 @@ export class Ledger1700000000000 implements MigrationInterface {
   readonly name = 'Ledger1700000000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of this.#statements(runner))
+    for (const statement of this.#statements(runner, await tableOptions(runner)))
       await runner.query(statement).catch((error: unknown) => {
         if (!isDuplicateIndex(error)) throw error;
       });
@@ -49,13 +50,13 @@ export class Ledger1700000000000 implements MigrationInterface {
       await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
   }
 
-  #statements(runner: QueryRunner): string[] {
+  #statements(runner: QueryRunner, options: string): string[] {
     const { kind } = dialectOf(runner.dataSource);
     const t = TYPES[kind];
     const compact = kind === 'sqlite' ? ' WITHOUT ROWID' : '';
     const table = (name: string, columns: string[], key: string, suffix = '') =>
       `CREATE TABLE IF NOT EXISTS messaging_${name} (${[...columns, key].join(', ')})` +
-      (kind === 'mysql' ? ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' : suffix);
+      (options || suffix);
     /** Partial where the server can; elsewhere the condition's columns lead the index. */
     const index = (name: string, on: string, columns: string, where?: string, whole = columns) =>
       kind === 'mysql'

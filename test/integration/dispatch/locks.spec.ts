@@ -1,0 +1,137 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { IdempotencyKeyInUseError, MESSAGING_MIGRATIONS } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
+import { migrate } from '../../../libs/messaging/src/ledger/migrator.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { DispatchFixture, Gate } from './dispatch-fixture.js';
+import { intend, LANE } from './intend.js';
+
+const message = (body: string) => ({ from: 'ACME', to: '2348012345678', body });
+
+describeEachDatabase(
+  'locks',
+  (database) => {
+    let fixture: DispatchFixture;
+    beforeAll(() => {
+      fixture = new DispatchFixture(database);
+    });
+    afterEach(() => fixture.clear());
+
+    it('of a process that froze in the middle of a transaction are freed after the lease', async () => {
+      const frozen = await fixture.boot({ dispatch: false, lease: '1s' });
+      const next = await fixture.boot({ dispatch: false, lease: '1s' });
+      await frozen.send('x');
+      const { lease } = await intend(frozen.ledger);
+      const reached = new Gate();
+      const woken = new Gate();
+      const stuck = frozen.ledger.database
+        .transaction(async (tx) => {
+          await frozen.ledger.lanes.renewWithin(tx, LANE, lease.fence);
+          reached.open();
+          await woken.opened;
+          return frozen.ledger.lanes.renewWithin(tx, LANE, lease.fence);
+        })
+        .catch((error: unknown) => error);
+      await reached.opened;
+      await eventually(async () =>
+        expect(await next.ledger.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence + 1 }),
+      );
+      woken.open();
+      expect(await stuck).toBeInstanceOf(Error);
+      // Its connection is gone, and the next one serves.
+      expect(await frozen.ledger.lanes.renew(LANE, lease.fence)).toBe(false);
+    });
+
+    it('on a key hold up its own sends, and those for a moment: they are told to try again', async () => {
+      const { app, sms } = await fixture.boot({ dispatch: false });
+      const held = new Gate();
+      const end = new Gate();
+      const slow = app.get(DataSource).transaction(async (manager) => {
+        const receipt = await sms.send(message('once'), { manager, idempotencyKey: 'held' });
+        held.open();
+        await end.opened;
+        return receipt;
+      });
+      await held.opened;
+      const others = Array.from({ length: 20 }, (_, n) =>
+        sms.send(message(`other ${n}`), { idempotencyKey: `other-${n}` }),
+      );
+      const same = Array.from({ length: 3 }, () =>
+        sms.send(message('once'), { idempotencyKey: 'held' }),
+      );
+      for (const result of await Promise.allSettled(same))
+        expect(result).toMatchObject({
+          status: 'rejected',
+          reason: expect.any(IdempotencyKeyInUseError),
+        });
+      const receipts = await Promise.all(others);
+      expect(new Set(receipts.map(({ id }) => id)).size).toBe(20);
+      end.open();
+      const { id } = await slow;
+      expect(await sms.send(message('once'), { idempotencyKey: 'held' })).toMatchObject({
+        id,
+        replayed: true,
+      });
+    });
+
+    it('of one who migrates are waited for, and then named', async () => {
+      await fixture.boot({ dispatch: false });
+      const other = await database.open();
+      const source = await database.open();
+      const runner = other.createQueryRunner();
+      const { take, give } = {
+        postgres: {
+          take: 'SELECT pg_advisory_lock(741852963)',
+          give: 'SELECT pg_advisory_unlock(741852963)',
+        },
+        mariadb: {
+          take: `SELECT GET_LOCK('messaging-741852963', 60)`,
+          give: `SELECT RELEASE_LOCK('messaging-741852963')`,
+        },
+      }[database.kind as 'postgres' | 'mariadb'];
+      await runner.query(take);
+      await expect(migrate(source, MESSAGING_MIGRATIONS, 1_000)).rejects.toMatchObject({
+        name: 'MigrationLockedError',
+        code: 'migration_locked',
+      });
+      const waiting = migrate(source, MESSAGING_MIGRATIONS, 20_000);
+      await runner.query(give);
+      await waiting;
+      await runner.release();
+    });
+  },
+  ['postgres', 'mariadb'],
+);
+
+describeEachDatabase(
+  'a connection of the app’s pool',
+  (database) => {
+    it('has the app’s own limits again after the ledger used it', async () => {
+      const fixture = new DispatchFixture(database);
+      const { app, ledger, sms } = await fixture.boot({ dispatch: false, lease: '7s' });
+      const source = app.get(DataSource);
+      const limits = () =>
+        source.query(
+          'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks, @@GLOBAL.wait_timeout AS idle_before, @@GLOBAL.innodb_lock_wait_timeout AS locks_before',
+        ) as Promise<Record<string, number>[]>;
+      await sms.send(message('keyed'), { idempotencyKey: 'k' });
+      await ledger.database
+        .impatiently(1_000, () => Promise.reject(new Error('rolled back')))
+        .catch(() => undefined);
+      const within = await ledger.database.impatiently(2_000, (tx) =>
+        tx.all<Record<string, number>>(
+          'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks',
+        ),
+      );
+      expect(within.map(({ idle, locks }) => [Number(idle), Number(locks)])).toEqual([[7, 2]]);
+      for (const [row] of await Promise.all(Array.from({ length: 20 }, limits)))
+        expect([row?.['idle'], row?.['locks']]).toEqual([
+          row?.['idle_before'],
+          row?.['locks_before'],
+        ]);
+      await fixture.clear();
+    });
+  },
+  ['mariadb'],
+);

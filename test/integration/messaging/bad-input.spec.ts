@@ -1,0 +1,82 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { MessagingConfigError, MessageValidationError, type ReportFilter } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
+import { describeEachDatabase } from '../../support/databases.js';
+import { DispatchFixture } from '../dispatch/dispatch-fixture.js';
+
+describeEachDatabase('what the ledger cannot hold', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it.each<[string, unknown]>([
+    ['too long', 'x'.repeat(256)],
+    ['empty', ''],
+    ['NUL', 'a\0b'],
+    ['half a pair', 'a\ud83d'],
+    ['a number', 7],
+    ['nothing', undefined],
+    ['null', null],
+  ])('a lane’s name that is %s is refused by name, and nothing is stored', async (_, name) => {
+    const lane = () => name as string;
+    const { app, send } = await fixture.boot({ dispatch: false, lane });
+    const refusal = await send('x').catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(MessagingConfigError);
+    expect((refusal as Error).message).toMatch(/^lane: /);
+    const rows = await app.get(DataSource).query('SELECT id FROM messaging_batch');
+    expect(rows).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['batchIds[1]', { batchIds: ['019f0000-0000-7000-8000-000000000000', 'x'] }],
+    ['batchIds[0]', { batchIds: [7] }],
+    ['batchIds', { batchIds: 'x' }],
+    ['batchIds', { batchIds: Array(101).fill('019f0000-0000-7000-8000-000000000000') }],
+    ['since', { since: new Date(Number.NaN) }],
+    ['since', { since: new Date(-1) }],
+    ['since', { since: '2026-01-01' }],
+    ['status', { status: 'queued' }],
+    ['status', { status: '__proto__' }],
+    ['to', { to: '+234 801 234 5678' }],
+    ['to', { to: 'x\0' }],
+    ['limit', { limit: 0 }],
+    ['cursor', { cursor: 'x' }],
+  ])('a filter of reports with a wrong %s is refused by name', async (path, filter) => {
+    const { sms } = await fixture.boot({ dispatch: false });
+    const refusal = await sms.reports(filter as ReportFilter).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(MessageValidationError);
+    expect((refusal as MessageValidationError).fields.map((field) => field.path)).toEqual([path]);
+  });
+
+  it.each<[unknown]>([[undefined], ['tomorrow'], [new Date(Number.NaN)], [new Date(8.64e15)]])(
+    'a batch is not moved to %s',
+    async (sendAt) => {
+      const { send, sms } = await fixture.boot({ dispatch: false });
+      const id = await send('x');
+      await expect(sms.reschedule(id, sendAt as Date)).rejects.toBeInstanceOf(
+        MessageValidationError,
+      );
+      expect((await sms.batch(id)).sendAt).toBeNull();
+    },
+  );
+});
+
+describeEachDatabase('tenants that differ in a trailing space only', (database) => {
+  it('are two: neither reads the other’s batches, and each has its own keys', async () => {
+    const fixture = new DispatchFixture(database);
+    const { sms } = await fixture.boot({ dispatch: false });
+    const send = (tenant: string) =>
+      sms.send(
+        { from: 'ACME', to: '2348012345678', body: tenant },
+        { tenant, idempotencyKey: 'k' },
+      );
+    const [one, other] = [await send('acme'), await send('acme ')];
+    expect(one.id).not.toBe(other.id);
+    expect(other.replayed).toBe(false);
+    await expect(sms.batch(one.id, { tenant: 'acme ' })).rejects.toThrow('No batch');
+    expect((await sms.batches({ tenant: 'acme' })).data.map(({ id }) => id)).toEqual([one.id]);
+    await fixture.clear();
+  });
+});
