@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '../..');
@@ -42,4 +43,30 @@ describe('the library as it is published', () => {
       heard: 1,
     });
   }, 30_000);
+
+  it('needs BullMQ only where its engine is asked for', async () => {
+    const hooks = join(data, 'absent.mjs');
+    await writeFile(
+      hooks,
+      `export const resolve = (name, context, next) => {
+         if (/^(bullmq|ioredis)$/.test(name)) throw new Error(name + ' is not installed');
+         return next(name, context);
+       };`,
+    );
+    const main = join(data, 'main.mjs');
+    await writeFile(
+      main,
+      `import { register } from 'node:module';
+       register(${JSON.stringify(pathToFileURL(hooks).href)});
+       const { MessagingModule } = await import(${JSON.stringify(entry('index.js'))});
+       const absent = await import(${JSON.stringify(entry('engines/bullmq/index.js'))}).catch(({ message }) => message);
+       console.log(JSON.stringify([typeof MessagingModule, absent]));`,
+    );
+    const { stdout } = await node([main]);
+    expect(JSON.parse(stdout)).toEqual(['function', 'bullmq is not installed']);
+  });
 });
+
+function entry(file: string): string {
+  return pathToFileURL(join(installed, 'dist', file)).href;
+}

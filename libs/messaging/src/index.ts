@@ -144,6 +144,7 @@ export type {
   ParsedReports,
 } from './ports/delivery-report-parser.js';
 export { DISPATCH_ENGINE, type DispatchEngine, type Drain } from './ports/dispatch-engine.js';
+export type { EngineHealth } from './ports/engine-health.js';
 export { type Duration, milliseconds } from './ports/duration.js';
 export {
   type FetchedReport,
@@ -159,6 +160,8 @@ export {
 export type {
   CallbackEndpointOptions,
   CallbackOptions,
+  EngineContext,
+  EngineFactory,
   LaneOf,
   MessagingExtras,
   MessagingOptions,

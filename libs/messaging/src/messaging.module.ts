@@ -69,7 +69,7 @@ import { http } from './transports/http/http.transport.js';
     MessagingService,
     MessagingRuntime,
     { provide: MESSAGING_CLOCK, useValue: systemClock },
-    { provide: DISPATCH_ENGINE, useClass: DatabaseEngine },
+    { provide: DISPATCH_ENGINE, useFactory: engineOf, inject: [MESSAGING_OPTIONS] },
     { provide: EVENT_PUBLISHER, useClass: EventEmitterPublisher },
     {
       provide: MESSAGE_TRANSPORT,
@@ -155,6 +155,11 @@ function transportOf(
     http: httpService,
     clock,
   });
+}
+
+function engineOf(options: MessagingOptions): DispatchEngine {
+  const { leaseTime } = settingsOf(options);
+  return options.engine?.({ leaseTime }) ?? new DatabaseEngine();
 }
 
 function dispatcherOf(

@@ -50,7 +50,7 @@ export class MessagingRuntime
 
   async onModuleDestroy(): Promise<void> {
     const begun = performance.now();
-    await Promise.all([this.#jobs?.stop(), this.#jobs && this.dispatcher.stop()]);
+    await Promise.all([this.#jobs?.stop(), this.dispatcher.stop()]);
     if (this.#jobs)
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
   }

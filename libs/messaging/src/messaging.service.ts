@@ -4,11 +4,16 @@ import type { LaneHealth } from './ledger/lane-queues.js';
 import { Ledger } from './ledger/ledger.js';
 import type { MessageClass } from './message/message.js';
 import type { TraceContext } from './ports/tracing.js';
+import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
+import { type EngineHealth, healthOf } from './ports/engine-health.js';
 
 /** What is common to all channels. */
 @Injectable()
 export class MessagingService {
-  constructor(@Inject(Ledger) private readonly ledger: Ledger) {}
+  constructor(
+    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
+  ) {}
 
   /**
    * Runs `work` in a transaction of the app's data source, READ COMMITTED, again after a deadlock.
@@ -43,5 +48,10 @@ export class MessagingService {
   /** Lanes that are paused or have due work. */
   lanes(): Promise<LaneHealth[]> {
     return this.ledger.queues.health();
+  }
+
+  /** Whether the engine's broker takes wakes; sends are accepted and leave even where it does not. Never throws. */
+  engineHealth(): Promise<EngineHealth> {
+    return healthOf(this.engine);
   }
 }

@@ -1,3 +1,4 @@
+import type { DynamicModule } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
@@ -63,9 +64,11 @@ export class DispatchFixture {
     options: Partial<MessagingOptions> = {},
     transport = new ScriptedTransport(),
     engine?: DispatchEngine,
+    imports: readonly DynamicModule[] = [],
   ): Promise<DispatchApp> {
     const building = Test.createTestingModule({
       imports: [
+        ...imports,
         TypeOrmModule.forRoot({ ...this.database.options(), entities: [], migrations: [] }),
         MessagingModule.forRoot({
           transport: () => transport,

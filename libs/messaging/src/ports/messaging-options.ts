@@ -2,6 +2,7 @@ import type { HttpService } from '@nestjs/axios';
 import type { Channel } from '../message/message.js';
 import type { Clock } from './clock.js';
 import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-parser.js';
+import type { DispatchEngine } from './dispatch-engine.js';
 import type { Duration } from './duration.js';
 import type { MessageTransport } from './message-transport.js';
 import type { PolicyOptions } from './policy-options.js';
@@ -21,6 +22,14 @@ export interface TransportContext {
 }
 
 export type TransportFactory = (context: TransportContext) => MessageTransport;
+
+/** What an engine may be built from. */
+export interface EngineContext {
+  /** How long a lane stays with a process that fell silent, in milliseconds. */
+  readonly leaseTime: number;
+}
+
+export type EngineFactory = (context: EngineContext) => DispatchEngine;
 
 export interface LaneOf {
   readonly tenant: string;
@@ -63,8 +72,13 @@ export interface MessagingOptions {
   readonly transport?: TransportFactory;
   /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
   readonly migrate?: boolean;
-  /** Dispatch in this process; false: only accept. @default true */
+  /**
+   * Dispatch in this process, and do the jobs; false: only accept, and wake whoever dispatches through
+   * the engine. @default true
+   */
   readonly dispatch?: boolean;
+  /** Who drains which lane when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or your own. @default each process its own lanes, found through the database */
+  readonly engine?: EngineFactory;
   /** Messages a lane may start, or by lane. @default none */
   readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined);
   /** A second limit over all lanes and replicas. @default none */

@@ -1,0 +1,95 @@
+import { type ConnectionOptions, createPostgresBackend, Queue, Worker } from 'bullmq';
+import type { BullMqSettings } from './bullmq.options.js';
+
+/** A lane to drain, or to wake later. */
+export interface LaneJob {
+  readonly lane: string;
+}
+
+/** Longest wait between two attempts to connect, in milliseconds. */
+const RECONNECT = 1_000;
+
+/** Milliseconds after which a broker that owes a worker an answer is given up. */
+const SILENCE = 2_000;
+
+/** The same where it is asked to wait, which is never for more than ten seconds. */
+const LONG_SILENCE = 12_000;
+
+/** Nobody reads BullMQ's events. */
+const EVENTS = 1_000;
+
+/** Where wakes are put; it fails at once, and waits for nothing, where the broker is away. */
+export function openQueue(settings: BullMqSettings): Queue<LaneJob> {
+  const { queue, deadline } = settings;
+  const common = { ...prefixOf(settings), streams: { events: { maxLen: EVENTS } } };
+  if (settings.postgres)
+    return new Queue(
+      queue,
+      { ...common, connection: postgresOf(settings, { max: 2, query_timeout: deadline }) },
+      createPostgresBackend,
+    ) as unknown as Queue<LaneJob>;
+  const connection = redisOf(settings, {
+    commandTimeout: deadline,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+  });
+  return new Queue<LaneJob>(queue, { ...common, connection });
+}
+
+/** Takes lanes one after the other, `lanes` at a time. */
+export function openWorker(
+  settings: BullMqSettings,
+  work: (name: string, job: LaneJob) => Promise<void>,
+): Worker<LaneJob> {
+  const { queue, lanes, lock } = settings;
+  const options = {
+    ...prefixOf(settings),
+    concurrency: lanes,
+    lockDuration: lock,
+    stalledInterval: lock / 2,
+    // However often a process dies at it, a lane is never given up.
+    maxStalledCount: Number.MAX_SAFE_INTEGER,
+    runRetryDelay: RECONNECT,
+  };
+  const process = ({ name, data }: { name: string; data: LaneJob }) => work(name, data);
+  if (settings.postgres)
+    return new Worker(
+      queue,
+      process,
+      { ...options, connection: postgresOf(settings, { max: 4 }) },
+      createPostgresBackend,
+    ) as unknown as Worker<LaneJob>;
+  const connection = redisOf(settings, {
+    maxRetriesPerRequest: null,
+    commandTimeout: LONG_SILENCE,
+  });
+  const worker = new Worker<LaneJob>(queue, process, { ...options, connection });
+  void worker
+    .getBackend()
+    .client.then((client) => Object.assign(client.options, { commandTimeout: SILENCE }))
+    .catch(() => undefined);
+  return worker;
+}
+
+function prefixOf({ prefix, postgres }: BullMqSettings): { prefix?: string } {
+  return prefix === undefined || postgres ? {} : { prefix };
+}
+
+function redisOf({ connection }: BullMqSettings, own: object): ConnectionOptions {
+  const options = { ...own, retryStrategy: (times: number) => Math.min(times * 100, RECONNECT) };
+  if (typeof connection === 'string') return { url: connection, ...options };
+  if ('duplicate' in connection && typeof connection.duplicate === 'function')
+    return connection.duplicate(options) as ConnectionOptions;
+  return { ...connection, ...options };
+}
+
+function postgresOf({ connection, prefix, migrate, deadline }: BullMqSettings, own: object) {
+  return {
+    connectionString: connection as string,
+    connectionTimeoutMillis: deadline,
+    keepAlive: true,
+    migrate,
+    ...(prefix !== undefined && { schema: prefix }),
+    ...own,
+  };
+}

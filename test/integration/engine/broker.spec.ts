@@ -1,0 +1,283 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { randomBytes } from 'node:crypto';
+import { type MessagingOptions, UncertainFailure } from '@dundun/messaging';
+import { bullMq } from '@dundun/messaging/bullmq';
+import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { PrivateRedis } from '../../chaos/private-redis.js';
+import { type DispatchApp, DispatchFixture, Gate } from '../dispatch/dispatch-fixture.js';
+import { Relay } from './relay.js';
+
+/** Milliseconds a wake may take to reach the broker. */
+const DEADLINE = 200;
+
+/** A process that accepts, and one that drains, with a broker between them. */
+class Pair {
+  readonly #fixture: DispatchFixture;
+
+  constructor(database: TestDatabase) {
+    this.#fixture = new DispatchFixture(database);
+  }
+
+  #options: Partial<MessagingOptions> = {};
+
+  api!: DispatchApp;
+  worker!: DispatchApp;
+
+  async boot(
+    url: string,
+    { jobs = false, ...options }: Partial<MessagingOptions> & { jobs?: boolean } = {},
+  ): Promise<void> {
+    const queue = `test-${randomBytes(6).toString('hex')}`;
+    const engine = bullMq({ connection: url, queue, deadline: DEADLINE });
+    this.#options = { ...options, engine };
+    this.api = await this.#fixture.boot({ ...this.#options, dispatch: false });
+    this.worker = await this.another(jobs);
+  }
+
+  /** @param jobs false: nothing but the broker tells this worker */
+  async another(jobs = false): Promise<DispatchApp> {
+    const schedule = [ScheduleModule.forRoot()];
+    const worker = await this.#fixture.boot(this.#options, undefined, undefined, schedule);
+    if (!jobs) worker.app.get(SchedulerRegistry).deleteInterval('messaging.wake');
+    return worker;
+  }
+
+  send(text: string): Promise<string> {
+    return this.api.send(text);
+  }
+
+  health(of: DispatchApp = this.api): Promise<unknown> {
+    return of.messaging.engineHealth();
+  }
+
+  close(): Promise<void> {
+    return this.#fixture.clear();
+  }
+}
+const { missing } = PrivateRedis;
+const skipped = missing === undefined ? '' : ` — ${missing}`;
+const describeWithRedis = missing === undefined ? describe : describe.skip;
+
+describeWithRedis(`a broker between two processes${skipped}`, () => {
+  describeEachDatabase(
+    'bullmq',
+    (database) => {
+      let redis: PrivateRedis;
+      let pair: Pair;
+
+      beforeAll(async () => {
+        redis = await PrivateRedis.start();
+        pair = new Pair(database);
+      });
+      afterEach(async () => {
+        redis.thaw();
+        await pair.close();
+        await redis.restart();
+      });
+      afterAll(() => redis.kill());
+
+      it('what one accepts, the other sends', async () => {
+        await pair.boot(redis.url);
+        await pair.send('hello');
+        await expectLeft(pair, 'hello');
+        expect(pair.api.transport.started).toEqual([]);
+        expect(await pair.health()).toEqual({ state: 'up', reason: null });
+      });
+
+      it('a caller’s transaction wakes the lane after its commit', async () => {
+        await pair.boot(redis.url);
+        await pair.api.messaging.transaction((manager) => pair.api.send('ours', { manager }));
+        await expectLeft(pair, 'ours');
+      });
+
+      it('what comes while a lane is at work is sent when it ends', async () => {
+        await pair.boot(redis.url, { concurrency: 1 });
+        const gate = new Gate();
+        const begun = new Gate();
+        pair.worker.transport.script = async (submission) => {
+          begun.open();
+          if (submission.attempt === 1) await gate.opened;
+        };
+        await pair.send('first');
+        await begun.opened;
+        for (let i = 0; i < 20; i++) await pair.send(`then ${i}`);
+        gate.open();
+        await expectLeft(pair, 'then 19');
+        expect(pair.worker.transport.texts).toEqual([
+          'first',
+          ...Array.from({ length: 20 }, (_, i) => `then ${i}`),
+        ]);
+      });
+
+      it('a message for later leaves then', async () => {
+        await pair.boot(redis.url);
+        const sendAt = new Date(Date.now() + 300);
+        await pair.api.sms.send({ from: 'ACME', to: '2348012345678', body: 'later', sendAt });
+        await expectLeft(pair, 'later');
+        expect(Date.now()).toBeGreaterThanOrEqual(sendAt.getTime());
+      });
+
+      it('a broker that is away holds up no send, and messages leave all the same', async () => {
+        await pair.boot(redis.url, { jobs: true });
+        await redis.kill();
+        for (let i = 0; i < 5; i++) await pair.send(`away ${i}`);
+        await expectLeft(pair, 'away 4');
+        expect(await pair.health()).toEqual({
+          state: 'degraded',
+          reason: expect.stringContaining('cannot be reached'),
+        });
+        await redis.restart();
+        await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
+      });
+
+      it('wakes travel again when it is back', async () => {
+        await pair.boot(redis.url);
+        await redis.kill();
+        await pair.send('away');
+        await redis.restart();
+        await expectWakes(pair);
+        await expectLeft(pair, 'away');
+      });
+
+      it('an app starts without it, and finds it later', async () => {
+        await redis.kill();
+        await pair.boot(redis.url);
+        expect(await pair.health()).toMatchObject({ state: 'degraded' });
+        await redis.restart();
+        await expectWakes(pair);
+      });
+
+      it('one that answers nobody holds up no send', async () => {
+        await pair.boot(redis.url, { jobs: true });
+        redis.freeze();
+        for (let i = 0; i < 5; i++) await pair.send(`frozen ${i}`);
+        await expectLeft(pair, 'frozen 4');
+        expect(await pair.health()).toEqual({
+          state: 'degraded',
+          reason: expect.stringContaining('does not answer'),
+        });
+        redis.thaw();
+        await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
+      });
+
+      it('wakes travel again after it was frozen', async () => {
+        await pair.boot(redis.url);
+        redis.freeze();
+        await pair.send('frozen');
+        expect(await pair.health()).toMatchObject({ state: 'degraded' });
+        redis.thaw();
+        await expectWakes(pair);
+      });
+
+      it('a stop waits for no broker', async () => {
+        await pair.boot(redis.url);
+        redis.freeze();
+        await pair.send('frozen');
+        await expect(pair.api.app.close()).resolves.toBeUndefined();
+        await redis.kill();
+        await expect(pair.worker.app.close()).resolves.toBeUndefined();
+      });
+
+      it('connections that died without a word are given up', async () => {
+        const relay = await Relay.start(redis.port);
+        await pair.boot(relay.url);
+        await pair.send('before');
+        await expectLeft(pair, 'before');
+        relay.lose();
+        await expectWakes(pair);
+        await pair.close();
+        await relay.stop();
+      }, 60_000);
+
+      it('a wiped broker loses nothing', async () => {
+        await pair.boot(redis.url, { jobs: true, concurrency: 1 });
+        const gate = new Gate();
+        const begun = new Gate();
+        pair.worker.transport.script = async () => {
+          begun.open();
+          await gate.opened;
+        };
+        await pair.send('at work');
+        await begun.opened;
+        await pair.send('waiting');
+        await redis.call('FLUSHALL');
+        gate.open();
+        await expectLeft(pair, 'waiting');
+        await pair.send('after');
+        await expectLeft(pair, 'after');
+        expect(pair.worker.transport.texts).toEqual(['at work', 'waiting', 'after']);
+      });
+
+      it('one without memory is named, and messages leave', async () => {
+        await pair.boot(redis.url, { jobs: true });
+        await redis.call('CONFIG', 'SET', 'maxmemory', '1');
+        await pair.send('no room');
+        await expectLeft(pair, 'no room');
+        for (const app of [pair.api, pair.worker])
+          expect(await pair.health(app)).toEqual({
+            state: 'degraded',
+            reason: expect.stringContaining('out of memory'),
+          });
+        const before = await commandsOf(redis);
+        await pair.send('still none');
+        await expectLeft(pair, 'still none');
+        // Nobody hammers a broker that refuses.
+        expect((await commandsOf(redis)) - before).toBeLessThan(1_000);
+        await redis.call('CONFIG', 'SET', 'maxmemory', '0');
+        await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
+      });
+
+      it('a read-only replica is named, and messages leave', async () => {
+        await pair.boot(redis.url, { jobs: true });
+        await redis.call('REPLICAOF', '127.0.0.1', '1');
+        await pair.send('read only');
+        await expectLeft(pair, 'read only');
+        await eventually(async () =>
+          expect(await pair.health()).toEqual({
+            state: 'degraded',
+            reason: expect.stringContaining('read-only replica'),
+          }),
+        );
+        await redis.call('REPLICAOF', 'NO', 'ONE');
+        await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
+      });
+
+      it('a stop hands the rest to whoever is left', async () => {
+        await pair.boot(redis.url, { concurrency: 1, shutdownTimeout: 0 });
+        const begun = new Gate();
+        pair.worker.transport.script = async (_, signal) => {
+          begun.open();
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          throw new UncertainFailure('cut off', 'the answer was not waited for');
+        };
+        await pair.send('cut off');
+        await begun.opened;
+        const second = await pair.another();
+        await pair.worker.app.close();
+        await eventually(async () => expect(second.transport.texts).toContain('cut off'));
+      });
+    },
+    ['postgres'],
+  );
+});
+
+function expectLeft({ worker }: Pair, text: string): Promise<void> {
+  return eventually(async () => expect(worker.transport.texts).toContain(text), 25_000);
+}
+
+/** Sends until one leaves by way of the broker. */
+async function expectWakes(pair: Pair): Promise<void> {
+  let n = 0;
+  const before = pair.worker.transport.texts.length;
+  await eventually(async () => {
+    await pair.send(`again ${n++}`);
+    expect(pair.worker.transport.texts.length).toBeGreaterThan(before);
+  }, 25_000);
+}
+
+async function commandsOf(redis: PrivateRedis): Promise<number> {
+  const stats = String(await redis.call('INFO', 'stats'));
+  return Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
+}
