@@ -4,6 +4,7 @@ export type { ListOptions, TenantOption } from './channels/channel.service.js';
 export { SmsService } from './channels/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
 export { type FieldMap, type FieldName, fieldMapParser } from './callbacks/field-map.parser.js';
+export { InterfaceInboundParser } from './callbacks/interface-inbound.parser.js';
 export { InterfaceReportParser } from './callbacks/interface.parser.js';
 export { africasTalkingParser } from './callbacks/parsers/africas-talking.parser.js';
 export { clickatellParser } from './callbacks/parsers/clickatell.parser.js';
@@ -44,6 +45,7 @@ export type {
   PersonIds,
   SuppressionEntry,
 } from './contacts/contact.js';
+export { CONSENT_WORDS, type ConsentWordList, consentWords } from './contacts/consent-words.js';
 export {
   type ContactGroup,
   type ContactGroups,
@@ -77,6 +79,8 @@ export {
 export {
   BATCH_COMPLETED,
   type BatchCompleted,
+  INBOUND_RECEIVED,
+  type InboundReceived,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
 } from './message/events.js';
@@ -157,6 +161,9 @@ export {
   type SubmissionAccepted,
   type TransportCapabilities,
 } from './ports/message-transport.js';
+export { type InboundListener, InboundListeners } from './ports/inbound-listener.js';
+export type { ConsentReader, InboundOptions } from './ports/inbound-options.js';
+export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
   CallbackEndpointOptions,
   CallbackOptions,

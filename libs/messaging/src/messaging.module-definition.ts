@@ -4,7 +4,7 @@ import { CallbackCounts } from './callbacks/callback-counts.js';
 import { CallbackEndpoints } from './callbacks/callback-endpoints.js';
 import { callbackVerifier } from './callbacks/callback-verifier.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
-import { deliveryReportController } from './callbacks/delivery-report.controller.js';
+import { callbackController } from './callbacks/callback.controller.js';
 import { InterfaceReportParser } from './callbacks/interface.parser.js';
 import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from './ports/delivery-report-parser.js';
@@ -46,13 +46,15 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createMessagingOptions')
   .setExtras<MessagingExtras>({}, (definition, extras) => {
-    const { isGlobal = false, dataSource, callbackPath = 'messaging/delivery-reports' } = extras;
-    const takesCallbacks = callbackPath !== false;
+    const { callbackPath = 'messaging/delivery-reports', inboundPath = false } = extras;
+    const { isGlobal = false, dataSource } = extras;
+    const paths = [callbackPath, inboundPath].filter((path) => path !== false);
+    const takesCallbacks = paths.length > 0;
     return {
       ...definition,
       global: isGlobal,
       exports: [...(definition.exports ?? []), CallbackCounts],
-      controllers: takesCallbacks ? [deliveryReportController(callbackPath)] : [],
+      controllers: paths.map(callbackController),
       providers: [
         ...(definition.providers ?? []),
         CallbackCounts,

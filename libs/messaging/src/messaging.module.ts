@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import type { DataSource } from 'typeorm';
+import { ConsentReplies } from './channels/consent-replies.js';
 import { Intake } from './channels/intake.js';
 import { SmsService } from './channels/sms.service.js';
 import { WhatsAppService } from './channels/whatsapp.service.js';
@@ -14,6 +15,7 @@ import { tracedTransport } from './dispatch/traced.transport.js';
 import { TransportRate } from './dispatch/transport-rate.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
+import { inboundProvider } from './inbound.provider.js';
 import { Ledger } from './ledger/ledger.js';
 import { ReportRecorder } from './ledger/report.recorder.js';
 import { MessagingConfigError } from './message/errors.js';
@@ -29,6 +31,7 @@ import { PolicyRegistry } from './policy-registry.js';
 import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
+import { InboundListeners } from './ports/inbound-listener.js';
 import { LANE_WAKER, type LaneWaker } from './ports/lane-waker.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
@@ -47,6 +50,7 @@ import { http } from './transports/http/http.transport.js';
   imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
   providers: [
     StatusListeners,
+    InboundListeners,
     {
       provide: Intake,
       useFactory: (
@@ -61,6 +65,8 @@ import { http } from './transports/http/http.transport.js';
       inject: [Ledger, LANE_WAKER, PolicyPipeline, MESSAGING_TRACING],
     },
     { provide: MESSAGING_TRACING, useFactory: () => openTelemetryTracing() },
+    ConsentReplies,
+    inboundProvider,
     SmsService,
     WhatsAppService,
     ContactsService,
@@ -134,6 +140,7 @@ import { http } from './transports/http/http.transport.js';
     PolicyService,
     MessagingService,
     StatusListeners,
+    InboundListeners,
     MESSAGING_CLOCK,
     MESSAGING_TRACING,
   ],

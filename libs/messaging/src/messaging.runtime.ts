@@ -8,7 +8,9 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import { InboundRecorder } from './contacts/inbound.recorder.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
+import { inboundJob } from './jobs/inbound.job.js';
 import { MessagingJobs } from './jobs/messaging.jobs.js';
 import { purgeJob } from './jobs/purge.job.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
@@ -28,6 +30,7 @@ export class MessagingRuntime
   constructor(
     @Inject(Ledger) private readonly ledger: Ledger,
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
+    @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
     @Inject(ModuleRef) private readonly modules: ModuleRef,
@@ -35,12 +38,17 @@ export class MessagingRuntime
 
   async onApplicationBootstrap(): Promise<void> {
     const { ledger, transport } = this;
-    transport.listen?.((reports) => ledger.reports.record(reports, { transport: transport.name }));
+    const origin = { transport: transport.name };
+    transport.listen?.(
+      (reports) => ledger.reports.record(reports, origin),
+      (messages) => this.inbound.record(messages, origin),
+    );
     if (this.options.dispatch === false) return;
     const wake = wakeJob(ledger, this.dispatcher);
     this.#jobs = new MessagingJobs(this.#registry(), [
       wake,
       reconcileJob(ledger, transport),
+      inboundJob(this.inbound),
       ...(ledger.retention.enabled ? [purgeJob(ledger)] : []),
     ]);
     await this.dispatcher.start();
@@ -55,8 +63,9 @@ export class MessagingRuntime
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
   }
 
-  onApplicationShutdown(): Promise<void> {
-    return this.ledger.close();
+  async onApplicationShutdown(): Promise<void> {
+    await this.inbound.idle();
+    await this.ledger.close();
   }
 
   /** The app's registry where it has one, so that operators see our intervals beside theirs. */

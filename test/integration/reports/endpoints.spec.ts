@@ -173,6 +173,7 @@ describeEachDatabase('callback endpoints', (database) => {
         refused: 0,
         reports: 2,
         unmapped: 1,
+        messages: 0,
         unreadable: 6,
       });
       expect(log.join('\n')).toContain('status nobody mapped: HALF_WAY');

@@ -10,11 +10,20 @@ export interface CallbackCount {
   readonly reports: number;
   /** Of these, reports whose status nobody mapped: stored raw, they moved nothing. */
   readonly unmapped: number;
+  /** Messages people wrote, repeated ones included. */
+  readonly messages: number;
   /** Entries that could not be read, beside others that could. */
   readonly unreadable: number;
 }
 
-const NONE: CallbackCount = { accepted: 0, refused: 0, reports: 0, unmapped: 0, unreadable: 0 };
+const NONE: CallbackCount = {
+  accepted: 0,
+  refused: 0,
+  reports: 0,
+  unmapped: 0,
+  messages: 0,
+  unreadable: 0,
+};
 
 /** Callbacks counted by endpoint, for the app's own metrics. */
 @Injectable()
@@ -33,6 +42,7 @@ export class CallbackCounts {
       refused: known.refused + (more.refused ?? 0),
       reports: known.reports + (more.reports ?? 0),
       unmapped: known.unmapped + (more.unmapped ?? 0),
+      messages: known.messages + (more.messages ?? 0),
       unreadable: known.unreadable + (more.unreadable ?? 0),
     });
   }

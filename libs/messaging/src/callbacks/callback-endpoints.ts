@@ -7,6 +7,7 @@ import {
   DELIVERY_REPORT_PARSER,
   type DeliveryReportParser,
 } from '../ports/delivery-report-parser.js';
+import type { InboundParser } from '../ports/inbound-parser.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from '../ports/message-transport.js';
 import {
   type CallbackEndpointOptions,
@@ -14,6 +15,7 @@ import {
   type MessagingOptions,
 } from '../ports/messaging-options.js';
 import { callbackVerifier } from './callback-verifier.js';
+import { InterfaceInboundParser } from './interface-inbound.parser.js';
 import { InterfaceReportParser } from './interface.parser.js';
 
 /** Where callbacks come in, how they are proven and read, and whose messages they speak of. */
@@ -21,8 +23,15 @@ export interface CallbackEndpoint {
   readonly name: string;
   readonly transport: string;
   readonly verifier: CallbackVerifier;
-  readonly parser: DeliveryReportParser;
+  /** Of delivery reports; `undefined`: none come in here. */
+  readonly parser: DeliveryReportParser | undefined;
+  /** Of what people wrote; `undefined`: nothing comes in here. */
+  readonly inbound: InboundParser | undefined;
 }
+
+type Given = Omit<CallbackEndpointOptions, 'inbound'> & {
+  readonly inbound?: InboundParser | undefined;
+};
 
 /** Name of the endpoint at the callback path itself. */
 const DEFAULT = 'default';
@@ -43,7 +52,11 @@ export class CallbackEndpoints {
     @Inject(DELIVERY_REPORT_PARSER) parser: DeliveryReportParser,
     @Inject(CALLBACK_VERIFIER) verifier: CallbackVerifier | null,
   ) {
-    if (verifier) this.#add(DEFAULT, { ...callbacks, parser }, 'callbacks', verifier);
+    if (verifier) {
+      const both = callbacks?.parser === undefined && callbacks?.inbound === undefined;
+      const inbound = both ? new InterfaceInboundParser(clock) : callbacks?.inbound;
+      this.#add(DEFAULT, { ...callbacks, parser, inbound }, 'callbacks', verifier);
+    }
     for (const [name, options] of Object.entries(callbacks?.providers ?? {})) {
       const option = `callbacks.providers.${name}`;
       if (!NAME.test(name) || name === DEFAULT)
@@ -59,18 +72,16 @@ export class CallbackEndpoints {
     return provider === DEFAULT ? undefined : this.#endpoints.get(provider ?? DEFAULT);
   }
 
-  #add(
-    name: string,
-    options: CallbackEndpointOptions,
-    option: string,
-    verifier: CallbackVerifier,
-  ): void {
-    const { parser = new InterfaceReportParser(this.clock), transport = this.transport.name } =
-      options;
-    if (typeof parser.parse !== 'function')
-      throw new MessagingConfigError(`${option}.parser: must have a method parse()`);
+  #add(name: string, options: Given, option: string, verifier: CallbackVerifier): void {
+    const { transport = this.transport.name } = options;
+    const own = options.parser === undefined && options.inbound === undefined;
+    const parser = own ? new InterfaceReportParser(this.clock) : options.parser;
+    const inbound = own ? new InterfaceInboundParser(this.clock) : options.inbound;
+    for (const [field, one] of Object.entries({ parser, inbound }))
+      if (one !== undefined && typeof one.parse !== 'function')
+        throw new MessagingConfigError(`${option}.${field}: must have a method parse()`);
     if (!TRANSPORT.test(transport))
       throw new MessagingConfigError(`${option}.transport: must be the name of a transport`);
-    this.#endpoints.set(name, { name, transport, verifier, parser });
+    this.#endpoints.set(name, { name, transport, verifier, parser, inbound });
   }
 }

@@ -8,10 +8,12 @@ import {
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
+import { InboundRecorder } from '../contacts/inbound.recorder.js';
 import { ReportRecorder } from '../ledger/report.recorder.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { CallbackRequest, ParsedReports } from '../ports/delivery-report-parser.js';
+import type { InboundMessage } from '../message/inbound-message.js';
+import type { CallbackRequest } from '../ports/delivery-report-parser.js';
 import { CallbackCounts } from './callback-counts.js';
 import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
 
@@ -21,8 +23,17 @@ const NAMED = 3;
 /** A word that a log may show: no number of anybody's. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
+interface Contents {
+  readonly reports: readonly DeliveryReport[];
+  readonly messages: readonly InboundMessage[];
+}
+
+interface ParsedCallback extends Contents {
+  readonly errors: readonly string[];
+}
+
 /**
- * Takes a callback in: verify, parse, record. It returns once the reports are committed, and throws
+ * Takes a callback in: verify, parse, record. It returns once all of it is committed, and throws
  * what the sender should hear: no such endpoint is 404, a signature that proves nothing 401, a body
  * nobody can read 400, more than 1 MiB 413, a ledger that cannot commit 503, so that the sender comes
  * again.
@@ -34,6 +45,7 @@ export class CallbacksService {
   constructor(
     private readonly endpoints: CallbackEndpoints,
     private readonly recorder: ReportRecorder,
+    private readonly inbound: InboundRecorder,
     private readonly counts: CallbackCounts,
   ) {}
 
@@ -56,15 +68,17 @@ export class CallbacksService {
       throw new PayloadTooLargeException(`A callback may have ${MAX_BYTES} bytes`);
     }
     await this.#verify(request, endpoint);
-    const { reports, errors } = this.#parse(request, endpoint);
+    const { reports, messages, errors } = this.#parse(request, endpoint);
     if (errors.length > 0) {
       this.#logger.warn(
-        `Callback with ${reports.length} reports and ${errors.length} unreadable entries: ${errors.slice(0, NAMED).join('; ')}`,
+        `Callback with ${contentsOf({ reports, messages })} and ${errors.length} unreadable entries: ${errors.slice(0, NAMED).join('; ')}`,
       );
-      if (reports.length === 0) throw new BadRequestException('No entry could be read');
+      if (reports.length + messages.length === 0)
+        throw new BadRequestException('No entry could be read');
     }
-    if (reports.length > 0) await this.#record(reports, endpoint);
-    this.#count(reports, errors.length, endpoint);
+    const { transport } = endpoint;
+    await this.#store({ reports, messages }, transport);
+    this.#count(reports, messages.length, errors.length, endpoint);
   }
 
   async #verify(request: CallbackRequest, { verifier }: CallbackEndpoint): Promise<void> {
@@ -83,33 +97,43 @@ export class CallbacksService {
     throw new UnauthorizedException('The signature is missing, wrong or too old');
   }
 
-  #parse(request: CallbackRequest, { parser }: CallbackEndpoint): ParsedReports {
+  #parse(request: CallbackRequest, { parser, inbound }: CallbackEndpoint): ParsedCallback {
     try {
-      return parser.parse(request);
+      const { reports = [], errors = [] } = parser?.parse(request) ?? {};
+      const { messages = [], errors: others = [] } = inbound?.parse(request) ?? {};
+      return { reports, messages, errors: others.length > 0 ? [...errors, ...others] : errors };
     } catch (error) {
       this.#logger.warn(`Callback refused: unreadable (${nameOf(error)})`);
       throw new BadRequestException('The body could not be read');
     }
   }
 
-  async #record(
-    reports: readonly DeliveryReport[],
-    { transport }: CallbackEndpoint,
-  ): Promise<void> {
+  async #store({ reports, messages }: Contents, transport: string): Promise<void> {
     try {
-      await this.recorder.record(reports, { transport });
+      if (reports.length > 0) await this.recorder.record(reports, { transport });
+      if (messages.length > 0) await this.inbound.record(messages, { transport });
     } catch (error) {
       // Not its message: a database's may quote rows.
       this.#logger.error(
-        `Callback put off: ${reports.length} reports were not committed (${nameOf(error)})`,
+        `Callback put off: ${contentsOf({ reports, messages })} were not committed (${nameOf(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }
   }
 
-  #count(reports: readonly DeliveryReport[], unreadable: number, { name }: CallbackEndpoint): void {
+  #count(
+    reports: readonly DeliveryReport[],
+    messages: number,
+    unreadable: number,
+    { name }: CallbackEndpoint,
+  ): void {
     const unmapped = reports.filter(({ status }) => status === null);
-    this.counts.add(name, { reports: reports.length, unmapped: unmapped.length, unreadable });
+    this.counts.add(name, {
+      reports: reports.length,
+      unmapped: unmapped.length,
+      messages,
+      unreadable,
+    });
     if (unmapped.length === 0) return;
     const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];
     const shown = words.map((word) => (PLAIN_WORD.test(word) ? word : '(not shown)'));
@@ -117,6 +141,11 @@ export class CallbacksService {
       `${unmapped.length} reports at ${name} have a status nobody mapped: ${shown.slice(0, NAMED).join(', ')}`,
     );
   }
+}
+
+function contentsOf({ reports, messages }: Contents): string {
+  const reported = `${reports.length} reports`;
+  return messages.length > 0 ? `${reported}, ${messages.length} inbound messages` : reported;
 }
 
 function nameOf(error: unknown): string {

@@ -5,6 +5,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
+import { InboundRecorder } from '../contacts/inbound.recorder.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { ReportRecorder } from '../ledger/report.recorder.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
@@ -15,7 +16,7 @@ import { CallbackCounts } from './callback-counts.js';
 import { CallbackEndpoints } from './callback-endpoints.js';
 import { callbackVerifier } from './callback-verifier.js';
 import { CallbacksService } from './callbacks.service.js';
-import { deliveryReportController } from './delivery-report.controller.js';
+import { callbackController } from './callback.controller.js';
 import { InterfaceReportParser } from './interface.parser.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -67,10 +68,11 @@ describe.each<[string, () => AbstractHttpAdapter]>([
   ): Promise<string> {
     recorder = new Recorder();
     const module = await Test.createTestingModule({
-      controllers: [deliveryReportController('messaging/delivery-reports')],
+      controllers: [callbackController('messaging/delivery-reports')],
       providers: [
         CallbacksService,
         { provide: ReportRecorder, useValue: recorder },
+        { provide: InboundRecorder, useValue: recorder },
         CallbackCounts,
         CallbackEndpoints,
         { provide: MESSAGING_CLOCK, useValue: systemClock },

@@ -22,19 +22,47 @@ export interface NewConsent {
   readonly evidence: string | null;
 }
 
+export interface ContactConsent extends NewConsent {
+  readonly contact: string;
+}
+
+/** What somebody says of a channel, and since when, epoch milliseconds. */
+export type Standing = Pick<NewConsent, 'state' | 'at'>;
+
+/** The younger one counts; of two at the same instant the refusal does. */
+export function overrules(consent: Standing, other: Standing): boolean {
+  if (consent.at !== other.at) return consent.at > other.at;
+  return consent.state === 'opted_out' || other.state === 'opted_in';
+}
+
+function rowOf(
+  { contact, channel, state, at, source, evidence }: ContactConsent,
+  recordedAt: number,
+): unknown[] {
+  return [contact, channel, state, at * 1_000, source, evidence, recordedAt * 1_000];
+}
+
 /** The state of consent per channel, which the youngest entry decides, and the history, which only grows. */
 export class Consents {
   readonly #rows;
   readonly #append: string;
   readonly #raise: string;
+  readonly #ids;
+  readonly #lock: string;
+  readonly #select: string;
 
   constructor(dialect: Dialect) {
     this.#rows = dialect.rows(CONSENT);
+    this.#ids = dialect.rows({ v_id: 'uuid' });
+    this.#lock = `SELECT c.id FROM ${this.#ids.sql} ${dialect.join} messaging_contact c ${dialect.by('PRIMARY')}
+      ON c.id = v_id ORDER BY c.id ${dialect.forUpdate('c')}`;
+    this.#select = `SELECT k.contact, k.channel, k.state, k.at FROM ${this.#ids.sql}
+      ${dialect.join} messaging_consent k ON k.contact = v_id`;
     const columns = 'contact, channel, state, at, source, evidence';
     const values = 'v_contact, v_channel, v_state, v_at, v_source, v_evidence';
     this.#append = `INSERT INTO messaging_consent_history (${columns}, recorded_at)
       SELECT ${values}, v_recorded FROM ${this.#rows.sql}`;
-    // Of two at the same instant the refusal counts.
+    // `overrules()`, in SQL.
     const wins = `(new.at > messaging_consent.at OR (new.at = messaging_consent.at
       AND (new.state = 'opted_out' OR messaging_consent.state = 'opted_in')))`;
     const raise = (column: string) =>
@@ -45,20 +73,31 @@ export class Consents {
       ${dialect.onConflict('contact, channel', ['source', 'evidence', 'state', 'at'].map(raise).join(', '))}`;
   }
 
-  async record(
-    tx: Sql,
-    contacts: readonly string[],
-    consent: NewConsent,
-    recordedAt: number,
-  ): Promise<void> {
-    const { channel, state, at, source, evidence } = consent;
+  async record(tx: Sql, consents: readonly ContactConsent[], recordedAt: number): Promise<void> {
+    if (consents.length === 0) return;
+    await tx.run(this.#append, this.#rows.bind(consents.map((one) => rowOf(one, recordedAt))));
+    const winners = new Map<string, ContactConsent>();
+    for (const consent of consents) {
+      const key = `${consent.contact} ${consent.channel}`;
+      const other = winners.get(key);
+      if (!other || overrules(consent, other)) winners.set(key, consent);
+    }
     // In one order, so that two of these never wait for each other.
-    const rows = [...new Set(contacts)]
-      .sort()
-      .map((id) => [id, channel, state, at * 1_000, source, evidence, recordedAt * 1_000]);
-    if (rows.length === 0) return;
-    await tx.run(this.#append, this.#rows.bind(rows));
-    await tx.run(this.#raise, this.#rows.bind(rows));
+    const sorted = [...winners.keys()].sort().map((key) => winners.get(key) as ContactConsent);
+    await tx.run(this.#raise, this.#rows.bind(sorted.map((one) => rowOf(one, recordedAt))));
+  }
+
+  /** What contacts say now, by `{contact} {channel}`; locked, so that of two words at once one sees the other. */
+  async held(tx: Sql, contacts: readonly string[]): Promise<Map<string, Standing>> {
+    const ids = this.#ids.bind([...new Set(contacts)].sort().map((id) => [id]));
+    await tx.all(this.#lock, ids);
+    const rows = await tx.all<ConsentRow>(this.#select, ids);
+    return new Map(
+      rows.map(({ contact, channel, state, at }) => [
+        `${contact} ${channel}`,
+        { state, at: Number(at) / 1_000 },
+      ]),
+    );
   }
 
   /** Oldest first. */

@@ -3,6 +3,7 @@ import type { Sql } from '../ledger/ledger-database.js';
 import { type ConsentRow, consentOf } from './consents.js';
 import type { Contact } from './contact.js';
 import type { ContactRow } from './contact-store.js';
+import { ANY_SENDER } from './inbound-times.js';
 
 type Building = Omit<Contact, 'consents' | 'lastInbound' | 'groups'> & {
   consents: Record<string, ReturnType<typeof consentOf>>;
@@ -46,9 +47,10 @@ export class ContactViews {
       'inbound',
       'contact',
     ))
-      (views.get(row.contact) as Building).lastInbound[row.sender] = new Date(
-        Number(row.last_at) / 1_000,
-      );
+      if (row.sender !== ANY_SENDER)
+        (views.get(row.contact) as Building).lastInbound[row.sender] = new Date(
+          Number(row.last_at) / 1_000,
+        );
     for (const row of await select<{ contact: string; group_id: string }>(
       't.*',
       'group_member',

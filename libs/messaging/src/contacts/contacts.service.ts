@@ -21,6 +21,7 @@ import { ContactGroups } from './contact-groups.js';
 import { type ContactRow, ContactStore } from './contact-store.js';
 import { ContactViews } from './contact-views.js';
 import { Erasure, type ErasureResult } from './erasure.js';
+import { InboundTimes } from './inbound-times.js';
 import { identitiesOf, isText, numbersOf, tenantOf } from './person.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
@@ -53,6 +54,7 @@ export class ContactsService {
   readonly #store: ContactStore;
   readonly #views: ContactViews;
   readonly #consents: Consents;
+  readonly #inbound: InboundTimes;
   readonly #suppressions: Suppressions;
   readonly #erasure: Erasure;
 
@@ -65,6 +67,7 @@ export class ContactsService {
     this.#store = new ContactStore(database.dialect, clock);
     this.#views = new ContactViews(database.dialect);
     this.#consents = new Consents(database.dialect);
+    this.#inbound = new InboundTimes(database.dialect);
     this.#suppressions = new Suppressions(database);
     this.#erasure = new Erasure(database.dialect, this.#suppressions);
     this.groups = new ContactGroups(database, this.#store, clock, () => facts.somebody());
@@ -149,16 +152,9 @@ export class ContactsService {
     const at = this.#past(inbound.at);
     const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
-    const { dialect } = this.ledger.database;
-    const rows = dialect.rows({ v_contact: 'uuid', v_sender: 'key', v_at: 'bigint' });
     await this.#in(options, async (tx) => {
-      const [contact] = await this.#store.resolve(tx, tenant, identities);
-      await tx.run(
-        `INSERT INTO messaging_inbound (contact, sender, last_at)
-         SELECT v_contact, v_sender, v_at FROM ${rows.sql} WHERE 1 = 1
-         ${dialect.onConflict('contact, sender', `last_at = ${dialect.greatest('messaging_inbound.last_at', 'new.last_at')}`)}`,
-        rows.bind([[contact, sender, at * 1_000]]),
-      );
+      const [contact = ''] = await this.#store.resolve(tx, tenant, identities);
+      await this.#inbound.record(tx, [{ contact, sender, at }]);
     });
   }
 
@@ -226,7 +222,11 @@ export class ContactsService {
     await this.#in(options, async (tx) => {
       const ids = await this.#store.resolve(tx, tenant, identities);
       const consent = { channel, state, at, source, evidence: evidence ?? null };
-      await this.#consents.record(tx, ids, consent, this.clock.now());
+      await this.#consents.record(
+        tx,
+        [...new Set(ids)].map((contact) => ({ contact, ...consent })),
+        this.clock.now(),
+      );
     });
   }
 

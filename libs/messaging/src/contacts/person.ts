@@ -22,7 +22,7 @@ export function identitiesOf(people: readonly (Person | NewContact)[], path: str
     const phone = given.phone === undefined ? null : normalisePhoneNumber(given.phone);
     if (phone !== null && !isPhoneNumber(phone))
       errors.push({ path: at('phone'), message: 'must be 7 to 15 digits with country code' });
-    if (given.bsuid !== undefined && !BSUID.test(given.bsuid))
+    if (given.bsuid !== undefined && !isBsuid(given.bsuid))
       errors.push({ path: at('bsuid'), message: 'must be 1 to 255 visible ASCII characters' });
     if (phone === null && given.bsuid === undefined)
       errors.push({ path: `${path}[${index}]`, message: 'must have a phone or a bsuid' });
@@ -32,6 +32,10 @@ export function identitiesOf(people: readonly (Person | NewContact)[], path: str
   });
   if (errors.length > 0) throw new MessageValidationError(errors.slice(0, 10));
   return identities;
+}
+
+export function isBsuid(value: unknown): value is string {
+  return typeof value === 'string' && BSUID.test(value);
 }
 
 export function isText(value: unknown, most: number): value is string {

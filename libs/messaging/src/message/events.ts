@@ -1,9 +1,11 @@
+import type { InboundMessage } from './inbound-message.js';
 import type { Channel } from './message.js';
 import type { MessageStatus } from './status.js';
 
 /** Event names, for `@OnEvent()`. */
 export const MESSAGE_STATUS_CHANGED = 'messaging.message.status';
 export const BATCH_COMPLETED = 'messaging.batch.completed';
+export const INBOUND_RECEIVED = 'messaging.inbound';
 
 /** A message's status rose. Published once, after the commit that raised it. */
 export interface MessageStatusChanged {
@@ -33,4 +35,15 @@ export interface BatchCompleted {
   readonly tenant: string;
   readonly channel: Channel;
   readonly batchId: string;
+}
+
+/** Somebody wrote to us. Published once for each message, after the commit that took it. */
+export interface InboundReceived extends InboundMessage {
+  readonly tenant: string;
+  /** Who wrote, as `ContactsService` knows them. */
+  readonly contactId: string;
+  /** When they wrote, or, where the provider does not say or is ahead, when we learned it. */
+  readonly sentAt: Date;
+  /** What this message changed their consent for the channel to. */
+  readonly consent: 'opted_in' | 'opted_out' | null;
 }

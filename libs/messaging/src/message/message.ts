@@ -12,6 +12,8 @@ export type MessageContent = TextContent | TemplateContent;
 export interface TextContent {
   readonly kind: 'text';
   readonly text: string;
+  /** The one answer to a STOP, which its writer gets all the same; only the library says this. */
+  readonly confirms?: 'opted_out';
 }
 
 export interface TemplateContent {

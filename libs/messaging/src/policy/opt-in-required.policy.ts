@@ -5,6 +5,7 @@ import type {
   Verdict,
   Verdicts,
 } from '../ports/messaging-policy.js';
+import { confirmsOptOut } from './opted-out.policy.js';
 
 const DENIED: Verdict = {
   decision: 'deny',
@@ -19,9 +20,10 @@ export class OptInRequiredPolicy implements MessagingPolicy {
 
   async decide({ items }: PolicySlice): Promise<Verdicts> {
     const verdicts = new Map<number, Verdict>();
-    items.forEach(({ message, facts }, index) => {
-      if (message.channel === 'whatsapp' && facts.consent !== 'opted_in')
-        verdicts.set(index, DENIED);
+    items.forEach((item, index) => {
+      const { message, facts } = item;
+      if (message.channel !== 'whatsapp' || facts.consent === 'opted_in') return;
+      if (!confirmsOptOut(item)) verdicts.set(index, DENIED);
     });
     return verdicts;
   }

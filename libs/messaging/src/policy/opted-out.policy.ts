@@ -1,5 +1,6 @@
 import type {
   MessagingPolicy,
+  PolicyItem,
   PolicyScope,
   PolicySlice,
   Verdict,
@@ -17,6 +18,13 @@ const SUPPRESSED: Verdict = {
   reason: 'is on the suppression list',
 };
 
+/** The one answer to a STOP. */
+export function confirmsOptOut({ message: { content }, facts }: PolicyItem): boolean {
+  return (
+    content.kind === 'text' && content.confirms === 'opted_out' && facts.consent === 'opted_out'
+  );
+}
+
 /** Nobody who said no is written to, on any channel. */
 export class OptedOutPolicy implements MessagingPolicy {
   readonly name = 'opted-out';
@@ -24,9 +32,10 @@ export class OptedOutPolicy implements MessagingPolicy {
 
   async decide({ items }: PolicySlice): Promise<Verdicts> {
     const verdicts = new Map<number, Verdict>();
-    items.forEach(({ facts }, index) => {
-      if (facts.suppressed) verdicts.set(index, SUPPRESSED);
-      else if (facts.consent === 'opted_out') verdicts.set(index, OPTED_OUT);
+    items.forEach((item, index) => {
+      if (item.facts.suppressed) verdicts.set(index, SUPPRESSED);
+      else if (item.facts.consent === 'opted_out' && !confirmsOptOut(item))
+        verdicts.set(index, OPTED_OUT);
     });
     return verdicts;
   }

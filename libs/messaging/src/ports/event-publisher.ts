@@ -1,6 +1,8 @@
 import type {
   BATCH_COMPLETED,
   BatchCompleted,
+  INBOUND_RECEIVED,
+  InboundReceived,
   MESSAGE_STATUS_CHANGED,
   MessageStatusChanged,
 } from '../message/events.js';
@@ -9,6 +11,7 @@ import type {
 export interface MessagingEvents {
   readonly [MESSAGE_STATUS_CHANGED]: MessageStatusChanged;
   readonly [BATCH_COMPLETED]: BatchCompleted;
+  readonly [INBOUND_RECEIVED]: InboundReceived;
 }
 
 /** Where events go after their commit. Never throws. */

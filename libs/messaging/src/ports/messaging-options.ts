@@ -4,6 +4,8 @@ import type { Clock } from './clock.js';
 import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-parser.js';
 import type { DispatchEngine } from './dispatch-engine.js';
 import type { Duration } from './duration.js';
+import type { InboundOptions } from './inbound-options.js';
+import type { InboundParser } from './inbound-parser.js';
 import type { MessageTransport } from './message-transport.js';
 import type { PolicyOptions } from './policy-options.js';
 import type { PriceList, RateCard } from './rate-card.js';
@@ -44,8 +46,10 @@ export interface CallbackEndpointOptions {
   readonly verifier?: CallbackVerifier;
   /** Take callbacks from anybody who finds the path. Never in production. @default false */
   readonly insecure?: boolean;
-  /** Reads the provider's form. @default the interface's own form */
+  /** Reads the provider's form of reports. @default the interface's own form, or, with `inbound` alone, none */
   readonly parser?: DeliveryReportParser;
+  /** Reads the provider's form of what people wrote. @default the interface's own form, or, with `parser` alone, none */
+  readonly inbound?: InboundParser;
   /** Name of the transport whose submissions the reports speak of. @default the module's transport */
   readonly transport?: string;
 }
@@ -123,6 +127,8 @@ export interface MessagingOptions {
   /** Who may be sent what, and when. */
   readonly policy?: PolicyOptions;
   readonly whatsapp?: WhatsAppOptions;
+  /** How messages that people write to us are taken. */
+  readonly inbound?: InboundOptions;
   /** What messages cost, for `estimate()`. @default nobody knows */
   readonly rateCard?: RateCard | PriceList;
   /** Groups in `to` are the service's own: passed through, not expanded. @default false */
@@ -137,6 +143,8 @@ export interface MessagingExtras {
   dataSource?: string;
   /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
   callbackPath?: string | false;
+  /** A second path of the same endpoints, for providers that deliver inbound messages apart; `false`: none. @default false */
+  inboundPath?: string | false;
 }
 
 export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');

@@ -12,10 +12,10 @@ interface IncomingCallback extends Omit<CallbackRequest, 'method' | 'url' | 'pat
 /** The endpoint of the callback path, a provider's below it, and a provider's with a secret in its path. */
 const ROUTES = ['', ':provider', ':provider/:secret'];
 
-/** The controller that takes delivery reports at `path`, whatever the platform and its API version. */
-export function deliveryReportController(path: string): Type<object> {
+/** The controller that takes delivery reports and inbound messages at `path`, whatever the platform and its API version. */
+export function callbackController(path: string): Type<object> {
   @Controller({ path, version: VERSION_NEUTRAL })
-  class DeliveryReportController {
+  class CallbackController {
     constructor(private readonly callbacks: CallbacksService) {}
 
     @Post(ROUTES)
@@ -31,7 +31,7 @@ export function deliveryReportController(path: string): Type<object> {
       await this.callbacks.take(callbackOf(request, 'GET'), request.params.provider);
     }
   }
-  return DeliveryReportController;
+  return CallbackController;
 }
 
 function callbackOf(

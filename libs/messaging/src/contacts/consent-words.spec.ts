@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { MessagingConfigError } from '../message/errors.js';
+import type { InboundMessage } from '../message/inbound-message.js';
+import { CONSENT_WORDS, consentWords } from './consent-words.js';
+
+const message = {} as InboundMessage;
+const read = consentWords();
+
+describe('consent words', () => {
+  it.each([
+    'STOP',
+    ' stop ',
+    'Stop.',
+    '"STOP!"',
+    'ｓｔｏｐ',
+    'stop\u0301',
+    'opt  out',
+    'ARRET',
+    'arrêt',
+    'Arre\u0302t',
+    'désabonner',
+    'kwusi',
+    'Kwụsị!',
+    'duro',
+    'إيقاف',
+    'ايقاف',
+  ])('%j opts out', (text) => {
+    expect(read(text, message)).toBe('opted_out');
+  });
+
+  it.each(['START', 'unstop', 'bere', 'BẸ̀RẸ̀', 'começar', 'comecar', 'ابدأ'])(
+    '%j opts in',
+    (text) => {
+      expect(read(text, message)).toBe('opted_in');
+    },
+  );
+
+  it.each(['', 'stopped', 'nonstop', 'please stop', 'stop it', 'bus stop 17', '1', '👍', 'no'])(
+    '%j says nothing',
+    (text) => {
+      expect(read(text, message)).toBeUndefined();
+    },
+  );
+
+  it('every word is read in any case, marks and white space around it', () => {
+    const words = Object.values(CONSENT_WORDS).flatMap(({ stop, start }) => [
+      ...stop.map((word) => [word, 'opted_out'] as const),
+      ...start.map((word) => [word, 'opted_in'] as const),
+    ]);
+    const around = fc.string({ unit: fc.constantFrom(' ', '\n', '\t', '.', '!', '«', '»', '"') });
+    fc.assert(
+      fc.property(fc.constantFrom(...words), around, around, fc.boolean(), (pair, l, r, upper) => {
+        const [word, meaning] = pair;
+        const written = upper ? word.toUpperCase() : word.normalize('NFD');
+        expect(read(`${l}${written}${r}`, message)).toBe(meaning);
+      }),
+    );
+  });
+
+  it('reads whatever anybody writes, quickly', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        read(text, message);
+      }),
+    );
+    expect(read(' '.repeat(1_000_000), message)).toBeUndefined();
+  });
+
+  it('other words take their place; one that means both is refused', () => {
+    const own = consentWords({ tr: { stop: ['dur'], start: ['başla'] } });
+    expect(own('DUR', message)).toBe('opted_out');
+    expect(own('BAŞLA', message)).toBe('opted_in');
+    expect(own('stop', message)).toBeUndefined();
+    const both = { en: { stop: ['Go'], start: ['go'] } };
+    expect(() => consentWords(both)).toThrow(MessagingConfigError);
+  });
+});

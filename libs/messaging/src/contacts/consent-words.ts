@@ -1,0 +1,78 @@
+import { MessagingConfigError } from '../message/errors.js';
+import type { ConsentReader } from '../ports/inbound-options.js';
+
+/** Words that opt out and in, alone in a message. */
+export interface ConsentWordList {
+  readonly stop: readonly string[];
+  readonly start: readonly string[];
+}
+
+/** By language; no word of one means the contrary in another. */
+export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
+  en: {
+    stop: [
+      'stop',
+      'stop all',
+      'stopall',
+      'unsubscribe',
+      'opt out',
+      'optout',
+      'cancel',
+      'end',
+      'quit',
+    ],
+    start: ['start', 'unstop', 'subscribe', 'opt in', 'optin', 'resume'],
+  },
+  fr: {
+    stop: ['arrêt', 'arrêter', 'arrêtez', 'désabonner', 'désinscrire'],
+    start: ['démarrer', 'abonner', "s'abonner", 'reprendre'],
+  },
+  pt: { stop: ['parar', 'pare', 'sair', 'cancelar'], start: ['iniciar', 'começar', 'voltar'] },
+  es: { stop: ['alto', 'baja', 'detener', 'cancelar'], start: ['iniciar', 'alta', 'empezar'] },
+  de: { stop: ['stopp', 'abmelden', 'abbestellen'], start: ['anmelden', 'starten'] },
+  yo: { stop: ['dúró', 'dáwọ́ dúró'], start: ['bẹ̀rẹ̀'] },
+  ha: { stop: ['tsaya', 'dakatar'], start: ['fara'] },
+  ig: { stop: ['kwụsị'], start: ['malite', 'bido'] },
+  sw: { stop: ['acha', 'simamisha', 'sitisha'], start: ['anza', 'endelea'] },
+  ar: { stop: ['توقف', 'إيقاف', 'قف', 'إلغاء'], start: ['ابدأ', 'اشتراك'] },
+};
+
+/**
+ * Reads STOP and START: the message is the word and nothing else, in any case, with or without marks,
+ * white space or punctuation around it. `stop calling me` is no STOP, nor is `stopped`.
+ *
+ * @example
+ * consentWords({ ...CONSENT_WORDS, tr: { stop: ['dur'], start: ['başla'] } })
+ * @throws MessagingConfigError where a word means both
+ */
+export function consentWords(
+  lists: Readonly<Record<string, ConsentWordList>> = CONSENT_WORDS,
+): ConsentReader {
+  const meanings = new Map<string, 'opted_in' | 'opted_out'>();
+  for (const { stop, start } of Object.values(lists)) {
+    for (const [words, meaning] of [
+      [stop, 'opted_out'],
+      [start, 'opted_in'],
+    ] as const)
+      for (const word of words) {
+        const key = folded(word);
+        if ((meanings.get(key) ?? meaning) !== meaning)
+          throw new MessagingConfigError(`inbound.consent: ${JSON.stringify(word)} means both`);
+        meanings.set(key, meaning);
+      }
+  }
+  return (text) => (text.length > LONGEST ? undefined : meanings.get(folded(text)));
+}
+
+/** Longer ones are no single word; they are not looked at whole. */
+const LONGEST = 100;
+
+/** Letters alone, without marks and case. */
+function folded(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
+    .replace(/\s+/gu, ' ');
+}

@@ -1,0 +1,35 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { isDuplicateIndex } from '../../ledger/database-errors.js';
+import { dialectOf } from '../../ledger/dialect.js';
+import { TYPES } from '../../ledger/migrations/ledger.migration.js';
+
+/** Which inbound messages were taken, so that each counts once. Times are epoch microseconds. */
+export class InboundMessages1700000000320 implements MigrationInterface {
+  readonly name = 'InboundMessages1700000000320';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const { kind } = dialectOf(runner.dataSource);
+    const { uuid, big } = TYPES[kind];
+    const suffix = {
+      sqlite: ' WITHOUT ROWID',
+      postgres: '',
+      mysql: ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
+    }[kind];
+    await runner.query(
+      `CREATE TABLE IF NOT EXISTS messaging_inbound_message (id ${uuid} NOT NULL,
+         token ${uuid} NOT NULL, received_at ${big} NOT NULL, PRIMARY KEY (id))${suffix}`,
+    );
+    await runner
+      .query(
+        `CREATE INDEX ${kind === 'mysql' ? '' : 'IF NOT EXISTS '}messaging_inbound_received
+         ON messaging_inbound_message (received_at)`,
+      )
+      .catch((error: unknown) => {
+        if (!isDuplicateIndex(error)) throw error;
+      });
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE IF EXISTS messaging_inbound_message');
+  }
+}
