@@ -15,6 +15,7 @@ export interface MessagingSettings {
   readonly retention: RetentionSettings;
   readonly concurrency: number;
   readonly maxAttempts: number;
+  readonly retryFor: number;
   readonly timeout: number;
   readonly shutdownTimeout: number;
 }
@@ -40,6 +41,7 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
     },
     concurrency: whole('concurrency', options.concurrency ?? 32),
     maxAttempts: whole('maxAttempts', options.maxAttempts ?? 8),
+    retryFor: duration('retryFor', options.retryFor ?? '24h', 0),
     timeout: duration('timeout', options.timeout ?? '30s', 1),
     shutdownTimeout: duration('shutdownTimeout', options.shutdownTimeout ?? '10s', 0),
   };

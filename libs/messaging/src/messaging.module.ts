@@ -193,6 +193,7 @@ function dispatcherOf(
       transport: tracing ? tracedTransport(transport, tracing) : transport,
       transportRate,
       clock,
+      served: { at: -Infinity },
       ...settingsOf(options),
     },
     options,

@@ -2,8 +2,10 @@ import type { DynamicModule } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
+  type Clock,
   DISPATCH_ENGINE,
   type DispatchEngine,
+  MESSAGING_CLOCK,
   MessagingModule,
   type MessagingOptions,
   MessagingService,
@@ -12,6 +14,7 @@ import {
   type Submission,
   type SubmissionAccepted,
 } from '@dundun/messaging';
+import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 import type { TestDatabase } from '../../support/databases.js';
 
@@ -65,6 +68,7 @@ export class DispatchFixture {
     transport = new ScriptedTransport(),
     engine?: DispatchEngine,
     imports: readonly DynamicModule[] = [],
+    clock?: Clock,
   ): Promise<DispatchApp> {
     const building = Test.createTestingModule({
       imports: [
@@ -79,6 +83,7 @@ export class DispatchFixture {
       ],
     });
     if (engine) building.overrideProvider(DISPATCH_ENGINE).useValue(engine);
+    if (clock) building.overrideProvider(MESSAGING_CLOCK).useValue(clock);
     const app = await building.compile();
     app.useLogger(false);
     await app.init();
@@ -101,6 +106,23 @@ export class DispatchFixture {
     const source = await this.database.open();
     for (const table of TABLES) await source.query(`DELETE FROM messaging_${table}`);
     await source.destroy();
+  }
+}
+
+/** The system's clock, and `ahead` milliseconds more: time passes when the test says so. */
+export class ForwardClock implements Clock {
+  ahead = 0;
+
+  now(): number {
+    return systemClock.now() + this.ahead;
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic() + this.ahead;
+  }
+
+  id(): string {
+    return systemClock.id();
   }
 }
 

@@ -10,20 +10,33 @@ interface Suspect {
   strikes: number;
   /** Monotonic milliseconds until which it is left aside. */
   asideUntil: number;
-  /** Another batch got through meanwhile, or there is no other: it is the batch, not the provider. */
+  /** Since when, monotonic milliseconds. */
+  readonly since: number;
+  /** Another batch got through meanwhile: it is the batch, not the provider. */
   proven: boolean;
+  /** The lane has no other to try. */
+  alone: boolean;
+}
+
+/** What is known beyond the lane of whether the provider or the batch is to blame. */
+export interface Evidence {
+  /** When anybody was served, in whatever lane; monotonic milliseconds. */
+  readonly servedAt: number;
+  /** It has been tried for so long that even an outage is no excuse. */
+  readonly overdue: boolean;
 }
 
 /**
  * What failures say about the lane and about one batch. A failure alone cannot tell a dead provider
- * from a poisonous message, so strikes count as attempts only once another batch got through, or
- * where there is no other to try:
+ * from a poisonous message, so strikes count as attempts only once another batch got through. Where the
+ * lane has no other to try, another lane's success tells, and at last the batch's age:
  *
  * ```
  * open ──failure──▶ probing: one at a time, growing rests ──success──▶ open
  *                     │ three strikes of one batch: it is parked and the next batch is the probe
  *                     ├─ the probe passes: the parked one is proven, its strikes cost attempts
- *                     └─ the probe fails: an outage, which costs no attempts
+ *                     ├─ the probe fails: an outage, which costs no attempts
+ *                     └─ there is none: an outage, until another lane is served or the batch is overdue
  * ```
  */
 export class LaneGate {
@@ -56,7 +69,13 @@ export class LaneGate {
   failed(batch: string, now: number, retryAfter?: number): { rest: number; aside: number } {
     this.#streak++;
     this.#failing.add(batch);
-    const suspect = this.#suspects.get(batch) ?? { strikes: 0, asideUntil: 0, proven: false };
+    const suspect: Suspect = this.#suspects.get(batch) ?? {
+      strikes: 0,
+      asideUntil: 0,
+      since: now,
+      proven: false,
+      alone: false,
+    };
     suspect.strikes++;
     this.#suspects.set(batch, suspect);
     this.#forgetOldest();
@@ -74,8 +93,10 @@ export class LaneGate {
   }
 
   /** Does a failure of this batch cost an attempt? */
-  costsAttempt(batch: string): boolean {
-    return this.#suspects.get(batch)?.proven ?? false;
+  costsAttempt(batch: string, { servedAt, overdue }: Evidence): boolean {
+    const suspect = this.#suspects.get(batch);
+    if (!suspect) return false;
+    return suspect.proven || (suspect.alone && (overdue || servedAt > suspect.since));
   }
 
   /** Nothing of `batch` is tried again. */
@@ -93,10 +114,11 @@ export class LaneGate {
     this.#proveAll();
   }
 
-  /** There is nothing else to try: a batch that fails alone is to blame, several are an outage. */
+  /** There is nothing else to try. */
   alone(): void {
     // Several that fail are each other's probe.
-    if (this.#suspects.size === 1) this.#proveAll();
+    if (this.#suspects.size === 1)
+      for (const suspect of this.#suspects.values()) suspect.alone = true;
   }
 
   #forgetOldest(): void {

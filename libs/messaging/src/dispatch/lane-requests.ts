@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Outcome } from '../ledger/outcome.js';
+import type { Evidence } from './lane-gate.js';
 import type { LaneRun } from './lane-run.js';
 import type { LaneStock } from './lane-stock.js';
 import { ageOf, type Ready } from './slice.js';
@@ -66,8 +67,9 @@ export class LaneRequests {
 
   start(item: Ready): void {
     const { context, memory } = this.run;
-    if (item.instead) {
-      this.#record({ ...this.#headOf(item), ...item.instead });
+    const instead = item.instead ?? insteadOfLate(item, context.clock.monotonic());
+    if (instead) {
+      this.#record({ ...this.#headOf(item), ...instead });
       return;
     }
     const controller = new AbortController();
@@ -127,8 +129,9 @@ export class LaneRequests {
   }
 
   #passed(batch: string): void {
-    const { memory, lane } = this.run;
+    const { context, memory, lane } = this.run;
     memory.gate.passed(batch);
+    context.served.at = context.clock.monotonic();
     if (!this.#paused) return;
     this.#paused = false;
     this.#reason = null;
@@ -146,7 +149,7 @@ export class LaneRequests {
     }
     const { context, memory } = this.run;
     const { attempt } = item.submission;
-    const counts = kind !== 'paused' && memory.gate.costsAttempt(item.batch);
+    const counts = kind !== 'paused' && memory.gate.costsAttempt(item.batch, this.#evidence(item));
     const exhausted = counts && attempt >= context.maxAttempts;
     const aside = kind === 'paused' ? this.#pause(verdict) : this.#strike(item.batch, verdict);
     // A refused resend says nothing of the try before it, whose answer was never learned.
@@ -161,6 +164,12 @@ export class LaneRequests {
     else if (exhausted || !this.#resendable(item)) this.#record({ ...head, result: 'unknown' });
     else this.#resend(item, aside, counts);
     if (exhausted) memory.gate.forget(item.batch);
+  }
+
+  #evidence({ dueSince }: Ready): Evidence {
+    const { context } = this.run;
+    const waited = context.clock.monotonic() - dueSince;
+    return { servedAt: context.served.at, overdue: waited > context.retryFor };
   }
 
   #resendable(item: Ready): boolean {
@@ -257,6 +266,11 @@ export class LaneRequests {
         else run.changed.wake();
       });
   }
+}
+
+/** Its time was over before it could start; what may have started before is judged with its resend. */
+function insteadOfLate({ validUntil, resent }: Ready, now: number): Ready['instead'] {
+  return !resent && validUntil <= now ? { result: 'expired' } : undefined;
 }
 
 /** A reason for people, as the lane's row can hold it. */

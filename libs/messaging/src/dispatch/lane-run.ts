@@ -22,6 +22,10 @@ export interface LaneDrainContext {
   /** The limit over all lanes, where there is one. */
   readonly transportRate: TransportRate | undefined;
   readonly clock: Clock;
+  /** When the transport last served anybody, whatever the lane; monotonic milliseconds. */
+  readonly served: { at: number };
+  /** How long what fails alone is tried without counting. */
+  readonly retryFor: number;
   readonly leaseTime: number;
   readonly concurrency: number;
   readonly maxAttempts: number;

@@ -221,8 +221,9 @@ export class LaneStock {
   }
 
   /**
-   * What may have gone out is never changed: where policy now forbids a member, or wants other words, it
-   * is not repeated and nobody knows; where policy defers, it waits as long as its key is honoured.
+   * What may have gone out is never changed: where policy now forbids a member, or wants other words, or
+   * its time is over, it is not repeated and nobody knows; where policy defers, it waits as long as its
+   * key is honoured.
    */
   async #judgeResends(items: readonly Ready[]): Promise<{ ready: Ready[]; later: Resend[] }> {
     const { policy, transport, clock } = this.run.context;
@@ -231,6 +232,10 @@ export class LaneStock {
     const later: Resend[] = [];
     for (const item of items) {
       const ruling = rulings.get(item);
+      if (item.validUntil <= clock.monotonic()) {
+        ready.push({ ...item, instead: { result: 'unknown', errorCode: 'validity_over' } });
+        continue;
+      }
       const dueAt =
         ruling?.decision === 'defer' ? clock.monotonic() + ruling.until - clock.now() : Infinity;
       if (!ruling) ready.push(item);

@@ -43,6 +43,8 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
     more: parts.more,
     moreRequeued: false,
     deferredUntil: null,
+    validFor: null,
+    dueFor: 0,
   } satisfies PlannedBatch;
 }
 

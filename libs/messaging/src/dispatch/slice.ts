@@ -23,6 +23,10 @@ export interface Ready {
   readonly intendedAt: number;
   /** What is recorded in place of a request: its time is over, or policy forbids it. */
   readonly instead: Pick<Outcome, 'result' | 'errorCode'> | undefined;
+  /** When its time is over, on the monotonic clock: then it is not started. */
+  readonly validUntil: number;
+  /** Since when it was to leave, on the monotonic clock. */
+  readonly dueSince: number;
   /** It may have reached the provider before: it is never withdrawn. */
   readonly resent: boolean;
 }
@@ -98,6 +102,7 @@ export function slice(
         positions,
         intendedAt: now,
         instead: insteadOf(batch, ruling),
+        ...timesOf(batch, now),
         resent: false,
         submission: submissionOf(
           content ? { ...batch, content } : batch,
@@ -143,6 +148,7 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Re
     positions: open.recipients.map(({ position }) => position),
     intendedAt: now - Math.max(0, wallNow - open.firstSentAt.getTime()),
     instead: undefined,
+    ...timesOf(open, now),
     resent: true,
     submission: submissionOf(
       open,
@@ -153,6 +159,10 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Re
       open.firstSentAt,
     ),
   };
+}
+
+function timesOf({ validFor, dueFor }: Pick<PlannedBatch, 'validFor' | 'dueFor'>, now: number) {
+  return { validUntil: validFor === null ? Infinity : now + validFor, dueSince: now - dueFor };
 }
 
 function insteadOf({ expired }: PlannedBatch, ruling: Ruling | undefined): Ready['instead'] {

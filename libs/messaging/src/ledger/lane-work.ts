@@ -16,6 +16,10 @@ export interface PlannedBatch extends StoredContent {
   readonly nextSubmission: number;
   /** Its time is over: nothing more of it may be sent. */
   readonly expired: boolean;
+  /** Milliseconds until its time is over; `null`: never. */
+  readonly validFor: number | null;
+  /** Milliseconds since it was due. */
+  readonly dueFor: number;
   readonly recipients: readonly (IntendedRecipient & { readonly attempts: number })[];
   /** Recipients are left beyond `recipients`, of those that are due. */
   readonly more: boolean;
@@ -38,6 +42,10 @@ export interface OpenSubmission extends StoredContent {
   readonly lastPosition: number;
   readonly attempt: number;
   readonly firstSentAt: Date;
+  /** Milliseconds until its batch's time is over, less than 0 after it; `null`: never. */
+  readonly validFor: number | null;
+  /** Milliseconds since its batch was due. */
+  readonly dueFor: number;
   readonly recipients: readonly { readonly position: number; readonly recipient: string }[];
 }
 
@@ -52,6 +60,8 @@ interface BatchRow {
   readonly requeued: number;
   readonly revision: number;
   readonly expired: number | boolean;
+  readonly valid_for: string | number | null;
+  readonly due_for: string | number;
   readonly next: number;
   readonly next_submission: number;
   chunk: string | null;
@@ -67,12 +77,14 @@ interface MessageRow {
 /** Reads what a lane has to do, in the order it must be done: class, available_at, id, position. */
 export class LaneWork {
   readonly #plan: string;
+  readonly #times: string;
   readonly #ids;
   readonly #requeued: string;
   readonly #deferred: string;
 
   constructor(private readonly database: LedgerDatabase) {
     const { dialect } = database;
+    this.#times = `b.valid_until - ${dialect.now} AS valid_for, ${dialect.now} - b.available_at AS due_for`;
     const due = (of: number) => `SELECT * FROM (
         SELECT b.id, b.class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
         WHERE b.pending = 1 AND b.lane = ? AND b.class = ${of} AND b.available_at <= ${dialect.now}
@@ -81,7 +93,8 @@ export class LaneWork {
     // Only as many batches as the slice can hold: `ahead` counts the recipients before each.
     this.#plan = `SELECT b.id, b.tenant, b.channel, b.sender, b.content, b.delivery_report, b.recipient_count,
         b.requeued, b.revision, p.next, p.next_submission, c.recipients AS chunk,
-        CASE WHEN b.valid_until IS NOT NULL AND b.valid_until <= ${dialect.now} THEN 1 ELSE 0 END AS expired
+        CASE WHEN b.valid_until IS NOT NULL AND b.valid_until <= ${dialect.now} THEN 1 ELSE 0 END AS expired,
+        ${this.#times}
       FROM (
         SELECT d.*,
           CASE WHEN d.phase = 0 THEN d.denied ELSE coalesce(
@@ -128,6 +141,7 @@ export class LaneWork {
         revision: row.revision,
         nextSubmission: row.next_submission,
         expired: Number(row.expired) === 1,
+        ...timesOf(row),
         recipients: taken,
         deferredUntil: deferred.get(row.id) ?? null,
         moreRequeued: recipients.length < (requeued.get(row.id)?.length ?? 0),
@@ -165,7 +179,7 @@ export class LaneWork {
       `SELECT s.batch, s.n, s.transport, s.first_position AS first, s.last_position AS last, s.attempt AS tries,
          s.first_sent_at,
          b.tenant, b.channel, b.sender, coalesce(s.content, b.content) AS content, b.delivery_report,
-         m.position, m.recipient
+         m.position, m.recipient, ${this.#times}
        FROM messaging_submission s ${this.database.dialect.join} messaging_batch b ON b.id = s.batch
        JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
          AND m.submission = s.n
@@ -192,6 +206,7 @@ export class LaneWork {
           lastPosition: row.last,
           attempt: row.tries,
           firstSentAt: new Date(Number(row.first_sent_at) / 1_000),
+          ...timesOf(row),
           recipients: [{ position, recipient }],
         });
     }
@@ -253,6 +268,13 @@ function freshOf({ next, chunk }: BatchRow): PlannedBatch['recipients'] {
       requeued: false,
       attempts: 0,
     }));
+}
+
+function timesOf({ valid_for, due_for }: Pick<BatchRow, 'valid_for' | 'due_for'>) {
+  return {
+    validFor: valid_for === null ? null : Number(valid_for) / 1_000,
+    dueFor: Number(due_for) / 1_000,
+  };
 }
 
 function headOf(

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { MessagingConfigError, TransactionRequiredError } from '../message/errors.js';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { TransactionRequiredError } from '../message/errors.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { type Dialect, dialectOf } from './dialect.js';
 import { limitSession, limitTransaction, UNLIMIT_SESSION } from './session-limits.js';
-import { whenFree } from './sqlite-lock.js';
+import { privateConnection, whenFree } from './sqlite-connection.js';
 
 /** Statements on one connection or transaction, written with `?`. */
 export interface Sql {
@@ -51,23 +50,7 @@ export class LedgerDatabase {
 
   async open(): Promise<void> {
     if (this.dialect.kind !== 'sqlite' || this.#own !== this.dataSource) return;
-    const { database } = this.dataSource.options;
-    if (database === ':memory:' || database === '')
-      throw new MessagingConfigError(
-        'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
-      );
-    const own = new DataSource({
-      ...(this.dataSource.options as BetterSqlite3DataSourceOptions),
-      synchronize: false,
-      dropSchema: false,
-      migrationsRun: false,
-      subscribers: [],
-      timeout: 0,
-    });
-    await own.initialize();
-    await own.query('PRAGMA journal_mode = WAL');
-    await own.query('PRAGMA synchronous = FULL');
-    this.#own = own;
+    this.#own = await privateConnection(this.dataSource);
   }
 
   async close(): Promise<void> {

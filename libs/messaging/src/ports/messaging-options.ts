@@ -93,8 +93,13 @@ export interface MessagingOptions {
   readonly lease?: Duration;
   /** Requests in flight per lane. @default 32 */
   readonly concurrency?: number;
-  /** Tries before a message that is refused again and again is `failed`. @default 8 */
+  /** Tries before a message that is refused again and again is `failed`. An outage counts none. @default 8 */
   readonly maxAttempts?: number;
+  /**
+   * How long after it was due a message is tried without counting while nothing else shows that the
+   * provider is there; `validFor` ends it before. @default '24h'
+   */
+  readonly retryFor?: Duration;
   /** First wait after a refusal; doubles with full jitter up to ten minutes. @default '1s' */
   readonly backoff?: Duration;
   /** One request's time limit. @default '30s' */

@@ -1,0 +1,51 @@
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
+import { MessagingConfigError } from '../message/errors.js';
+import { isBusy } from './database-errors.js';
+
+/** Milliseconds after which somebody is told. */
+const LONG = 5_000;
+
+/**
+ * A connection beside the app's on the same file, that loses nothing it has committed.
+ * @throws MessagingConfigError where there is no file
+ */
+export async function privateConnection({ options }: DataSource): Promise<DataSource> {
+  if (options.database === ':memory:' || options.database === '')
+    throw new MessagingConfigError(
+      'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
+    );
+  const own = new DataSource({
+    ...(options as BetterSqlite3DataSourceOptions),
+    synchronize: false,
+    dropSchema: false,
+    migrationsRun: false,
+    subscribers: [],
+    timeout: 0,
+  });
+  await own.initialize();
+  await own.query('PRAGMA journal_mode = WAL');
+  await own.query('PRAGMA synchronous = FULL');
+  return own;
+}
+
+/** Does `work` once no other process holds SQLite's write lock; waits without blocking the event loop. */
+export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
+  const warnAt = Date.now() + LONG;
+  let warned = false;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (!warned && Date.now() > warnAt) {
+        warned = true;
+        new Logger('LedgerDatabase').warn(
+          'SQLite has been locked by another process for 5 s; waiting for it',
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 10));
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { DispatchFixture, textOf } from './dispatch-fixture.js';
+
+const MAX_ATTEMPTS = 3;
+
+describeEachDatabase('a batch alone in its lane', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it.each([
+    ['refused', new RetryableFailure('http_503', 'x')],
+    ['uncertain', new UncertainFailure('http_500', 'x')],
+  ])('outlives an outage (%s), however many tries that takes', async (_, failure) => {
+    const { send, sms, transport } = await fixture.boot({ maxAttempts: MAX_ATTEMPTS });
+    let away = true;
+    transport.script = () => {
+      if (away) throw failure;
+    };
+    const id = await send('waits');
+    await eventually(async () =>
+      expect(transport.started.length).toBeGreaterThan(2 * MAX_ATTEMPTS + 1),
+    );
+    away = false;
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+  });
+
+  it.each([
+    ['refused', new RetryableFailure('http_503', 'x'), 'failed'],
+    ['uncertain', new UncertainFailure('http_500', 'x'), 'unknown'],
+  ])(
+    'is given up (%s) once another lane shows that the provider is there',
+    async (_, failure, end) => {
+      const { send, sms, transport } = await fixture.boot({ maxAttempts: MAX_ATTEMPTS });
+      transport.script = (submission) => {
+        if (textOf(submission) === 'poison') throw failure;
+      };
+      const poison = await send('poison', { tenant: 'a' });
+      await eventually(async () =>
+        expect(transport.started.length).toBeGreaterThan(MAX_ATTEMPTS + 1),
+      );
+      await send('passes', { tenant: 'b' });
+      await eventually(async () =>
+        expect((await sms.batch(poison, { tenant: 'a' })).counts).toEqual({ [end]: 1 }),
+      );
+      expect(transport.texts).toEqual(['passes']);
+    },
+  );
+
+  it('is given up once it has been tried for too long', async () => {
+    const { send, sms, transport } = await fixture.boot({ maxAttempts: MAX_ATTEMPTS, retryFor: 0 });
+    transport.script = () => {
+      throw new RetryableFailure('http_503', 'x');
+    };
+    const id = await send('too long');
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ failed: 1 }));
+    // Three strikes before it is known to be alone, and then its attempts.
+    expect(transport.started.length).toBeGreaterThanOrEqual(MAX_ATTEMPTS);
+  });
+});
