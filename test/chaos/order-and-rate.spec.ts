@@ -36,6 +36,7 @@ describeEachDatabase(
         },
         await database.open(),
       );
+      cluster.begin();
       for (let round = 0; round < 3; round++) {
         const others = POINTS.filter((point) => point !== 'on-the-wire');
         const point = others[cluster.seed.below(others.length)] ?? 'after-intent';
@@ -63,6 +64,7 @@ describeEachDatabase(
         },
         await database.open(),
       );
+      cluster.begin();
       const sending = cluster.send(cluster.sends(300, ['a'], 7));
       await cluster.started(100);
       await cluster.starts.at(-1)?.by.end('SIGKILL');

@@ -2,21 +2,14 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSourceOptions } from 'typeorm';
 import { http, MessagingModule, SmsService } from '../../../libs/messaging/src/index.js';
-import { SqliteDriver } from '../../../src/config/sqlite-driver.js';
 import { chances } from './chance.js';
+import { dataSourceOptions } from './data-source-options.js';
 import { block, Points, tell } from './points.js';
 import type { AppCommand, AppSettings, Send } from './protocol.js';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as AppSettings;
 Math.random = chances(settings.seed);
-
-function dataSourceOptions(url: string): DataSourceOptions {
-  if (url.startsWith('sqlite:'))
-    return { type: 'better-sqlite3', database: url.slice('sqlite:'.length), driver: SqliteDriver };
-  return { type: url.startsWith('postgres') ? 'postgres' : 'mariadb', url } as DataSourceOptions;
-}
 
 @Module({
   imports: [

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describeEachDatabase } from '../support/databases.js';
+import { CompiledSources } from './compiled-sources.js';
+import { Upstream } from './upstream.js';
+
+describeEachDatabase('a worker without an HTTP server', (database) => {
+  let sources: CompiledSources;
+  let upstream: Upstream;
+  beforeAll(async () => {
+    sources = await CompiledSources.make();
+    upstream = await Upstream.start(sources.path('test/chaos/processes/upstream.process.js'), 1);
+  });
+  afterAll(async () => {
+    await upstream?.stop();
+    await sources?.remove();
+  });
+
+  it.each([
+    ['its own handler closes the app: nothing keeps it alive', 'own', [0, null]],
+    ['Nest’s shutdown hooks: they end, and the signal ends it', 'nest', [null, 'SIGTERM']],
+  ])('ends on SIGTERM (%s)', async (_, hooks, end) => {
+    const script = sources.path('test/chaos/processes/worker.process.js');
+    const worker = spawn(process.execPath, [script, database.url, upstream.url, hooks], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(worker, 'exit');
+    try {
+      const [said] = (await once(worker.stdout, 'data')) as [Buffer];
+      expect(said.toString()).toBe('sent\n');
+      worker.kill('SIGTERM');
+      expect(await exited).toEqual(end);
+    } finally {
+      worker.kill('SIGKILL');
+    }
+  });
+});

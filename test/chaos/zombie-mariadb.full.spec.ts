@@ -1,0 +1,3 @@
+import { zombies } from './zombies.js';
+
+zombies('mariadb');

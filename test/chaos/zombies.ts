@@ -1,0 +1,59 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { type DatabaseKind, describeEachDatabase } from '../support/databases.js';
+import { AGREED } from './audit.js';
+import { Cluster } from './cluster.js';
+import type { Point } from './processes/protocol.js';
+
+/** A replica is frozen for longer than its lease, another one takes over, and then it goes on. */
+export function zombies(kind: DatabaseKind): void {
+  describeEachDatabase(
+    'SIGSTOP past the lease, then SIGCONT,',
+    (database) => {
+      let cluster: Cluster;
+      afterEach(() => cluster.stop());
+
+      async function freeze(point: Point, honoursKeys: boolean): Promise<{ unknown: number }> {
+        const ledger = await database.open();
+        cluster = await Cluster.start(
+          {
+            database: database.url,
+            honoursKeys,
+            replicas: 2,
+            options: { concurrency: 2, rateLimit: { max: 20, per: 100 } },
+          },
+          ledger,
+        );
+        cluster.begin();
+        cluster.arm(point, 2, 'SIGSTOP');
+        const sending = cluster.send(cluster.sends(30, ['a'], 1));
+        const frozen = await cluster.stopped();
+        await cluster.finished();
+        const { unknown } = await cluster.audit();
+        frozen.signal('SIGCONT');
+        await sending;
+        await cluster.finished();
+        await cluster.shutDown();
+        return { unknown: unknown.length };
+      }
+
+      it.each<Point>(['before-intent', 'inside-intent', 'after-intent', 'response-read'])(
+        '%s: the woken one starts nothing that is not its own',
+        async (point) => {
+          await freeze(point, true);
+          const findings = await cluster.audit();
+          expect(findings).toMatchObject({ ...AGREED, unknown: [] });
+          expect(cluster.callers.refused).toEqual([]);
+        },
+        60_000,
+      );
+
+      it('its late outcome is still recorded', async () => {
+        const { unknown } = await freeze('response-read', false);
+        const findings = await cluster.audit();
+        expect(findings).toMatchObject(AGREED);
+        expect(findings.unknown.length).toBeLessThan(unknown);
+      }, 60_000);
+    },
+    [kind],
+  );
+}
