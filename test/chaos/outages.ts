@@ -61,23 +61,26 @@ export function outages(servers: PrivateServers): void {
         return { ...(await cluster.audit()), refused: cluster.callers.refused };
       };
 
-      it('restarted twice in the middle: nothing is lost, nothing is doubled', async () => {
-        const sending = cluster.send(cluster.sends(messages));
-        for (let crash = 0; crash < 2; crash++) {
-          await cluster.started(cluster.starts.length + 1 + cluster.seed.below(20));
-          await server.crash();
+      /** Sends, and strikes `times` times on the way: at a chance moment of each equal share of the sends. */
+      const strike = async (times: number, blow: () => Promise<void>) => {
+        const before = cluster.starts.length;
+        const sends = cluster.sends(messages);
+        const sending = cluster.send(sends);
+        for (let n = 0; n < times; n++) {
+          const share = (n + cluster.seed.below(100) / 100) / times;
+          await cluster.started(before + Math.ceil(sends.length * share));
+          await blow();
         }
         await sending;
+      };
+
+      it('restarted twice in the middle: nothing is lost, nothing is doubled', async () => {
+        await strike(2, () => server.crash());
         expect(await findings()).toMatchObject(agreed);
       }, 90_000);
 
       it('every connection cut again and again: nothing is lost, nothing is doubled', async () => {
-        const sending = cluster.send(cluster.sends(messages));
-        for (let times = 0; times < 5; times++) {
-          await cluster.started(cluster.starts.length + 1 + cluster.seed.below(10));
-          await servers.cut(ledger);
-        }
-        await sending;
+        await strike(5, () => servers.cut(ledger));
         expect(await findings()).toMatchObject(agreed);
       }, 90_000);
     },
