@@ -14,6 +14,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { SmsModule } from './sms/sms.module.js';
 import { WebhookEndpointsModule } from './webhooks/webhook-endpoints.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
+import { WhatsAppModule } from './whatsapp/whatsapp.module.js';
 
 /** The gateway: the library over the gateway's database, and a surface to each side. */
 @Module({})
@@ -29,6 +30,7 @@ export class AppModule {
         AccountsModule,
         SmsModule,
         GroupsModule,
+        WhatsAppModule,
         WebhooksModule,
         HealthModule,
       ],

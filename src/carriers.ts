@@ -22,13 +22,14 @@ export interface Carrier {
 export const CARRIERS: Readonly<
   Record<Environment['CARRIER'], (environment: Environment) => Carrier>
 > = {
-  simulator: () => ({ transport: simulator() }),
+  simulator: ({ WHATSAPP_PRICES }) => ({ transport: simulator({ rateCard: WHATSAPP_PRICES }) }),
   http: (environment) => {
     const secret = environment.CARRIER_CALLBACK_SECRET;
     return {
       transport: http({
         baseUrl: needed(environment, 'CARRIER_URL'),
         apiToken: needed(environment, 'CARRIER_TOKEN'),
+        ...(environment.CARRIER_KEY !== undefined && { apiKey: environment.CARRIER_KEY }),
         // The gateway follows every message, whether or not its customer asked for callbacks.
         deliveryReport: secret === undefined ? 'none' : 'yes',
       }),

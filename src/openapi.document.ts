@@ -13,6 +13,8 @@ import { type JsonSchema, refTo } from './http/schema.js';
 import { SMS_EXAMPLES } from './sms/sms.examples.js';
 import { SMS_SCHEMAS } from './sms/sms.schemas.js';
 import { WEBHOOK_SCHEMAS } from './webhooks/webhook.schemas.js';
+import { WHATSAPP_EXAMPLES } from './whatsapp/whatsapp.examples.js';
+import { WHATSAPP_SCHEMAS } from './whatsapp/whatsapp.schemas.js';
 
 /** An operation as Nest's scan yields it: its path parameters and security, and our document. */
 interface ScannedOperation {
@@ -50,7 +52,9 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Dundun')
-    .setDescription('SMS batches, delivery reports and webhooks.')
+    .setDescription(
+      'SMS batches, WhatsApp messages, contacts and groups, delivery reports and webhooks.',
+    )
     .setVersion('1')
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addServer('/')
@@ -61,15 +65,22 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const document = {
     ...scanned,
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    tags: [{ name: 'SMS' }, { name: 'Groups' }, { name: 'Webhooks' }, { name: 'Health' }],
+    tags: [
+      { name: 'SMS' },
+      { name: 'Groups' },
+      { name: 'WhatsApp' },
+      { name: 'Webhooks' },
+      { name: 'Health' },
+    ],
     paths: pathsOf(scanned.paths),
-    webhooks: { 'sms.delivery_report': { post: deliveryReportCallback() } },
+    webhooks: Object.fromEntries(CALLBACKS.map((one) => [one.type, { post: callbackOf(one) }])),
     components: {
       schemas: {
         ...ERROR_SCHEMAS,
         ...HEALTH_SCHEMAS,
         ...SMS_SCHEMAS,
         ...GROUP_SCHEMAS,
+        ...WHATSAPP_SCHEMAS,
         ...WEBHOOK_SCHEMAS,
       },
       responses: errorResponseComponents(),
@@ -165,7 +176,36 @@ function errorsOf(
   return found;
 }
 
-function deliveryReportCallback(): JsonSchema {
+/** What is posted to an account's webhooks. */
+interface Callback {
+  readonly type: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly schema: string;
+  readonly examples: Readonly<Record<string, unknown>>;
+}
+
+const CALLBACKS: readonly Callback[] = [
+  {
+    type: 'sms.delivery_report',
+    operationId: 'deliveryReportCallback',
+    summary: 'An SMS’s status changed',
+    description: 'For batches with `delivery_report: yes`.',
+    schema: 'DeliveryReportEvent',
+    examples: { delivered: SMS_EXAMPLES.event },
+  },
+  {
+    type: 'whatsapp.message_status',
+    operationId: 'whatsAppStatusCallback',
+    summary: 'A WhatsApp message’s status changed',
+    description: 'From `sent` on, for every message.',
+    schema: 'WhatsAppStatusEvent',
+    examples: { read: WHATSAPP_EXAMPLES.statusEvent },
+  },
+];
+
+function callbackOf(callback: Callback): JsonSchema {
   const header = (name: string, description: string): JsonSchema => ({
     name,
     in: 'header',
@@ -174,10 +214,9 @@ function deliveryReportCallback(): JsonSchema {
     schema: { type: 'string' },
   });
   return {
-    operationId: 'deliveryReportCallback',
-    summary: 'A message’s status changed',
-    description:
-      'Sent to the account’s webhooks for batches with `delivery_report: yes`, signed as Standard Webhooks. Any 2xx within 15 seconds is success.',
+    operationId: callback.operationId,
+    summary: callback.summary,
+    description: `${callback.description} Sent to the account’s webhooks, signed as Standard Webhooks. Any 2xx within 15 seconds is success.`,
     tags: ['Webhooks'],
     parameters: [
       header('webhook-id', 'The same on every try.'),
@@ -188,8 +227,8 @@ function deliveryReportCallback(): JsonSchema {
       required: true,
       content: {
         'application/json': {
-          schema: refTo('DeliveryReportEvent'),
-          examples: examplesOf({ delivered: SMS_EXAMPLES.event }),
+          schema: refTo(callback.schema),
+          examples: examplesOf(callback.examples),
         },
       },
     },
@@ -202,6 +241,6 @@ function deliveryReportCallback(): JsonSchema {
 
 function examplesOf(examples: Readonly<Record<string, unknown>>): JsonSchema {
   return Object.fromEntries(
-    Object.entries(examples).map(([name, value]) => [name.replaceAll(' ', '-'), { value }]),
+    Object.entries(examples).map(([name, value]) => [name.replaceAll(/[ ,]+/g, '-'), { value }]),
   );
 }

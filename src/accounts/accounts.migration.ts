@@ -1,10 +1,5 @@
-import {
-  type MigrationInterface,
-  type QueryRunner,
-  Table,
-  type TableColumnOptions,
-  type TableForeignKeyOptions,
-} from 'typeorm';
+import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
+import { accountColumns, ofAccount } from './account-columns.js';
 
 /**
  * Accounts, their credentials and their senders. Tables that exist are left alone: servers that commit
@@ -14,7 +9,7 @@ export class Accounts1700000001000 implements MigrationInterface {
   readonly name = 'Accounts1700000001000';
 
   async up(runner: QueryRunner): Promise<void> {
-    const column = columns(runner);
+    const column = accountColumns(runner);
     await runner.createTable(
       new Table({
         name: 'gateway_account',
@@ -67,39 +62,4 @@ export class Accounts1700000001000 implements MigrationInterface {
     await runner.dropTable('gateway_credential', true);
     await runner.dropTable('gateway_account', true);
   }
-}
-
-function ofAccount(table: string): TableForeignKeyOptions {
-  return {
-    name: `${table}_of_account`,
-    columnNames: ['account_id'],
-    referencedTableName: 'gateway_account',
-    referencedColumnNames: ['id'],
-    onDelete: 'CASCADE',
-  };
-}
-
-/** Keys are compared byte by byte; MySQL would take `acc_a` for `acc_A` unless told. */
-function columns(runner: QueryRunner) {
-  const { type } = runner.dataSource.options;
-  const bytewise =
-    type === 'mysql' || type === 'mariadb' ? { charset: 'ascii', collation: 'ascii_bin' } : {};
-  return {
-    key: (
-      name: string,
-      length: number,
-      more: Partial<TableColumnOptions> = {},
-    ): TableColumnOptions => ({
-      name,
-      type: 'varchar',
-      length: String(length),
-      ...bytewise,
-      ...more,
-    }),
-    time: (name: string, more: Partial<TableColumnOptions> = {}): TableColumnOptions => ({
-      name,
-      type: 'bigint',
-      ...more,
-    }),
-  };
 }

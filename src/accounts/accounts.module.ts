@@ -7,6 +7,8 @@ import { FailedAttempts } from './failed-attempts.js';
 import { PendingSends } from './pending-sends.js';
 import { RequestLimit } from './request-limit.js';
 import { SenderRegistry } from './sender.registry.js';
+import { TemplateRegistry } from './template.registry.js';
+import { WhatsAppNumbers } from './whatsapp-numbers.js';
 
 /** Who may do what: accounts, credentials, senders. */
 @Module({
@@ -19,6 +21,8 @@ import { SenderRegistry } from './sender.registry.js';
     PendingSends,
     RequestLimit,
     SenderRegistry,
+    TemplateRegistry,
+    WhatsAppNumbers,
   ],
   exports: [
     AccountsService,
@@ -29,6 +33,8 @@ import { SenderRegistry } from './sender.registry.js';
     PendingSends,
     RequestLimit,
     SenderRegistry,
+    TemplateRegistry,
+    WhatsAppNumbers,
   ],
 })
 export class AccountsModule {}

@@ -1,6 +1,7 @@
 import { MessagingService } from '@dundun/messaging';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull } from 'typeorm';
+import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import { Account } from './account.entity.js';
 import { randomBase62 } from './base62.js';
@@ -11,6 +12,7 @@ import { type Scope, SCOPES } from './scope.js';
 import { Sender } from './sender.entity.js';
 import { isSenderId, SENDER_ID_RULE } from './sender-id.js';
 import { SenderRegistry } from './sender.registry.js';
+import { giveStarters } from './starters.js';
 
 /** A new account; the secrets are in no other place. */
 export interface CreatedAccount {
@@ -37,19 +39,20 @@ export class AccountsService {
     private readonly messaging: MessagingService,
     private readonly credentials: CredentialVerifier,
     private readonly senders: SenderRegistry,
+    @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
   ) {}
 
-  /** An account with an API token and a key that has all scopes. */
+  /** An account with an API token and a key that has all scopes; on the simulated carrier with a WhatsApp number and templates. */
   create(name: string): Promise<CreatedAccount> {
     const wanted = accountName(name);
-    return this.#write((manager) => createAccount(manager, wanted));
+    return this.#write((manager) => this.#create(manager, wanted));
   }
 
   /** The first account, with a sender; `undefined` where there is an account already. */
   createFirst(name: string, sender: string): Promise<CreatedAccount | undefined> {
     return this.#write(async (manager) => {
       if (await manager.exists(Account)) return undefined;
-      const created = await createAccount(manager, accountName(name));
+      const created = await this.#create(manager, accountName(name));
       await insertSender(manager, created.accountId, sender);
       return created;
     });
@@ -124,6 +127,12 @@ export class AccountsService {
 
   resume(accountId: string): Promise<void> {
     return this.#setSuspended(accountId, null);
+  }
+
+  async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
+    const created = await createAccount(manager, name);
+    if (this.environment.CARRIER === 'simulator') await giveStarters(manager, created.accountId);
+    return created;
   }
 
   #setSuspended(accountId: string, suspendedAt: Date | null): Promise<void> {

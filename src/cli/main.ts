@@ -7,6 +7,7 @@ import { addLaneCommands } from './lane.commands.js';
 import { printUsageError } from './output.js';
 import { run } from './run.js';
 import { addWebhookCommands } from './webhook.commands.js';
+import { addWhatsAppCommands } from './whatsapp.commands.js';
 
 const json = process.argv.includes('--json');
 const program = new Command('dundun')
@@ -21,6 +22,7 @@ const program = new Command('dundun')
   .configureOutput(json ? { writeErr: () => undefined } : {});
 addAccountCommands(program, run);
 addWebhookCommands(program, run);
+addWhatsAppCommands(program, run);
 addLaneCommands(program, run);
 addBatchCommands(program, run);
 addConfigCommands(program);

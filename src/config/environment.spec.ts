@@ -31,6 +31,16 @@ describe('readEnvironment', () => {
       MAX_CONNECTIONS: 10_000,
       AUTH_FAILURE_LIMIT: { max: 60, per: 60_000 },
       LANE_STUCK_AFTER: 300_000,
+      WHATSAPP_WAIT: 10_000,
+      WHATSAPP_PRICES: {
+        currency: 'USD',
+        whatsapp: {
+          utility: '0.0100',
+          marketing: '0.0500',
+          authentication: '0.0150',
+          service: '0',
+        },
+      },
       WEBHOOK_ALLOW_PRIVATE: false,
       LOG_LEVEL: 'info',
     });
@@ -131,6 +141,16 @@ describe('readEnvironment', () => {
     const [problem] = problemsOf({ CARRIER_TOKEN: token });
     expect(problem).toMatch(remedy);
     expect(problem).not.toContain('secret');
+  });
+
+  it('reads the prices of WhatsApp, and says how to write them', () => {
+    expect(readEnvironment({ WHATSAPP_PRICES: 'NGN marketing=51.5 service=0' })).toMatchObject({
+      WHATSAPP_PRICES: { currency: 'NGN', whatsapp: { marketing: '51.5', service: '0' } },
+    });
+    for (const wrong of ['1', 'ngn service=0', 'NGN sms=1', 'NGN service=1e3', 'NGN service'])
+      expect(problemsOf({ WHATSAPP_PRICES: wrong })).toEqual([
+        expect.stringMatching(/^WHATSAPP_PRICES .*write it as USD utility=/),
+      ]);
   });
 
   it('never shows the value of a secret that is wrong', () => {

@@ -7,6 +7,7 @@ import {
   host,
   httpUrl,
   oneOf,
+  prices,
   rate,
   rateOrOff,
   type RequiredVariable,
@@ -61,6 +62,12 @@ export const VARIABLES = {
     description: 'API token at the carrier, for `CARRIER=http`.',
     secret: true,
   }),
+  CARRIER_KEY: optional({
+    parse: credential,
+    description:
+      'The `svk_…` key at the carrier, for WhatsApp with `CARRIER=http`. Without it a WhatsApp send is answered 503.',
+    secret: true,
+  }),
   CARRIER_CALLBACK_SECRET: optional({
     parse: signingSecret,
     description:
@@ -108,6 +115,18 @@ export const VARIABLES = {
   CARRIER_RATE_LIMIT: optional({
     parse: rate,
     description: 'Messages to the carrier over all accounts and replicas, in the same forms.',
+  }),
+  WHATSAPP_WAIT: required({
+    default: '10s',
+    parse: duration(0, 60_000),
+    description:
+      'How long the answer to a WhatsApp send waits for the outcome of the submit; what is not known by then is answered as `queued`. Forms `10s`, `500ms`; `0s` to `60s`.',
+  }),
+  WHATSAPP_PRICES: required({
+    default: 'USD utility=0.0100 marketing=0.0500 authentication=0.0150 service=0',
+    parse: prices,
+    description:
+      'What the simulated carrier charges for a WhatsApp message: a currency, then a price by category. Other carriers tell their own prices.',
   }),
   MAX_RECIPIENTS: required({
     default: '100000',

@@ -1,3 +1,5 @@
+import { isMessageCategory, type MessageCategory, type PriceList } from '@dundun/messaging';
+
 /** One environment variable: how it is read, and what the documentation says about it. */
 export interface Variable<T> {
   /** As it would be written in the environment; without one the variable may stay unset. */
@@ -88,6 +90,26 @@ export function rateOrOff(value: string): Rate | undefined {
   } catch {
     throw new Error('must be requests per time; write it as 50/s, 600/m or 10000/h, or off');
   }
+}
+
+/** `USD utility=0.01 marketing=0.05`, in any order of categories; those left out have no price. */
+export function prices(value: string): PriceList {
+  const [currency = '', ...entries] = value.split(/\s+/);
+  const whatsapp = new Map<MessageCategory, string>();
+  for (const entry of entries) {
+    const [, category, amount] = /^([a-z]+)=(\d{1,9}(?:\.\d{1,6})?)$/.exec(entry) ?? [];
+    if (!isMessageCategory(category) || amount === undefined || whatsapp.has(category))
+      return wrongPrices();
+    whatsapp.set(category, amount);
+  }
+  if (!/^[A-Z]{3}$/.test(currency)) return wrongPrices();
+  return { currency, whatsapp: Object.fromEntries(whatsapp) };
+}
+
+function wrongPrices(): never {
+  throw new Error(
+    'must be a currency and prices by category; write it as USD utility=0.01 marketing=0.05 authentication=0.02 service=0',
+  );
 }
 
 /** `4MiB`, `512KiB`, `1000B`, as bytes. */

@@ -18,6 +18,8 @@ export const API_ERRORS = {
   invalid_field: { status: 422, type: 'validation_error' },
   conflicting_fields: { status: 422, type: 'validation_error' },
   sender_not_registered: { status: 422, type: 'validation_error' },
+  template_not_approved: { status: 422, type: 'validation_error' },
+  template_params_mismatch: { status: 422, type: 'validation_error' },
   idempotency_key_reused: { status: 422, type: 'validation_error' },
   opt_in_required: { status: 422, type: 'policy_error' },
   window_closed: { status: 422, type: 'policy_error' },

@@ -113,6 +113,8 @@ export const ERROR_RESPONSES = {
       ['invalid_field', 'to[3]: must be 7 to 15 digits with country code'],
       ['conflicting_fields', 'body and content differ; send one of them'],
       ['sender_not_registered', 'The sender OTHER is not registered'],
+      ['template_not_approved', 'There is no approved template order_update in en'],
+      ['template_params_mismatch', 'The template order_update takes 2 params, not 1'],
       ['idempotency_key_reused', 'This idempotency key was used for a different message'],
       ['opt_in_required', 'The recipient has not opted in'],
       ['window_closed', 'The recipient has not written within 24 hours; send a template'],

@@ -1,3 +1,5 @@
+import type { ReportedStatus } from '@dundun/messaging';
+
 /** A JSON Schema (2020-12), as OpenAPI 3.1 holds it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -70,3 +72,28 @@ export const GROUP_ID: JsonSchema = {
   pattern: '^grp_[0-9A-Za-z]{10,}$',
   examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
 };
+
+/** The request header of every send. */
+export const IDEMPOTENCY_KEY: JsonSchema = {
+  type: 'string',
+  pattern: '^[\\x21-\\x7e]{1,255}$',
+  description: 'Within 24 hours the same request is answered again and sent once.',
+};
+
+/** The answer's header that goes with it. */
+export const IDEMPOTENT_REPLAYED: JsonSchema = {
+  type: 'string',
+  const: 'true',
+  description: 'This is the first answer again; nothing was sent now.',
+};
+
+/** Statuses that are reported. */
+export const REPORTED: readonly ReportedStatus[] = [
+  'sent',
+  'expired',
+  'undelivered',
+  'failed',
+  'rejected',
+  'delivered',
+  'read',
+];

@@ -32,11 +32,15 @@ export class MessageMetrics implements OnModuleInit {
     );
   }
 
-  #count({ previous, status, providerTime }: MessageStatusChanged): void {
-    this.metrics.outcomes.inc({ status });
-    if (previous === 'sending') this.metrics.dispatched.inc();
+  #count({ channel, previous, status, providerTime }: MessageStatusChanged): void {
+    this.metrics.outcomes.inc({ channel, status });
+    if (previous === 'sending') this.metrics.dispatched.inc({ channel });
     // The outcome of a submit is ours; what follows was reported.
-    else this.metrics.reportLag.observe(Math.max(0, Date.now() - providerTime.getTime()) / 1_000);
+    else
+      this.metrics.reportLag.observe(
+        { channel },
+        Math.max(0, Date.now() - providerTime.getTime()) / 1_000,
+      );
   }
 
   async #queueAges(): Promise<Reading> {

@@ -1,3 +1,4 @@
+import type { Channel } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -11,37 +12,47 @@ const LAG_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 export class Metrics {
   readonly registry = new Registry();
 
-  readonly acceptedBatches = new Counter({
+  readonly #acceptedBatches = new Counter({
     name: 'dundun_accepted_batches_total',
     help: 'Batches accepted by this process.',
+    labelNames: ['channel'],
     registers: [this.registry],
   });
 
-  readonly acceptedMessages = new Counter({
+  readonly #acceptedMessages = new Counter({
     name: 'dundun_accepted_messages_total',
     help: 'Recipients of the batches accepted by this process.',
+    labelNames: ['channel'],
     registers: [this.registry],
   });
 
   readonly dispatched = new Counter({
     name: 'dundun_dispatched_messages_total',
     help: 'Messages whose submit ended in this process, whatever its outcome.',
+    labelNames: ['channel'],
     registers: [this.registry],
   });
 
   readonly outcomes = new Counter({
     name: 'dundun_outcomes_total',
     help: 'Status changes recorded by this process, by the new status.',
-    labelNames: ['status'],
+    labelNames: ['channel', 'status'],
     registers: [this.registry],
   });
 
   readonly reportLag = new Histogram({
     name: 'dundun_report_lag_seconds',
     help: 'Time from what the SMSC reported to its record.',
+    labelNames: ['channel'],
     buckets: LAG_BUCKETS,
     registers: [this.registry],
   });
+
+  /** A batch was accepted. */
+  accepted(channel: Channel, recipients: number): void {
+    this.#acceptedBatches.inc({ channel });
+    this.#acceptedMessages.inc({ channel }, recipients);
+  }
 
   /** A figure of the database, read when it is asked for; one that cannot be read is left out. */
   gauge(

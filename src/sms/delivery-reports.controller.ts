@@ -3,11 +3,11 @@ import { Controller, Get } from '@nestjs/common';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
 import { Documented } from '../http/documented.decorator.js';
 import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
-import { CURSOR, limit as limitUpTo, PHONE_NUMBER, TIME } from '../http/schema.js';
+import { CURSOR, limit as limitUpTo, PHONE_NUMBER, REPORTED, TIME } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { isReferenceId, ReferenceId } from './reference-id.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { BatchReportsQuery, REPORTED, ReportsQuery } from './sms.dto.js';
+import { BatchReportsQuery, ReportsQuery } from './sms.dto.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
 import { type DeliveryReportAnswer, deliveryReportAnswer } from './sms.view.js';
 

@@ -5,7 +5,8 @@ import { invalidFields } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { checkUnknown } from '../http/request-fields.js';
-import { readText } from './send-sms.js';
+import { readText } from '../http/text-field.js';
+import { SMS_TEXT } from './send-sms.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
 import type { FieldError } from '@dundun/messaging';
 
@@ -26,7 +27,7 @@ const FIELDS = new Set(['body', 'content']);
 function readEstimate(request: Readonly<Record<string, unknown>>): string {
   const errors: FieldError[] = [];
   checkUnknown(request, FIELDS, errors);
-  const text = readText(request, errors);
+  const { text } = readText(request, SMS_TEXT, errors);
   if (errors.length > 0) throw invalidFields(errors);
   return text;
 }

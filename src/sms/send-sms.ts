@@ -1,7 +1,8 @@
 import { type FieldError, isGroupId } from '@dundun/messaging';
 import { isSenderId, SENDER_ID_RULE } from '../accounts/sender-id.js';
-import { ApiError, invalidFields } from '../http/api-error.js';
+import { invalidFields } from '../http/api-error.js';
 import { checkNumbers, checkUnknown } from '../http/request-fields.js';
+import { readText } from '../http/text-field.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 
 /** A send request (interface section 2.1), checked. */
@@ -14,6 +15,9 @@ export interface SendSms {
   readonly deliveryReport: 'none' | 'yes';
   readonly sendAt: Date | undefined;
 }
+
+/** Names of the text: the schema's and the samples'. */
+export const SMS_TEXT = ['body', 'content'] as const;
 
 const FIELDS = new Set(['from', 'to', 'body', 'content', 'delivery_report', 'send_at']);
 
@@ -29,7 +33,7 @@ export function readSendSms(request: Readonly<Record<string, unknown>>): SendSms
   const { from, to, send_at: sendAt, delivery_report: deliveryReport = 'none' } = request;
   if (!isSenderId(from)) errors.push({ path: 'from', message: SENDER_ID_RULE });
   checkNumbers('to', to, errors, isGroupId);
-  const text = readText(request, errors);
+  const { text, field: textField } = readText(request, SMS_TEXT, errors);
   if (deliveryReport !== 'none' && deliveryReport !== 'yes')
     errors.push({ path: 'delivery_report', message: 'must be none or yes' });
   const time = parseTimestamp(sendAt);
@@ -39,29 +43,8 @@ export function readSendSms(request: Readonly<Record<string, unknown>>): SendSms
     from: from as string,
     to: to as string[],
     text,
-    textField: request.body === undefined ? 'content' : 'body',
+    textField,
     deliveryReport: deliveryReport as 'none' | 'yes',
     sendAt: time,
   };
-}
-
-/** The text under either of its names; what is wrong is added to `errors`. */
-export function readText(
-  { body, content }: Readonly<Record<string, unknown>>,
-  errors: FieldError[],
-): string {
-  if (body !== undefined && content !== undefined && body !== content)
-    throw new ApiError('conflicting_fields', 'body and content differ; send one of them', {
-      details: [
-        { path: 'body', message: 'differs from content' },
-        { path: 'content', message: 'differs from body' },
-      ],
-    });
-  const text = body ?? content;
-  if (typeof text === 'string' && text !== '') return text;
-  errors.push({
-    path: body === undefined && content !== undefined ? 'content' : 'body',
-    message: 'must be a text of at least one character',
-  });
-  return '';
 }

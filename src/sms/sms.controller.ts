@@ -12,7 +12,12 @@ import { Documented } from '../http/documented.decorator.js';
 import type { HttpReply } from '../http/http-message.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
-import { CURSOR, limit as limitUpTo } from '../http/schema.js';
+import {
+  CURSOR,
+  IDEMPOTENCY_KEY,
+  IDEMPOTENT_REPLAYED,
+  limit as limitUpTo,
+} from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { validated } from '../http/validated.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -52,26 +57,14 @@ export class SmsController {
     summary: 'Send a batch',
     description: 'Queued and sent in order at the rate limit. A long text is split into parts.',
     tag: 'SMS',
-    headers: {
-      'Idempotency-Key': {
-        type: 'string',
-        pattern: '^[\\x21-\\x7e]{1,255}$',
-        description: 'Within 24 hours the same request is answered again and sent once.',
-      },
-    },
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
     body: { schema: 'SendSms', examples: SMS_EXAMPLES.send },
     answer: {
       status: 200,
       description: 'Accepted and durable.',
       schema: 'SendSmsAnswer',
       example: SMS_EXAMPLES.sendAnswer,
-      headers: {
-        'idempotent-replayed': {
-          type: 'string',
-          const: 'true',
-          description: 'This is the first answer again; nothing was sent now.',
-        },
-      },
+      headers: { 'idempotent-replayed': IDEMPOTENT_REPLAYED },
     },
     errors: ['IdempotencyConflict'],
   })
@@ -90,10 +83,7 @@ export class SmsController {
       this.#accept(account, idempotencyKey, request),
     );
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
-    else {
-      this.metrics.acceptedBatches.inc();
-      this.metrics.acceptedMessages.inc(receipt.recipients);
-    }
+    else this.metrics.accepted('sms', receipt.recipients);
     return sendSmsAnswer(receipt);
   }
 

@@ -3,16 +3,7 @@ import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { IsTimestamp } from '../http/is-timestamp.decorator.js';
 import { PageOf } from '../http/page-query.js';
-
-export const REPORTED: readonly ReportedStatus[] = [
-  'sent',
-  'expired',
-  'undelivered',
-  'failed',
-  'rejected',
-  'delivered',
-  'read',
-];
+import { REPORTED } from '../http/schema.js';
 
 /** `GET /ng/v1/sms` */
 export class BatchesQuery extends PageOf(100, 20) {}

@@ -6,11 +6,11 @@ import {
   pageOf,
   PHONE_NUMBER,
   refTo,
+  REPORTED,
   TIME,
   TIME_OR_NULL,
   UUID,
 } from '../http/schema.js';
-import { REPORTED } from './sms.dto.js';
 
 const BATCH_STATUSES: readonly BatchStatus[] = [
   'scheduled',

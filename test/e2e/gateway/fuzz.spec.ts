@@ -37,6 +37,12 @@ describe('whatever is asked of the gateway', () => {
     const group = await gateway.call('POST', '/ng/v1/groups', { token, body: { name: 'Fuzz' } });
     known['groupId'] = String(group.body['id']);
     known['member'] = '2348012345678';
+    const contact = await gateway.call('POST', '/whatsapp/ng/v1/contacts', {
+      token: account.apiKey,
+      body: { phone: '2348012345678', opt_in: true },
+    });
+    known['contactId'] = String(contact.body['id']);
+    known['messageId'] = `${known['referenceId']}-0`;
   });
   afterAll(() => gateway.destroy());
 
@@ -44,7 +50,9 @@ describe('whatever is asked of the gateway', () => {
   const ask = async (request: FuzzedRequest): Promise<void> => {
     const { method, path, headers, raw } = request;
     const answer = await gateway.call(method, path, {
-      ...(request.authorized && { token: account.apiToken }),
+      ...(request.authorized && {
+        token: path.startsWith('/whatsapp') ? account.apiKey : account.apiToken,
+      }),
       ...(raw !== undefined && { raw }),
       headers,
     });
@@ -72,6 +80,13 @@ describe('whatever is asked of the gateway', () => {
     const secret = `${CANARY}-${'x'.repeat(8)}`;
     const token = account.apiToken;
     const body = { from: 'ACME', to: ['2348012345678'], body: `${secret} text` };
+    const template = {
+      to: '2348012345678',
+      message_type: 'template',
+      template_name: 'order_update',
+      language: 'en',
+      params: [],
+    };
     const canaries: [string, string, object, Record<string, string>][] = [
       ['POST', '/ng/v1/sendsms', body, { 'idempotency-key': secret }],
       ['POST', '/ng/v1/sendsms', { ...body, from: secret }, {}],
@@ -80,6 +95,11 @@ describe('whatever is asked of the gateway', () => {
       ['POST', '/ng/v1/sendsms', { ...body, [secret]: secret }, {}],
       ['POST', '/ng/v1/sms/estimate', { body: secret }, {}],
       ['POST', '/ng/v1/groups', { name: secret }, {}],
+      ['POST', '/whatsapp/ng/v1/contacts', { bsuid: secret, name: secret, opt_in: true }, {}],
+      ['POST', '/whatsapp/ng/v1/contacts', { phone: secret, opt_in: { source: secret } }, {}],
+      ['POST', '/whatsapp/ng/v1/sendwhatsapp', { ...template, params: [secret, secret] }, {}],
+      ['POST', '/whatsapp/ng/v1/sendwhatsapp', { ...template, template_name: secret }, {}],
+      ['POST', '/whatsapp/ng/v1/sendwhatsapp', { ...template, [secret]: secret }, {}],
       ['POST', `/ng/v1/groups/${known['groupId']}/members`, { members: [secret] }, {}],
       ['POST', `/ng/v1/groups/${secret}/members`, { members: ['2348012345678'] }, {}],
       ['POST', '/ng/v1/webhooks', { url: `http://user:${secret}@127.0.0.1/${secret}` }, {}],
@@ -87,7 +107,11 @@ describe('whatever is asked of the gateway', () => {
       ['POST', `/ng/v1/webhooks/${secret}/redeliver`, { delivery_id: secret }, {}],
     ];
     for (const [method, path, sent, headers] of canaries)
-      await gateway.call(method, path, { token, body: sent, headers });
+      await gateway.call(method, path, {
+        token: path.startsWith('/whatsapp') ? account.apiKey : token,
+        body: sent,
+        headers,
+      });
     for (const path of [`/ng/v1/sms/${secret}`, `/ng/v1/sms?cursor=${secret}`, `/${secret}`])
       await gateway.call('GET', path, { token });
     for (const name of [

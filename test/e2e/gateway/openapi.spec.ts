@@ -42,7 +42,10 @@ describe('the OpenAPI document', () => {
   it('is 3.1, in JSON Schema 2020-12, with the callbacks as webhooks', () => {
     expect(document['openapi']).toBe('3.1.0');
     expect(document['jsonSchemaDialect']).toBe('https://json-schema.org/draft/2020-12/schema');
-    expect(Object.keys(document['webhooks'] as object)).toEqual(['sms.delivery_report']);
+    expect(Object.keys(document['webhooks'] as object)).toEqual([
+      'sms.delivery_report',
+      'whatsapp.message_status',
+    ]);
     expect(JSON.stringify(document)).not.toMatch(/"nullable"|x-operation/);
     const ajv = new Ajv2020({ strict: false });
     for (const schema of Object.values(contract.document.components.schemas))

@@ -28,14 +28,20 @@ describe('a gateway in operation', () => {
       expect((await gateway.call('POST', SEND, { token, body: GOOD, headers: key })).status).toBe(
         200,
       );
-    expect(await sample(gateway, 'dundun_accepted_batches_total')).toBe(1);
-    expect(await sample(gateway, 'dundun_accepted_messages_total')).toBe(2);
+    expect(await sample(gateway, 'dundun_accepted_batches_total{channel="sms"}')).toBe(1);
+    expect(await sample(gateway, 'dundun_accepted_messages_total{channel="sms"}')).toBe(2);
     await eventually(async () => {
-      expect(await sample(gateway, 'dundun_outcomes_total{status="delivered"}')).toBe(1);
-      expect(await sample(gateway, 'dundun_outcomes_total{status="undelivered"}')).toBe(1);
+      expect(await sample(gateway, 'dundun_outcomes_total{channel="sms",status="delivered"}')).toBe(
+        1,
+      );
+      expect(
+        await sample(gateway, 'dundun_outcomes_total{channel="sms",status="undelivered"}'),
+      ).toBe(1);
     });
-    expect(await sample(gateway, 'dundun_dispatched_messages_total')).toBe(2);
-    expect(await sample(gateway, 'dundun_report_lag_seconds_count')).toBeGreaterThanOrEqual(2);
+    expect(await sample(gateway, 'dundun_dispatched_messages_total{channel="sms"}')).toBe(2);
+    expect(
+      await sample(gateway, 'dundun_report_lag_seconds_count{channel="sms"}'),
+    ).toBeGreaterThanOrEqual(2);
     expect(await sample(gateway, 'dundun_queue_age_seconds{class="normal"}')).toBe(0);
     expect(await sample(gateway, 'dundun_webhook_lag_seconds')).toBe(0);
   });

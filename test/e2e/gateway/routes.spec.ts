@@ -52,6 +52,22 @@ describe('every route of the gateway', () => {
       body: { members: [MEMBER] },
     });
     theirs['member'] = MEMBER;
+    const contact = await gateway.call('POST', '/whatsapp/ng/v1/contacts', {
+      token: other.apiKey,
+      body: { phone: MEMBER, opt_in: true },
+    });
+    theirs['contactId'] = String(contact.body['id']);
+    const message = await gateway.call('POST', '/whatsapp/ng/v1/sendwhatsapp', {
+      token: other.apiKey,
+      body: {
+        to: MEMBER,
+        message_type: 'template',
+        template_name: 'login_code',
+        language: 'en',
+        params: ['1234'],
+      },
+    });
+    theirs['messageId'] = String(message.body['message_id']);
   });
   afterAll(() => gateway.destroy());
 

@@ -1,0 +1,165 @@
+import {
+  type Clock,
+  type Contact,
+  ContactsService,
+  type ErasureResult,
+  GroupNotFoundError,
+  isPhoneNumber,
+  MESSAGING_CLOCK,
+  MessageValidationError,
+  MessagingService,
+  type Page,
+  type PersonIds,
+} from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
+import { ApiError, invalidFields } from '../http/api-error.js';
+import { inWireFields } from '../http/wire-fields.js';
+import { type ContactAnswer, contactAnswer } from './contact.view.js';
+import { type GivenConsent, unknownGroup, type UpsertContact } from './read-contact.js';
+
+/** Which contacts a list asks for. */
+export interface ContactFilter {
+  readonly phone?: string;
+  readonly bsuid?: string;
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+/** The contacts of accounts, as the WhatsApp surface shows them. */
+@Injectable()
+export class ContactBook {
+  constructor(
+    private readonly contacts: ContactsService,
+    private readonly messaging: MessagingService,
+    private readonly numbers: WhatsAppNumbers,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** All of it or nothing. */
+  async upsert(tenant: string, { person, optIn, groups }: UpsertContact): Promise<ContactAnswer> {
+    try {
+      const contact = await this.messaging.transaction(async (manager) => {
+        const options = { tenant, manager };
+        const [before] = await this.contacts.upsert(person, options);
+        const ids = idsOf(before as Contact);
+        if (optIn) {
+          const { status, ...consent } = optIn;
+          await this.#consent(status, ids, consent, options);
+        }
+        if (groups) await this.#moveTo(groups, before as Contact, options);
+        return this.contacts.get((before as Contact).id, options);
+      });
+      return await this.#answer(tenant, contact as Contact);
+    } catch (error) {
+      if (!(error instanceof MessageValidationError)) throw error;
+      throw inWireFields(error, WIRE_FIELDS);
+    }
+  }
+
+  /** @param id of the contact, or its phone number @throws ApiError 404 */
+  async find(tenant: string, id: string): Promise<ContactAnswer> {
+    return this.#answer(tenant, await this.#contact(tenant, id));
+  }
+
+  async list(
+    tenant: string,
+    { phone, bsuid, cursor, limit }: ContactFilter,
+  ): Promise<Page<ContactAnswer>> {
+    const [sender, now] = [await this.numbers.of(tenant), this.clock.now()];
+    const page =
+      phone === undefined && bsuid === undefined
+        ? await this.contacts.list({ tenant, cursor, limit })
+        : await this.#only(tenant, { phone, bsuid });
+    return { ...page, data: page.data.map((one) => contactAnswer(one, sender, now)) };
+  }
+
+  async consent(
+    tenant: string,
+    id: string,
+    status: 'opted_in' | 'opted_out',
+    consent: GivenConsent,
+  ): Promise<ContactAnswer> {
+    const ids = idsOf(await this.#contact(tenant, id));
+    await this.#consent(status, ids, consent, { tenant });
+    return this.find(tenant, id);
+  }
+
+  /** Repeatable by phone number, also where the contact has gone. */
+  async erase(tenant: string, id: string): Promise<ErasureResult> {
+    const person = isPhoneNumber(id) ? id : idsOf(await this.#contact(tenant, id));
+    return this.contacts.erase(person, { tenant });
+  }
+
+  #consent(
+    status: 'opted_in' | 'opted_out',
+    ids: PersonIds,
+    { source, at, evidence }: GivenConsent,
+    options: { readonly tenant: string; readonly manager?: EntityManager },
+  ): Promise<void> {
+    const consent = {
+      ...options,
+      channel: 'whatsapp' as const,
+      source,
+      ...(at !== undefined && { at }),
+      ...(evidence !== undefined && { evidence }),
+    };
+    return status === 'opted_in'
+      ? this.contacts.optIn(ids, consent)
+      : this.contacts.optOut(ids, consent);
+  }
+
+  /** In one order, so that two of these never wait for each other. */
+  async #moveTo(
+    wanted: readonly string[],
+    contact: Contact,
+    options: { readonly tenant: string; readonly manager: EntityManager },
+  ): Promise<void> {
+    const { groups } = this.contacts;
+    const people = [idsOf(contact)];
+    for (const id of [...new Set([...wanted, ...contact.groups])].sort())
+      try {
+        if (!wanted.includes(id)) await groups.remove(id, people, options);
+        else if (!contact.groups.includes(id)) await groups.add(id, people, options);
+      } catch (error) {
+        if (!(error instanceof GroupNotFoundError) || !wanted.includes(id)) throw error;
+        throw invalidFields([unknownGroup(wanted.indexOf(id))]);
+      }
+  }
+
+  async #contact(tenant: string, id: string): Promise<Contact> {
+    const contact =
+      (await this.contacts.get(id.toLowerCase(), { tenant })) ??
+      (isPhoneNumber(id) ? await this.contacts.find(id, { tenant }) : undefined);
+    if (!contact) throw new ApiError('not_found', 'There is no such contact');
+    return contact;
+  }
+
+  /** Who has both identifiers, where both are asked for. */
+  async #only(
+    tenant: string,
+    { phone, bsuid }: Pick<ContactFilter, 'phone' | 'bsuid'>,
+  ): Promise<Page<Contact>> {
+    const person = phone ?? { bsuid: bsuid as string };
+    const found = await this.contacts.find(person, { tenant });
+    const meant = found && (bsuid === undefined || found.bsuid === bsuid);
+    return { data: meant ? [found] : [], nextCursor: null };
+  }
+
+  async #answer(tenant: string, contact: Contact): Promise<ContactAnswer> {
+    return contactAnswer(contact, await this.numbers.of(tenant), this.clock.now());
+  }
+}
+
+/** The library takes many contacts, the wire one. */
+const WIRE_FIELDS = {
+  'contacts[0]': 'bsuid',
+  'contacts[0].phone': 'phone',
+  'contacts[0].bsuid': 'bsuid',
+  'contacts[0].name': 'name',
+};
+
+function idsOf({ phone, bsuid }: Contact): PersonIds {
+  return { ...(phone !== null && { phone }), ...(bsuid !== null && { bsuid }) };
+}
