@@ -29,13 +29,7 @@ export function acceptanceStatements(dialect: Dialect) {
   const chunk = dialect.rows(CHUNK);
   const keys = dialect.rows(KEY);
   const ids = dialect.rows({ v_id: 'uuid' });
-  const lanes = dialect.rows({ v_lane: 'key' });
-  // SQLite's clock counts milliseconds only, so the lane itself keeps acceptances apart.
-  const accepted =
-    dialect.kind === 'sqlite'
-      ? '(SELECT accepted_at FROM messaging_lane WHERE lane_key = v_lane)'
-      : dialect.now;
-  const availableAt = dialect.greatest(accepted, 'coalesce(v_send_at, 0)');
+  const availableAt = dialect.greatest(dialect.now, 'coalesce(v_send_at, 0)');
   const insertBatches = `INSERT INTO messaging_batch (id, tenant, channel, lane, class, sender, content, delivery_report,
         parts, recipient_count, created_at, send_at, available_at, valid_until, phase, pending,
         idempotency_key, fingerprint, denied)
@@ -52,13 +46,6 @@ export function acceptanceStatements(dialect: Dialect) {
   return {
     keys,
     ids,
-    lanes,
-    advanceLanes:
-      dialect.kind === 'sqlite'
-        ? `INSERT INTO messaging_lane (lane_key, accepted_at)
-           SELECT v_lane, ${dialect.now} FROM ${lanes.sql} WHERE true
-           ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`
-        : undefined,
     insertBatches,
     insertChunks,
     // Where no key has to be looked at first, a server is asked once and not five times.

@@ -7,6 +7,7 @@ import { type Flush, GroupCommit } from './group-commit.js';
 import { IdempotencyKeys, keyOf } from './idempotency-keys.js';
 import type { LedgerDatabase, Sql, Transaction } from './ledger-database.js';
 import type { NewBatch } from './new-batch.js';
+import { SqliteBatches } from './sqlite-batches.js';
 import type { StatusChange } from './status-change.js';
 import type { StatusWriter } from './status-writer.js';
 
@@ -26,6 +27,7 @@ export class Acceptance {
   /** Apart, because a key may be held by somebody's open transaction, and nobody else shall wait for that. */
   readonly #keyed: GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>;
   readonly #statements: AcceptanceStatements;
+  readonly #sqlite: SqliteBatches | undefined;
   readonly #keys: IdempotencyKeys;
   readonly #denied: DeniedRecipients;
   /** Those in whose group somebody waited for a key in vain. */
@@ -37,6 +39,7 @@ export class Acceptance {
     idempotencyWindow: number,
   ) {
     this.#statements = acceptanceStatements(database.dialect);
+    if (database.dialect.kind === 'sqlite') this.#sqlite = new SqliteBatches(database.dialect);
     this.#keys = new IdempotencyKeys(this.#statements, idempotencyWindow);
     this.#denied = new DeniedRecipients(database.dialect, writer);
     const group = (flush: Flush<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>) =>
@@ -166,10 +169,8 @@ export class Acceptance {
   }
 
   async #insertBatches(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
-    const { lanes, insertBatches, advanceLanes } = this.#statements;
-    const keys = [...new Set(batches.map(({ lane }) => lane))].map((lane) => [lane]);
-    if (advanceLanes) await tx.run(advanceLanes, lanes.bind(keys));
-    await tx.run(insertBatches, this.#statements.batchRows(batches));
+    if (this.#sqlite) await this.#sqlite.insert(tx, batches);
+    else await tx.run(this.#statements.insertBatches, this.#statements.batchRows(batches));
   }
 
   async #insertChunks(tx: Sql, batches: readonly NewBatch[]): Promise<void> {

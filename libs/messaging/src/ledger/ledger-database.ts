@@ -1,10 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../message/errors.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { type Dialect, dialectOf } from './dialect.js';
 import { limitSession, limitTransaction, UNLIMIT_SESSION } from './session-limits.js';
 import { privateConnection, whenFree } from './sqlite-connection.js';
+import { SqliteTurns } from './sqlite-turns.js';
+import { began } from './transaction-state.js';
 
 /** Statements on one connection or transaction, written with `?`. */
 export interface Sql {
@@ -32,12 +33,7 @@ const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key 
 export class LedgerDatabase {
   readonly dialect: Dialect;
   #own: DataSource;
-  #tail: Promise<unknown> = Promise.resolve();
-  /**
-   * SQLite: the turn in which somebody else's code runs. The ledger's own code is not followed: where
-   * Node has no cheaper way than a hook on each promise, that costs a tenth of everything.
-   */
-  readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
+  readonly #turns = new SqliteTurns(() => this.#own.createQueryRunner());
 
   constructor(
     readonly dataSource: DataSource,
@@ -54,7 +50,7 @@ export class LedgerDatabase {
   }
 
   async close(): Promise<void> {
-    await this.#tail.catch(() => undefined);
+    await this.#turns.idle();
     if (this.#own !== this.dataSource) await this.#own.destroy();
     this.#own = this.dataSource;
   }
@@ -74,7 +70,9 @@ export class LedgerDatabase {
   /** The ledger's own transaction; deadlocks and serialisation failures are tried again. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.dialect.kind === 'sqlite'
-      ? this.#exclusively(() => this.#turn(work))
+      ? this.#turns.transaction((runner) =>
+          work(this.#sql(runner, this.#own.createEntityManager(runner))),
+        )
       : this.#retry(() => this.#pooled(work));
   }
 
@@ -96,8 +94,8 @@ export class LedgerDatabase {
   async callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     if (this.dialect.kind !== 'sqlite')
       return this.#retry(() => this.dataSource.transaction('READ COMMITTED', work));
-    return this.#exclusively(() =>
-      this.guest(() =>
+    return this.#turns.exclusively(() =>
+      this.#turns.guest(() =>
         this.dataSource.transaction(async (manager) => {
           await whenFree(() => manager.query(TAKE_WRITE_LOCK));
           return work(manager);
@@ -108,11 +106,7 @@ export class LedgerDatabase {
 
   /** Code that is not the ledger's, within a transaction: what it would wait for in vain is refused. */
   guest<T>(work: () => Promise<T>): Promise<T> {
-    if (this.dialect.kind !== 'sqlite') return work();
-    const flow = { over: false };
-    return this.#turnOf.run(flow, work).finally(() => {
-      flow.over = true;
-    });
+    return this.dialect.kind === 'sqlite' ? this.#turns.guest(work) : work();
   }
 
   /** @throws TransactionRequiredError where `manager` is in no transaction of this data source. */
@@ -179,45 +173,12 @@ export class LedgerDatabase {
     );
   }
 
-  /** One SQLite transaction from BEGIN to COMMIT in one turn: the driver is synchronous, so only microtasks pass. */
-  async #turn<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const runner = this.#own.createQueryRunner();
-    const tx = this.#sql(runner, this.#own.createEntityManager(runner));
-    await whenFree(async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      await runner.query('BEGIN IMMEDIATE');
-    });
-    const state = began(runner);
-    try {
-      const result = await work(tx);
-      await runner.query('COMMIT');
-      return result;
-    } catch (error) {
-      await runner.query('ROLLBACK').catch(() => undefined);
-      throw error;
-    } finally {
-      state.isTransactionActive = false;
-      state.transactionDepth = 0;
-    }
-  }
-
-  #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    this.refuseWithin();
-    const result = this.#tail.then(work, work);
-    this.#tail = result.catch(() => undefined);
-    return result;
-  }
-
   /**
    * On SQLite writers take turns: one that waits for another from within its own turn would wait for ever.
    * @throws TransactionRequiredError within a transaction of this database's callers
    */
   refuseWithin(): void {
-    const flow = this.#turnOf.getStore();
-    if (flow && !flow.over)
-      throw new TransactionRequiredError(
-        'manager: on SQLite what is done inside messaging.transaction() must join it; pass the manager you were given',
-      );
+    this.#turns.refuseWithin();
   }
 
   async #retry<T>(
@@ -233,12 +194,4 @@ export class LedgerDatabase {
       }
     }
   }
-}
-
-/** Tells TypeORM of a transaction it did not begin, so that what a listener saves through the manager joins it. */
-function began(runner: QueryRunner): { isTransactionActive: boolean; transactionDepth: number } {
-  const state = runner as unknown as { isTransactionActive: boolean; transactionDepth: number };
-  state.isTransactionActive = true;
-  state.transactionDepth = 1;
-  return state;
 }
