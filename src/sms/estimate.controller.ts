@@ -53,9 +53,10 @@ export class EstimateController {
       example: SMS_EXAMPLES.estimateAnswer,
     },
   })
-  estimate(@JsonBody(readEstimate) text: string): EstimateAnswer {
-    const { encoding, parts, units } = this.sms.parts(text);
-    const ucs2_characters = this.sms.ucs2Characters(text);
-    return { encoding, parts, units, ucs2_characters, cost: null, currency: null };
+  async estimate(@JsonBody(readEstimate) text: string): Promise<EstimateAnswer> {
+    const estimate = await this.sms.estimate(text);
+    const { encoding, parts, units, ucs2Characters: ucs2_characters, currency } = estimate;
+    const cost = estimate.cost === null ? null : Number(estimate.cost);
+    return { encoding, parts, units, ucs2_characters, cost, currency };
   }
 }

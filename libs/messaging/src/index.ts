@@ -39,11 +39,13 @@ export type {
   ConsentOptions,
   ConsentState,
   Contact,
+  ContactListOptions,
   ContactOptions,
   NewContact,
   Person,
   PersonIds,
   SuppressionEntry,
+  SuppressOptions,
 } from './contacts/contact.js';
 export { CONSENT_WORDS, type ConsentWordList, consentWords } from './contacts/consent-words.js';
 export {
@@ -52,15 +54,19 @@ export {
   GroupNotFoundError,
   isGroupId,
 } from './contacts/contact-groups.js';
-export {
-  type ContactListOptions,
-  ContactsService,
-  type SuppressOptions,
-} from './contacts/contacts.service.js';
+export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
+export { ContactsService } from './contacts/contacts.service.js';
 export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
 export type { LaneHealth } from './ledger/lane-queues.js';
 export { MigrationLockedError } from './ledger/migrator.js';
+export type {
+  CostEstimate,
+  EstimateOptions,
+  SmsEstimate,
+  WhatsAppEstimate,
+} from './channels/estimates.js';
+export { FREQUENCY_CAP_MIGRATIONS } from './ledger/schema.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
 export type { DeliveryReport } from './message/delivery-report.js';
@@ -187,12 +193,21 @@ export {
   type Verdict,
   type Verdicts,
 } from './ports/messaging-policy.js';
+export { PolicyGuard, type PolicySubject, RequirePolicy } from './policy/require-policy.js';
 export type {
+  CappedCategory,
+  FrequencyCapOptions,
   PolicyOptions,
   QuietHoursOptions,
   ServiceWindowOptions,
 } from './ports/policy-options.js';
-export type { Price, PricedItem, PriceList, RateCard } from './ports/rate-card.js';
+export {
+  MESSAGING_RATE_CARD,
+  type Price,
+  type PricedItem,
+  type PriceList,
+  type RateCard,
+} from './ports/rate-card.js';
 export type { WhatsAppOptions } from './ports/whatsapp-options.js';
 export { type StatusListener, StatusListeners } from './ports/status-listener.js';
 export {

@@ -1,4 +1,5 @@
 import type { RetentionSettings } from './ledger/retention.js';
+import { capsOf } from './policy/frequency-cap.policy.js';
 import { MessagingConfigError } from './message/errors.js';
 import { type Duration, milliseconds } from './ports/duration.js';
 import type { MessagingOptions } from './ports/messaging-options.js';
@@ -28,6 +29,7 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
   duration('backoff', options.backoff ?? '1s', 1);
   whole('maxRecipients', options.maxRecipients ?? 100_000);
   whole('maxParts', options.maxParts ?? 10);
+  checkCap(options);
   return {
     migrate: options.migrate ?? process.env['NODE_ENV'] !== 'production',
     dispatch: options.dispatch ?? true,
@@ -45,6 +47,16 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
     timeout: duration('timeout', options.timeout ?? '30s', 1),
     shutdownTimeout: duration('shutdownTimeout', options.shutdownTimeout ?? '10s', 0),
   };
+}
+
+/** What retention has erased cannot be counted. */
+function checkCap({ policy = {}, retention = {} }: MessagingOptions): void {
+  for (const { category, per } of capsOf(policy.frequencyCap ?? {}))
+    for (const [field, kept] of Object.entries(retention))
+      if (kept !== undefined && milliseconds(`retention.${field}`, kept) < per)
+        throw new MessagingConfigError(
+          `retention.${field}: is shorter than policy.frequencyCap.${category}.per; what is erased cannot be counted`,
+        );
 }
 
 function whole(option: string, value: number): number {

@@ -20,7 +20,7 @@ import { Ledger } from './ledger/ledger.js';
 import { ReportRecorder } from './ledger/report.recorder.js';
 import { MessagingConfigError } from './message/errors.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
-import { MESSAGING_MIGRATIONS } from './messaging.schema.js';
+import { migrationsFor } from './messaging.schema.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MessagingService } from './messaging.service.js';
 import { settingsOf } from './messaging-settings.js';
@@ -35,6 +35,7 @@ import { InboundListeners } from './ports/inbound-listener.js';
 import { LANE_WAKER, type LaneWaker } from './ports/lane-waker.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import { rateOf } from './ports/rate-limit.js';
 import { StatusListeners } from './ports/status-listener.js';
 import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
@@ -74,6 +75,11 @@ import { http } from './transports/http/http.transport.js';
     PolicyRegistry,
     MessagingService,
     MessagingRuntime,
+    {
+      provide: MESSAGING_RATE_CARD,
+      useFactory: ({ rateCard }: MessagingOptions) => rateCardOf('rateCard', rateCard),
+      inject: [MESSAGING_OPTIONS],
+    },
     { provide: MESSAGING_CLOCK, useValue: systemClock },
     { provide: DISPATCH_ENGINE, useFactory: engineOf, inject: [MESSAGING_OPTIONS] },
     { provide: EVENT_PUBLISHER, useClass: EventEmitterPublisher },
@@ -94,7 +100,7 @@ import { http } from './transports/http/http.transport.js';
       ) =>
         Ledger.open(
           dataSource,
-          { ...settingsOf(options), migrations: MESSAGING_MIGRATIONS },
+          { ...settingsOf(options), migrations: migrationsFor(options) },
           { clock, events, listeners, tracing },
         ),
       inject: [
@@ -142,6 +148,7 @@ import { http } from './transports/http/http.transport.js';
     StatusListeners,
     InboundListeners,
     MESSAGING_CLOCK,
+    MESSAGING_RATE_CARD,
     MESSAGING_TRACING,
   ],
 })

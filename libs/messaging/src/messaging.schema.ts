@@ -1,8 +1,16 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/contacts.schema.js';
-import { LEDGER_ENTITIES, LEDGER_MIGRATIONS } from './ledger/schema.js';
+import { FREQUENCY_CAP_MIGRATIONS, LEDGER_ENTITIES, LEDGER_MIGRATIONS } from './ledger/schema.js';
+import type { MessagingOptions } from './ports/messaging-options.js';
 
 /** Entities of the library's tables, for apps that read them through their own repositories. Never write through them. */
 export const MESSAGING_ENTITIES = [...LEDGER_ENTITIES, ...CONTACT_ENTITIES];
 
 /** Migrations of the library's tables, for apps that run their own (`migrate: false`). */
 export const MESSAGING_MIGRATIONS = [...LEDGER_MIGRATIONS, ...CONTACT_MIGRATIONS];
+
+/** Those this app needs, in their order. */
+export function migrationsFor({ policy = {} }: MessagingOptions) {
+  return policy.frequencyCap
+    ? [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS]
+    : MESSAGING_MIGRATIONS;
+}

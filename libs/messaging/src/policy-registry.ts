@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { Ledger } from './ledger/ledger.js';
 import { MessagingConfigError } from './message/errors.js';
 import { policiesInOrder } from './policy/policy-order.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
@@ -13,6 +14,7 @@ export class PolicyRegistry implements OnModuleInit {
   constructor(
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(Ledger) private readonly ledger: Ledger,
   ) {}
 
   /** @throws MessagingConfigError at boot where the options name a policy there is not */
@@ -21,7 +23,11 @@ export class PolicyRegistry implements OnModuleInit {
   }
 
   get policies(): readonly MessagingPolicy[] {
-    return (this.#policies ??= policiesInOrder(this.options.policy ?? {}, this.#own()));
+    return (this.#policies ??= policiesInOrder(
+      this.options.policy ?? {},
+      this.#own(),
+      this.ledger.recentSends,
+    ));
   }
 
   #own(): MessagingPolicy[] {

@@ -6,6 +6,7 @@ import {
   MessageNotFoundError,
   MessagingService,
   simulator,
+  SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -17,7 +18,11 @@ const templates = defineTemplates({
   order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
   sale: { language: 'en', category: 'marketing', params: 1 },
 });
-const rateCard = { currency: 'NGN', whatsapp: { utility: '6.7', marketing: '51.6', service: '0' } };
+const rateCard = {
+  currency: 'NGN',
+  sms: '4.25',
+  whatsapp: { utility: '6.7', marketing: '51.6', service: '0' },
+};
 
 describeEachDatabase('WhatsApp', (database) => {
   let app: TestingModule;
@@ -139,6 +144,39 @@ describeEachDatabase('WhatsApp', (database) => {
     ).rejects.toMatchObject({
       code: expect.stringMatching(/window_closed|idempotency_key_reused/),
     });
+  });
+
+  it('what it would take and cost is told before, and nothing is sent', async () => {
+    const before = (await whatsApp.batches()).data.length;
+    expect(await whatsApp.estimate(templates.sale)).toEqual({
+      category: 'marketing',
+      cost: '51.6',
+      currency: 'NGN',
+    });
+    expect(await whatsApp.estimate({ template: 'order_update' })).toMatchObject({ cost: '6.7' });
+    expect(await whatsApp.estimate({ text: 'Hi' })).toMatchObject({
+      category: 'service',
+      cost: '0',
+    });
+    expect(await whatsApp.estimate({ template: 'unknown' })).toEqual({
+      category: null,
+      cost: null,
+      currency: null,
+    });
+    const sms = app.get(SmsService);
+    expect(await sms.estimate(`${'a'.repeat(160)}€`)).toEqual({
+      encoding: 'GSM-7',
+      parts: 2,
+      units: 162,
+      ucs2Characters: [],
+      cost: '8.50',
+      currency: 'NGN',
+    });
+    expect(await sms.estimate('dúndún 🥁')).toMatchObject({
+      parts: 1,
+      ucs2Characters: ['ú', '🥁'],
+    });
+    expect((await whatsApp.batches()).data).toHaveLength(before);
   });
 
   it('wrong input is told by field, and nothing is stored', async () => {

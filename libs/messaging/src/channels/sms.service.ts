@@ -4,11 +4,12 @@ import { Ledger } from '../ledger/ledger.js';
 import type { Transaction } from '../ledger/ledger-database.js';
 import { MessageValidationError } from '../message/errors.js';
 import type { SmsMessage } from '../message/message.js';
-import { type SmsParts, smsParts, ucs2Characters } from '../message/sms-parts.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from '../ports/messaging-options.js';
+import { MESSAGING_RATE_CARD, type RateCard } from '../ports/rate-card.js';
 import { ChannelService } from './channel.service.js';
+import { type EstimateOptions, type SmsEstimate, smsEstimate } from './estimates.js';
 import { lookUpGroups } from './group-recipients.js';
 import { Intake } from './intake.js';
 import type { Receipt } from './receipt.js';
@@ -33,6 +34,7 @@ export class SmsService extends ChannelService {
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
     @Inject(Intake) private readonly intake: Intake,
     @Inject(ContactsService) private readonly contacts: ContactsService,
+    @Inject(MESSAGING_RATE_CARD) private readonly rates: RateCard,
   ) {
     super(ledger, waker);
   }
@@ -62,14 +64,9 @@ export class SmsService extends ChannelService {
     }
   }
 
-  /** Encoding and parts of a text, as it would be charged (3GPP TS 23.038). */
-  parts(text: string): SmsParts {
-    return smsParts(text);
-  }
-
-  /** The characters that make a text UCS-2, each once, the first ten; none in GSM-7. */
-  ucs2Characters(text: string): string[] {
-    return ucs2Characters(text);
+  /** What one message with this text would take and cost; nothing is sent or stored. */
+  estimate(text: string, options: EstimateOptions = {}): Promise<SmsEstimate> {
+    return smsEstimate(text, this.rates, options);
   }
 
   async #members(

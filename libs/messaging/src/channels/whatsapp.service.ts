@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Ledger } from '../ledger/ledger.js';
 import { type FieldError, MessagingConfigError } from '../message/errors.js';
 import type { MessageContent } from '../message/message.js';
-import type { TemplateDefinition } from '../message/templates.js';
+import type { Template, TemplateDefinition } from '../message/templates.js';
 import type { SubmittedMessage } from '../message/views.js';
 import type {
   WhatsAppKnownTemplate,
@@ -14,7 +14,9 @@ import { type Duration, milliseconds } from '../ports/duration.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from '../ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from '../ports/messaging-options.js';
+import { MESSAGING_RATE_CARD, type RateCard } from '../ports/rate-card.js';
 import { ChannelService, type TenantOption } from './channel.service.js';
+import { type EstimateOptions, type WhatsAppEstimate, whatsAppEstimate } from './estimates.js';
 import { Intake } from './intake.js';
 import type { Receipt } from './receipt.js';
 import type { SendOptions } from './send-options.js';
@@ -50,6 +52,7 @@ export class WhatsAppService extends ChannelService {
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
     @Inject(Intake) private readonly intake: Intake,
+    @Inject(MESSAGING_RATE_CARD) private readonly rates: RateCard,
   ) {
     super(ledger, waker);
   }
@@ -93,6 +96,24 @@ export class WhatsAppService extends ChannelService {
    */
   message(id: string, { tenant = '' }: TenantOption = {}): Promise<SubmittedMessage> {
     return this.ledger.messages.find(id, { tenant, channel: this.channel });
+  }
+
+  /**
+   * What one message would cost: a text is `service`, a template what it was approved as. Nothing is sent
+   * or stored.
+   * @param message a text, or a template of `defineTemplates()` or by name
+   */
+  estimate(
+    message: { readonly text: string } | Pick<WhatsAppTemplate, 'template' | 'category'> | Template,
+    options: EstimateOptions = {},
+  ): Promise<WhatsAppEstimate> {
+    const category =
+      'text' in message
+        ? 'service'
+        : 'name' in message
+          ? message.category
+          : (this.options.whatsapp?.templates?.[message.template]?.category ?? message.category);
+    return whatsAppEstimate(category ?? null, this.rates, options);
   }
 
   async #send(

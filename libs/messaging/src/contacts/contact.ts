@@ -65,6 +65,17 @@ export interface ContactOptions {
   readonly manager?: EntityManager;
 }
 
+export interface ContactListOptions extends ContactOptions {
+  readonly cursor?: string;
+  /** @default 100, at most 1000 */
+  readonly limit?: number;
+}
+
+export interface SuppressOptions extends ContactOptions {
+  /** @default '*', every channel */
+  readonly channel?: Channel | '*';
+}
+
 export interface SuppressionEntry {
   readonly recipient: string;
   /** `*`: every channel. */

@@ -1,44 +1,26 @@
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
-import type { Channel } from '../message/message.js';
-import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { Sql } from '../ledger/ledger-database.js';
-import { Consents } from './consents.js';
 import type {
-  ConsentEntry,
   ConsentOptions,
   ConsentState,
   Contact,
   ContactOptions,
   NewContact,
   Person,
-  SuppressionEntry,
+  SuppressOptions,
 } from './contact.js';
+import { type CsvImport, importContacts } from './contact-csv.js';
 import { ContactGroups } from './contact-groups.js';
-import { type ContactRow, ContactStore } from './contact-store.js';
-import { ContactViews } from './contact-views.js';
+import { asArray, CHANNELS, channelOf, invalid } from './contact-input.js';
+import { ContactReader } from './contact-reader.js';
 import { Erasure, type ErasureResult } from './erasure.js';
 import { InboundTimes } from './inbound-times.js';
 import { identitiesOf, isText, numbersOf, tenantOf } from './person.js';
 import { RecipientFactsReader } from './recipient-facts.js';
-import { Suppressions } from './suppressions.js';
-
-export interface ContactListOptions extends ContactOptions {
-  readonly cursor?: string;
-  /** @default 100, at most 1000 */
-  readonly limit?: number;
-}
-
-export interface SuppressOptions extends ContactOptions {
-  /** @default '*', every channel */
-  readonly channel?: Channel | '*';
-}
-
-const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const CHANNELS: readonly string[] = ['sms', 'whatsapp', 'email', 'voice', 'vas'];
 
 /**
  * Who they are, what they consented to and when they last wrote. Every method takes one person or
@@ -49,28 +31,20 @@ const CHANNELS: readonly string[] = ['sms', 'whatsapp', 'email', 'voice', 'vas']
  * await contacts.optOut('+234 801 234 5678', { channel: 'sms', source: 'keyword', evidence: 'STOP' });
  */
 @Injectable()
-export class ContactsService {
+export class ContactsService extends ContactReader {
   readonly groups: ContactGroups;
-  readonly #store: ContactStore;
-  readonly #views: ContactViews;
-  readonly #consents: Consents;
   readonly #inbound: InboundTimes;
-  readonly #suppressions: Suppressions;
   readonly #erasure: Erasure;
 
   constructor(
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(Ledger) { database }: Ledger,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
   ) {
-    const { database } = ledger;
-    this.#store = new ContactStore(database.dialect, clock);
-    this.#views = new ContactViews(database.dialect);
-    this.#consents = new Consents(database.dialect);
+    super(database, clock);
     this.#inbound = new InboundTimes(database.dialect);
-    this.#suppressions = new Suppressions(database);
-    this.#erasure = new Erasure(database.dialect, this.#suppressions);
-    this.groups = new ContactGroups(database, this.#store, clock, () => facts.somebody());
+    this.#erasure = new Erasure(database.dialect, this.suppressed);
+    this.groups = new ContactGroups(database, this.store, clock, () => facts.somebody());
   }
 
   /** Makes contacts or adds to what is known of them; in the order given. */
@@ -81,43 +55,10 @@ export class ContactsService {
     const identities = identitiesOf(asArray(contacts), 'contacts');
     const tenant = tenantOf(options);
     return this.#in(options, async (tx) => {
-      const ids = await this.#store.resolve(tx, tenant, identities);
-      const views = await this.#views.byIds(tx, ids);
+      const ids = await this.store.resolve(tx, tenant, identities);
+      const views = await this.views.byIds(tx, ids);
       return ids.map((id) => views.get(id) as Contact);
     });
-  }
-
-  /** `undefined`: nobody we know. */
-  async find(person: Person, options: ContactOptions = {}): Promise<Contact | undefined> {
-    const reader = this.#reader(options);
-    const row = await this.#row(reader, person, tenantOf(options));
-    return row && (await this.#views.byIds(reader, [row.id])).get(row.id);
-  }
-
-  /** By the id its views give; `undefined`: none of this tenant's. */
-  async get(id: string, options: ContactOptions = {}): Promise<Contact | undefined> {
-    if (!CONTACT_ID.test(id)) return undefined;
-    const found = (await this.#views.byIds(this.#reader(options), [id])).get(id);
-    return found?.tenant === tenantOf(options) ? found : undefined;
-  }
-
-  /** Oldest first. */
-  async list(options: ContactListOptions = {}): Promise<Page<Contact>> {
-    const { cursor, limit = 100 } = options;
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
-      throw new MessageValidationError([{ path: 'limit', message: 'must be 1 to 1000' }]);
-    const reader = this.#reader(options);
-    const after = cursor === undefined ? [] : [decodeCursor(cursor, 'uuid')];
-    const rows = await reader.all<{ id: string }>(
-      `SELECT id FROM messaging_contact WHERE tenant = ? ${cursor === undefined ? '' : 'AND id > ?'} ORDER BY id LIMIT ?`,
-      [tenantOf(options), ...after, limit + 1],
-    );
-    const ids = rows.slice(0, limit).map(({ id }) => id);
-    const views = await this.#views.byIds(reader, ids);
-    return {
-      data: ids.map((id) => views.get(id) as Contact),
-      nextCursor: rows.length > limit ? encodeCursor(ids.at(-1) as string) : null,
-    };
   }
 
   /** They want messages on this channel. */
@@ -128,13 +69,6 @@ export class ContactsService {
   /** They want no more messages on this channel: nothing that has not left yet leaves. */
   optOut(people: Person | readonly Person[], options: ConsentOptions): Promise<void> {
     return this.#consent(people, options, 'opted_out');
-  }
-
-  /** Every consent they gave and took back, oldest first. */
-  async consentHistory(person: Person, options: ContactOptions = {}): Promise<ConsentEntry[]> {
-    const reader = this.#reader(options);
-    const row = await this.#row(reader, person, tenantOf(options));
-    return row ? this.#consents.history(reader, row.id) : [];
   }
 
   /**
@@ -153,7 +87,7 @@ export class ContactsService {
     const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
     await this.#in(options, async (tx) => {
-      const [contact = ''] = await this.#store.resolve(tx, tenant, identities);
+      const [contact = ''] = await this.store.resolve(tx, tenant, identities);
       await this.#inbound.record(tx, [{ contact, sender, at }]);
     });
   }
@@ -168,7 +102,7 @@ export class ContactsService {
     const numbers = numbersOf(asArray(recipients));
     const entry = { channel: channelOf(options), reason, at: this.clock.now() };
     const tenant = tenantOf(options);
-    await this.#in(options, (tx) => this.#suppressions.add(tx, tenant, numbers, entry));
+    await this.#in(options, (tx) => this.suppressed.add(tx, tenant, numbers, entry));
   }
 
   /** Takes back a `suppress()` with the same channel. */
@@ -178,12 +112,7 @@ export class ContactsService {
   ): Promise<void> {
     const numbers = numbersOf(asArray(recipients));
     const [tenant, channel] = [tenantOf(options), channelOf(options)];
-    await this.#in(options, (tx) => this.#suppressions.remove(tx, tenant, numbers, channel));
-  }
-
-  /** The suppression list, by number. */
-  async suppressions(options: ContactListOptions = {}): Promise<Page<SuppressionEntry>> {
-    return this.#suppressions.list(this.#reader(options), tenantOf(options), options);
+    await this.#in(options, (tx) => this.suppressed.remove(tx, tenant, numbers, channel));
   }
 
   /**
@@ -196,7 +125,7 @@ export class ContactsService {
     const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
     return this.#in(options, async (tx) => {
-      const row = (await this.#store.lookUp(tx, tenant, identities)).of(identities[0]!);
+      const row = (await this.store.lookUp(tx, tenant, identities)).of(identities[0]!);
       const phone = row?.phone ?? identities[0]?.phone ?? null;
       return this.#erasure.erase(tx, tenant, row?.id, phone, this.clock.now());
     });
@@ -220,9 +149,9 @@ export class ContactsService {
     const identities = identitiesOf(asArray(people), 'people');
     const tenant = tenantOf(options);
     await this.#in(options, async (tx) => {
-      const ids = await this.#store.resolve(tx, tenant, identities);
+      const ids = await this.store.resolve(tx, tenant, identities);
       const consent = { channel, state, at, source, evidence: evidence ?? null };
-      await this.#consents.record(
+      await this.consents.record(
         tx,
         [...new Set(ids)].map((contact) => ({ contact, ...consent })),
         this.clock.now(),
@@ -239,40 +168,40 @@ export class ContactsService {
     return Math.min(at.getTime(), now);
   }
 
-  async #row(
-    reader: Pick<Sql, 'all'>,
-    person: Person,
-    tenant: string,
-  ): Promise<ContactRow | undefined> {
-    const identities = identitiesOf([person], 'person');
-    return (await this.#store.lookUp(reader, tenant, identities)).of(identities[0]!);
-  }
-
-  #reader({ manager }: ContactOptions): Pick<Sql, 'all'> {
-    const { database } = this.ledger;
-    return manager ? database.join(manager) : database;
-  }
-
   async #in<T>({ manager }: ContactOptions, work: (tx: Sql) => Promise<T>): Promise<T> {
-    const { database } = this.ledger;
+    const { database } = this;
     try {
       return await (manager ? work(database.join(manager)) : database.transaction(work));
     } finally {
       this.facts.somebody();
     }
   }
-}
 
-function asArray<T>(value: T | readonly T[]): readonly T[] {
-  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
-}
-
-function channelOf({ channel = '*' }: SuppressOptions): string {
-  if (channel !== '*' && !CHANNELS.includes(channel))
-    throw invalid('channel', `must be * or one of ${CHANNELS.join(', ')}`);
-  return channel;
-}
-
-function invalid(path: string, message: string): MessageValidationError {
-  return new MessageValidationError([{ path, message }]);
+  /**
+   * Reads contacts from CSV as it comes, a few hundred rows at a time: columns `phone`, `bsuid`, `name`, and
+   * for each channel its consent (`whatsapp`: `opted_in`, `opted_out` or nothing), `whatsapp_at` and
+   * `whatsapp_source`. A bad row is left out and told; calling again with the same file changes nothing.
+   *
+   * @throws MessageValidationError where it is no CSV or its header is unknown; rows before that stay
+   */
+  importCsv(
+    source: Readable | AsyncIterable<string | Uint8Array> | Iterable<string>,
+    options: Pick<ContactOptions, 'tenant'> = {},
+  ): Promise<CsvImport> {
+    const tenant = tenantOf(options);
+    const now = this.clock.now();
+    return importContacts(Readable.from(source), now, (rows) =>
+      this.#in({}, async (tx) => {
+        const ids = await this.store.resolve(
+          tx,
+          tenant,
+          rows.map(({ identity }) => identity),
+        );
+        const said = rows.flatMap(({ consents }, n) =>
+          consents.map((consent) => ({ ...consent, contact: ids[n] as string })),
+        );
+        await this.consents.record(tx, said, now);
+      }),
+    );
+  }
 }

@@ -23,7 +23,8 @@ export async function judgePlanned(
     offsets.set(batch.id, offset);
     const { tenant, channel, sender, content } = batch;
     const recipients = batch.recipients.map(({ recipient }) => recipient);
-    asked.push({ message: { tenant, channel, sender, content }, recipients });
+    const message = { tenant, channel, sender, content, batchId: batch.id };
+    asked.push({ message, recipients });
     offset += recipients.length;
   }
   const rulings = await policy.review(asked, 'dispatch');
@@ -39,8 +40,8 @@ export async function judgeReady<T extends { readonly submission: Submission }>(
   const of: T[] = [];
   const asked: Addressed[] = [];
   for (const item of items) {
-    const { tenant, channel, sender, content, recipients } = item.submission;
-    asked.push({ message: { tenant, channel, sender, content }, recipients });
+    const { tenant, channel, sender, content, batchId, recipients } = item.submission;
+    asked.push({ message: { tenant, channel, sender, content, batchId }, recipients });
     for (let n = 0; n < recipients.length; n++) of.push(item);
   }
   const found = new Map<T, Ruling>();

@@ -60,6 +60,8 @@ export interface Dialect {
   updateFrom(update: UpdateFrom): string;
   /** Deletes the rows of `table` whose `key` is in the source's `v_id`. */
   deleteFrom(table: string, key: string, ids: RowSource): string;
+  /** A member of a JSON text, as text; null where it is not there. */
+  jsonField(column: string, name: string): string;
   placeholders(sql: string): string;
 }
 
@@ -115,6 +117,7 @@ const postgres: Dialect = {
   updateFrom: fromClause,
   deleteFrom: (table, key, { sql }) =>
     `DELETE FROM ${table} USING ${sql} WHERE ${table}.${key} = v_id`,
+  jsonField: (column, name) => `(CAST(${column} AS json) ->> '${name}')`,
   placeholders: memoise((sql) => {
     let n = 0;
     return sql.replaceAll('?', () => `$${++n}`);
@@ -144,6 +147,7 @@ const sqlite: Dialect = {
   updateFrom: fromClause,
   deleteFrom: (table, key, { sql }) =>
     `DELETE FROM ${table} WHERE ${key} IN (SELECT v_id FROM ${sql})`,
+  jsonField: (column, name) => `(${column} ->> '${name}')`,
   placeholders: (sql) => sql,
 };
 
@@ -179,6 +183,7 @@ const mysql: Dialect = {
     `UPDATE ${rows.sql} STRAIGHT_JOIN ${table} FORCE INDEX (${index}) ON ${where} SET ${set}`,
   deleteFrom: (table, key, { sql }) =>
     `DELETE ${table} FROM ${sql} STRAIGHT_JOIN ${table} ON ${table}.${key} = v_id`,
+  jsonField: (column, name) => `JSON_UNQUOTE(JSON_EXTRACT(${column}, '$.${name}'))`,
   placeholders: (sql) => sql,
 };
 

@@ -14,6 +14,7 @@ import { LedgerDatabase } from './ledger-database.js';
 import { MessageTimelines } from './message-timelines.js';
 import { migrate, type Migrations } from './migrator.js';
 import { OutcomeRecorder } from './outcome.recorder.js';
+import { RecentSends } from './recent-sends.js';
 import { ReportLog } from './report-log.js';
 import { ReportPolls } from './report-polls.js';
 import { ReportRecorder } from './report.recorder.js';
@@ -56,6 +57,7 @@ export class Ledger {
   readonly reportLog: ReportLog;
   readonly notices = new StatusNotices();
   readonly messages: SubmittedMessages;
+  readonly recentSends: RecentSends;
   readonly timelines: MessageTimelines;
   readonly reportPolls: ReportPolls;
   readonly retention: Retention;
@@ -86,6 +88,7 @@ export class Ledger {
       (references) => this.reports.matchWaiting(references),
     );
     this.reportLog = new ReportLog(database);
+    this.recentSends = new RecentSends(database);
     this.messages = new SubmittedMessages(database);
     this.timelines = new MessageTimelines(this.messages, this.reportLog);
     this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);

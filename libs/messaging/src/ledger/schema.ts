@@ -9,6 +9,7 @@ import {
 import { HeldLanes1700000000310 } from './migrations/held-lanes.migration.js';
 import { Ledger1700000000000 } from './migrations/ledger.migration.js';
 import { Policy1700000000100 } from './migrations/policy.migration.js';
+import { RecipientIndex1700000000330 } from './migrations/recipient-index.migration.js';
 
 export const LEDGER_ENTITIES = [
   BatchEntity,
@@ -18,6 +19,9 @@ export const LEDGER_ENTITIES = [
   ReportEntity,
   LaneEntity,
 ];
+
+/** Only for apps that cap the frequency: every message pays for the index. */
+export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1700000000330];
 
 export const LEDGER_MIGRATIONS = [Ledger1700000000000, Policy1700000000100, HeldLanes1700000000310];
 

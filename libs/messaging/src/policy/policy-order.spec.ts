@@ -1,14 +1,17 @@
 import { expect, it } from '@jest/globals';
+import type { RecentSends } from '../ledger/recent-sends.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
+import type { PolicyOptions } from '../ports/policy-options.js';
 import { policiesInOrder } from './policy-order.js';
 
 const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };
-const names = (...of: Parameters<typeof policiesInOrder>) =>
-  policiesInOrder(...of).map(({ name }) => name);
+const names = (options: PolicyOptions, others: MessagingPolicy[]) =>
+  policiesInOrder(options, others, {} as RecentSends).map(({ name }) => name);
 
-it('the opt-in comes first, the app’s own policies last, quiet hours only where they are set', () => {
+it('the opt-in comes first, the app’s own policies last, quiet hours and caps only where they are set', () => {
   expect(names({}, [own])).toEqual(['opt-in-required', 'opted-out', 'service-window', 'own']);
   expect(names({ quietHours: { from: '21:00', to: '08:00' } }, [])).toContain('quiet-hours');
+  expect(names({ frequencyCap: { sms: { max: 1, per: '1h' } } }, [])).toContain('frequency-cap');
 });
 
 it('policies are removed and reordered by name', () => {

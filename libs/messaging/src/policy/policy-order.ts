@@ -2,6 +2,8 @@ import { MessagingConfigError } from '../message/errors.js';
 import { milliseconds } from '../ports/duration.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
+import type { RecentSends } from '../ledger/recent-sends.js';
+import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
 import { OptInRequiredPolicy } from './opt-in-required.policy.js';
 import { OptedOutPolicy } from './opted-out.policy.js';
 import { QuietHoursPolicy } from './quiet-hours.policy.js';
@@ -15,9 +17,10 @@ import { SERVICE_WINDOW, ServiceWindowPolicy } from './service-window.policy.js'
 export function policiesInOrder(
   options: PolicyOptions,
   own: readonly MessagingPolicy[],
+  recent: RecentSends,
 ): MessagingPolicy[] {
   const { remove = [], order = [] } = options;
-  const all = [...builtIn(options), ...own];
+  const all = [...builtIn(options, recent), ...own];
   const names = new Set<string>();
   for (const { name } of all) {
     if (names.has(name))
@@ -35,7 +38,10 @@ export function policiesInOrder(
   return all.filter(({ name }) => !remove.includes(name)).sort((a, b) => place(a) - place(b));
 }
 
-function builtIn({ serviceWindow = {}, quietHours }: PolicyOptions): MessagingPolicy[] {
+function builtIn(
+  { serviceWindow = {}, quietHours, frequencyCap }: PolicyOptions,
+  recent: RecentSends,
+): MessagingPolicy[] {
   const margin = milliseconds('policy.serviceWindow.margin', serviceWindow.margin ?? '1m');
   if (margin >= SERVICE_WINDOW)
     throw new MessagingConfigError('policy.serviceWindow.margin: must be shorter than 24 hours');
@@ -44,5 +50,6 @@ function builtIn({ serviceWindow = {}, quietHours }: PolicyOptions): MessagingPo
     new OptedOutPolicy(),
     new ServiceWindowPolicy(margin, serviceWindow.substitute),
     ...(quietHours ? [new QuietHoursPolicy(quietHours)] : []),
+    ...(frequencyCap ? [new FrequencyCapPolicy(capsOf(frequencyCap), recent)] : []),
   ];
 }

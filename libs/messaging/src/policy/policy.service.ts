@@ -4,6 +4,8 @@ import type { Channel } from '../message/message.js';
 import { normaliseRecipients } from '../message/phone-number.js';
 import { MessageValidationError } from '../message/errors.js';
 import type { Verdict } from '../ports/messaging-policy.js';
+import type { Addressed } from './judged-slice.js';
+import { PolicyError, type RecipientDenial } from './policy-error.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
 /** A message as the policies see it. */
@@ -36,14 +38,36 @@ export class PolicyService {
 
   /** @throws MessageValidationError naming each number that is none */
   async explain(message: ExplainedMessage): Promise<PolicyExplanation[]> {
-    const { channel, tenant = '', from: sender, content } = message;
-    const to = typeof message.to === 'string' ? [message.to] : message.to;
-    const { recipients, errors } = normaliseRecipients(to);
-    if (errors.length > 0) throw new MessageValidationError(errors);
-    const all = await this.pipeline.explain({
-      message: { channel, tenant, sender, content },
-      recipients,
-    });
-    return recipients.map((recipient, index) => ({ recipient, verdicts: all[index] ?? [] }));
+    const addressed = addressedOf(message);
+    const all = await this.pipeline.explain(addressed);
+    return addressed.recipients.map((recipient, index) => ({
+      recipient,
+      verdicts: all[index] ?? [],
+    }));
   }
+
+  /**
+   * Resolves where every recipient may be sent the message now, or later.
+   * @throws PolicyError naming those who may not
+   * @throws MessageValidationError naming each number that is none
+   */
+  async require(message: ExplainedMessage): Promise<void> {
+    const addressed = addressedOf(message);
+    const rulings = await this.pipeline.review([addressed], 'explain');
+    const denials: RecipientDenial[] = [];
+    for (const [place, ruling] of rulings) {
+      if (ruling.decision !== 'deny') continue;
+      const { code, reason, policy } = ruling;
+      denials.push({ recipient: addressed.recipients[place] as string, code, reason, policy });
+    }
+    const [first, ...others] = denials;
+    if (first) throw new PolicyError([first, ...others]);
+  }
+}
+
+function addressedOf(message: ExplainedMessage): Addressed {
+  const { channel, tenant = '', from: sender, to, content } = message;
+  const { recipients, errors } = normaliseRecipients(typeof to === 'string' ? [to] : to);
+  if (errors.length > 0) throw new MessageValidationError(errors);
+  return { message: { channel, tenant, sender, content }, recipients };
 }

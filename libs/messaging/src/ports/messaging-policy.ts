@@ -18,6 +18,8 @@ export interface PolicyMessage {
   readonly channel: Channel;
   readonly sender: string;
   readonly content: MessageContent;
+  /** The batch it is in, once it is accepted: with the recipient it names the message. */
+  readonly batchId?: string;
 }
 
 /** One message to one recipient. */

@@ -1,3 +1,4 @@
+import type { MessageCategory } from '../message/category.js';
 import type { MessageContent } from '../message/message.js';
 import type { Duration } from './duration.js';
 import type { PolicyItem } from './messaging-policy.js';
@@ -22,6 +23,14 @@ export interface ServiceWindowOptions {
   readonly substitute?: (item: PolicyItem) => MessageContent | undefined;
 }
 
+/** What is capped: SMS, or WhatsApp messages of a category. */
+export type CappedCategory = 'sms' | MessageCategory;
+
+/** At most `max` messages of a category to anybody in any window of `per`. */
+export type FrequencyCapOptions = Readonly<
+  Partial<Record<CappedCategory, { readonly max: number; readonly per: Duration }>>
+>;
+
 /** Which policies run, in which order, and how the built-in ones decide. */
 export interface PolicyOptions {
   /** Names of policies that do not run. */
@@ -31,4 +40,10 @@ export interface PolicyOptions {
   /** @default off */
   readonly quietHours?: QuietHoursOptions;
   readonly serviceWindow?: ServiceWindowOptions;
+  /**
+   * Needs the index that `FREQUENCY_CAP_MIGRATIONS` makes (by itself with `migrate`), which every
+   * message pays for.
+   * @default off
+   */
+  readonly frequencyCap?: FrequencyCapOptions;
 }

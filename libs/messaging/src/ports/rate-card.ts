@@ -33,6 +33,8 @@ export interface PriceList {
   readonly whatsapp?: Readonly<Partial<Record<MessageCategory, string>>>;
 }
 
+export const MESSAGING_RATE_CARD = Symbol('MESSAGING_RATE_CARD');
+
 const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
 const CURRENCY = /^[A-Z]{3}$/;
 

@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { TestingModule } from '@nestjs/testing';
+import { ContactsService, MessageValidationError } from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { bootApp } from './policy-app.js';
+
+describeEachDatabase('contacts as CSV', (database) => {
+  let app: TestingModule;
+  let contacts: ContactsService;
+
+  beforeAll(async () => {
+    app = await bootApp(database.options());
+    contacts = app.get(ContactsService);
+  });
+  afterAll(() => app.close());
+
+  it('what is exported is imported again, and no cell is a formula', async () => {
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    await contacts.upsert(
+      [
+        { phone: '2348012345678', bsuid: 'NG.1', name: '=HYPERLINK("http://evil","x")' },
+        { phone: '2348012345679', name: 'Ọlá, "the\nfirst"' },
+        { bsuid: '@NG.3', name: '+1' },
+      ],
+      { tenant: 'from' },
+    );
+    await contacts.optIn('2348012345678', {
+      channel: 'whatsapp',
+      source: '-2+3',
+      at,
+      tenant: 'from',
+    });
+    await contacts.optOut('2348012345679', {
+      channel: 'sms',
+      source: 'keyword',
+      at,
+      tenant: 'from',
+    });
+    const csv = await text(contacts.exportCsv({ tenant: 'from' }));
+    for (const cell of csv.split(/[,\n]/)) expect(cell).not.toMatch(/^"?[=+@\t\r-]/);
+
+    const source = Readable.from(Buffer.from(csv));
+    expect(await contacts.importCsv(source, { tenant: 'to' })).toEqual({
+      imported: 3,
+      failed: 0,
+      errors: [],
+    });
+    const [from, to] = await Promise.all(
+      ['from', 'to'].map(async (tenant) =>
+        (await contacts.list({ tenant })).data.map(({ phone, bsuid, name, consents }) => ({
+          phone,
+          bsuid,
+          name,
+          consents,
+        })),
+      ),
+    );
+    expect(to).toEqual(from);
+    expect(to).toHaveLength(3);
+  });
+
+  it('a bad row is told with its line and fails no other', async () => {
+    const tenant = 'rows';
+    await contacts.upsert([{ phone: '2348012345001' }, { bsuid: 'NG.taken' }], { tenant });
+    const csv = [
+      '\uFEFFPhone,bsuid,whatsapp,whatsapp_at',
+      '2348012345670,,opted_in,2026-01-01T00:00:00Z',
+      'nobody,,,',
+      ',,,',
+      '2348012345671,,maybe,',
+      '2348012345672,,opted_in,yesterday',
+      '2348012345001,NG.taken,,',
+      '2348012345673,,,,one,too,many',
+      '+234 801 234 5674,NG.4,,',
+    ].join('\r\n');
+    const result = await contacts.importCsv([csv], { tenant });
+    expect(result).toMatchObject({ imported: 2, failed: 6 });
+    expect(result.errors.map(({ line, path }) => [line, path])).toEqual(
+      expect.arrayContaining([
+        [3, 'phone'],
+        [4, 'row'],
+        [5, 'whatsapp'],
+        [6, 'whatsapp_at'],
+        [7, 'row'],
+        [8, 'row'],
+      ]),
+    );
+    expect(await contacts.find('2348012345670', { tenant })).toMatchObject({
+      consents: { whatsapp: { state: 'opted_in', source: 'import' } },
+    });
+    expect(await contacts.find('2348012345674', { tenant })).toMatchObject({ bsuid: 'NG.4' });
+    expect(await contacts.find('2348012345670')).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'header'],
+    ['name\nAde\n', 'must name phone or bsuid'],
+    ['phone,credit_card\n1,2\n', 'credit_card'],
+    ['phone,phone\n1,2\n', 'twice'],
+    [`phone,name\n2348012345675,"${'x'.repeat(100_000)}"\n`, 'longer than 65536'],
+    ['phone,name\n2348012345675,"x"y\n', 'line 2'],
+  ])('%#: a file that is none is told, and nothing of it stays', async (csv, told) => {
+    const wrong = contacts.importCsv(Readable.from([csv]), { tenant: 'none' });
+    await expect(wrong).rejects.toBeInstanceOf(MessageValidationError);
+    await expect(wrong).rejects.toThrow(told);
+    expect((await contacts.list({ tenant: 'none' })).data).toEqual([]);
+  });
+
+  it('many rows go through in pieces, and the source’s own failure is told', async () => {
+    const tenant = 'many';
+    async function* rows(count: number, end?: Error) {
+      yield 'phone\n';
+      for (let n = 0; n < count; n++) yield `${2_348_020_000_000 + n}\n`;
+      if (end) throw end;
+    }
+    expect(await contacts.importCsv(rows(2_345), { tenant })).toMatchObject({ imported: 2_345 });
+    const csv = await text(contacts.exportCsv({ tenant }));
+    expect(csv.trimEnd().split('\n')).toHaveLength(2_346);
+    await expect(
+      contacts.importCsv(rows(10, new Error('the upload broke')), { tenant }),
+    ).rejects.toThrow('the upload broke');
+  });
+});

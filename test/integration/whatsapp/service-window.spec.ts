@@ -1,0 +1,152 @@
+import { afterEach, expect, it } from '@jest/globals';
+import type { TestingModule } from '@nestjs/testing';
+import {
+  type Clock,
+  ContactsService,
+  type MessageContent,
+  type MessagingOptions,
+  SmsService,
+  WhatsAppService,
+} from '@dundun/messaging';
+import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { HeldTransport } from '../policy/held.transport.js';
+import { bootApp } from '../policy/policy-app.js';
+
+const OURS = '2348000000001';
+const HOUR = 3_600_000;
+const MARGIN = 60_000;
+const template: MessageContent = {
+  kind: 'template',
+  template: 'still_there',
+  language: 'en',
+  params: [],
+};
+
+class LeapingClock implements Clock {
+  leap = 0;
+  now = () => systemClock.now() + this.leap;
+  monotonic = () => systemClock.monotonic() + this.leap;
+  id = () => systemClock.id();
+}
+
+describeEachDatabase('the customer service window', (database) => {
+  let app: TestingModule;
+  let whatsApp: WhatsAppService;
+  let contacts: ContactsService;
+  let transport: HeldTransport;
+  let clock: LeapingClock;
+  let next = 0;
+
+  async function boot(options: Partial<MessagingOptions> = {}): Promise<string> {
+    transport = new HeldTransport();
+    clock = new LeapingClock();
+    const lane = `window ${next}`;
+    app = await bootApp(
+      database.options(),
+      { transport: () => transport, whatsapp: { from: OURS }, lane: () => lane, ...options },
+      { clock },
+    );
+    whatsApp = app.get(WhatsAppService);
+    contacts = app.get(ContactsService);
+    const to = `23480${80_000_000 + next++ * 10}`;
+    await contacts.optIn(to, { channel: 'whatsapp', source: 'test' });
+    return to;
+  }
+  afterEach(() => app.close());
+
+  /** What an earlier test left behind is sent, too. */
+  const sentOf = (id: string) => transport.submissions.filter(({ batchId }) => batchId === id);
+  const text = (to: string) => whatsApp.sendText({ to, text: 'Hello' });
+  const starts = (to: string) =>
+    whatsApp.sendTemplate({ to, template: 'hello', language: 'en', category: 'utility' });
+
+  // Interface section 3.1, row by row, with the template that is always allowed beside.
+  it('opens when the customer writes, closes when 24 hours have passed', async () => {
+    const to = await boot();
+    const writes = () => contacts.recordInbound(to, { sender: OURS });
+    const states: [trigger: () => unknown, open: boolean][] = [
+      [() => undefined, false],
+      [() => starts(to), false],
+      [writes, true],
+      [() => text(to), true],
+      [() => (clock.leap += 24 * HOUR - MARGIN - 10_000), true],
+      [() => (clock.leap += 10_000), false],
+      [writes, true],
+      [() => (clock.leap += 12 * HOUR), true],
+      [writes, true],
+      [() => (clock.leap += 23 * HOUR), true],
+      [() => (clock.leap += HOUR), false],
+    ];
+    for (const [index, [trigger, open]] of states.entries()) {
+      await trigger();
+      const told = await text(to).then(
+        () => 'sent',
+        (error: { code: string }) => error.code,
+      );
+      expect([index, told]).toEqual([index, open ? 'sent' : 'window_closed']);
+      expect((await starts(to)).recipients).toBe(1);
+    }
+  });
+
+  it('what was accepted while it was open and is due when it is closed is never sent', async () => {
+    const to = await boot();
+    await contacts.recordInbound(to, { sender: OURS });
+    const sendAt = new Date(clock.now() + HOUR);
+    const receipt = await whatsApp.sendText({ to, text: 'Hello', sendAt });
+    clock.leap += 24 * HOUR;
+    await whatsApp.reschedule(receipt.id, new Date());
+    await eventually(async () =>
+      expect(await whatsApp.message(`${receipt.id}-0`)).toMatchObject({
+        status: 'rejected',
+        errorCode: 'window_closed',
+      }),
+    );
+    expect(sentOf(receipt.id)).toEqual([]);
+  });
+
+  it('or the app’s template goes in its place, and the ledger says so', async () => {
+    const to = await boot({ policy: { serviceWindow: { substitute: () => template } } });
+    await contacts.recordInbound(to, { sender: OURS });
+    const sendAt = new Date(clock.now() + HOUR);
+    const receipt = await whatsApp.sendText({ to, text: 'Hello', sendAt });
+    clock.leap += 24 * HOUR;
+    await whatsApp.reschedule(receipt.id, new Date());
+    await eventually(async () =>
+      expect(await whatsApp.message(`${receipt.id}-0`)).toMatchObject({
+        status: 'sent',
+        content: template,
+      }),
+    );
+    expect(sentOf(receipt.id).map(({ content }) => content)).toEqual([template]);
+    expect((await whatsApp.batch(receipt.id)).content).toEqual({ kind: 'text', text: 'Hello' });
+  });
+
+  it('of a number that is left to the service, it opens by a message to any number', async () => {
+    const to = await boot({ whatsapp: {} });
+    await expect(text(to)).rejects.toMatchObject({ code: 'window_closed' });
+    await contacts.recordInbound(to, { sender: '2348000000002' });
+    expect((await text(to)).recipients).toBe(1);
+    await expect(whatsApp.sendText({ from: OURS, to, text: 'x' })).rejects.toMatchObject({
+      code: 'window_closed',
+    });
+  });
+
+  it('groups of the service pass through whole where they are upstream’s', async () => {
+    const to = await boot({ upstreamGroups: true });
+    const own = await contacts.groups.create('Ours');
+    await contacts.groups.add(own.id, [to]);
+    const sms = app.get(SmsService);
+    const groups = ['grp_0123456789abc', own.id];
+    const { id, recipients } = await sms.send({
+      from: 'ACME',
+      to: [to, ...groups, groups[0]!],
+      body: 'Hello',
+    });
+    expect(recipients).toBe(3);
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 3 }));
+    expect(sentOf(id).flatMap((one) => one.recipients)).toEqual([to, ...groups]);
+    await expect(sms.send({ from: 'ACME', to: ['grp_short'], body: 'x' })).rejects.toThrow('to[0]');
+  });
+});

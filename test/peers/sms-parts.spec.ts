@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { smsParts } from '@dundun/messaging';
+
+const load = createRequire(import.meta.url);
+const { SegmentedMessage } = load('sms-segments-calculator') as {
+  SegmentedMessage: new (text: string) => {
+    readonly encodingName: 'GSM-7' | 'UCS-2';
+    readonly segments: readonly unknown[];
+  };
+};
+const splitter = load('split-sms') as {
+  split(text: string): { readonly characterSet: string; readonly parts: readonly unknown[] };
+};
+
+const segments = (text: string) => {
+  const { encodingName: encoding, segments: all } = new SegmentedMessage(text);
+  return { encoding, parts: all.length };
+};
+const split = (text: string) => {
+  const { characterSet, parts } = splitter.split(text);
+  return { encoding: characterSet === 'GSM' ? 'GSM-7' : 'UCS-2', parts: parts.length };
+};
+const ours = (text: string) => {
+  const { encoding, parts } = smsParts(text);
+  return { encoding, parts };
+};
+
+const GSM =
+  '@£$¥èéùìòÇ\nØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCXYZÄÖÑÜ§¿abcxyzäöñüà^{}\\[~]|€';
+const gsm = fc.string({ unit: fc.constantFrom(...GSM), maxLength: 700 });
+/** Characters that stand alone: nothing that joins its neighbours to one. */
+const single = fc.string({ unit: fc.constantFrom(...'ab ç日本語ạẹ–”👍🥁😀Я'), maxLength: 300 });
+/** Several characters that are seen as one. */
+const clusters = fc.string({
+  unit: fc.constantFrom('a', 'é', 'e\u0301', '👩‍👩‍👧‍👦', '🇳🇬', '👍🏿', '日'),
+  maxLength: 120,
+});
+
+describe('parts, as two public calculators count them', () => {
+  it('of GSM-7 texts: all three agree', () => {
+    fc.assert(
+      fc.property(gsm, (text) => {
+        expect(ours(text)).toEqual(segments(text));
+        expect(ours(text)).toEqual(split(text));
+      }),
+    );
+  });
+
+  it('of texts that need UCS-2, pairs among them: all three agree', () => {
+    fc.assert(
+      fc.property(single, (text) => {
+        expect(ours(text)).toEqual(segments(text));
+        expect(ours(text)).toEqual(split(text));
+      }),
+    );
+  });
+
+  // 3GPP TS 23.040 knows 16-bit units alone; phones put the parts together again before they draw.
+  it('sms-segments-calculator never splits what is seen as one, and so may count more', () => {
+    fc.assert(
+      fc.property(clusters, (text) => {
+        expect(ours(text)).toEqual(split(text));
+        expect(segments(text).encoding).toBe(ours(text).encoding);
+        expect(segments(text).parts).toBeGreaterThanOrEqual(ours(text).parts);
+      }),
+    );
+    const flags = '🇳🇬'.repeat(33);
+    expect(segments(flags).parts).toBeGreaterThan(ours(flags).parts);
+  });
+});
