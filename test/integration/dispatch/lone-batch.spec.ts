@@ -5,6 +5,8 @@ import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';
 
 const MAX_ATTEMPTS = 3;
+/** The provider's own wish, in milliseconds: our backoff would grow with every try. */
+const SOON = 5;
 
 describeEachDatabase('a batch alone in its lane', (database) => {
   let fixture: DispatchFixture;
@@ -14,8 +16,8 @@ describeEachDatabase('a batch alone in its lane', (database) => {
   afterEach(() => fixture.clear());
 
   it.each([
-    ['refused', new RetryableFailure('http_503', 'x')],
-    ['uncertain', new UncertainFailure('http_500', 'x')],
+    ['refused', new RetryableFailure('http_503', 'x', SOON)],
+    ['uncertain', new UncertainFailure('http_500', 'x', SOON)],
   ])('outlives an outage (%s), however many tries that takes', async (_, failure) => {
     const { send, sms, transport } = await fixture.boot({ maxAttempts: MAX_ATTEMPTS });
     let away = true;
@@ -31,8 +33,8 @@ describeEachDatabase('a batch alone in its lane', (database) => {
   });
 
   it.each([
-    ['refused', new RetryableFailure('http_503', 'x'), 'failed'],
-    ['uncertain', new UncertainFailure('http_500', 'x'), 'unknown'],
+    ['refused', new RetryableFailure('http_503', 'x', SOON), 'failed'],
+    ['uncertain', new UncertainFailure('http_500', 'x', SOON), 'unknown'],
   ])(
     'is given up (%s) once another lane shows that the provider is there',
     async (_, failure, end) => {
@@ -55,7 +57,7 @@ describeEachDatabase('a batch alone in its lane', (database) => {
   it('is given up once it has been tried for too long', async () => {
     const { send, sms, transport } = await fixture.boot({ maxAttempts: MAX_ATTEMPTS, retryFor: 0 });
     transport.script = () => {
-      throw new RetryableFailure('http_503', 'x');
+      throw new RetryableFailure('http_503', 'x', SOON);
     };
     const id = await send('too long');
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ failed: 1 }));
