@@ -1,4 +1,4 @@
-import { MessagingModule, type MessagingOptions } from '@dundun/messaging';
+import { type EngineFactory, MessagingModule, type MessagingOptions } from '@dundun/messaging';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
@@ -19,13 +19,18 @@ import { WhatsAppModule } from './whatsapp/whatsapp.module.js';
 /** The gateway: the library over the gateway's database, and a surface to each side. */
 @Module({})
 export class AppModule {
-  static for(environment: Environment, dataSource: DataSource): DynamicModule {
+  /** @param engine none: each process finds its lanes through the database */
+  static for(
+    environment: Environment,
+    dataSource: DataSource,
+    engine?: EngineFactory,
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [
         EnvironmentModule.for(environment),
         DatabaseModule.over(dataSource),
-        messaging(environment, { dispatch: true }),
+        messaging(environment, { dispatch: environment.ROLE !== 'api', callbacks: true, engine }),
         MetricsModule,
         AccountsModule,
         SmsModule,
@@ -48,7 +53,7 @@ export class OperatorModule {
       imports: [
         EnvironmentModule.for(environment),
         DatabaseModule.over(dataSource),
-        messaging(environment, { dispatch: false }),
+        messaging(environment, { dispatch: false, callbacks: false }),
         AccountsModule,
         WebhookEndpointsModule,
       ],
@@ -56,14 +61,25 @@ export class OperatorModule {
   }
 }
 
-function messaging(environment: Environment, { dispatch }: { dispatch: boolean }): DynamicModule {
+interface MessagingRole {
+  readonly dispatch: boolean;
+  /** Takes the carrier's callbacks, where it calls. */
+  readonly callbacks: boolean;
+  readonly engine?: EngineFactory | undefined;
+}
+
+function messaging(
+  environment: Environment,
+  { dispatch, callbacks: called, engine }: MessagingRole,
+): DynamicModule {
   const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
   return MessagingModule.forRootAsync({
     isGlobal: true,
-    callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
+    callbackPath: called && callbacks ? CARRIER_CALLBACK_PATH : false,
     useFactory: (): MessagingOptions => ({
       transport,
       dispatch,
+      ...(engine && { engine }),
       migrate: false,
       lease: environment.LEASE,
       maxRecipients: environment.MAX_RECIPIENTS,

@@ -9,10 +9,14 @@ import type { Environment } from './config/environment.js';
 import { openGatewayDatabase } from './config/database.module.js';
 import { EnvironmentError } from './config/environment-error.js';
 import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
+import { engineOf } from './engine.js';
 import { HttpFront } from './http/http-front.js';
 import { continueTraces } from './http/trace-ingress.js';
 import { serveOpenApi } from './openapi.page.js';
 import { GATEWAY_TABLES } from './tables.js';
+
+/** What a worker is asked for, by whatever keeps it running. */
+const WORKER_SERVES = ['/health/', '/metrics'];
 
 /** A running gateway. */
 export interface Gateway {
@@ -31,6 +35,7 @@ export async function startGateway(
   logger: LoggerService,
 ): Promise<Gateway> {
   Logger.overrideLogger(logger);
+  const isWorker = environment.ROLE === 'worker';
   const dataSource = await openGatewayDatabase(
     environment,
     GATEWAY_TABLES,
@@ -40,18 +45,25 @@ export async function startGateway(
     bodyLimit: environment.BODY_LIMIT,
     requestTimeout: environment.REQUEST_TIMEOUT,
     maxConnections: environment.MAX_CONNECTIONS,
+    ...(isWorker && { only: WORKER_SERVES }),
     accessLog: environment.LOG_LEVEL === 'debug' || environment.LOG_LEVEL === 'trace',
   });
   const app = await createApp(environment, dataSource, front, logger);
   try {
     if (app.get(MESSAGING_TRACING, { strict: false })) continueTraces(front.adapter);
-    serveOpenApi(app);
+    if (!isWorker) serveOpenApi(app);
     await app.init();
     front.complete();
     await listen(app, environment);
-    const demo = environment.NODE_ENV === 'production' ? undefined : await firstAccount(app);
+    const welcomes = environment.NODE_ENV !== 'production' && !isWorker;
+    const demo = welcomes ? await firstAccount(app) : undefined;
     const url = addressOf(app, environment.HOST);
-    new Logger('Gateway').log({ message: 'listening', url, carrier: environment.CARRIER });
+    new Logger('Gateway').log({
+      message: 'listening',
+      url,
+      carrier: environment.CARRIER,
+      role: environment.ROLE,
+    });
     return {
       app,
       url,
@@ -77,7 +89,7 @@ async function createApp(
 ): Promise<NestFastifyApplication> {
   try {
     const options = { logger, rawBody: true, abortOnError: false };
-    const module = AppModule.for(environment, dataSource);
+    const module = AppModule.for(environment, dataSource, await engineOf(environment));
     return await NestFactory.create<NestFastifyApplication>(module, adapter, options);
   } catch (error) {
     await dataSource.destroy();

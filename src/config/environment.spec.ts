@@ -19,6 +19,8 @@ describe('readEnvironment', () => {
       HOST: '127.0.0.1',
       PORT: 3000,
       DATABASE_URL: { type: 'sqlite', path: 'data/dundun.sqlite' },
+      ROLE: 'all',
+      ENGINE: 'database',
       CARRIER: 'simulator',
       LEASE: 30_000,
       RATE_LIMIT: { max: 50, per: 1_000 },
@@ -152,6 +154,23 @@ describe('readEnvironment', () => {
         expect.stringMatching(/^WHATSAPP_PRICES .*write it as USD utility=/),
       ]);
   });
+
+  it('asks for a Redis where BullMQ is the engine', () => {
+    expect(problemsOf({ ENGINE: 'bullmq' })).toEqual([
+      'REDIS_URL: is missing; ENGINE=bullmq needs it, or set ENGINE=database',
+    ]);
+    const REDIS_URL = 'rediss://user:hunter2@redis:6380/3';
+    expect(readEnvironment({ ENGINE: 'bullmq', REDIS_URL })).toMatchObject({ REDIS_URL });
+  });
+
+  it.each(['redis:6379', 'http://redis', 'redis://:hunter2@redis/main'])(
+    'says what a Redis address looks like: %j',
+    (REDIS_URL) => {
+      const [problem] = problemsOf({ REDIS_URL });
+      expect(problem).toMatch(/^REDIS_URL: .*redis:\/\/|^REDIS_URL: .*such as \/0/);
+      expect(problem).not.toContain('hunter2');
+    },
+  );
 
   it('never shows the value of a secret that is wrong', () => {
     const problems = problemsOf({

@@ -10,6 +10,7 @@ import {
   prices,
   rate,
   rateOrOff,
+  redisUrl,
   type RequiredVariable,
   secretText,
   signingSecret,
@@ -45,6 +46,24 @@ export const VARIABLES = {
     parse: parseDatabaseUrl,
     description:
       '`sqlite:PATH` (a file, relative to the working directory), `postgres://user:password@host:5432/name`, `mysql://user:password@host:3306/name` or `mariadb://…`.',
+    secret: true,
+  }),
+  ROLE: required({
+    default: 'all',
+    parse: oneOf('all', 'api', 'worker'),
+    description:
+      '`api` accepts and leaves dispatch to workers; `worker` dispatches, and serves nothing but health and metrics; `all` does both. See [scaling](scaling.md).',
+  }),
+  ENGINE: required({
+    default: 'database',
+    parse: oneOf('database', 'bullmq'),
+    description:
+      'How processes learn of work that another accepted: `database` looks for it there every two seconds; `bullmq` is told at once, through `REDIS_URL`.',
+  }),
+  REDIS_URL: optional({
+    parse: redisUrl,
+    description:
+      'Redis or Valkey, for `ENGINE=bullmq`: `redis://user:password@host:6379/0` or `rediss://…`. Gateways with different databases need different numbers at its end.',
     secret: true,
   }),
   CARRIER: required({
@@ -245,6 +264,8 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
   for (const name of carrier ? NEEDED_BY[carrier] : [])
     if (!source[name])
       problems.push(`${name}: is missing; CARRIER=${carrier} needs it, or set CARRIER=simulator`);
+  if (values.ENGINE === 'bullmq' && !source.REDIS_URL)
+    problems.push('REDIS_URL: is missing; ENGINE=bullmq needs it, or set ENGINE=database');
   if (problems.length > 0) throw new EnvironmentError(problems);
   return values as Environment;
 }

@@ -52,6 +52,16 @@ export function httpUrl(value: string): string {
   return value;
 }
 
+/** It is never repeated: it may hold a password. */
+export function redisUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if ((url?.protocol !== 'redis:' && url?.protocol !== 'rediss:') || url.hostname === '')
+    throw new Error('is no Redis address; write redis://user:password@host:6379/0 or rediss://…');
+  if (!/^(?:\/\d{0,5})?$/.test(url.pathname))
+    throw new Error('names no database; after the host comes its number, such as /0, or nothing');
+  return value;
+}
+
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /** `30s`, `500ms`, `2m`, as milliseconds. */

@@ -1,11 +1,13 @@
-import { Controller, Get, Header, UseFilters } from '@nestjs/common';
+import { Controller, Get, Header, Inject, UseFilters } from '@nestjs/common';
 import {
   HealthCheck,
   HealthCheckService,
   type HealthCheckResult,
   TypeOrmHealthIndicator,
 } from '@nestjs/terminus';
+import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { Documented } from '../http/documented.decorator.js';
+import { EngineIndicator } from './engine.indicator.js';
 import { HealthFilter } from './health.filter.js';
 import { READY_EXAMPLE } from './health.schemas.js';
 import { LanesIndicator } from './lanes.indicator.js';
@@ -18,6 +20,8 @@ export class HealthController {
     private readonly health: HealthCheckService,
     private readonly database: TypeOrmHealthIndicator,
     private readonly lanes: LanesIndicator,
+    private readonly engine: EngineIndicator,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
   /** The process answers; it asks nobody else. */
@@ -52,6 +56,7 @@ export class HealthController {
     return this.health.check([
       () => this.database.pingCheck('database', { timeout: 2_000 }),
       () => this.lanes.check('lanes'),
+      ...(this.environment.ENGINE === 'bullmq' ? [() => this.engine.check('engine')] : []),
     ]);
   }
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { EngineIndicator } from './engine.indicator.js';
 import { HealthController } from './health.controller.js';
 import { LanesIndicator } from './lanes.indicator.js';
 import { MetricsController } from './metrics.controller.js';
@@ -8,6 +9,6 @@ import { MetricsController } from './metrics.controller.js';
 @Module({
   imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
   controllers: [HealthController, MetricsController],
-  providers: [LanesIndicator],
+  providers: [EngineIndicator, LanesIndicator],
 })
 export class HealthModule {}

@@ -8,6 +8,8 @@ import { methodNotAllowed } from './method-not-allowed.js';
 export interface HttpFrontOptions extends HttpLimits {
   /** One line per request, at debug. */
   readonly accessLog: boolean;
+  /** Paths begin with one of these, or are not found. @default all that has a route */
+  readonly only?: readonly string[];
 }
 
 const REAP_EVERY = 20;
@@ -31,7 +33,13 @@ export class HttpFront {
       // The interface wants Content-Type on every request; a DELETE with it has no body all the same.
       if (request.method === 'DELETE' && !hasBody(request.raw))
         delete request.headers['content-type'];
-      if (!this.#stopping) return done();
+      const served = options.only?.some((path) => request.url.startsWith(path)) ?? true;
+      if (!this.#stopping && served) return done();
+      if (!served) {
+        const { status, body } = new ApiError('not_found', 'This process serves no requests');
+        void reply.code(status).send(body);
+        return;
+      }
       const error = new ApiError('unavailable', 'The service is stopping; try again');
       void reply
         .code(error.status)

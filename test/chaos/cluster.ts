@@ -11,7 +11,7 @@ import { Seed } from './seed.js';
 import { type Found, until } from './until.js';
 import { Upstream } from './upstream.js';
 
-export interface ClusterSettings extends Pick<AppSettings, 'database' | 'honoursKeys'> {
+export interface ClusterSettings extends Pick<AppSettings, 'database' | 'honoursKeys' | 'redis'> {
   readonly replicas: number;
   readonly options?: Partial<AppSettings['options']>;
 }

@@ -1,24 +1,11 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { describeEachDatabase } from '../support/databases.js';
 import { AGREED } from './audit.js';
-import { Cluster, type Start } from './cluster.js';
+import { Cluster } from './cluster.js';
+import { fullestWindow } from './fullest-window.js';
 import { POINTS } from './processes/protocol.js';
 
 const REPLICAS = 3;
-
-/** Most messages started in any window of `per` milliseconds. */
-function fullestWindow(starts: readonly Start[], per: number): number {
-  const sorted = [...starts].sort((a, b) => a.at - b.at);
-  let most = 0;
-  let inside = 0;
-  for (let last = 0, first = 0; last < sorted.length; last++) {
-    inside += (sorted[last] as Start).messages;
-    while ((sorted[last] as Start).at - (sorted[first] as Start).at >= per)
-      inside -= (sorted[first++] as Start).messages;
-    most = Math.max(most, inside);
-  }
-  return most;
-}
 
 describeEachDatabase(
   `${REPLICAS} replicas and takeovers,`,

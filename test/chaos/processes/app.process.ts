@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { http, MessagingModule, SmsService } from '../../../libs/messaging/src/index.js';
+import { bullMq } from '../../../libs/messaging/src/engines/bullmq/index.js';
 import { chances } from './chance.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { block, Points, tell } from './points.js';
@@ -16,6 +17,7 @@ Math.random = chances(settings.seed);
     TypeOrmModule.forRoot({ ...dataSourceOptions(settings.database), retryAttempts: 0 }),
     MessagingModule.forRoot({
       ...settings.options,
+      ...(settings.redis !== undefined && { engine: bullMq({ connection: settings.redis }) }),
       callbackPath: false,
       transport: http({
         baseUrl: settings.upstream,

@@ -41,6 +41,8 @@ export type Point = (typeof POINTS)[number] | 'inside-intent';
 export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
 
 export interface AppSettings {
+  /** Where BullMQ is the engine: its Redis. */
+  readonly redis?: string;
   /** Decides the jitter of this process. */
   readonly seed: number;
   /** `sqlite:PATH`, `postgres://…` or `mysql://…`. */

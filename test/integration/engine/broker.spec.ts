@@ -171,6 +171,20 @@ describeWithRedis(`a broker between two processes${skipped}`, () => {
         await expectWakes(pair);
       });
 
+      it('one that takes wakes and hands out no lanes is named, and messages leave', async () => {
+        await pair.boot(redis.url, { jobs: true });
+        await redis.call('ACL', 'SETUSER', 'default', '-bzpopmin');
+        await eventually(async () =>
+          expect(await pair.health(pair.worker)).toEqual({
+            state: 'degraded',
+            reason: expect.stringContaining('refuses the credential'),
+          }),
+        );
+        expect(await pair.health()).toEqual({ state: 'up', reason: null });
+        await pair.send('not handed out');
+        await expectLeft(pair, 'not handed out');
+      });
+
       it('a stop waits for no broker', async () => {
         await pair.boot(redis.url);
         redis.freeze();

@@ -9,8 +9,8 @@ import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js'
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { fillLedger } from '../../support/filled-ledger.js';
 import { PaperTransport } from '../reports/paper.transport.js';
-import { fillLedger } from './filled-ledger.js';
 import { wholeReads } from './query-plan.js';
 import { type Statement, StatementRecorder } from './statement-recorder.js';
 
@@ -41,7 +41,12 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
     const registry = app.get(SchedulerRegistry);
     for (const name of registry.getIntervals()) registry.deleteInterval(name);
     source = await database.open();
-    await fillLedger(source, database.kind);
+    await fillLedger(source, database.kind, {
+      batches: 40_000,
+      recipients: 5,
+      lanes: 10_000,
+      scheduled: 5_000,
+    });
   }, 120_000);
   afterAll(() => app.close());
 

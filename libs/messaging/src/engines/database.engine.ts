@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
 
@@ -21,6 +22,11 @@ export class DatabaseEngine implements DispatchEngine {
   #drain: Drain | undefined;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
+
+  constructor() {
+    // Every lane at work listens to it; that many are no leak.
+    setMaxListeners(0, this.#abort.signal);
+  }
 
   async start(drain: Drain): Promise<void> {
     this.#drain = drain;

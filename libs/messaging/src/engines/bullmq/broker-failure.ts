@@ -1,10 +1,12 @@
 /** What is wrong with a broker, for people, with the remedy; never an address or a credential. */
 export function reasonOf(error: unknown): string {
+  if (isUnreachable(error)) return AWAY;
   const text = error instanceof Error ? error.message : '';
   const [, remedy] = REASONS.find(([pattern]) => pattern.test(text)) ?? [];
   if (remedy !== undefined) return remedy;
-  const name = error instanceof Error ? error.name : typeof error;
-  const code = (error as { code?: unknown } | undefined)?.code;
+  const name =
+    /^[A-Z]{3,}\b/.exec(text)?.[0] ?? (error instanceof Error ? error.name : typeof error);
+  const { code } = error as { code?: unknown };
   return `the broker fails (${typeof code === 'string' ? code : name}); see its log`;
 }
 
@@ -21,6 +23,23 @@ export function isSilence(error: unknown): boolean {
   );
 }
 
+/** The broker answers with an error. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** There is no connection. */
+export function isUnreachable(error: unknown): boolean {
+  const { code = '', message = '' } = error as { code?: unknown; message?: string };
+  return UNREACHABLE.test(`${String(code)} ${message}`);
+}
+
+const UNREACHABLE =
+  /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|Connection (?:is closed|terminated)|isn't writeable/i;
+
+const AWAY =
+  'the broker cannot be reached or does not answer; check that it runs, its address and the network';
+
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
     /\bOOM\b/,
@@ -33,8 +52,5 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b(?:NOAUTH|WRONGPASS|NOPERM)\b/, 'the broker refuses the credential; correct it'],
   [/\bLOADING\b/, 'the broker is still loading its data; wait for it'],
-  [
-    /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|Connection (?:is closed|terminated)|isn't writeable|timed? ?out/i,
-    'the broker cannot be reached or does not answer; check that it runs, its address and the network',
-  ],
+  [/timed? ?out/i, AWAY],
 ];

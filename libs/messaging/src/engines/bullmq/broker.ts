@@ -1,4 +1,4 @@
-import { type ConnectionOptions, createPostgresBackend, Queue, Worker } from 'bullmq';
+import { createPostgresBackend, Queue, type RedisOptions, Worker } from 'bullmq';
 import type { BullMqSettings } from './bullmq.options.js';
 
 /** A lane to drain, or to wake later. */
@@ -46,7 +46,7 @@ export function openWorker(
     ...prefixOf(settings),
     concurrency: lanes,
     lockDuration: lock,
-    stalledInterval: lock / 2,
+    stalledInterval: Math.round(lock / 2),
     // However often a process dies at it, a lane is never given up.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     runRetryDelay: RECONNECT,
@@ -75,12 +75,11 @@ function prefixOf({ prefix, postgres }: BullMqSettings): { prefix?: string } {
   return prefix === undefined || postgres ? {} : { prefix };
 }
 
-function redisOf({ connection }: BullMqSettings, own: object): ConnectionOptions {
+function redisOf({ connection }: BullMqSettings, own: RedisOptions): RedisOptions {
   const options = { ...own, retryStrategy: (times: number) => Math.min(times * 100, RECONNECT) };
-  if (typeof connection === 'string') return { url: connection, ...options };
-  if ('duplicate' in connection && typeof connection.duplicate === 'function')
-    return connection.duplicate(options) as ConnectionOptions;
-  return { ...connection, ...options };
+  return typeof connection === 'string'
+    ? { url: connection, ...options }
+    : { ...connection, ...options };
 }
 
 function postgresOf({ connection, prefix, migrate, deadline }: BullMqSettings, own: object) {

@@ -10,7 +10,7 @@ describeWithServer('redis', 'bullmq', (url) => {
     {
       create: () => {
         const prefix = `test-${randomBytes(6).toString('hex')}`;
-        return { engine: bullMq({ connection: url, prefix })({ leaseTime: 30_000 }) };
+        return { engine: bullMq({ connection: url, prefix })({ leaseTime: 5_000 }) };
       },
     },
     { describe, it },
@@ -23,7 +23,7 @@ describeWithServer('postgres', 'bullmq', (url) => {
     {
       create: () => {
         const queue = `test-${randomBytes(6).toString('hex')}`;
-        return { engine: bullMq({ connection: url, queue })({ leaseTime: 30_000 }) };
+        return { engine: bullMq({ connection: url, queue })({ leaseTime: 2_000 }) };
       },
     },
     { describe, it },

@@ -1,10 +1,12 @@
+import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { Queue, Worker } from 'bullmq';
 import type { Drain } from '../../ports/dispatch-engine.js';
 import type { EngineHealth, ObservedEngine } from '../../ports/engine-health.js';
 import { DatabaseEngine } from '../database.engine.js';
 import { type LaneJob, openQueue, openWorker } from './broker.js';
-import { isSilence, reasonOf } from './broker-failure.js';
+import { isRefusal, isSilence, isUnreachable } from './broker-failure.js';
+import { BrokerHealth } from './broker-health.js';
 import type { BullMqSettings } from './bullmq.options.js';
 import { KeptOpen } from './kept-open.js';
 import { DRAIN, WAKE, type Wake, WakeOutbox } from './wake-outbox.js';
@@ -14,9 +16,6 @@ const AFTER_FAILURE = 1_000;
 
 /** Milliseconds a broker's refusals stop this worker from asking again. */
 const REST = 1_000;
-
-/** Milliseconds the last word of the broker is good for. */
-const FRESH = 5_000;
 
 /** Milliseconds the broker has to say goodbye. */
 const GOODBYE = 1_000;
@@ -38,22 +37,23 @@ export class BullMqEngine implements ObservedEngine {
   readonly #here = new DatabaseEngine();
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #abort = new AbortController();
+  readonly #broker = new BrokerHealth();
   #worker: KeptOpen<Worker<LaneJob>> | undefined;
   #resting: NodeJS.Timeout | undefined;
   #drain: Drain | undefined;
-  #reason: string | null = null;
-  #heardAt = -Infinity;
   #stopped: Promise<void> | undefined;
 
   constructor(private readonly settings: BullMqSettings) {
+    // Every lane at work listens to it; that many are no leak.
+    setMaxListeners(0, this.#abort.signal);
     this.#queue = new KeptOpen(
       () => openQueue(settings),
-      (error) => this.#degrade(error),
+      (error) => this.#queueFailed(error),
     );
     this.#outbox = new WakeOutbox({
       deadline: settings.deadline,
       queue: () => Promise.resolve(this.#queue.current),
-      onSent: () => this.#recover(),
+      onSent: () => this.#broker.wakesPassed(),
       onUnsent: (wakes, error) => this.#unsent(wakes, error),
     });
   }
@@ -70,6 +70,7 @@ export class BullMqEngine implements ObservedEngine {
   wake(lane: string, at?: number): void {
     if (this.#abort.signal.aborted) return;
     this.#outbox.add(at === undefined ? { lane } : { lane, at });
+    if (this.#drain && this.#broker.ailing) this.#here.wake(lane, at);
   }
 
   stop(): Promise<void> {
@@ -78,13 +79,12 @@ export class BullMqEngine implements ObservedEngine {
   }
 
   async health(): Promise<EngineHealth> {
-    if (performance.now() - this.#heardAt > FRESH)
+    if (!this.#broker.fresh)
       await this.#outbox.probe().then(
-        () => this.#recover(),
-        (error: unknown) => this.#degrade(error),
+        () => this.#broker.wakesPassed(),
+        (error: unknown) => this.#broker.wakesFailed(error),
       );
-    const reason = this.#reason;
-    return { state: reason === null ? 'up' : 'degraded', reason };
+    return this.#broker.health;
   }
 
   async #stop(): Promise<void> {
@@ -97,6 +97,7 @@ export class BullMqEngine implements ObservedEngine {
   }
 
   async #work(name: string, { lane }: LaneJob): Promise<void> {
+    this.#broker.lanesPassed();
     if (name === WAKE) this.#outbox.add({ lane });
     if (name !== DRAIN) return;
     const next = await this.#run(lane).catch((error: unknown) => {
@@ -128,21 +129,25 @@ export class BullMqEngine implements ObservedEngine {
   }
 
   #unsent(wakes: readonly Wake[], error: unknown): void {
-    this.#degrade(error);
+    this.#queueFailed(error);
     if (isSilence(error)) this.#queue.reopen();
     if (this.#drain) for (const { lane, at } of wakes) this.#here.wake(lane, at);
   }
 
+  #queueFailed(error: unknown): void {
+    if (!this.#abort.signal.aborted) this.#broker.wakesFailed(error);
+  }
+
   #workerFailed(error: unknown): void {
-    if (isSilence(error)) {
-      this.#degrade(error);
-      this.#worker?.reopen();
-    } else if (error instanceof Error && error.name === 'ReplyError') this.#rest(error);
+    if (this.#abort.signal.aborted) return;
+    if (isSilence(error)) this.#worker?.reopen();
+    else if (isRefusal(error)) this.#rest();
+    else if (!isUnreachable(error)) return;
+    this.#broker.lanesFailed(error);
   }
 
   /** A worker would ask a broker that refuses again at once, and again. */
-  #rest(error: Error): void {
-    this.#degrade(error);
+  #rest(): void {
     if (this.#resting) return;
     const worker = this.#worker?.current;
     void worker?.pause(true);
@@ -150,19 +155,5 @@ export class BullMqEngine implements ObservedEngine {
       this.#resting = undefined;
       if (!this.#abort.signal.aborted) void worker?.resume();
     }, REST);
-  }
-
-  #degrade(error: unknown): void {
-    const reason = reasonOf(error);
-    if (reason === this.#reason || this.#abort.signal.aborted) return;
-    this.#reason = reason;
-    this.#heardAt = -Infinity;
-    this.#logger.warn(`Wakes do not travel, messages are found in the ledger: ${reason}`);
-  }
-
-  #recover(): void {
-    this.#heardAt = performance.now();
-    if (this.#reason !== null) this.#logger.log('Wakes travel again');
-    this.#reason = null;
   }
 }

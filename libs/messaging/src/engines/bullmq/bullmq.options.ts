@@ -1,17 +1,17 @@
-import type { ConnectionOptions } from 'bullmq';
+import type { RedisOptions } from 'bullmq';
 import { MessagingConfigError } from '../../message/errors.js';
 import { type Duration, milliseconds } from '../../ports/duration.js';
 
 /** Options of {@link bullMq}. */
 export interface BullMqOptions {
   /**
-   * Redis or Valkey: `redis://…`, `rediss://…`, ioredis options or a client of yours, which is
-   * duplicated. PostgreSQL, by BullMQ's own backend: `postgres://…`.
+   * Redis or Valkey: `redis://…`, `rediss://…` or ioredis options; no cluster. PostgreSQL, by BullMQ's
+   * own backend: `postgres://…`.
    */
-  readonly connection: string | ConnectionOptions;
+  readonly connection: string | RedisOptions;
   /** Name of the queue; apps with different databases need different ones. No colon. @default 'messaging' */
   readonly queue?: string;
-  /** Prefix of all keys in Redis, in braces on a cluster; the schema on PostgreSQL. @default 'bull', 'bullmq' */
+  /** Prefix of all keys in Redis; the schema on PostgreSQL. @default 'bull', 'bullmq' */
   readonly prefix?: string;
   /** Lanes one process drains at a time. @default 10000 */
   readonly lanes?: number;
@@ -23,7 +23,7 @@ export interface BullMqOptions {
 
 /** The options with their defaults, durations in milliseconds. */
 export interface BullMqSettings {
-  readonly connection: string | ConnectionOptions;
+  readonly connection: string | RedisOptions;
   readonly postgres: boolean;
   readonly queue: string;
   readonly prefix: string | undefined;
@@ -52,7 +52,7 @@ export function bullMqSettings(options: BullMqOptions, leaseTime: number): BullM
     deadline,
     migrate,
     // Its job must be free again before its lease is: the wake that follows must not wait for it.
-    lock: Math.min(10_000, Math.max(500, leaseTime / 3)),
+    lock: Math.round(Math.min(10_000, Math.max(500, leaseTime / 3))),
   };
 }
 

@@ -1,13 +1,16 @@
 import type { DataSource } from 'typeorm';
-import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
-import type { DatabaseKind } from '../../support/databases.js';
+import { STATUS_RANK } from '@dundun/messaging';
 
-const BATCHES = 40_000;
-/** Of each batch. */
-const RECIPIENTS = 5;
-const LANES = 10_000;
-/** Batches for next year, in lanes of their own. */
-const SCHEDULED = 5_000;
+export interface FilledLedger {
+  /** Whose messages were all delivered; in a hundred lanes. */
+  readonly batches: number;
+  /** Of each batch. */
+  readonly recipients: number;
+  /** Lanes known. */
+  readonly lanes: number;
+  /** Batches to come, in lanes of their own. */
+  readonly scheduled: number;
+}
 
 interface Words {
   /** A relation of `seq` from 1 to `n`. */
@@ -18,7 +21,7 @@ interface Words {
   readonly analyse: string;
 }
 
-const WORDS: Readonly<Record<DatabaseKind, Words>> = {
+const WORDS: Readonly<Record<'postgres' | 'mariadb' | 'sqlite', Words>> = {
   postgres: {
     series: (n) => `generate_series(1, ${n}) AS s(seq)`,
     id: (prefix, expression) =>
@@ -43,50 +46,54 @@ const WORDS: Readonly<Record<DatabaseKind, Words>> = {
 
 const TABLES = ['lane', 'batch', 'batch_chunk', 'submission', 'message', 'report'];
 
-/** A ledger that has seen 200,000 messages, and the servers' statistics of it. */
-export async function fillLedger(source: DataSource, kind: DatabaseKind): Promise<void> {
+/** Makes a ledger that has seen much, and the server's statistics of it. */
+export async function fillLedger(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  { batches, recipients, lanes, scheduled }: FilledLedger,
+): Promise<void> {
   const { series, id, text, analyse } = WORDS[kind];
   const batch = id('0190aaaa', 'seq');
   const columns = `id, tenant, channel, lane, class, sender, content, delivery_report, parts,
     recipient_count, created_at, available_at, phase, pending, idempotency_key, completed_at`;
   const content = `'{"kind":"text","text":"Hello"}'`;
   await source.query(
-    `INSERT INTO messaging_lane (lane_key) SELECT ${text('tenant ', 'seq')} FROM ${series(LANES)}`,
+    `INSERT INTO messaging_lane (lane_key) SELECT ${text('tenant ', 'seq')} FROM ${series(lanes)}`,
   );
   await source.query(
     `INSERT INTO messaging_batch (${columns}) SELECT ${batch}, ${text('tenant ', 'seq % 100')}, 'sms',
-       ${text('tenant ', 'seq % 100')}, 1, 'ACME', ${content}, 1, 1, ${RECIPIENTS},
+       ${text('tenant ', 'seq % 100')}, 1, 'ACME', ${content}, 1, 1, ${recipients},
        1700000000000000 + seq, 1700000000000000 + seq, 2, 0, ${text('key ', 'seq')}, 1700000000000000 + seq
-     FROM ${series(BATCHES)}`,
+     FROM ${series(batches)}`,
   );
   await source.query(
     `INSERT INTO messaging_batch (${columns}) SELECT ${id('0190bbbb', 'seq')}, ${text('tenant ', 'seq')}, 'sms',
        ${text('tenant ', 'seq')}, 1, 'ACME', ${content}, 1, 1, 1,
        1700000000000000 + seq, 4000000000000000 + seq, 0, 1, NULL, NULL
-     FROM ${series(SCHEDULED)}`,
+     FROM ${series(scheduled)}`,
   );
   await source.query(
     `INSERT INTO messaging_batch_chunk (batch, n, recipients)
-     SELECT ${batch}, 0, '2348012345678' FROM ${series(BATCHES)}`,
+     SELECT ${batch}, 0, '2348012345678' FROM ${series(batches)}`,
   );
   await source.query(
     `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport,
        first_sent_at, outcome, reference, finished_at)
-     SELECT ${batch}, 0, 0, ${RECIPIENTS - 1}, 1, 1, 'paper', 1700000000000000, 1, ${text('ref ', 'seq')}, 1700000000000000
-     FROM ${series(BATCHES)}`,
+     SELECT ${batch}, 0, 0, ${recipients - 1}, 1, 1, 'paper', 1700000000000000, 1, ${text('ref ', 'seq')}, 1700000000000000
+     FROM ${series(batches)}`,
   );
-  for (let position = 0; position < RECIPIENTS; position++)
+  for (let position = 0; position < recipients; position++)
     await source.query(
       `INSERT INTO messaging_message (batch, position, submission, status, attempt, recipient, reference)
        SELECT ${batch}, ${position}, 0, ${STATUS_RANK.delivered}, 1, ${text('23480', `10000000 + seq`)}, ${text(`id ${position} `, 'seq')}
-       FROM ${series(BATCHES)}`,
+       FROM ${series(batches)}`,
     );
   await source.query(
     `INSERT INTO messaging_report (hash, tenant, batch, position, transport, reference, recipient, status,
        raw_status, provider_time, received_at, sequence)
      SELECT ${batch}, ${text('tenant ', 'seq % 100')}, ${batch}, 0, 'paper', ${text('ref ', 'seq')}, '2348012345678', ${STATUS_RANK.delivered},
        'DELIVRD', 1700000000000000, 1700000000000000, 2
-     FROM ${series(BATCHES)}`,
+     FROM ${series(batches)}`,
   );
   for (const table of TABLES) await source.query(`${analyse} messaging_${table}`);
 }

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { makeDatabase } from '../harness/database.place.js';
+import type { ResultBook } from '../harness/result.book.js';
+import { quantile } from '../harness/rounds.js';
+import { Worker } from '../harness/worker.client.js';
+
+const SINK = new URL('../dispatch/sink.worker.js', import.meta.url);
+const WARM_UPS = 100;
+/** Milliseconds between two messages: long enough for the lane to be given back. */
+const PAUSE = 50;
+
+export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379';
+
+/** S2: how long a message takes from one process's `send()` to another's first byte at the provider. */
+export async function measureTravel(
+  book: ResultBook,
+  name: string,
+  { messages }: { messages: number },
+): Promise<void> {
+  for (const [title, module, goals] of [
+    ['BullMQ engine', new URL('./app.worker.js', import.meta.url), [5, 30]],
+    [
+      'a job per message, HttpService, one UPDATE',
+      new URL('./usual.worker.js', import.meta.url),
+      [],
+    ],
+  ] as const) {
+    const place = await makeDatabase('postgres');
+    const sink = await Worker.start(SINK);
+    const redis = { connection: REDIS, queue: `bench-${randomBytes(6).toString('hex')}` };
+    const common = { url: place.url, sink: await sink.call<string>('address'), redis };
+    const start = (role: 'api' | 'worker') =>
+      Worker.start(module, {
+        ...common,
+        role,
+        messaging: { dispatch: role === 'worker' },
+      });
+    const api = await start('api');
+    const worker = await start('worker');
+    try {
+      const sent: { key: string; given: number; accepted: number }[] = [];
+      for (let n = -WARM_UPS; n < messages; n++) {
+        if (n === 0) await sink.call('record');
+        const one = await api.call<(typeof sent)[0]>('one');
+        if (n >= 0) sent.push(one);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const arrivals = await sink.call<Map<string, number>>('arrivals');
+      for (const [index, q] of [0.5, 0.99].entries())
+        for (const from of ['accepted', 'given'] as const) {
+          const waits = sent.map(({ key, [from]: at }) => (arrivals.get(key) ?? Number.NaN) - at);
+          const goal = from === 'accepted' ? goals[index] : undefined;
+          book.figure({
+            id: 'S2',
+            database: name,
+            what: `${title}: ${from === 'accepted' ? 'accepted' : 'send() called'} → bytes at the provider, p${q * 100}`,
+            value: quantile(waits, q),
+            unit: ' ms',
+            ...(goal !== undefined && { goal: ['<=', goal] as const }),
+          });
+        }
+    } finally {
+      for (const process of [api, worker, sink]) await process.stop();
+      await place.remove();
+    }
+  }
+}

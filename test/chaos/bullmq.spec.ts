@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { AGREED } from './audit.js';
+import { Cluster, type Start } from './cluster.js';
+import { fullestWindow } from './fullest-window.js';
+import { PrivatePostgres } from './private-postgres.js';
+import { PrivateRedis } from './private-redis.js';
+import type { Send } from './processes/protocol.js';
+import { until } from './until.js';
+
+const LANES = 200;
+const REPLICAS = 3;
+const { messages, blows, limit } =
+  process.env['CHAOS'] === 'full'
+    ? { messages: 20_000, blows: 40, limit: 600_000 }
+    : { messages: 2_000, blows: 8, limit: 90_000 };
+const RATE = { max: 10, per: 500 };
+
+const missing = PrivateRedis.missing ?? PrivatePostgres.missing;
+const describeWithServers = missing === undefined ? describe : describe.skip;
+
+describeWithServers(
+  `${LANES} lanes over three processes and a broker${missing === undefined ? '' : ` — ${missing}`}`,
+  () => {
+    let redis: PrivateRedis;
+    let postgres: PrivatePostgres;
+    let ledger: DataSource;
+    let cluster: Cluster;
+
+    beforeAll(async () => {
+      redis = await PrivateRedis.start();
+      postgres = await PrivatePostgres.start();
+      ledger = await new DataSource({ type: 'postgres', url: postgres.url }).initialize();
+      cluster = await Cluster.start(
+        {
+          database: postgres.url,
+          redis: redis.url,
+          honoursKeys: true,
+          replicas: REPLICAS,
+          options: { concurrency: 1, rateLimit: RATE },
+        },
+        ledger,
+      );
+    }, 60_000);
+    afterAll(async () => {
+      await cluster?.stop();
+      await ledger?.destroy();
+      await postgres?.remove();
+      await redis?.kill();
+    });
+
+    /** One thing that goes wrong. */
+    async function strike(nth: number): Promise<void> {
+      switch (nth % 4) {
+        case 0:
+          return redis.restart();
+        case 1:
+          await redis.call('FLUSHALL');
+          return;
+        case 2:
+          // A process that is just starting needs its database.
+          await until(() => cluster.apps.length === REPLICAS, 30_000, cluster.replay);
+          return postgres.crash();
+        default:
+          return cluster.strike('SIGKILL', 200);
+      }
+    }
+
+    it(
+      'processes killed, broker wiped, database restarted: nothing is lost or doubled, order and rate hold in each lane',
+      async () => {
+        cluster.begin();
+        const lanes = Array.from({ length: LANES }, (_, i) => `lane${i}`);
+        const sends = cluster.sends(messages, lanes, 3);
+        const byLane = new Map<string, Send[]>(lanes.map((lane) => [lane, []]));
+        for (const send of sends) byLane.get(send.tenant)?.push(send);
+        const sending = Promise.all([...byLane.values()].map((some) => cluster.sendInTurn(some)));
+        for (let nth = 0; nth < blows; nth++) {
+          await cluster.started(Math.floor((nth * sends.length * 0.8) / blows));
+          await strike(nth);
+        }
+        await sending;
+        await cluster.finished(limit / 2);
+
+        expect(cluster.callers.refused).toEqual([]);
+        expect(cluster.kills).toBeGreaterThan(0);
+        expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [], messages });
+        const laneOf = new Map(sends.map(({ key, tenant }) => [key, tenant]));
+        const inOrder = (keys: readonly string[]) =>
+          Object.fromEntries(
+            lanes.map((lane) => [lane, keys.filter((key) => laneOf.get(key) === lane)]),
+          );
+        const left = (await cluster.upstream.book()).map(
+          ({ body }) => /Chaos (s\d+)/.exec(body)?.[1] ?? '',
+        );
+        expect(inOrder([...new Set(left)])).toEqual(inOrder(cluster.callers.order));
+        const keyOf = new Map([...cluster.callers.accepted].map(([key, batch]) => [batch, key]));
+        const startsOf = new Map<string | undefined, Start[]>();
+        for (const start of cluster.starts) {
+          const lane = laneOf.get(keyOf.get(start.key.replace(/-s\d+$/, '')) ?? '');
+          startsOf.set(lane, [...(startsOf.get(lane) ?? []), start]);
+        }
+        const windows = [...startsOf.values()].map((starts) => fullestWindow(starts, RATE.per));
+        expect(Math.max(...windows)).toBeLessThanOrEqual(RATE.max);
+      },
+      limit,
+    );
+  },
+);

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PrivateRedis } from '../../chaos/private-redis.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+
+const { missing } = PrivateRedis;
+const describeWithRedis = missing === undefined ? describe : describe.skip;
+
+describeWithRedis(
+  `processes that accept and processes that dispatch${missing === undefined ? '' : ` — ${missing}`}`,
+  () => {
+    describeEachDatabase(
+      'with Redis between them',
+      (database) => {
+        const processes = new Processes();
+        let redis: PrivateRedis;
+        let settings: Record<string, string>;
+        let api: RunningGateway;
+        let worker: RunningGateway;
+        let token: string;
+
+        const call = async (method: string, path: string, body?: unknown, on = api) => {
+          const response = await fetch(on.url + path, {
+            method,
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          });
+          return {
+            status: response.status,
+            body: (await response.json()) as Record<string, unknown>,
+          };
+        };
+        const send = async (): Promise<string> => {
+          const message = { from: 'ACME', to: ['2348012345678'], body: 'Hello' };
+          const { status, body } = await call('POST', '/ng/v1/sendsms', message);
+          expect(status).toBe(200);
+          return String(body['reference_id']);
+        };
+        const expectDelivered = (id: string) =>
+          eventually(async () => {
+            const { body } = await call('GET', `/ng/v1/sms/${id}`);
+            expect(body).toMatchObject({ status: 'completed', counts: { delivered: 1 } });
+          }, 25_000);
+
+        beforeAll(async () => {
+          await buildGateway();
+          redis = await PrivateRedis.start();
+          settings = {
+            DATABASE_URL: database.url,
+            ENGINE: 'bullmq',
+            REDIS_URL: redis.url,
+            LEASE: '2s',
+          };
+          api = await processes.gateway({ ...settings, ROLE: 'api' });
+          worker = await processes.gateway({ ...settings, ROLE: 'worker' });
+          token = /tok_\w+/.exec(api.output)?.[0] ?? '';
+        }, 120_000);
+        afterAll(async () => {
+          await processes.destroy();
+          await redis.kill();
+        });
+
+        it('what one accepts, another delivers, after a kill -9 too', async () => {
+          await expectDelivered(await send());
+          await worker.stop('SIGKILL');
+          const waiting = await send();
+          worker = await processes.gateway({ ...settings, ROLE: 'worker' });
+          await expectDelivered(waiting);
+        }, 60_000);
+
+        it('a worker serves health and metrics, and nothing else', async () => {
+          expect((await call('GET', '/health/ready', undefined, worker)).status).toBe(200);
+          expect((await fetch(`${worker.url}/metrics`)).status).toBe(200);
+          for (const path of ['/ng/v1/sms', '/openapi.json', '/docs', '/healthy'])
+            expect(await call('GET', path, undefined, worker)).toMatchObject({
+              status: 404,
+              body: { error: { code: 'not_found' } },
+            });
+          expect(worker.output).not.toContain('tok_');
+        });
+
+        it('readiness names a broker that is away, and both go on', async () => {
+          await redis.kill();
+          for (const on of [api, worker])
+            await eventually(async () =>
+              expect(await call('GET', '/health/ready', undefined, on)).toMatchObject({
+                status: 200,
+                body: { details: { engine: { status: 'degraded' } } },
+              }),
+            );
+          await expectDelivered(await send());
+          await redis.restart();
+          await eventually(async () =>
+            expect(await call('GET', '/health/ready')).toMatchObject({
+              status: 200,
+              body: { details: { engine: { status: 'up' } } },
+            }),
+          );
+        }, 60_000);
+      },
+      ['postgres'],
+    );
+  },
+);
