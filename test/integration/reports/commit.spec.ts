@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import {
+  type DeliveryReport,
   type MessageStatusChanged,
   MessagingService,
   StatusListeners,
@@ -36,7 +37,9 @@ describeEachDatabase(
         `SELECT position FROM messaging_message WHERE batch = '${id}' AND position = 0 FOR UPDATE`,
       );
       const record = jest.spyOn(app.ledger.reports, 'record');
-      const commits = jest.spyOn(app.ledger.database, 'transaction');
+      const { database: ledger } = app.ledger;
+      const spies = [jest.spyOn(ledger, 'transaction'), jest.spyOn(ledger, 'statement')];
+      const commits = () => spies.flatMap(({ mock }) => mock.calls).length;
       const order: string[] = [];
       const post = async (to: string) => {
         const body = JSON.stringify({ reference_id: `ref-${reference}`, to, status: 'delivered' });
@@ -45,7 +48,7 @@ describeEachDatabase(
         order.push(String(status));
       };
       const first = post(recipients[0]!);
-      await until(() => commits.mock.calls.length === 1);
+      await until(() => commits() === 1);
       const others = recipients.slice(1).map(post);
       await until(() => record.mock.calls.length === recipients.length);
       expect(await app.counts(id)).toEqual({ sent: 30 });
@@ -53,7 +56,7 @@ describeEachDatabase(
       await lock.commitTransaction();
       await Promise.all([first, ...others]);
       expect(order).toEqual(['commit', ...recipients.map(() => '204')]);
-      expect(commits).toHaveBeenCalledTimes(2);
+      expect(commits()).toBe(2);
       expect(await app.counts(id)).toEqual({ delivered: 30 });
     });
   },
@@ -64,6 +67,64 @@ describeEachDatabase(
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describeEachDatabase('a report', (database) => {
+  let app: ReportsApp;
+  beforeAll(async () => {
+    app = await ReportsApp.start(database);
+  });
+  afterAll(() => app.close());
+
+  const messages = (id: string) =>
+    app.query(
+      `SELECT position, status, sequence, error_code FROM messaging_message WHERE batch = '${id}' ORDER BY position`,
+    );
+  const log = (id: string) =>
+    app.query(
+      `SELECT tenant, position, transport, message_id, recipient, status, raw_status, error_code,
+         provider_time, sequence FROM messaging_report WHERE batch = '${id}' AND raw_status <> 'submit'
+       ORDER BY position, sequence, raw_status`,
+    );
+
+  it('leaves the same whether it comes alone, with others or beside one of the same message', async () => {
+    const to = [TO, '2348012345679', '2348012345680', '2348012345681'];
+    const said = (reference: string) => [
+      report({ reference, recipient: to[0]!, status: 'undelivered', errorCode: '17' }),
+      report({ reference, recipient: to[1]!, status: 'sent', rawStatus: 'ENROUTE' }),
+      report({ reference, recipient: to[2]!, status: null, rawStatus: 'odd', providerTime: null }),
+      report({ reference, recipient: to[3]! }),
+    ];
+    const reported = async (hear: (reports: DeliveryReport[]) => Promise<void>) => {
+      const id = await app.sent(to);
+      await hear(said(`ref-${app.paper.submissions.at(-1)?.id}`));
+      return [await messages(id), await log(id)];
+    };
+    const alone = await reported(async (reports) => {
+      for (const one of reports) await app.hear(one);
+    });
+    expect(alone[0]).toHaveLength(to.length);
+    expect(alone[1]).toHaveLength(to.length);
+    expect(await reported((reports) => app.hear(...reports))).toEqual(alone);
+    expect(await reported((reports) => app.hear(...reports, reports[0]!))).toEqual(alone);
+    const again = await reported(async (reports) => {
+      await app.hear(...reports);
+      await app.hear(...reports);
+    });
+    expect(again).toEqual(alone);
+  });
+
+  it('of a message that is gone writes nothing but itself, and the others are not held up', async () => {
+    const [gone, there] = ['2348012345679', '2348012345680'];
+    const id = await app.sent([gone, there]);
+    const reference = `ref-${app.paper.submissions.at(-1)?.id}`;
+    // So that its places are remembered.
+    await app.hear(report({ reference, recipient: there, status: 'sent', rawStatus: 'ENROUTE' }));
+    await app.query(`DELETE FROM messaging_message WHERE batch = '${id}' AND position = 0`);
+    await app.hear(report({ reference, recipient: gone }), report({ reference, recipient: there }));
+    expect(await app.counts(id)).toEqual({ delivered: 1, queued: 1 });
+    expect(await log(id)).toHaveLength(3);
+  });
+});
 
 describeEachDatabase('listeners', (database) => {
   let app: ReportsApp;

@@ -16,34 +16,29 @@ export interface CallbackCount {
   readonly unreadable: number;
 }
 
-const NONE: CallbackCount = {
-  accepted: 0,
-  refused: 0,
-  reports: 0,
-  unmapped: 0,
-  messages: 0,
-  unreadable: 0,
-};
+type Counting = { -readonly [name in keyof CallbackCount]: number };
 
 /** Callbacks counted by endpoint, for the app's own metrics. */
 @Injectable()
 export class CallbackCounts {
-  readonly #counts = new Map<string, CallbackCount>();
+  readonly #counts = new Map<string, Counting>();
 
   /** By name of the provider; `default` is the callback path itself. */
   snapshot(): ReadonlyMap<string, CallbackCount> {
-    return new Map(this.#counts);
+    return new Map([...this.#counts].map(([endpoint, count]) => [endpoint, { ...count }]));
   }
 
   add(endpoint: string, more: Partial<CallbackCount>): void {
-    const known = this.#counts.get(endpoint) ?? NONE;
-    this.#counts.set(endpoint, {
-      accepted: known.accepted + (more.accepted ?? 0),
-      refused: known.refused + (more.refused ?? 0),
-      reports: known.reports + (more.reports ?? 0),
-      unmapped: known.unmapped + (more.unmapped ?? 0),
-      messages: known.messages + (more.messages ?? 0),
-      unreadable: known.unreadable + (more.unreadable ?? 0),
-    });
+    let count = this.#counts.get(endpoint);
+    if (!count) {
+      count = { accepted: 0, refused: 0, reports: 0, unmapped: 0, messages: 0, unreadable: 0 };
+      this.#counts.set(endpoint, count);
+    }
+    count.accepted += more.accepted ?? 0;
+    count.refused += more.refused ?? 0;
+    count.reports += more.reports ?? 0;
+    count.unmapped += more.unmapped ?? 0;
+    count.messages += more.messages ?? 0;
+    count.unreadable += more.unreadable ?? 0;
   }
 }

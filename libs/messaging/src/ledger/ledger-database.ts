@@ -61,10 +61,10 @@ export class LedgerDatabase {
   }
 
   /** One statement that is a transaction by itself. */
-  async statement(sql: string, params: readonly unknown[]): Promise<void> {
-    if (this.dialect.kind === 'sqlite') await this.transaction((tx) => tx.run(sql, params));
-    else
-      await this.#retry(() => this.#own.query(this.dialect.placeholders(sql), params as unknown[]));
+  statement<T>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
+    return this.dialect.kind === 'sqlite'
+      ? this.transaction((tx) => tx.all<T>(sql, params))
+      : this.#retry(() => this.all<T>(sql, params));
   }
 
   /** The ledger's own transaction; deadlocks and serialisation failures are tried again. */

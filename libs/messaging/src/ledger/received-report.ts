@@ -27,30 +27,37 @@ export function receivedReport(
   transport: string,
   now: number,
 ): ReceivedReport {
-  const recipient = identifier(report.recipient);
-  const fit: DeliveryReport = {
-    reference: identifier(report.reference),
-    messageId: identifier(report.messageId),
-    recipient: recipient !== null && recipient.length <= RECIPIENT_LENGTH ? recipient : null,
-    status: isReportedStatus(report.status) ? report.status : null,
-    rawStatus: word(report.rawStatus) ?? word(report.status) ?? '',
-    errorCode: word(report.errorCode),
-    providerTime: report.providerTime instanceof Date ? plausible(report.providerTime, now) : null,
-  };
+  const reference = identifier(report.reference);
+  const messageId = identifier(report.messageId);
+  const named = identifier(report.recipient);
+  const recipient = named !== null && named.length <= RECIPIENT_LENGTH ? named : null;
+  const status = isReportedStatus(report.status) ? report.status : null;
+  const rawStatus = word(report.rawStatus) ?? word(report.status) ?? '';
+  const errorCode = word(report.errorCode);
+  const time = report.providerTime instanceof Date ? plausible(report.providerTime, now) : null;
   return {
-    ...fit,
+    reference,
+    messageId,
+    recipient,
+    status,
+    rawStatus,
+    errorCode,
+    providerTime: time,
     transport,
     submissionId: report.submissionId,
     receivedAt: now * 1_000,
-    hash: hashOf(fit, transport),
+    hash: digestId(
+      transport,
+      reference,
+      messageId,
+      recipient,
+      status,
+      rawStatus,
+      errorCode,
+      time && time.getTime(),
+    ),
     waiting: false,
   };
-}
-
-function hashOf(report: DeliveryReport, transport: string): string {
-  const { reference, messageId, recipient, status, rawStatus, errorCode, providerTime } = report;
-  const time = providerTime?.getTime() ?? null;
-  return digestId(transport, reference, messageId, recipient, status, rawStatus, errorCode, time);
 }
 
 /** Epoch microseconds of what the report tells of: the SMSC's time, else ours. */

@@ -1,5 +1,5 @@
 import type { Columns, Dialect } from './dialect.js';
-import type { LedgerDatabase, Transaction } from './ledger-database.js';
+import type { LedgerDatabase, Sql, Transaction } from './ledger-database.js';
 import type { ReceivedReport } from './received-report.js';
 import type { HeldMessage } from './status-change.js';
 import { HELD_COLUMNS } from './status-writer.js';
@@ -54,15 +54,16 @@ export class ReportMatcher {
     tx: Transaction,
     reports: readonly ReceivedReport[],
   ): Promise<Map<number, ReportMatch>> {
-    const places = await this.#places(tx, reports);
+    const places = await this.places(tx, reports);
     const matches = await this.#hold(tx, reports, places);
     const strangers = [...places].filter(([index]) => !matches.has(index));
     for (const [index, match] of await this.#batches(tx, strangers)) matches.set(index, match);
     return matches;
   }
 
-  async #places(
-    tx: Transaction,
+  /** By index of the report: where its message is. That never changes, so it may be asked before the transaction. */
+  async places(
+    sql: Pick<Sql, 'all'>,
     reports: readonly ReceivedReport[],
   ): Promise<Map<number, MessagePlace>> {
     const { byKey, keys, byMessageId, messageIds } = this.#sql;
@@ -81,7 +82,7 @@ export class ReportMatcher {
         const { transport, recipient } = report;
         wanted.set(index, { transport, reference, recipient });
       }
-      for (const [index, place] of await this.#index.find(tx, wanted))
+      for (const [index, place] of await this.#index.find(sql, wanted))
         if (place.position !== undefined || !places.has(index)) places.set(index, place);
     };
 
@@ -92,7 +93,7 @@ export class ReportMatcher {
       places.set(index, { batch, position: undefined });
       if (recipient !== null) keyed.push([index, batch, Number(n), recipient]);
     }
-    if (keyed.length > 0) found(await tx.all<PlaceRow>(byKey, keys.bind(keyed)));
+    if (keyed.length > 0) found(await sql.all<PlaceRow>(byKey, keys.bind(keyed)));
     await byReference(({ reference }) => reference);
     // A thousand recipients of one submission may share an id that is no message's: it is asked for once.
     const identified = new Map<string, { row: unknown[]; indexes: number[] }>();
@@ -105,7 +106,7 @@ export class ReportMatcher {
     }
     if (identified.size > 0) {
       const asked = [...identified.values()];
-      const rows = await tx.all<PlaceRow>(
+      const rows = await sql.all<PlaceRow>(
         byMessageId,
         messageIds.bind(asked.map(({ row }) => row)),
       );

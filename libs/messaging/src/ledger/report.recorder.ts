@@ -4,7 +4,8 @@ import { STATUS_RANK } from '../message/status.js';
 import type { Clock } from '../ports/clock.js';
 import { isDataError } from './database-errors.js';
 import { GroupCommit } from './group-commit.js';
-import type { LedgerDatabase } from './ledger-database.js';
+import type { LedgerDatabase, Transaction } from './ledger-database.js';
+import { type MatchedReport, MatchedReports } from './matched-reports.js';
 import {
   fromWaitingRow,
   type ReceivedReport,
@@ -13,8 +14,9 @@ import {
   type WaitingRow,
 } from './received-report.js';
 import { type ReportMatch, ReportMatcher } from './report-matcher.js';
-import { raise, type StatusChange } from './status-change.js';
+import { type HeldMessage, raise, type StatusChange } from './status-change.js';
 import type { StatusWriter } from './status-writer.js';
+import type { MessagePlace } from './submission-index.js';
 import { WaitingReports } from './waiting-reports.js';
 
 /** The transport a group of reports came through. */
@@ -37,6 +39,8 @@ export interface ReportOrigin {
 export class ReportRecorder {
   readonly #logger = new Logger('MessagingReports');
   readonly #matcher: ReportMatcher;
+  /** Where one statement does what else takes six. */
+  readonly #matched: MatchedReports | undefined;
   readonly #waiting: WaitingReports;
   readonly #group: GroupCommit<ReceivedReport, boolean>;
   /** Up to which waiting report the sweep has come. */
@@ -50,6 +54,8 @@ export class ReportRecorder {
     private readonly keepWaiting: number,
   ) {
     this.#matcher = new ReportMatcher(database);
+    const { dialect } = database;
+    if (dialect.kind === 'postgres') this.#matched = new MatchedReports(dialect);
     this.#waiting = new WaitingReports(database);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 1_000,
@@ -66,6 +72,7 @@ export class ReportRecorder {
     const received = reports.map((report) => receivedReport(report, transport, now));
     const matched = await Promise.all(received.map((report) => this.#group.add(report)));
     // The submit's outcome may have committed while these could not see it: look once more.
+    if (matched.every(Boolean)) return;
     const missed = received.filter((_, index) => !matched[index]);
     await this.matchWaiting(
       missed.flatMap(({ reference, messageId }) => [reference ?? [], messageId ?? []].flat()),
@@ -103,7 +110,45 @@ export class ReportRecorder {
     await Promise.all(rows.map((row) => this.#group.add(fromWaitingRow(row))));
   }
 
-  async #flush(take: () => readonly ReceivedReport[]): Promise<boolean[]> {
+  async #flush(take: () => readonly ReceivedReport[]): Promise<readonly boolean[]> {
+    return (await this.#flushMatched(take)) ?? this.#flushAny(take);
+  }
+
+  /** `undefined`: there is more to it than one message, known and there, for each report. */
+  async #flushMatched(take: () => readonly ReceivedReport[]): Promise<boolean[] | undefined> {
+    const statement = this.#matched;
+    if (!statement) return undefined;
+    const reports = take();
+    const matched = matchedOf(reports, await this.#matcher.places(this.database, reports));
+    if (!matched) return undefined;
+    const changesOf = (tx?: Transaction) => this.#change(statement, matched, tx);
+    const changes = await (this.writer.listened
+      ? this.database.transaction(changesOf)
+      : changesOf());
+    if (!changes) return undefined;
+    this.writer.publish(changes);
+    return reports.map(() => true);
+  }
+
+  async #change(
+    statement: MatchedReports,
+    matched: readonly MatchedReport[],
+    tx?: Transaction,
+  ): Promise<StatusChange[] | undefined> {
+    const sql = tx ?? {
+      all: <T>(text: string, params?: readonly unknown[]) =>
+        this.database.statement<T>(text, params),
+    };
+    const held = await statement.record(sql, matched, this.writer.heard);
+    const changes = held?.flatMap(({ v_index, ...message }) => {
+      const { report } = matched[v_index] as MatchedReport;
+      return raised(report, message) ?? [];
+    });
+    if (tx && changes) await this.writer.tell(tx, changes);
+    return changes;
+  }
+
+  async #flushAny(take: () => readonly ReceivedReport[]): Promise<boolean[]> {
     const { changes, matched } = await this.database.transaction(async (tx) => {
       const received = take();
       const matches = await this.#matcher.match(tx, received);
@@ -111,11 +156,7 @@ export class ReportRecorder {
       const log = new Map<string, unknown[]>();
       received.forEach((report, index) => {
         const match = matches.get(index);
-        const message = match?.message;
-        const change =
-          message && report.status
-            ? raise(message, STATUS_RANK[report.status], reportedAt(report), report.errorCode)
-            : undefined;
+        const change = match?.message && raised(report, match.message);
         if (change) changes.push(change);
         if (report.waiting && !match) return;
         if (!log.has(report.hash) || change) log.set(report.hash, logRow(report, match, change));
@@ -127,6 +168,27 @@ export class ReportRecorder {
     this.writer.publish(changes);
     return matched;
   }
+}
+
+function raised(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
+  const { status, errorCode } = report;
+  return status ? raise(message, STATUS_RANK[status], reportedAt(report), errorCode) : undefined;
+}
+
+/** `undefined` where a report has no message, or shares it, or waits in the log already. */
+function matchedOf(
+  reports: readonly ReceivedReport[],
+  places: ReadonlyMap<number, MessagePlace>,
+): MatchedReport[] | undefined {
+  const matched: MatchedReport[] = [];
+  const taken = new Set<string>();
+  for (const [index, report] of reports.entries()) {
+    const { batch, position } = places.get(index) ?? {};
+    if (batch === undefined || position === undefined || report.waiting) return undefined;
+    taken.add(`${batch}-${position}`);
+    matched.push({ report, place: { batch, position } });
+  }
+  return taken.size < reports.length ? undefined : matched;
 }
 
 function logRow(

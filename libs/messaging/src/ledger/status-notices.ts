@@ -34,6 +34,11 @@ export class StatusWatch {
 export class StatusNotices {
   readonly #watches = new Map<string, Set<StatusWatch>>();
 
+  /** Nobody waits. */
+  get empty(): boolean {
+    return this.#watches.size === 0;
+  }
+
   tell(changes: readonly StatusChange[]): void {
     if (this.#watches.size === 0) return;
     for (const { message } of changes)

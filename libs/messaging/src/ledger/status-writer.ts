@@ -3,7 +3,7 @@ import type { Channel } from '../message/message.js';
 import { statusOfRank } from '../message/status.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
-import type { Columns } from './dialect.js';
+import type { Columns, Dialect } from './dialect.js';
 import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import type { HeldMessage, StatusChange } from './status-change.js';
 import type { StatusNotices } from './status-notices.js';
@@ -36,6 +36,20 @@ const LOG = {
 export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
   b.tenant, b.channel, b.sender, b.delivery_report`;
 
+export const LOG_COLUMNS = `hash, tenant, batch, position, transport, reference, message_id, recipient, status,
+  raw_status, error_code, provider_time, received_at, sequence`;
+
+/** What is in the log already learns whose it is, once. */
+export function onLogged(dialect: Dialect): string {
+  return dialect.onConflict(
+    'hash',
+    `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
+     position = coalesce(messaging_report.position, new.position),
+     sequence = coalesce(messaging_report.sequence, new.sequence),
+     batch = coalesce(messaging_report.batch, new.batch)`,
+  );
+}
+
 /** Writes what the recorders decided: statuses, their log, and word of them to the listeners. */
 export class StatusWriter {
   readonly #status;
@@ -59,18 +73,8 @@ export class StatusWriter {
       set: 'status = v_status, sequence = v_sequence, error_code = v_error',
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     });
-    this.#insertLog = `INSERT INTO messaging_report (hash, tenant, batch, position, transport, reference, message_id,
-        recipient, status, raw_status, error_code, provider_time, received_at, sequence)
-      SELECT v_hash, v_tenant, v_batch, v_position, v_transport, v_reference, v_message_id,
-        v_recipient, v_status, v_raw, v_error, v_provider_time, v_received, v_sequence
-      FROM ${this.#log.sql} WHERE 1 = 1
-      ${dialect.onConflict(
-        'hash',
-        `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
-         position = coalesce(messaging_report.position, new.position),
-         sequence = coalesce(messaging_report.sequence, new.sequence),
-         batch = coalesce(messaging_report.batch, new.batch)`,
-      )}`;
+    this.#insertLog = `INSERT INTO messaging_report (${LOG_COLUMNS})
+      SELECT ${Object.keys(LOG).join(', ')} FROM ${this.#log.sql} WHERE 1 = 1 ${onLogged(dialect)}`;
   }
 
   /** Writes the messages as they now stand, each once. */
@@ -85,9 +89,17 @@ export class StatusWriter {
       m.error_code,
     ]);
     await tx.run(this.#updateStatuses, this.#status.bind(rows));
-    if (this.listeners.empty) return;
-    const told = changes.filter(({ sequence }) => sequence > 0);
-    if (told.length > 0) await this.#tell(told, tx);
+    await this.tell(tx, changes);
+  }
+
+  /** Somebody hears of changes in their transaction. */
+  get listened(): boolean {
+    return !this.listeners.empty;
+  }
+
+  /** Somebody hears of changes, at the latest after their commit. */
+  get heard(): boolean {
+    return this.listened || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
   }
 
   /** A listener threw it: of a group, only the changes it cannot bear must fail. */
@@ -95,7 +107,11 @@ export class StatusWriter {
     return error instanceof Error && this.#faults.has(error);
   }
 
-  async #tell(told: readonly StatusChange[], tx: Transaction): Promise<void> {
+  /** In the transaction that makes the changes. */
+  async tell(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (!this.listened) return;
+    const told = changes.filter(({ sequence }) => sequence > 0);
+    if (told.length === 0) return;
     try {
       const events = told.map(eventOf);
       await this.database.guest(() => this.listeners.tell(events, tx.manager));

@@ -59,7 +59,10 @@ export class SubmissionIndex {
   }
 
   /** The place of each key whose reference is known, by its index. */
-  async find(sql: Sql, keys: ReadonlyMap<number, ReportKey>): Promise<Map<number, MessagePlace>> {
+  async find(
+    sql: Pick<Sql, 'all'>,
+    keys: ReadonlyMap<number, ReportKey>,
+  ): Promise<Map<number, MessagePlace>> {
     const places = new Map<number, MessagePlace>();
     if (keys.size === 0) return places;
     const remembered = new Set<number>();
@@ -97,7 +100,7 @@ export class SubmissionIndex {
     return some && { batch: some.batch, position: undefined };
   }
 
-  async #load(sql: Sql, keys: readonly ReportKey[]): Promise<void> {
+  async #load(sql: Pick<Sql, 'all'>, keys: readonly ReportKey[]): Promise<void> {
     const names = new Map(keys.map((key) => [nameOf(key), [key.transport, key.reference]]));
     if (names.size === 0) return;
     const rows = await sql.all<SubmissionRow>(
@@ -123,7 +126,10 @@ export class SubmissionIndex {
     if (wide.length > 0) await this.#loadPlaces(sql, wide);
   }
 
-  async #loadPlaces(sql: Sql, submissions: readonly IndexedSubmission[]): Promise<void> {
+  async #loadPlaces(
+    sql: Pick<Sql, 'all'>,
+    submissions: readonly IndexedSubmission[],
+  ): Promise<void> {
     const rows = await sql.all<{ v_index: number; position: number; recipient: string }>(
       `SELECT v_index, m.position, m.recipient FROM ${this.#ranges.sql}
        ${this.database.dialect.join} messaging_message m ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last`,
