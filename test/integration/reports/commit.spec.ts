@@ -38,8 +38,9 @@ describeEachDatabase(
       );
       const record = jest.spyOn(app.ledger.reports, 'record');
       const { database: ledger } = app.ledger;
-      const spies = [jest.spyOn(ledger, 'transaction'), jest.spyOn(ledger, 'statement')];
-      const commits = () => spies.flatMap(({ mock }) => mock.calls).length;
+      const transactions = jest.spyOn(ledger, 'transaction');
+      const statements = jest.spyOn(ledger, 'statement');
+      const commits = () => transactions.mock.calls.length + statements.mock.calls.length;
       const order: string[] = [];
       const post = async (to: string) => {
         const body = JSON.stringify({ reference_id: `ref-${reference}`, to, status: 'delivered' });
