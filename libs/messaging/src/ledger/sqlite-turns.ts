@@ -29,7 +29,10 @@ export class SqliteTurns {
   readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
   #guests = 0;
 
-  constructor(private readonly runnerOf: () => QueryRunner) {}
+  constructor(
+    private readonly runnerOf: () => QueryRunner,
+    private readonly longTurn = LONG_TURN,
+  ) {}
 
   /** A transaction of the ledger, within one turn of the event loop: the driver is synchronous, so only microtasks pass. */
   async transaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
@@ -107,7 +110,7 @@ export class SqliteTurns {
 
   /** From BEGIN to COMMIT; throws where all of it is undone. */
   async #share(runner: QueryRunner, done: Waiting[], settle: (() => void)[]): Promise<void> {
-    const until = performance.now() + LONG_TURN;
+    const until = performance.now() + this.longTurn;
     began(runner);
     try {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
