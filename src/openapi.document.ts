@@ -203,6 +203,14 @@ const CALLBACKS: readonly Callback[] = [
     schema: 'WhatsAppStatusEvent',
     examples: { read: WHATSAPP_EXAMPLES.statusEvent },
   },
+  {
+    type: 'whatsapp.message_received',
+    operationId: 'whatsAppReceivedCallback',
+    summary: 'Somebody wrote to the account’s WhatsApp number',
+    description: 'Their window is open from then on, for 24 hours.',
+    schema: 'WhatsAppReceivedEvent',
+    examples: { 'a text': WHATSAPP_EXAMPLES.receivedEvent },
+  },
 ];
 
 function callbackOf(callback: Callback): JsonSchema {

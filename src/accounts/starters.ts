@@ -4,7 +4,7 @@ import { TemplateEntity } from './template.entity.js';
 import { WhatsAppNumber } from './whatsapp-number.entity.js';
 
 /** Templates a new account on the simulated carrier begins with: one of each category. */
-export const STARTER_TEMPLATES = [
+const STARTER_TEMPLATES = [
   { name: 'order_update', language: 'en', category: 'utility', paramsCount: 2 },
   { name: 'special_offer', language: 'en', category: 'marketing', paramsCount: 1 },
   { name: 'login_code', language: 'en', category: 'authentication', paramsCount: 1 },

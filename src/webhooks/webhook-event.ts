@@ -1,4 +1,9 @@
-import { type Channel, type MessageStatusChanged, STATUS_RANK } from '@dundun/messaging';
+import {
+  type Channel,
+  type InboundReceived,
+  type MessageStatusChanged,
+  STATUS_RANK,
+} from '@dundun/messaging';
 
 /** Body of a callback about a message's status. */
 export interface StatusEvent {
@@ -68,6 +73,49 @@ export function statusEventBody(change: MessageStatusChanged, madeAt: number): s
       error_code: change.errorCode?.slice(0, MAX_ERROR_CODE) ?? null,
       smsc_timestamp: change.providerTime.toISOString(),
       sequence: change.sequence,
+    },
+  };
+  return JSON.stringify(event);
+}
+
+/** Body of a callback about what somebody wrote. */
+export interface ReceivedEvent {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: {
+    /** The platform's. */
+    readonly message_id: string;
+    /** Who wrote; `null` where only the `bsuid` is known. */
+    readonly from: string | null;
+    readonly bsuid: string | null;
+    /** The account's number they wrote to. */
+    readonly to: string;
+    /** `null`: something else than a text. */
+    readonly text: string | null;
+    readonly received_at: string;
+  };
+}
+
+/** As long as a WhatsApp text can be; a callback stays below 20 kB. */
+const MAX_TEXT = 4_096;
+
+/** Is it called back: WhatsApp alone has inbound messages on this interface. */
+export function inboundCallsBack({ channel }: InboundReceived): boolean {
+  return channel === 'whatsapp';
+}
+
+export function receivedEventBody(received: InboundReceived, madeAt: number): string {
+  const { messageId, from, bsuid, to, text, sentAt } = received;
+  const event: ReceivedEvent = {
+    type: 'whatsapp.message_received',
+    timestamp: new Date(madeAt).toISOString(),
+    data: {
+      message_id: messageId,
+      from,
+      bsuid,
+      to,
+      text: text?.slice(0, MAX_TEXT) ?? null,
+      received_at: sentAt.toISOString(),
     },
   };
   return JSON.stringify(event);

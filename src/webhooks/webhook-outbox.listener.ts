@@ -1,8 +1,19 @@
-import type { Clock, MessageStatusChanged, StatusListener } from '@dundun/messaging';
+import type {
+  Clock,
+  InboundListener,
+  InboundReceived,
+  MessageStatusChanged,
+  StatusListener,
+} from '@dundun/messaging';
 import type { EntityManager } from 'typeorm';
 import type { WebhookDatabase } from './webhook-database.js';
 import type { WebhookEndpointCache } from './webhook-endpoint.cache.js';
-import { callsBack, statusEventBody } from './webhook-event.js';
+import {
+  callsBack,
+  inboundCallsBack,
+  receivedEventBody,
+  statusEventBody,
+} from './webhook-event.js';
 
 const DELIVERY = {
   v_id: 'uuid',
@@ -16,11 +27,22 @@ const DELIVERY = {
 /** Rows in one statement: its parameters stay far below what servers take in one packet. */
 const MAX_ROWS = 2_000;
 
+/** As wide as its column. */
+const LONGEST_MESSAGE_ID = 64;
+
+/** What is to be called back, whatever it tells of. */
+interface OutboxEvent {
+  readonly account: string;
+  readonly message: string;
+  readonly sequence: number;
+  body(now: number): string;
+}
+
 /**
- * Writes the callbacks of status changes in the transaction that makes them: a status and its
- * callback are committed together or not at all.
+ * Writes callbacks in the transaction that makes what they tell of, a status or an inbound message:
+ * both are committed or neither.
  */
-export class WebhookOutboxListener implements StatusListener {
+export class WebhookOutboxListener implements StatusListener, InboundListener {
   readonly #rows;
   readonly #insert: string;
 
@@ -36,23 +58,43 @@ export class WebhookOutboxListener implements StatusListener {
       FROM ${this.#rows.sql}`;
   }
 
-  async onStatusChanged(
-    changes: readonly MessageStatusChanged[],
-    manager: EntityManager,
-  ): Promise<void> {
-    const reported = changes.filter(callsBack);
-    if (reported.length === 0) return;
+  onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
+    return this.#write(
+      changes.filter(callsBack).map((change) => ({
+        account: change.tenant,
+        message: change.messageId,
+        sequence: change.sequence,
+        body: (now) => statusEventBody(change, now),
+      })),
+      manager,
+    );
+  }
+
+  onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
+    return this.#write(
+      received.filter(inboundCallsBack).map((one) => ({
+        account: one.tenant,
+        message: one.messageId.slice(0, LONGEST_MESSAGE_ID),
+        sequence: 1,
+        body: (now) => receivedEventBody(one, now),
+      })),
+      manager,
+    );
+  }
+
+  async #write(events: readonly OutboxEvent[], manager: EntityManager): Promise<void> {
+    if (events.length === 0) return;
     const sql = this.database.on(manager);
-    const accounts = new Set(reported.map(({ tenant }) => tenant));
+    const accounts = new Set(events.map(({ account }) => account));
     const endpoints = await this.endpoints.enabled(accounts, sql);
     const now = this.clock.now();
     const rows: unknown[][] = [];
-    for (const change of reported) {
-      const receivers = endpoints.get(change.tenant) ?? [];
+    for (const event of events) {
+      const receivers = endpoints.get(event.account) ?? [];
       if (receivers.length === 0) continue;
-      const body = statusEventBody(change, now);
+      const body = event.body(now);
       for (const { id } of receivers)
-        rows.push([this.clock.id(), id, change.messageId, change.sequence, body, now]);
+        rows.push([this.clock.id(), id, event.message, event.sequence, body, now]);
     }
     for (let from = 0; from < rows.length; from += MAX_ROWS)
       await sql.run(this.#insert, this.#rows.bind(rows.slice(from, from + MAX_ROWS)));

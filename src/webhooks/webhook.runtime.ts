@@ -1,4 +1,7 @@
 import {
+  INBOUND_RECEIVED,
+  InboundListeners,
+  type InboundReceived,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
   StatusListeners,
@@ -11,7 +14,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
-import { callsBack } from './webhook-event.js';
+import { callsBack, inboundCallsBack } from './webhook-event.js';
 import { WebhookOutboxListener } from './webhook-outbox.listener.js';
 import { WebhookPurgeJob } from './webhook-purge.job.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -23,6 +26,7 @@ export class WebhookRuntime
 {
   constructor(
     @Inject(StatusListeners) private readonly listeners: StatusListeners,
+    @Inject(InboundListeners) private readonly inbound: InboundListeners,
     @Inject(WebhookOutboxListener) private readonly outbox: WebhookOutboxListener,
     @Inject(WebhookSender) private readonly sender: WebhookSender,
     @Inject(WebhookPurgeJob) private readonly purge: WebhookPurgeJob,
@@ -30,6 +34,7 @@ export class WebhookRuntime
 
   onModuleInit(): void {
     this.listeners.add(this.outbox);
+    this.inbound.add(this.outbox);
   }
 
   onApplicationBootstrap(): void {
@@ -40,6 +45,11 @@ export class WebhookRuntime
   @OnEvent(MESSAGE_STATUS_CHANGED)
   onCommitted(change: MessageStatusChanged): void {
     if (callsBack(change)) this.sender.wakeAccount(change.tenant);
+  }
+
+  @OnEvent(INBOUND_RECEIVED)
+  onReceived(received: InboundReceived): void {
+    if (inboundCallsBack(received)) this.sender.wakeAccount(received.tenant);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

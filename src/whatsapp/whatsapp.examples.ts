@@ -72,6 +72,18 @@ export const WHATSAPP_EXAMPLES = {
   contact: CONTACT,
   contacts: { data: [CONTACT], next_cursor: null },
   erasure: { messages: 3, remaining: 0 },
+  receivedEvent: {
+    type: 'whatsapp.message_received',
+    timestamp: '2026-11-20T13:20:29.011Z',
+    data: {
+      message_id: 'wamid.1Zt7Qv3n8LbX0sK5mW2cR9yD',
+      from: TO,
+      bsuid: null,
+      to: SENDER,
+      text: 'Thank you',
+      received_at: '2026-11-20T13:20:29.001Z',
+    },
+  },
   statusEvent: {
     type: 'whatsapp.message_status',
     timestamp: '2026-11-20T13:20:28.011Z',

@@ -153,6 +153,19 @@ export const WHATSAPP_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     messages: { type: 'integer', minimum: 0 },
     remaining: { type: 'integer', minimum: 0 },
   }),
+  WhatsAppReceivedEvent: objectOf({
+    type: { type: 'string', const: 'whatsapp.message_received' },
+    timestamp: { ...TIME, description: 'When this event was made.' },
+    data: refTo('WhatsAppReceivedEventData'),
+  }),
+  WhatsAppReceivedEventData: objectOf({
+    message_id: { type: 'string', description: 'The platform’s.' },
+    from: { ...PHONE_NUMBER_OR_NULL, description: 'Who wrote; null: only the bsuid is known.' },
+    bsuid: NULLABLE_TEXT,
+    to: SENDER,
+    text: { ...NULLABLE_TEXT, description: 'null: something else than a text.' },
+    received_at: TIME,
+  }),
   WhatsAppStatusEvent: objectOf({
     type: { type: 'string', const: 'whatsapp.message_status' },
     timestamp: { ...TIME, description: 'When this event was made.' },

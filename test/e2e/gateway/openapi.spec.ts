@@ -45,6 +45,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document['webhooks'] as object)).toEqual([
       'sms.delivery_report',
       'whatsapp.message_status',
+      'whatsapp.message_received',
     ]);
     expect(JSON.stringify(document)).not.toMatch(/"nullable"|x-operation/);
     const ajv = new Ajv2020({ strict: false });

@@ -134,6 +134,16 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     );
   });
 
+  it('a number that writes back opens its window', async () => {
+    const to = await optedIn(number('9910'));
+    await send(template(to));
+    await eventually(async () => {
+      const { body } = await ask('GET', `/contacts/${to}`);
+      expect(body['window_expires_at']).toEqual(expect.any(String));
+    });
+    expect((await send(text(to))).status).toBe(200);
+  });
+
   it('nobody is written to who has not opted in, or has opted out', async () => {
     const to = number();
     // Also where the window is closed: consent is asked for first.

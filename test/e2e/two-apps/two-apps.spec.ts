@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   afterAll,
@@ -25,6 +24,7 @@ import {
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/free-port.js';
 import { TestGateway } from '../gateway/test-gateway.js';
 
 const heard = jest.fn<(change: MessageStatusChanged) => void>();
@@ -127,11 +127,3 @@ describeEachDatabase('a customer app and the gateway', (database) => {
     });
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
