@@ -1,16 +1,11 @@
-import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { SegmentedMessage } from 'sms-segments-calculator';
+// @ts-expect-error it comes without types
+import splitSms from 'split-sms';
 import { smsParts } from '@dundun/messaging';
 
-const load = createRequire(import.meta.url);
-const { SegmentedMessage } = load('sms-segments-calculator') as {
-  SegmentedMessage: new (text: string) => {
-    readonly encodingName: 'GSM-7' | 'UCS-2';
-    readonly segments: readonly unknown[];
-  };
-};
-const splitter = load('split-sms') as {
+const splitter = splitSms as {
   split(text: string): { readonly characterSet: string; readonly parts: readonly unknown[] };
 };
 

@@ -34,7 +34,7 @@ interface Cap {
 }
 
 /** A template of which nobody knows what it is counts as what people want least. */
-export function cappedCategory({ channel, content }: PolicyMessage): CappedCategory | undefined {
+function cappedCategory({ channel, content }: PolicyMessage): CappedCategory | undefined {
   if (channel === 'sms') return 'sms';
   if (channel !== 'whatsapp') return undefined;
   return content.kind === 'text' ? 'service' : (content.category ?? 'marketing');

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import {
   PausedFailure,
   PermanentFailure,
   RetryableFailure,
-  SubmitFailure,
   UncertainFailure,
 } from '../message/failures.js';
-import type { DeliveryReport } from '../message/delivery-report.js';
-import type { FetchedReport, MessageTransport, Submission } from '../ports/message-transport.js';
+import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { type TestRunner, testRunner } from './test-runner.js';
+import { failureOf, listenTo, polled } from './transport-probes.js';
 
 /** A transport with a provider behind it, fresh for one test. */
 export interface TransportUnderTest {
@@ -41,6 +39,10 @@ export interface TransportSetup<T extends TransportUnderTest = TransportUnderTes
     /** The same submission again gets an answer. */
     readonly settles: boolean;
   };
+  /** Changes to every submission, such as its channel. */
+  readonly changes?: Partial<Submission>;
+  /** Recipients of one submission, where that is fewer than the transport carries on other channels. */
+  readonly most?: number;
   /** The transport has `listen()`: it hears of deliveries by itself. */
   readonly pushes: boolean;
   /** The transport has `fetchReports()`. */
@@ -73,11 +75,14 @@ export function messageTransportContract<T extends TransportUnderTest>(
       deliveryReport: 'yes',
       attempt: 1,
       firstSentAt: new Date(1_790_000_000_000),
+      ...setup.changes,
     };
   };
   const one = () => submissionTo([setup.recipient(0)]);
   const many = (count: number) =>
-    submissionTo(Array.from({ length: count }, (_, i) => setup.recipient(i)));
+    submissionTo(
+      Array.from({ length: Math.min(count, setup.most ?? count) }, (_, i) => setup.recipient(i)),
+    );
   const promise = (text: string, prove: (under: T) => Promise<void>) => {
     it(text, async () => {
       const under = await setup.start();
@@ -233,54 +238,4 @@ export function messageTransportContract<T extends TransportUnderTest>(
       });
     }
   });
-}
-
-/** The failure, which must say its meaning and name nobody. */
-async function failureOf(
-  transport: MessageTransport,
-  submission: Submission,
-  signal: AbortSignal,
-): Promise<SubmitFailure> {
-  const failure = await transport.submit(submission, signal).then(
-    () => assert.fail('The submission was accepted'),
-    (error: unknown) => error,
-  );
-  assert.ok(failure instanceof SubmitFailure, `${String(failure)} is no SubmitFailure`);
-  assert.match(failure.code, /^[a-z0-9_.-]+$/i);
-  for (const recipient of submission.recipients) assert.ok(!failure.message.includes(recipient));
-  return failure;
-}
-
-/** Polls until there is a report of every recipient. */
-async function polled(
-  transport: MessageTransport,
-  { id, channel, recipients, firstSentAt }: Submission,
-  reference: string | null,
-): Promise<readonly FetchedReport[]> {
-  const query = [{ submissionId: id, channel, reference, recipients, firstSentAt }];
-  for (;;) {
-    const reports = (await transport.fetchReports?.(query, new AbortController().signal)) ?? [];
-    const found = new Set(reports.map(({ recipient }) => recipient));
-    if (recipients.every((recipient) => found.has(recipient))) return reports;
-    await pause(10);
-  }
-}
-
-/** @returns a function that resolves with the reports once each of the recipients has one. */
-function listenTo(transport: MessageTransport, before: () => void = () => undefined) {
-  const heard: DeliveryReport[] = [];
-  let told: () => void = () => undefined;
-  transport.listen?.(async (reports) => {
-    before();
-    heard.push(...reports);
-    told();
-  });
-  return (recipients: readonly string[]) =>
-    new Promise<readonly DeliveryReport[]>((resolve) => {
-      told = () => {
-        const found = new Set(heard.map(({ recipient }) => recipient));
-        if (recipients.every((recipient) => found.has(recipient))) resolve(heard);
-      };
-      told();
-    });
 }

@@ -54,3 +54,34 @@ for (const [name, door] of ways)
     },
     { describe, it },
   );
+
+messageTransportContract<UnderTest>(
+  'http, on WhatsApp',
+  {
+    start: async () => {
+      const service = await InterfaceServer.start();
+      const { url: baseUrl, apiToken, apiKey } = service;
+      const transport = http({ baseUrl, apiToken, apiKey })({
+        http: new HttpService(axios.create()),
+        clock: systemClock,
+      }) as HttpTransport;
+      return {
+        transport,
+        service,
+        accepted: () => service.whatsApp.accepted.size,
+        close: async () => {
+          await transport.onApplicationShutdown();
+          await service.close();
+        },
+      };
+    },
+    changes: { channel: 'whatsapp' },
+    most: 1,
+    sender: '2348000000001',
+    recipient: (index) => String(2348012340000 + index),
+    refused: { recipients: ['2348012349903'] },
+    pushes: false,
+    polls: true,
+  },
+  { describe, it },
+);

@@ -28,3 +28,24 @@ messageTransportContract(
   },
   { describe, it },
 );
+
+messageTransportContract(
+  'simulator, on WhatsApp',
+  {
+    start: async () => {
+      const transport = simulator({ reportDelay: 1 })({
+        http: {} as HttpService,
+        clock: systemClock,
+      }) as SimulatorTransport;
+      return { transport, close: () => transport.beforeApplicationShutdown() };
+    },
+    changes: { channel: 'whatsapp', sender: '2348000000001' },
+    sender: '2348000000001',
+    recipient: (index) => String(2348012340000 + index),
+    refused: { recipients: ['2348012349903'] },
+    lostAnswer: { changes: { recipients: ['2348012349908'] }, settles: false },
+    pushes: true,
+    polls: true,
+  },
+  { describe, it },
+);

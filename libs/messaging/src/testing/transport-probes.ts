@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { SubmitFailure } from '../message/failures.js';
+import type { FetchedReport, MessageTransport, Submission } from '../ports/message-transport.js';
+
+/** The failure, which must say its meaning and name nobody. */
+export async function failureOf(
+  transport: MessageTransport,
+  submission: Submission,
+  signal: AbortSignal,
+): Promise<SubmitFailure> {
+  const failure = await transport.submit(submission, signal).then(
+    () => assert.fail('The submission was accepted'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof SubmitFailure, `${String(failure)} is no SubmitFailure`);
+  assert.match(failure.code, /^[a-z0-9_.-]+$/i);
+  for (const recipient of submission.recipients) assert.ok(!failure.message.includes(recipient));
+  return failure;
+}
+
+/** Polls until there is a report of every recipient. */
+export async function polled(
+  transport: MessageTransport,
+  { id, channel, recipients, firstSentAt }: Submission,
+  reference: string | null,
+): Promise<readonly FetchedReport[]> {
+  const query = [{ submissionId: id, channel, reference, recipients, firstSentAt }];
+  for (;;) {
+    const reports = (await transport.fetchReports?.(query, new AbortController().signal)) ?? [];
+    const found = new Set(reports.map(({ recipient }) => recipient));
+    if (recipients.every((recipient) => found.has(recipient))) return reports;
+    await pause(10);
+  }
+}
+
+/** @returns a function that resolves with the reports once each of the recipients has one. */
+export function listenTo(transport: MessageTransport, before: () => void = () => undefined) {
+  const heard: DeliveryReport[] = [];
+  let told: () => void = () => undefined;
+  transport.listen?.(async (reports) => {
+    before();
+    heard.push(...reports);
+    told();
+  });
+  return (recipients: readonly string[]) =>
+    new Promise<readonly DeliveryReport[]>((resolve) => {
+      told = () => {
+        const found = new Set(heard.map(({ recipient }) => recipient));
+        if (recipients.every((recipient) => found.has(recipient))) resolve(heard);
+      };
+      told();
+    });
+}
