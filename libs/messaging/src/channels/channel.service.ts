@@ -12,7 +12,7 @@ import type {
 } from '../message/views.js';
 import type { LaneWaker } from '../ports/lane-waker.js';
 import { checkReportFilter } from './report-filter.js';
-import { checkTime } from './send-checks.js';
+import { checkTenant, checkTime } from './send-checks.js';
 
 /** Whose batches. */
 export interface TenantOption {
@@ -36,7 +36,7 @@ export abstract class ChannelService {
   ) {}
 
   /** @throws BatchNotFoundError */
-  batch(id: string, options: TenantOption = {}): Promise<BatchView> {
+  async batch(id: string, options: TenantOption = {}): Promise<BatchView> {
     return this.ledger.batches.find(id, this.#scopeOf(options));
   }
 
@@ -46,7 +46,7 @@ export abstract class ChannelService {
   }
 
   /** Every recipient, as accepted. @throws BatchNotFoundError */
-  recipients(id: string, options: TenantOption = {}): Promise<string[]> {
+  async recipients(id: string, options: TenantOption = {}): Promise<string[]> {
     return this.ledger.batches.recipients(id, this.#scopeOf(options));
   }
 
@@ -60,7 +60,7 @@ export abstract class ChannelService {
    * @param id `{batchId}-{position}`, as events and {@link messages} give it
    * @throws MessageNotFoundError
    */
-  timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
+  async timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
     return this.ledger.timelines.find(id, this.#scopeOf(options));
   }
 
@@ -96,11 +96,14 @@ export abstract class ChannelService {
    * @throws BatchNotFoundError
    * @throws AlreadySentError where nothing is left to stop
    */
-  cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
+  async cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
     return this.ledger.batches.cancel(id, this.#scopeOf(options));
   }
 
   #scopeOf({ tenant = '' }: TenantOption): BatchScope {
+    const errors: FieldError[] = [];
+    checkTenant(tenant, errors);
+    if (errors.length > 0) throw new MessageValidationError(errors);
     return { tenant, channel: this.channel };
   }
 }

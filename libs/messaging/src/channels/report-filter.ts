@@ -2,10 +2,16 @@ import { isBatchId } from '../ledger/batches.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import { isReportedStatus } from '../message/status.js';
 import type { ReportFilter } from '../message/views.js';
-import { checkTime } from './send-checks.js';
+import { checkIdempotencyKey, checkTime } from './send-checks.js';
 
 /** @throws MessageValidationError naming each field that says nothing the log could be asked */
-export function checkReportFilter({ batchIds, to, status, since }: ReportFilter): void {
+export function checkReportFilter({
+  batchIds,
+  idempotencyKey,
+  to,
+  status,
+  since,
+}: ReportFilter): void {
   const errors: FieldError[] = [];
   const wrong = (path: string, message: string) => errors.push({ path, message });
   if (batchIds !== undefined && !Array.isArray(batchIds))
@@ -20,6 +26,7 @@ export function checkReportFilter({ batchIds, to, status, since }: ReportFilter)
     wrong('to', 'must be digits with country code, without a plus');
   if (status !== undefined && !isReportedStatus(status))
     wrong('status', 'must be a status that reports have, such as delivered');
+  checkIdempotencyKey(idempotencyKey, errors);
   checkTime('since', since, errors);
   if (errors.length > 0) throw new MessageValidationError(errors);
 }

@@ -9,9 +9,17 @@ const TENANT = /^[\x20-\x7e]{0,200}$/;
 export function checkOptions(options: SendOptions, errors: FieldError[]): void {
   if (options.class !== undefined && options.class !== 'high' && options.class !== 'normal')
     errors.push({ path: 'class', message: "must be 'high' or 'normal'" });
-  if (!isText(options.tenant, TENANT))
+  checkTenant(options.tenant, errors);
+  checkIdempotencyKey(options.idempotencyKey, errors);
+}
+
+export function checkTenant(tenant: unknown, errors: FieldError[]): void {
+  if (!isText(tenant, TENANT))
     errors.push({ path: 'tenant', message: 'must be at most 200 ASCII characters' });
-  if (!isText(options.idempotencyKey, IDEMPOTENCY_KEY))
+}
+
+export function checkIdempotencyKey(key: unknown, errors: FieldError[]): void {
+  if (!isText(key, IDEMPOTENCY_KEY))
     errors.push({ path: 'idempotencyKey', message: 'must be 1 to 255 visible ASCII characters' });
 }
 

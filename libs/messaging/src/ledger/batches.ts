@@ -81,7 +81,7 @@ export class Batches {
     }>(
       `SELECT position, recipient, status, attempt, error_code FROM messaging_message
        WHERE batch = ? AND position > ? ORDER BY position LIMIT ?`,
-      [id, cursor === undefined ? -1 : Number(decodeCursor(cursor, 'number')), limit + 1],
+      [id, cursor === undefined ? -1 : Number(decodeCursor(cursor, 'position')), limit + 1],
     );
     const page = rows.slice(0, limit);
     return {

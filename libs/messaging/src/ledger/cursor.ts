@@ -1,8 +1,9 @@
 import { MessageValidationError } from '../message/errors.js';
 
 const SHAPE = {
-  uuid: /^[0-9a-f-]{36}$/,
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   number: /^\d{1,15}$/,
+  position: /^\d{1,9}$/,
   group: /^grp_[0-9A-Za-z]{10,60}$/,
   suppression: /^\d{7,15} (\*|[a-z]{2,16})$/,
 } as const;

@@ -9,6 +9,9 @@ import { readContent } from './stored-content.js';
 
 const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
 
+/** What a provider's id may be, as the ledger keeps it. */
+const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
 interface SubmittedRow {
   readonly batch: string;
   readonly sender: string;
@@ -81,6 +84,7 @@ export class SubmittedMessages {
   }
 
   async #byReference(reference: string, scope: BatchScope): Promise<SubmittedRow | undefined> {
+    if (!REFERENCE.test(reference)) return undefined;
     const [row] = await this.database.all<SubmittedRow>(
       `SELECT ${COLUMNS} FROM messaging_message m
        JOIN messaging_batch b ON b.id = m.batch AND b.tenant = ? AND b.channel = ?
