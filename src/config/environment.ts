@@ -177,7 +177,8 @@ export const VARIABLES = {
   REQUEST_TIMEOUT: required({
     default: '30s',
     parse: duration(1_000, 600_000),
-    description: 'Most time a whole request may take to arrive; its headers a third of it.',
+    description:
+      'Most time a whole request may take to arrive; its headers a third of it. A connection on which nothing moves for four times as long is closed.',
   }),
   MAX_CONNECTIONS: required({
     default: '10000',

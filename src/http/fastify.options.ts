@@ -18,6 +18,9 @@ export interface HttpLimits {
   readonly maxConnections: number;
 }
 
+/** A connection on which nothing moves is closed after so many times what a request may take. */
+const ABANDONED_AFTER = 4;
+
 /** How late a slow request may be noticed, in milliseconds. */
 const CHECK_EVERY = 500;
 
@@ -28,6 +31,8 @@ export function fastifyOptions({ bodyLimit, requestTimeout }: HttpLimits): Fasti
     trustProxy: false,
     bodyLimit,
     requestTimeout,
+    // Nobody reads the answer, or nobody is there any more.
+    connectionTimeout: ABANDONED_AFTER * requestTimeout,
     http: {
       requestTimeout,
       headersTimeout: Math.ceil(requestTimeout / 3),

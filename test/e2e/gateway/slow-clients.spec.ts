@@ -28,6 +28,16 @@ class SlowClient {
     this.socket.write(bytes);
   }
 
+  /** Says this and that it has no more to say. */
+  hangUp(bytes: string): void {
+    this.socket.end(bytes);
+  }
+
+  /** From here on, not even what the operating system has for it. */
+  readNothing(): void {
+    this.socket.pause();
+  }
+
   destroy(): void {
     this.socket.destroy();
   }
@@ -67,17 +77,68 @@ describe('a client that is too slow', () => {
     expect(during.status).toBe(200);
     await Promise.all(clients.map(({ ended }) => ended));
     for (const { answer } of clients) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    const count = (): Promise<number> =>
-      new Promise((resolve, reject) => {
-        gateway.running.app
-          .getHttpServer()
-          .getConnections((error: Error | null, connections: number) =>
-            error ? reject(error) : resolve(connections),
-          );
-      });
     await eventually(async () => {
-      expect(await count()).toBeLessThan(20);
+      expect(await gateway.connections()).toBeLessThan(20);
     });
+  });
+});
+
+describe('a client that is only half there', () => {
+  const gateway = new TestGateway({ REQUEST_TIMEOUT: '1s' });
+  let account: CreatedAccount;
+  beforeAll(async () => {
+    await gateway.start();
+    account = await gateway.account();
+  });
+  afterAll(() => gateway.destroy());
+
+  const request = (path: string): string =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.apiToken}\r\n\r\n`;
+
+  /** Others are served meanwhile, and in the end none of these connections is left. */
+  async function outlives(clients: readonly SlowClient[]): Promise<void> {
+    const during = await gateway.call('GET', '/ng/v1/sms', { token: account.apiToken });
+    expect(during.status).toBe(200);
+    await eventually(async () => expect(await gateway.connections()).toBeLessThan(20));
+    for (const client of clients) client.destroy();
+  }
+
+  const connect = (count: number): Promise<SlowClient[]> =>
+    Promise.all(Array.from({ length: count }, () => SlowClient.connect(gateway.url)));
+
+  it('and never says a word is cut off', async () => {
+    await outlives(await connect(200));
+  });
+
+  it('and hangs up in the middle of a body is forgotten', async () => {
+    const clients = await connect(200);
+    for (const client of clients)
+      client.hangUp(
+        `POST /ng/v1/sendsms HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"from"`,
+      );
+    await outlives(clients);
+  });
+
+  it('and hangs up once it has asked is answered', async () => {
+    const [client] = await connect(1);
+    client!.hangUp(request('/ng/v1/sms'));
+    await client!.ended;
+    expect(client!.answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('and never reads its answers is cut off', async () => {
+    const to = Array.from({ length: 20_000 }, (_, index) => String(2_348_000_000_000 + index));
+    const sent = await gateway.call('POST', '/ng/v1/sendsms', {
+      token: account.apiToken,
+      body: { from: 'ACME', to, body: 'Hello', send_at: '2150-01-01T00:00:00Z' },
+    });
+    // Each asks for 16 MB; the operating system takes some of it in its place.
+    const clients = await connect(30);
+    for (const client of clients) {
+      client.readNothing();
+      client.write(request(`/ng/v1/sms/${String(sent.body['reference_id'])}`).repeat(50));
+    }
+    await outlives(clients);
   });
 });
 

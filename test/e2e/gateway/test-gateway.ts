@@ -6,24 +6,17 @@ import { AccountsService, type CreatedAccount } from '../../../src/accounts/acco
 import { readEnvironment } from '../../../src/config/environment.js';
 import { type Gateway, startGateway } from '../../../src/gateway.js';
 import { PinoLogger } from '../../../src/http/pino.logger.js';
-import { type Answered, ResponseContract } from './response-contract.js';
+import { type Answered, type Call, ContractClient } from './contract-client.js';
+import type { ResponseContract } from './response-contract.js';
 
-export type { Answered };
-
-export interface Call {
-  readonly token?: string;
-  readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
-  readonly raw?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+export type { Answered, Call };
 
 /** A gateway of its own: a temporary SQLite file unless told, a free port, its log kept. */
 export class TestGateway {
   readonly log: string[] = [];
   #gateway: Gateway | undefined;
   #directory: string | undefined;
-  #contract: Promise<ResponseContract> | undefined;
+  #known: ContractClient | undefined;
   databaseUrl = '';
 
   constructor(private readonly settings: Readonly<Record<string, string>> = {}) {}
@@ -64,39 +57,31 @@ export class TestGateway {
     return created;
   }
 
-  async call(method: string, path: string, call: Call = {}): Promise<Answered> {
-    const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
-    const response = await fetch(this.url + path, {
-      method,
-      headers: {
-        ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...call.headers,
-      },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await response.text();
-    const answered = {
-      status: response.status,
-      headers: response.headers,
-      body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
-    };
-    (await this.contract()).check(method, path, answered, text);
-    return answered;
+  /** Every answer is held to its own OpenAPI document. */
+  call(method: string, path: string, call: Call = {}): Promise<Answered> {
+    return this.#client().call(method, path, call);
   }
 
-  /** What its own OpenAPI document says: every answer of {@link call} is held to it. */
-  async contract(): Promise<ResponseContract> {
-    this.#contract ??= fetch(`${this.url}/openapi.json`).then(async (response) =>
-      ResponseContract.of(await response.text()),
-    );
-    return this.#contract;
+  contract(): Promise<ResponseContract> {
+    return this.#client().contract();
+  }
+
+  /** Sockets it holds now. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.running.app
+        .getHttpServer()
+        .getConnections((error: Error | null, count: number) =>
+          error ? reject(error) : resolve(count),
+        );
+    });
   }
 
   /** Stops it; the database stays. */
   async stop(): Promise<void> {
     const gateway = this.#gateway;
     this.#gateway = undefined;
+    this.#known = undefined;
     await gateway?.stop();
   }
 
@@ -108,6 +93,10 @@ export class TestGateway {
   async #file(): Promise<string> {
     this.#directory = await mkdtemp(join(tmpdir(), 'dundun-gateway-'));
     return `sqlite:${join(this.#directory, 'gateway.sqlite')}`;
+  }
+
+  #client(): ContractClient {
+    return (this.#known ??= new ContractClient(this.url));
   }
 
   #sink(): pino.DestinationStream {

@@ -1,0 +1,50 @@
+import { type Answered, ResponseContract } from './response-contract.js';
+
+export type { Answered };
+
+export interface Call {
+  readonly token?: string;
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Calls a gateway and holds every answer to the OpenAPI document it serves. */
+export class ContractClient {
+  #contract: Promise<ResponseContract> | undefined;
+
+  /** @param url where it is called, or a proxy before it, which serves no document of its own */
+  constructor(
+    private readonly url: string,
+    private readonly documentAt = url,
+  ) {}
+
+  async call(method: string, path: string, call: Call = {}): Promise<Answered> {
+    const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...call.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    const answered = {
+      status: response.status,
+      headers: response.headers,
+      body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+    };
+    (await this.contract()).check(method, path, answered, text);
+    return answered;
+  }
+
+  contract(): Promise<ResponseContract> {
+    this.#contract ??= fetch(`${this.documentAt}/openapi.json`).then(async (response) =>
+      ResponseContract.of(await response.text()),
+    );
+    return this.#contract;
+  }
+}
