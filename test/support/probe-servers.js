@@ -47,6 +47,7 @@ const SERVERS = {
   kannel: {
     programs: ['/usr/sbin/bearerbox', '/usr/sbin/smsbox', '/usr/lib/kannel/test/fakesmsc'],
   },
+  slowhttptest: { programs: ['/usr/bin/slowhttptest'] },
 };
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND']);

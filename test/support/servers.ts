@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals';
 
-export type ServerName = 'postgres' | 'mariadb' | 'redis' | 'kannel';
+export type ServerName = 'postgres' | 'mariadb' | 'redis' | 'kannel' | 'slowhttptest';
 
 interface Server {
   /** Empty where a suite starts it itself. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { Credential } from '../../../src/accounts/credential.entity.js';
@@ -26,6 +26,21 @@ describe('a credential at the gateway', () => {
   it('opens what it is for', async () => {
     expect((await withToken(account.apiToken)).status).toBe(200);
     expect((await get({ authorization: `bearer ${account.apiToken}` })).status).toBe(200);
+  });
+
+  it('in use costs no read of the database per request', async () => {
+    const { manager } = gateway.running.app.get(DataSource, { strict: false });
+    const read = jest.spyOn(manager, 'findBy');
+    try {
+      const began = performance.now();
+      for (let n = 0; n < 300; n++) expect((await withToken(account.apiToken)).status).toBe(200);
+      // Once to know it and once in 0.4 s to renew it: credential and account.
+      const renewals = Math.ceil((performance.now() - began) / 400);
+      expect(read.mock.calls.length).toBeLessThanOrEqual(2 * (1 + renewals));
+      expect(read.mock.calls.some(([entity]) => entity === Credential)).toBe(true);
+    } finally {
+      read.mockRestore();
+    }
   });
 
   it('that is wrong in any way gets one and the same 401; the log alone says which way', async () => {

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'dist/src/main.js');
+const PROBE = join(ROOT, 'test/support/process-probe.js');
 const CLI = join(ROOT, 'src/cli/dundun.js');
 
 /** Compiles what changed since the last build. */
@@ -44,6 +46,13 @@ export class Processes {
     return RunningGateway.started(child, this.#end(child));
   }
 
+  /** A gateway that also tells what it holds in memory. */
+  async probedGateway(settings: Record<string, string> = {}): Promise<ProbedGateway> {
+    const args = ['--expose-gc', '--import', pathToFileURL(PROBE).href, MAIN];
+    const child = await this.#spawn(args, { PORT: '0', ...settings }, ['ipc']);
+    return ProbedGateway.of(await RunningGateway.started(child, this.#end(child)));
+  }
+
   /** Starts a gateway that is expected to end by itself. */
   async failingGateway(settings: Record<string, string>): Promise<Ended> {
     return this.#end(await this.#spawn([MAIN], { PORT: '0', ...settings }));
@@ -55,11 +64,15 @@ export class Processes {
     if (this.#directory) await rm(this.#directory, { recursive: true, force: true });
   }
 
-  async #spawn(args: readonly string[], settings: Record<string, string>): Promise<ChildProcess> {
+  async #spawn(
+    args: readonly string[],
+    settings: Record<string, string>,
+    channels: readonly 'ipc'[] = [],
+  ): Promise<ChildProcess> {
     const child = spawn(process.execPath, args, {
       cwd: await this.directory(),
       env: { PATH: process.env['PATH'], DATABASE_URL: 'sqlite:gateway.sqlite', ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...channels],
     });
     this.#running.add(child);
     child.once('exit', () => this.#running.delete(child));
@@ -115,5 +128,59 @@ export class RunningGateway {
   stop(signal: NodeJS.Signals): Promise<Ended> {
     this.child.kill(signal);
     return this.ended;
+  }
+}
+
+/** What stays in a process once everything that can go is gone. */
+export interface Rest {
+  /** Bytes of heap and of what hangs on it. */
+  readonly bytes: number;
+  /** Most bytes of memory the process ever had. */
+  readonly peak: number;
+  /** Open handles and requests by kind. */
+  readonly handles: Readonly<Record<string, number>>;
+}
+
+/** A gateway in a process of its own that answers what it holds in memory. */
+export class ProbedGateway {
+  #questions = 0;
+
+  private constructor(private readonly gateway: RunningGateway) {}
+
+  static of(gateway: RunningGateway): ProbedGateway {
+    return new ProbedGateway(gateway);
+  }
+
+  get url(): string {
+    return this.gateway.url;
+  }
+
+  get output(): string {
+    return this.gateway.output;
+  }
+
+  rest(): Promise<Rest> {
+    return this.#ask('rest');
+  }
+
+  /** Those of `texts` that are in its heap after a collection. */
+  async found(texts: readonly string[]): Promise<string[]> {
+    const bytes = texts.map((text) => Buffer.from(text).toString('base64'));
+    return (await this.#ask<number[]>('search', bytes)).map((index) => texts[index] ?? '');
+  }
+
+  #ask<T>(ask: string, about?: unknown): Promise<T> {
+    const { child } = this.gateway;
+    const id = ++this.#questions;
+    return new Promise((resolve) => {
+      const hear = (message: unknown): void => {
+        const told = message as { id: number; answer: T };
+        if (told.id !== id) return;
+        child.off('message', hear);
+        resolve(told.answer);
+      };
+      child.on('message', hear);
+      child.send({ id, ask, about });
+    });
   }
 }

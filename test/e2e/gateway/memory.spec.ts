@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { buildGateway, type ProbedGateway, Processes } from './built-gateway.js';
+
+/** It starts processes and looks through a heap; a busy machine takes seconds for one. */
+jest.setTimeout(120_000);
+
+const TEXT = 'a text that stays in the database';
+
+describe('the memory of a gateway', () => {
+  const processes = new Processes();
+  let gateway: ProbedGateway;
+  let tokens: { api_token: string; api_key: string; account_id: string };
+
+  beforeAll(async () => {
+    await buildGateway();
+    const created = await processes.dundun(['account', 'create', '--name', 'acme', '--json']);
+    tokens = JSON.parse(created.stdout) as typeof tokens;
+    const { account_id: account } = tokens;
+    await processes.dundun(['sender', 'add', '--account', account, '--sender', 'ACME', '--json']);
+    gateway = await processes.probedGateway();
+  });
+  afterAll(() => processes.destroy());
+
+  const ask = (path: string, credential: string, body?: object): Promise<Response> =>
+    fetch(gateway.url + path, {
+      method: body ? 'POST' : 'GET',
+      headers: {
+        authorization: `Bearer ${credential}`,
+        connection: 'close',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+
+  it('holds no credential in clear, while it knows them all', async () => {
+    const { api_token: token, api_key: key } = tokens;
+    for (let n = 0; n < 20; n++) {
+      const sent = await ask('/ng/v1/sendsms', token, {
+        from: 'ACME',
+        to: ['2348012345678'],
+        body: TEXT,
+      });
+      expect(sent.status).toBe(200);
+      // The wrong kind, and one that is nobody's: both are looked at.
+      expect((await ask('/ng/v1/sms', key)).status).toBe(401);
+    }
+    expect((await ask('/ng/v1/sms', token)).status).toBe(200);
+    // A name every gateway knows: the search itself finds what is there.
+    expect(await gateway.found([token, key, 'sender_not_registered'])).toEqual([
+      'sender_not_registered',
+    ]);
+    // It still knows the token, without its text.
+    expect((await ask('/ng/v1/sms', token)).status).toBe(200);
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { type Answered, TestGateway } from './test-gateway.js';
+
+const SEND = '/ng/v1/sendsms';
+const BODY = { from: 'ACME', to: ['2348012345678'], body: 'Hello' };
+const KEYS = Array.from({ length: 20 }, (_, index) => `order-${index}`);
+
+describeEachDatabase('two gateways on one database', (database) => {
+  let one: TestGateway;
+  let other: TestGateway;
+  let account: CreatedAccount;
+
+  beforeAll(async () => {
+    one = await new TestGateway({ DATABASE_URL: database.url }).start();
+    account = await one.account();
+    other = await new TestGateway({ DATABASE_URL: database.url }).start();
+  });
+  afterAll(async () => {
+    await one.destroy();
+    await other.destroy();
+  });
+
+  const send = (gateway: TestGateway, key: string, body: object = BODY): Promise<Answered> =>
+    gateway.call('POST', SEND, {
+      token: account.apiToken,
+      body,
+      headers: { 'idempotency-key': key },
+    });
+
+  it('keep one idempotency key between them, also at the same moment', async () => {
+    const answers = await Promise.all(
+      KEYS.map((key) => Promise.all([one, other, one, other].map((gateway) => send(gateway, key)))),
+    );
+    for (const same of answers) {
+      expect(same.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(new Set(same.map(({ body }) => body['reference_id'])).size).toBe(1);
+      const first = same.filter(({ headers }) => headers.get('idempotent-replayed') === null);
+      expect(first).toHaveLength(1);
+    }
+    const list = await other.call('GET', '/ng/v1/sms?limit=100', { token: account.apiToken });
+    expect(list.body['data']).toHaveLength(KEYS.length);
+    const [key = ''] = KEYS;
+    expect((await send(other, key, { ...BODY, body: 'Other' })).body).toMatchObject({
+      error: { code: 'idempotency_key_reused' },
+    });
+  });
+});
