@@ -96,18 +96,18 @@ describe('a client that is only half there', () => {
     `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.apiToken}\r\n\r\n`;
 
   /** Others are served meanwhile, and in the end none of these connections is left. */
-  async function outlives(clients: readonly SlowClient[]): Promise<void> {
-    const during = await gateway.call('GET', '/ng/v1/sms', { token: account.apiToken });
-    expect(during.status).toBe(200);
+  async function outlives(clients: readonly SlowClient[]): Promise<number> {
+    const { status } = await gateway.call('GET', '/ng/v1/sms', { token: account.apiToken });
     await eventually(async () => expect(await gateway.connections()).toBeLessThan(20));
     for (const client of clients) client.destroy();
+    return status;
   }
 
   const connect = (count: number): Promise<SlowClient[]> =>
     Promise.all(Array.from({ length: count }, () => SlowClient.connect(gateway.url)));
 
   it('and never says a word is cut off', async () => {
-    await outlives(await connect(200));
+    expect(await outlives(await connect(200))).toBe(200);
   });
 
   it('and hangs up in the middle of a body is forgotten', async () => {
@@ -116,7 +116,7 @@ describe('a client that is only half there', () => {
       client.hangUp(
         `POST /ng/v1/sendsms HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"from"`,
       );
-    await outlives(clients);
+    expect(await outlives(clients)).toBe(200);
   });
 
   it('and hangs up once it has asked is answered', async () => {
@@ -138,7 +138,7 @@ describe('a client that is only half there', () => {
       client.readNothing();
       client.write(request(`/ng/v1/sms/${String(sent.body['reference_id'])}`).repeat(50));
     }
-    await outlives(clients);
+    expect(await outlives(clients)).toBe(200);
   });
 });
 

@@ -45,14 +45,14 @@ describeEachDatabase('odd input', (database) => {
   });
   afterAll(() => app.close());
 
-  /** Either an answer or an error of ours that names a field or an id; never a driver's. */
-  async function tame(asked: string, call: () => Promise<unknown>): Promise<void> {
+  /** `tame`: an answer, or an error of ours that names a field or an id; never a driver's. */
+  async function outcome(asked: string, call: () => Promise<unknown>): Promise<string> {
     const error = await call().then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    if (error !== undefined && !(error instanceof MessagingError))
-      throw new Error(`${asked}: ${String(error)}`, { cause: error });
+    if (error === undefined || error instanceof MessagingError) return 'tame';
+    return `${asked}: ${String(error)}`;
   }
 
   it.each([
@@ -73,7 +73,9 @@ describeEachDatabase('odd input', (database) => {
     ['a reported status', (odd: string) => sms.reports({ status: odd } as unknown as ReportFilter)],
   ])('%s is answered or refused by its name', async (what, ask) => {
     for (const odd of ODD)
-      await tame(`${what} ${JSON.stringify(odd).slice(0, 40)}`, () => ask(odd));
+      expect(await outcome(`${what} ${JSON.stringify(odd).slice(0, 40)}`, () => ask(odd))).toBe(
+        'tame',
+      );
   });
 
   it.each([
@@ -82,7 +84,9 @@ describeEachDatabase('odd input', (database) => {
     ['of reports', (cursor: string) => sms.reports({ cursor })],
   ])('a cursor %s that no list gave is refused, or the end of the list', async (what, ask) => {
     for (const cursor of CURSORS)
-      await tame(`${what} ${JSON.stringify(cursor).slice(0, 40)}`, () => ask(cursor));
+      expect(
+        await outcome(`${what} ${JSON.stringify(cursor).slice(0, 40)}`, () => ask(cursor)),
+      ).toBe('tame');
   });
 
   it('a date that no database holds is refused by its name', async () => {
