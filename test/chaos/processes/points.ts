@@ -31,7 +31,7 @@ export class Points implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    const { acceptance, intents, lanes, outcomes } = this.modules.get(Ledger, { strict: false });
+    const { acceptance, intents, outcomes } = this.modules.get(Ledger, { strict: false });
     const transport = this.modules.get<MessageTransport>(MESSAGE_TRANSPORT, { strict: false });
     around(acceptance, 'accept', acceptance.accept.bind(acceptance), undefined, () =>
       this.#pass('after-accept'),
@@ -40,11 +40,12 @@ export class Points implements OnModuleInit {
       intents,
       'record',
       intents.record.bind(intents),
-      () => this.#pass('before-intent'),
+      () => {
+        this.#pass('before-intent');
+        // By then the statement has left for the server, and its answer has not been read.
+        setImmediate(() => this.#pass('inside-intent'));
+      },
       () => this.#pass('after-intent'),
-    );
-    around(lanes, 'renewWithin', lanes.renewWithin.bind(lanes), undefined, () =>
-      this.#pass('inside-intent'),
     );
     const submit = transport.submit.bind(transport);
     around(transport, 'submit', submit, started, () => this.#pass('response-read'));

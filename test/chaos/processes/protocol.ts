@@ -34,7 +34,7 @@ export const POINTS = [
 /** How long a blocked event loop stands still, in milliseconds: longer than any lease here. */
 export const BLOCKED = 3_000;
 
-/** `inside-intent`: the lane's row is locked, nothing is committed. */
+/** `inside-intent`: the database has been asked, and its answer is not read. */
 export type Point = (typeof POINTS)[number] | 'inside-intent';
 
 /** What happens to a process at a point: it dies, it freezes, or its event loop stands still for a while. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
 import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
@@ -55,6 +56,26 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     await expect(
       ledger.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);
+    expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
+  });
+
+  it('nothing is intended by one whose lease its database forgot, though the next has the same fence', async () => {
+    const { ledger, send, sms, app } = await fixture.boot({ dispatch: false });
+    const other = await fixture.boot({ dispatch: false });
+    const batch = await send('x');
+    const lease = (await ledger.lanes.acquire(LANE)) as Lease;
+    await app
+      .get(DataSource)
+      .query(`UPDATE messaging_lane SET owner = NULL, fence = fence - 1, lease_until = 0`);
+    expect(await other.ledger.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence });
+    const planned = await ledger.work.plan(LANE, 10);
+    const limits = { share: (n: number) => n, now: 0, wallNow: 0, most: Infinity };
+    const { intent } = slice(planned, () => undefined, limits);
+    await expect(
+      ledger.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
+    ).rejects.toBeInstanceOf(LaneLostError);
+    await ledger.lanes.release(LANE, lease.fence, null, false);
+    expect(await other.ledger.lanes.renew(LANE, lease.fence)).toBe(true);
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
 

@@ -58,7 +58,7 @@ export class LaneDrain {
     stopping.addEventListener('abort', wake, { once: true });
     try {
       takeOverRate(run);
-      if (requests.restFor <= 0) {
+      if (requests.pause.restFor <= 0) {
         if (!run.recovered) requests.lose(await stock.recover());
         run.recovered = true;
         await pump(run, stock, requests);
@@ -77,7 +77,7 @@ export class LaneDrain {
 async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
   const { context, memory, keeper, changed } = run;
   while (!run.stopping.aborted && !keeper.lost && run.failure === undefined) {
-    const { restFor } = requests;
+    const { restFor } = requests.pause;
     if (restFor > LINGER) return;
     if (restFor > 0) {
       await changed.sleep(restFor);
@@ -91,7 +91,8 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
       if (stock.dry && requests.settled && resendIn > LINGER) return;
       if (await changed.sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
     } else if (requests.inFlight >= (memory.gate.probing ? 1 : context.concurrency)) {
-      await changed.sleep(LINGER);
+      // Each has a time limit: one of them ends.
+      await changed.sleep();
     } else if (!keeper.valid) {
       await changed.sleep(Math.min(50, context.leaseTime / 10));
     } else {
@@ -138,13 +139,12 @@ async function finish(
   while (!requests.settled) await changed.sleep();
   bound.lift();
   await context.outcomes.idle();
-  await requests.pausesWritten();
+  await requests.pause.written();
   keeper.stop();
-  const { restFor } = requests;
+  const { restFor, recorded } = requests.pause;
   if (!keeper.lost) {
     const { fence } = lease;
-    if (restFor > 0 && !requests.restRecorded)
-      await context.lanes.pause(lane, fence, restFor, null);
+    if (restFor > 0 && !recorded) await context.lanes.pause(lane, fence, restFor, null);
     const open = !run.recovered || stock.resendIn < Infinity || run.failure !== undefined;
     const rate = memory.limiter?.save(context.clock.monotonic()) ?? null;
     await context.lanes.release(lane, fence, rate, open);

@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { Outcome } from '../ledger/outcome.js';
+import { InFlight } from './in-flight.js';
 import type { Evidence } from './lane-gate.js';
+import { LanePause } from './lane-pause.js';
 import type { LaneRun } from './lane-run.js';
 import type { LaneStock } from './lane-stock.js';
 import { ageOf, type Ready } from './slice.js';
@@ -9,32 +11,22 @@ import { outcomeOf, type Verdict, verdictOf } from './submit-verdict.js';
 /** A provider that was not there is asked again at least this often, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
-/** Milliseconds a transport that was told to give up has left before its request is given up for it. */
-const GRACE = 5_000;
-
 /** The lane's requests in flight, what their answers mean for the lane, and their outcomes on the way to the ledger. */
 export class LaneRequests {
+  readonly pause: LanePause;
   readonly #logger = new Logger('Lane');
-  readonly #inFlight = new Map<Ready, AbortController>();
+  readonly #inFlight: InFlight<Ready>;
   #recording = 0;
   #returning = 0;
-  #restUntil: number;
-  #reason: string | null;
-  /** A pause is written in the lane's row. */
-  #paused: boolean;
-  /** Until when the lane rests by its row, whoever wrote that. */
-  readonly #restRead: number;
-  #pauseWrites: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly run: LaneRun,
     private readonly stock: LaneStock,
   ) {
-    const { lease, context } = run;
-    this.#reason = lease.pauseReason;
-    this.#paused = lease.pauseReason !== null;
-    this.#restRead = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
-    this.#restUntil = this.#restRead;
+    this.pause = new LanePause(run);
+    this.#inFlight = new InFlight(run.context.timeout, (item) => {
+      if (this.#settle(item)) this.#failed(item, verdictOf(undefined));
+    });
   }
 
   get inFlight(): number {
@@ -55,16 +47,6 @@ export class LaneRequests {
     return this.#inFlight.size === 0 && this.#recording === 0;
   }
 
-  /** Milliseconds during which nothing may start. */
-  get restFor(): number {
-    return this.#restUntil - this.run.context.clock.monotonic();
-  }
-
-  /** The lane's row tells when it goes on. */
-  get restRecorded(): boolean {
-    return this.#paused || this.#restUntil === this.#restRead;
-  }
-
   start(item: Ready): void {
     const { context, memory } = this.run;
     const instead = item.instead ?? insteadOfLate(item, context.clock.monotonic());
@@ -72,23 +54,17 @@ export class LaneRequests {
       this.#record({ ...this.#headOf(item), ...instead });
       return;
     }
-    const controller = new AbortController();
-    const timeout = setTimeout(() => controller.abort(), context.timeout);
-    controller.signal.addEventListener('abort', () => this.#giveUpOn(item), { once: true });
-    this.#inFlight.set(item, controller);
-    const answered = this.#exchange(item, controller.signal);
+    const answered = this.#exchange(item, this.#inFlight.begin(item));
     // Counted once it is on its way: a pause in between must not make it look earlier than it was.
     memory.limiter?.start(item.positions.length, context.clock.monotonic());
     context.transportRate?.start(item.positions.length);
     answered.then(
       (outcome) => {
-        clearTimeout(timeout);
         if (this.#settle(item)) this.#passed(item.batch);
         // Even one that was given up: it is a fact.
-        this.#record({ ...this.#headOf(item), ...outcome });
+        this.#record(this.#accepted(item, outcome));
       },
       (error: unknown) => {
-        clearTimeout(timeout);
         if (this.#settle(item)) this.#failed(item, verdictOf(error));
       },
     );
@@ -97,13 +73,6 @@ export class LaneRequests {
   /** Whatever goes wrong in here, a transport that throws or answers nonsense included, is a failure of this request. */
   async #exchange(item: Ready, signal: AbortSignal): Promise<ReturnType<typeof outcomeOf>> {
     return outcomeOf(item, await this.run.context.transport.submit(item.submission, signal));
-  }
-
-  /** A transport that ignores its signal must not hold the lane. */
-  #giveUpOn(item: Ready): void {
-    setTimeout(() => {
-      if (this.#settle(item)) this.#failed(item, verdictOf(undefined));
-    }, GRACE).unref();
   }
 
   /** They never started: back to `queued`. */
@@ -118,25 +87,21 @@ export class LaneRequests {
   }
 
   abort(): void {
-    for (const controller of this.#inFlight.values()) controller.abort();
+    this.#inFlight.abort();
   }
 
   /** False: it was settled before. */
   #settle(item: Ready): boolean {
-    const inFlight = this.#inFlight.delete(item);
+    const ended = this.#inFlight.end(item);
     this.run.changed.wake();
-    return inFlight;
+    return ended;
   }
 
   #passed(batch: string): void {
-    const { context, memory, lane } = this.run;
+    const { context, memory } = this.run;
     memory.gate.passed(batch);
     context.served.at = context.clock.monotonic();
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#reason = null;
-    this.#logger.log(`${lane}: goes on`);
-    this.#writePause();
+    this.pause.end();
   }
 
   #failed(item: Ready, verdict: Verdict): void {
@@ -151,7 +116,7 @@ export class LaneRequests {
     const { attempt } = item.submission;
     const counts = kind !== 'paused' && memory.gate.costsAttempt(item.batch, this.#evidence(item));
     const exhausted = counts && attempt >= context.maxAttempts;
-    const aside = kind === 'paused' ? this.#pause(verdict) : this.#strike(item.batch, verdict);
+    const aside = kind === 'paused' ? this.#refused(verdict) : this.#strike(item.batch, verdict);
     // A refused resend says nothing of the try before it, whose answer was never learned.
     if (kind !== 'uncertain' && !item.resent)
       this.#record({
@@ -186,10 +151,11 @@ export class LaneRequests {
   }
 
   /** Nobody could be served: the lane waits, and says why. */
-  #pause({ code, message, retryAfter }: Verdict): number {
+  #refused({ code, message, retryAfter }: Verdict): number {
     const { gate } = this.run.memory;
+    const { restFor } = this.pause;
     // Requests that were in flight together fail together: that is one failure.
-    const wait = this.restFor > 0 ? this.restFor : Math.min(LONGEST_PAUSE, gate.refused());
+    const wait = restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, gate.refused());
     this.#rest(retryAfter ?? wait, storable(`${code}: ${message}`));
     return 0;
   }
@@ -198,7 +164,7 @@ export class LaneRequests {
   #strike(batch: string, { retryAfter }: Verdict): number {
     const { gate } = this.run.memory;
     const now = this.run.context.clock.monotonic();
-    if (this.restFor > 0) return gate.asideFor(batch, now);
+    if (this.pause.restFor > 0) return gate.asideFor(batch, now);
     const { rest, aside } = gate.failed(batch, now, retryAfter);
     this.#rest(rest, null);
     return aside;
@@ -206,34 +172,8 @@ export class LaneRequests {
 
   /** Nothing starts for `wait` milliseconds; what is ready goes back, so that policy sees it again. */
   #rest(wait: number, reason: string | null): void {
-    const { context, lane } = this.run;
-    this.#restUntil = Math.max(this.#restUntil, context.clock.monotonic() + wait);
+    this.pause.rest(wait, reason);
     this.withdraw(this.stock.withdraw());
-    if (reason === null) return;
-    if (this.#reason !== reason) this.#logger.warn(`${lane}: paused: ${reason}`);
-    this.#reason = reason;
-    this.#paused = true;
-    this.#writePause();
-  }
-
-  /** The lane's row tells how it stands now; one write at a time, so that the last one stays. */
-  #writePause(): void {
-    const { context, lane, lease } = this.run;
-    this.#pauseWrites = this.#pauseWrites
-      .then(() =>
-        context.lanes.pause(
-          lane,
-          lease.fence,
-          this.#paused ? Math.max(0, this.restFor) : 0,
-          this.#paused ? this.#reason : null,
-        ),
-      )
-      .catch(() => undefined);
-  }
-
-  /** Resolves once the lane's row tells what the lane knows. */
-  async pausesWritten(): Promise<void> {
-    await this.#pauseWrites;
   }
 
   #headOf({ batch, n, firstPosition, lastPosition }: Ready) {
@@ -242,29 +182,44 @@ export class LaneRequests {
     return { batch, n, firstPosition, lastPosition, fence: lease.fence, transport };
   }
 
+  #accepted(item: Ready, outcome: ReturnType<typeof outcomeOf>): Outcome {
+    return Object.assign(this.#headOf(item), outcome, { intended: item });
+  }
+
   /** An outcome is a fact: it is recorded however often the database has to be asked. */
   #record(outcome: Outcome): void {
-    const { run } = this;
     const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
     this.#recording++;
     if (returns) this.#returning++;
-    const attempt = (tries: number): Promise<void> =>
-      run.context.outcomes.record(outcome).catch(async (error: unknown) => {
-        if (run.stopping.aborted && tries > 3) throw error;
-        this.#logger.error(`${run.lane}: outcome not recorded yet: ${(error as Error).name}`);
-        await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 100 * 2 ** tries)));
-        return attempt(tries + 1);
-      });
-    void attempt(0)
-      .catch((error: unknown) => {
+    this.run.context.outcomes.record(outcome).then(
+      () => this.#recorded(returns),
+      (error: unknown) => void this.#recordAgain(outcome, error, returns),
+    );
+  }
+
+  async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
+    const { run } = this;
+    for (let error = failure, tries = 0; error !== undefined; tries++) {
+      if (run.stopping.aborted && tries > 3) {
         run.failure ??= error;
-      })
-      .finally(() => {
-        this.#recording--;
-        if (returns) this.#returning--;
-        if (returns) this.stock.nudge();
-        else run.changed.wake();
-      });
+        break;
+      }
+      this.#logger.error(`${run.lane}: outcome not recorded yet: ${(error as Error).name}`);
+      await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 100 * 2 ** tries)));
+      error = await run.context.outcomes.record(outcome).then(
+        () => undefined,
+        (again: unknown) => again ?? new Error('not recorded'),
+      );
+    }
+    this.#recorded(returns);
+  }
+
+  #recorded(returns: boolean): void {
+    this.#recording--;
+    if (returns) {
+      this.#returning--;
+      this.stock.nudge();
+    } else this.run.changed.wake();
   }
 }
 

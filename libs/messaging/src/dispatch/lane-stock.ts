@@ -2,16 +2,11 @@ import { LaneLostError } from '../ledger/intent.recorder.js';
 import { judgePlanned, judgeReady, VERDICT_LASTS } from './lane-policy.js';
 import type { LaneRun } from './lane-run.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { ageOf, type Ready, reopened, slice } from './slice.js';
+import { Resends } from './resends.js';
+import { type Ready, slice } from './slice.js';
 
 /** Messages planned at once where nothing limits the rate. */
 const LARGEST_SLICE = 4_000;
-
-interface Resend {
-  readonly ready: Ready;
-  /** Monotonic milliseconds. */
-  readonly dueAt: number;
-}
 
 /** What the stock must know of the requests before it takes more. */
 interface Refilled {
@@ -29,7 +24,7 @@ export class LaneStock {
   readonly #ready: Ready[] = [];
   /** Messages ready to start; a submission holds one or many. */
   #messages = 0;
-  readonly #resends: Resend[] = [];
+  readonly #resends: Resends;
   /** When policy was asked last, monotonic milliseconds. */
   readonly #judgedAt = new WeakMap<Ready, number>();
   #filling = false;
@@ -45,6 +40,7 @@ export class LaneStock {
   #filledAt = 0;
 
   constructor(private readonly run: LaneRun) {
+    this.#resends = new Resends(run);
     this.#sliceSize =
       run.memory.limiter?.share(LARGEST_SLICE) ?? Math.max(64, run.context.concurrency);
   }
@@ -63,8 +59,7 @@ export class LaneStock {
 
   /** Milliseconds until the first resend is due; `Infinity`: there is none. */
   get resendIn(): number {
-    const first = this.#resends[0];
-    return first ? first.dueAt - this.run.context.clock.monotonic() : Infinity;
+    return this.#resends.dueIn;
   }
 
   /** The verdict on the next one is too old to start by. */
@@ -123,25 +118,12 @@ export class LaneStock {
 
   /** The same submission again, at `dueAt` on the monotonic clock. */
   resend(ready: Ready, dueAt: number): void {
-    this.#resends.push({ ready: { ...ready, resent: true }, dueAt });
-    this.#resends.sort((a, b) => a.dueAt - b.dueAt);
+    this.#resends.add(ready, dueAt);
   }
 
   /** Takes over what a former holder left open; returns what cannot go out again: nobody knows of it. */
-  async recover(): Promise<Ready[]> {
-    const { context, memory, lane } = this.run;
-    const { transport, clock } = context;
-    const now = clock.monotonic();
-    const lost: Ready[] = [];
-    for (const open of await context.work.open(lane)) {
-      const item = reopened(open, now, clock.now());
-      const resendable =
-        open.transport === transport.name &&
-        ageOf(item, clock) < transport.capabilities.idempotencyWindow;
-      if (resendable) this.resend(item, now + memory.gate.asideFor(item.batch, now));
-      else lost.push(item);
-    }
-    return lost;
+  recover(): Promise<Ready[]> {
+    return this.#resends.recover();
   }
 
   /** Keeps a whole slice ahead: planning and writing one down takes a good part of the time another needs to leave. */
@@ -161,8 +143,7 @@ export class LaneStock {
 
   /** No other batch is on its way, or waits to go out again. */
   get #nothingElse(): boolean {
-    const waiting = new Set(this.#resends.map(({ ready }) => ready.batch));
-    return this.#unsettled === 0 && this.#ready.length === 0 && waiting.size <= 1;
+    return this.#unsettled === 0 && this.#ready.length === 0 && this.#resends.batches.size <= 1;
   }
 
   /**
@@ -191,62 +172,11 @@ export class LaneStock {
   }
 
   async #fillResends(): Promise<void> {
-    const { context, lane, lease, keeper, memory } = this.run;
-    const now = context.clock.monotonic();
-    const count = this.#resends.filter(({ dueAt }) => dueAt <= now).length;
-    const due = this.#resends.splice(0, memory.gate.probing ? 1 : count);
-    let judged: { ready: Ready[]; later: Resend[] };
-    try {
-      judged = await this.#judgeResends(due.map((resend) => resend.ready));
-      const again = judged.ready.filter(({ instead }) => !instead);
-      const moment = LeaseKeeper.moment(context.clock);
-      const open = await context.intents.resume(
-        lane,
-        lease.fence,
-        again.map(({ batch, n, submission }) => ({ batch, n, attempt: submission.attempt })),
-      );
-      keeper.extend(moment);
-      // A former holder may have said at last what became of it.
-      const isOpen = (item: Ready) => item.instead !== undefined || open.has(item.submission.id);
-      judged = { ...judged, ready: judged.ready.filter(isOpen) };
-      for (const item of again) this.#judgedAt.set(item, now);
-    } catch (error) {
-      this.#resends.unshift(...due);
-      throw error;
-    }
-    const { ready, later } = judged;
-    for (const item of later) this.resend(item.ready, item.dueAt);
+    const judgedAt = this.run.context.clock.monotonic();
+    const ready = await this.#resends.take();
+    for (const item of ready) this.#judgedAt.set(item, judgedAt);
     this.#ready.unshift(...ready);
     for (const { positions } of ready) this.#messages += positions.length;
-  }
-
-  /**
-   * What may have gone out is never changed: where policy now forbids a member, or wants other words, or
-   * its time is over, it is not repeated and nobody knows; where policy defers, it waits as long as its
-   * key is honoured.
-   */
-  async #judgeResends(items: readonly Ready[]): Promise<{ ready: Ready[]; later: Resend[] }> {
-    const { policy, transport, clock } = this.run.context;
-    const rulings = await judgeReady(policy, items);
-    const ready: Ready[] = [];
-    const later: Resend[] = [];
-    for (const item of items) {
-      const ruling = rulings.get(item);
-      if (item.validUntil <= clock.monotonic()) {
-        ready.push({ ...item, instead: { result: 'unknown', errorCode: 'validity_over' } });
-        continue;
-      }
-      const dueAt =
-        ruling?.decision === 'defer' ? clock.monotonic() + ruling.until - clock.now() : Infinity;
-      if (!ruling) ready.push(item);
-      else if (dueAt - item.intendedAt < transport.capabilities.idempotencyWindow)
-        later.push({ ready: item, dueAt });
-      else {
-        const errorCode = ruling.decision === 'deny' ? ruling.code : 'outcome_lost';
-        ready.push({ ...item, instead: { result: 'unknown', errorCode } });
-      }
-    }
-    return { ready, later };
   }
 
   async #fillNew(room: number): Promise<void> {

@@ -3,21 +3,20 @@ import type {
   IntendedBatch,
   IntendedSubmission,
   Intent,
-} from '../ledger/intent.recorder.js';
+} from '../ledger/intent.js';
 import type { OpenSubmission, PlannedBatch } from '../ledger/lane-work.js';
-import type { Outcome } from '../ledger/outcome.js';
+import type { IntendedMessages, Outcome } from '../ledger/outcome.js';
 import type { Ruling } from '../policy/ruling.js';
 import type { Clock } from '../ports/clock.js';
 import type { Submission } from '../ports/message-transport.js';
 import type { RulingOf } from './lane-policy.js';
 
 /** A submission whose intent is committed, ready to start. */
-export interface Ready {
+export interface Ready extends IntendedMessages {
   readonly batch: string;
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
-  readonly positions: readonly number[];
   readonly submission: Submission;
   /** Milliseconds on the monotonic clock when it was first intended. */
   readonly intendedAt: number;
@@ -64,6 +63,7 @@ export function slice(
   const submissions: IntendedSubmission[] = [];
   const deferred: DeferredMessage[] = [];
   const ready: Ready[] = [];
+  const firstSentAt = new Date(wallNow);
   for (const batch of planned) {
     if (submissions.length >= most) break;
     const { id, revision } = batch;
@@ -84,22 +84,25 @@ export function slice(
       }
       const attempt = (members[0] as PlannedBatch['recipients'][number]).attempts + 1;
       const positions = members.map(({ position }) => position);
-      const head = {
-        batch: id,
-        n: n++,
-        firstPosition: positions[0] as number,
-        lastPosition: positions.at(-1) as number,
-      };
+      const firstPosition = positions[0] as number;
+      const lastPosition = positions.at(-1) as number;
       const content = ruling?.decision === 'substitute' ? ruling.content : undefined;
       submissions.push({
-        ...head,
+        batch: id,
+        n,
+        firstPosition,
+        lastPosition,
         attempt,
         content: content ? JSON.stringify(content) : null,
         recipients: members,
       });
       ready.push({
-        ...head,
+        batch: id,
+        n,
+        firstPosition,
+        lastPosition,
         positions,
+        whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
         intendedAt: now,
         instead: insteadOf(batch, ruling),
         ...timesOf(batch, now),
@@ -107,12 +110,13 @@ export function slice(
         submission: submissionOf(
           content ? { ...batch, content } : batch,
           id,
-          head.n,
+          n,
           attempt,
           members,
-          new Date(wallNow),
+          firstSentAt,
         ),
       });
+      n++;
     }
     const more = batch.more || from < batch.recipients.length;
     const requeued =
@@ -146,6 +150,7 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Re
     firstPosition: open.firstPosition,
     lastPosition: open.lastPosition,
     positions: open.recipients.map(({ position }) => position),
+    whole: false,
     intendedAt: now - Math.max(0, wallNow - open.firstSentAt.getTime()),
     instead: undefined,
     ...timesOf(open, now),

@@ -60,8 +60,10 @@ export function outcomeOf(
 ): Pick<Outcome, 'result' | 'reference' | 'messageIds' | 'rejected' | 'details'> {
   if (typeof accepted !== 'object' || accepted === null)
     throw new TypeError('submit() resolved with no answer');
-  const details = detailsOf(accepted.details);
   const reference = identifier(accepted.reference);
+  if (!accepted.messageIds && !accepted.rejected && !accepted.details && reference !== null)
+    return { result: 'accepted', reference };
+  const details = detailsOf(accepted.details);
   const messageIds = messageIdsOf(positions, accepted.messageIds);
   const rejected = rejectedOf(positions, submission.recipients, accepted.rejected);
   return {

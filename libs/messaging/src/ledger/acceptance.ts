@@ -113,7 +113,7 @@ export class Acceptance {
     if (!insertAtOnce || take().some(({ denied }) => denied.length > 0))
       return this.database.transaction((tx) => this.#store(tx, take()));
     const batches = take();
-    await this.database.statement(insertAtOnce, [
+    await this.database.standalone.all(insertAtOnce, [
       ...this.#statements.batchRows(batches),
       ...this.#statements.chunkRows(batches),
     ]);

@@ -49,8 +49,11 @@ export interface Dialect {
   div(a: string, b: string): string;
   /** Suffix of an INSERT … SELECT that leaves existing rows alone. */
   ignoreConflict(table: string, column: string): string;
-  /** Suffix of an INSERT … SELECT that sets columns of an existing row; `new.` names the row not inserted. */
-  onConflict(key: string, set: string): string;
+  /**
+   * Suffix of an INSERT … SELECT that sets columns of an existing row; `new.` names the row not inserted.
+   * `where` is the condition of the key's index, where the server has one.
+   */
+  onConflict(key: string, set: string, where?: string): string;
   rows(columns: Columns): RowSource;
   /**
    * After FROM: the rows of `table` whose `column` is among the source's one column. PostgreSQL takes the
@@ -101,15 +104,15 @@ const postgres: Dialect = {
   greatest: (a, b) => `greatest(${a}, ${b})`,
   div: (a, b) => `${a} / ${b}`,
   ignoreConflict: () => 'ON CONFLICT DO NOTHING',
-  onConflict: (key, set) =>
-    `ON CONFLICT (${key}) DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
+  onConflict: (key, set, where) =>
+    `ON CONFLICT (${key}) ${where ? `WHERE ${where} ` : ''}DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
   rows: (columns) => {
     const names = Object.keys(columns);
     const types = Object.values(columns);
     return {
       names,
       sql: `unnest(${types.map((type) => `?::${POSTGRES_TYPES[type]}[]`).join(', ')}) AS v(${names.join(', ')})`,
-      bind: (rows) => names.map((_, column) => rows.map((row) => row[column])),
+      bind: (rows) => types.map((type, column) => arrayOf(rows, column, type)),
     };
   },
   among: (table, column, alias) =>
@@ -124,6 +127,23 @@ const postgres: Dialect = {
   }),
 };
 
+/** A column as the server writes arrays; the driver would look at each value for what it might be. */
+function arrayOf(rows: readonly (readonly unknown[])[], column: number, type: ColumnType): string {
+  const textual = type === 'text' || type === 'key';
+  let list = '';
+  for (const row of rows) {
+    const value = row[column] as string | number | bigint | null | undefined;
+    const text =
+      value === null || value === undefined
+        ? 'NULL'
+        : textual
+          ? `"${String(value).replaceAll(/[\\"]/g, String.raw`\$&`)}"`
+          : String(value);
+    list += list === '' ? text : `,${text}`;
+  }
+  return `{${list}}`;
+}
+
 const sqlite: Dialect = {
   kind: 'sqlite',
   also: (condition) => condition,
@@ -134,8 +154,8 @@ const sqlite: Dialect = {
   greatest: (a, b) => `max(${a}, ${b})`,
   div: (a, b) => `${a} / ${b}`,
   ignoreConflict: () => 'ON CONFLICT DO NOTHING',
-  onConflict: (key, set) =>
-    `ON CONFLICT (${key}) DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
+  onConflict: (key, set, where) =>
+    `ON CONFLICT (${key}) ${where ? `WHERE ${where} ` : ''}DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
   rows: (columns) => ({
     names: Object.keys(columns),
     sql: `(SELECT ${Object.keys(columns)

@@ -9,6 +9,8 @@ export interface GroupCommitOptions<T> {
   readonly maxItems: number;
   /** Weight of one item against `maxItems`. @default 1 each */
   readonly weight?: (item: T) => number;
+  /** A group that keeps growing is waited for: so long, and up to so many items. @default not at all */
+  readonly gather?: { readonly items: number; readonly milliseconds: number };
   /** Is the error about the items (then a group is split until the bad one fails alone), or about the database? */
   readonly isItemError: (error: unknown) => boolean;
 }
@@ -47,9 +49,28 @@ export class GroupCommit<T, R> {
 
   async #run(): Promise<void> {
     // What came in the same turn of the event loop goes together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) await this.#next();
+    await turn();
+    while (this.#waiting.length > 0) {
+      await this.#gather();
+      await this.#next();
+    }
     this.#running = undefined;
+  }
+
+  /** Where each turn of the event loop brings more, another costs nobody much and spares a commit. */
+  async #gather(): Promise<void> {
+    const { gather } = this.options;
+    if (!gather) return;
+    const until = performance.now() + gather.milliseconds;
+    let before = 0;
+    while (
+      this.#waiting.length > before &&
+      this.#waiting.length < gather.items &&
+      performance.now() < until
+    ) {
+      before = this.#waiting.length;
+      await turn();
+    }
   }
 
   #take(): Waiting<T, R>[] {
@@ -84,4 +105,8 @@ export class GroupCommit<T, R> {
       await this.#settle(() => group.slice(middle));
     }
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

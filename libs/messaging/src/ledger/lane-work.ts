@@ -1,6 +1,6 @@
 import type { Channel } from '../message/message.js';
 import { STATUS_RANK } from '../message/status.js';
-import type { IntendedRecipient } from './intent.recorder.js';
+import type { IntendedRecipient } from './intent.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import { CHUNK_SIZE, CLASS_ORDER } from './schema.js';
 import { readContent, type StoredContent } from './stored-content.js';
@@ -62,8 +62,8 @@ interface BatchRow {
   readonly expired: number | boolean;
   readonly valid_for: string | number | null;
   readonly due_for: string | number;
-  readonly next: number;
-  readonly next_submission: number;
+  next: number;
+  next_submission: number;
   chunk: string | null;
 }
 
@@ -132,8 +132,8 @@ export class LaneWork {
     for (const row of rows) {
       if (room <= 0) break;
       const recipients = (requeued.get(row.id) ?? []).slice(0, room);
-      const fresh = freshOf(row).slice(0, room - recipients.length);
-      const taken = [...recipients, ...fresh];
+      const fresh = freshOf(row, room - recipients.length);
+      const taken = recipients.length === 0 ? fresh : [...recipients, ...fresh];
       room -= taken.length;
       planned.push({
         ...headOf(row),
@@ -245,23 +245,24 @@ function mergeChunks(rows: readonly BatchRow[]): BatchRow[] {
   const merged = new Map<string, BatchRow>();
   for (const row of rows) {
     const known = merged.get(row.id);
-    if (known) known.chunk += `\n${row.chunk}`;
+    if (known) {
+      known.chunk += `\n${row.chunk}`;
+      continue;
+    }
     // Sums and maxima are BIGINT, which drivers give as text.
-    else
-      merged.set(row.id, {
-        ...row,
-        next: Number(row.next),
-        next_submission: Number(row.next_submission),
-      });
+    row.next = Number(row.next);
+    row.next_submission = Number(row.next_submission);
+    merged.set(row.id, row);
   }
   return [...merged.values()];
 }
 
-function freshOf({ next, chunk }: BatchRow): PlannedBatch['recipients'] {
-  if (!chunk) return [];
+function freshOf({ next, chunk }: BatchRow, most: number): PlannedBatch['recipients'] {
+  if (!chunk || most <= 0) return [];
+  const from = next % CHUNK_SIZE;
   return chunk
     .split('\n')
-    .slice(next % CHUNK_SIZE)
+    .slice(from, from + most)
     .map((recipient, index) => ({
       position: next + index,
       recipient,

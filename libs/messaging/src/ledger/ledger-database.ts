@@ -67,6 +67,12 @@ export class LedgerDatabase {
       : this.#retry(() => this.all<T>(sql, params));
   }
 
+  /** Each statement is a transaction by itself. */
+  readonly standalone: Sql = {
+    all: (sql, params) => this.statement(sql, params),
+    run: (sql, params) => this.transaction((tx) => tx.run(sql, params)),
+  };
+
   /** The ledger's own transaction; deadlocks and serialisation failures are tried again. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.dialect.kind === 'sqlite'

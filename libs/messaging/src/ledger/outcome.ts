@@ -1,4 +1,16 @@
+import type { Submission } from '../ports/message-transport.js';
 import type { SUBMISSION_OUTCOME } from './schema.js';
+
+/** The messages of a submission, as whoever intended them knows them. */
+export interface IntendedMessages {
+  readonly positions: readonly number[];
+  readonly submission: Pick<
+    Submission,
+    'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport'
+  >;
+  /** It is all there is of its batch: once it is accepted, the batch is complete. */
+  readonly whole: boolean;
+}
 
 /** What became of one submission: a fact, whoever holds the lane by now. */
 export interface Outcome {
@@ -10,6 +22,8 @@ export interface Outcome {
   /** The fence the request was started under: only its holder may set messages back. */
   readonly fence: number;
   readonly result: keyof typeof SUBMISSION_OUTCOME;
+  /** What need not be read again, where it is known. */
+  readonly intended?: IntendedMessages;
   readonly reference?: string;
   /** The provider's id by position. */
   readonly messageIds?: ReadonlyMap<number, string>;

@@ -7,6 +7,9 @@ import { isBusy } from './database-errors.js';
 /** Milliseconds after which somebody is told. */
 const LONG = 5_000;
 
+/** Room for the pages that are written again and again: KiB in memory, and 4 KiB pages before a checkpoint. */
+const ROOM = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
+
 /**
  * A connection beside the app's on the same file, that loses nothing it has committed.
  * @throws MessagingConfigError where there is no file
@@ -27,6 +30,7 @@ export async function privateConnection({ options }: DataSource): Promise<DataSo
   await own.initialize();
   await own.query('PRAGMA journal_mode = WAL');
   await own.query('PRAGMA synchronous = FULL');
+  for (const pragma of ROOM) await own.query(`PRAGMA ${pragma}`);
   return own;
 }
 

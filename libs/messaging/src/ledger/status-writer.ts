@@ -47,6 +47,7 @@ export function onLogged(dialect: Dialect): string {
      position = coalesce(messaging_report.position, new.position),
      sequence = coalesce(messaging_report.sequence, new.sequence),
      batch = coalesce(messaging_report.batch, new.batch)`,
+    'hash IS NOT NULL',
   );
 }
 

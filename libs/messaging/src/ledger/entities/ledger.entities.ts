@@ -51,7 +51,8 @@ export class MessageEntity {
 @Entity('messaging_report')
 export class ReportEntity {
   @PrimaryColumn('bigint') id!: string;
-  @Column('varchar', { length: 36 }) hash!: string;
+  /** What makes it this report and no other; a submit's outcome is written once and has none. */
+  @Column('varchar', { length: 36, nullable: true }) hash!: string | null;
   @Column('varchar') tenant!: string;
   @Column('varchar', { length: 36, nullable: true }) batch!: string | null;
   @Column('int', { nullable: true }) position!: number | null;

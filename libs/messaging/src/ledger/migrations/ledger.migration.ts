@@ -189,7 +189,7 @@ export class Ledger1700000000000 implements MigrationInterface {
         'report',
         [
           serial,
-          `hash ${t.uuid} NOT NULL`,
+          `hash ${t.uuid}`,
           `tenant ${t.key} NOT NULL DEFAULT ''`,
           `batch ${t.uuid}`,
           `position ${t.int}`,
@@ -205,7 +205,7 @@ export class Ledger1700000000000 implements MigrationInterface {
         ],
         `sequence ${t.small}`,
       ),
-      unique('report_hash', 'report', 'hash'),
+      unique('report_hash', 'report', 'hash', 'hash IS NOT NULL'),
       index('report_batch', 'report', 'batch, id', 'batch IS NOT NULL'),
       index('report_tenant', 'report', 'tenant, id'),
       index('report_waiting', 'report', 'reference', 'batch IS NULL', 'batch, reference'),

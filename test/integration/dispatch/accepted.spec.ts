@@ -1,0 +1,166 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { type Ready, slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
+import type { Outcome } from '../../../libs/messaging/src/ledger/outcome.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
+
+const LANE = ':sms';
+const TRANSPORT = 'scripted';
+const TO = '2348012345678';
+
+describeEachDatabase('an acceptance', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  /** What a drain does up to where its requests start; a submission has `share` recipients at most. */
+  async function intend({ ledger }: DispatchApp, share = 1) {
+    const { fence } = (await ledger.lanes.acquire(LANE)) as Lease;
+    const planned = await ledger.work.plan(LANE, 100);
+    const limits = { share: () => share, now: 0, wallNow: Date.now(), most: Infinity };
+    const { intent, ready } = slice(planned, () => undefined, limits);
+    const live = await ledger.intents.record({
+      lane: LANE,
+      fence,
+      transport: TRANSPORT,
+      ...intent,
+    });
+    return { live, ready, fence };
+  }
+
+  const accepted = (item: Ready, fence: number): Outcome => ({
+    batch: item.batch,
+    n: item.n,
+    firstPosition: item.firstPosition,
+    lastPosition: item.lastPosition,
+    transport: TRANSPORT,
+    fence,
+    result: 'accepted',
+    reference: `ref-${item.submission.id}`,
+    messageIds: new Map([[item.firstPosition, `id-${item.submission.id}`]]),
+    intended: item,
+  });
+
+  const reported = ({ ledger }: DispatchApp, batch: string) =>
+    ledger.reports.record(
+      [
+        {
+          submissionId: `${batch}-s0`,
+          reference: null,
+          messageId: null,
+          recipient: TO,
+          status: 'delivered',
+          rawStatus: 'DELIVRD',
+          errorCode: null,
+          providerTime: null,
+        },
+      ],
+      { transport: TRANSPORT },
+    );
+
+  const storyOf = async ({ sms }: DispatchApp, batch: string) =>
+    (await sms.reports({ batchIds: [batch] })).data.map(({ status, sequence }) => [
+      status,
+      sequence,
+    ]);
+
+  it('told twice, at once or later, is recorded once', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    const ids = [await app.send('a'), await app.send('b'), await app.send('c')];
+    const { ready, fence } = await intend(app);
+    const tell = () =>
+      Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
+    await Promise.all([tell(), tell()]);
+    await tell();
+    for (const id of ids) {
+      expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 1 } });
+      expect(await storyOf(app, id)).toEqual([['sent', 1]]);
+    }
+  });
+
+  it('takes nothing back from what was reported before it, and leaves its id and the others theirs', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    const [early, late] = [await app.send('early'), await app.send('late')];
+    const { ready, fence } = await intend(app);
+    await reported(app, early);
+    await Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
+    expect(await app.sms.batch(early)).toMatchObject({
+      status: 'completed',
+      counts: { delivered: 1 },
+    });
+    expect(await storyOf(app, early)).toEqual([['delivered', 1]]);
+    expect(await storyOf(app, late)).toEqual([['sent', 1]]);
+    for (const id of [early, late])
+      expect(
+        await app.ledger.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+      ).toMatchObject({ id: `${id}-0` });
+  });
+
+  it('raises what was given up as unknown, and completes what it is told together with', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    const [unknown, fresh] = [await app.send('unknown'), await app.send('fresh')];
+    const { ready, fence } = await intend(app);
+    const [first] = ready as [Ready, Ready];
+    const { intended: _, messageIds: __, reference: ___, ...head } = accepted(first, fence);
+    await app.ledger.outcomes.record({ ...head, result: 'unknown', errorCode: 'outcome_lost' });
+    expect((await app.sms.batch(unknown)).counts).toEqual({ unknown: 1 });
+    await Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
+    for (const id of [unknown, fresh])
+      expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 1 } });
+  });
+
+  it('of a part completes no batch; that of the last part does', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    const to = [TO, '2348012345679', '2348012345680'];
+    const { id } = await app.sms.send({ from: 'ACME', to, body: 'x' });
+    const { ready, fence } = await intend(app);
+    expect(ready).toHaveLength(3);
+    const [last, ...others] = ready as [Ready, ...Ready[]];
+    await Promise.all(others.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
+    expect(await app.sms.batch(id)).toMatchObject({
+      status: 'sending',
+      counts: { sending: 1, sent: 2 },
+    });
+    await app.ledger.outcomes.record(accepted(last, fence));
+    expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 3 } });
+  });
+
+  it('of many recipients in one request raises each of them', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    const to = [TO, '2348012345679', '2348012345680'];
+    const { id } = await app.sms.send({ from: 'ACME', to, body: 'x' });
+    const { ready, fence } = await intend(app, 100);
+    await reported(app, id);
+    const [{ messageIds: _, ...outcome }] = ready.map((item) => accepted(item, fence)) as [Outcome];
+    await app.ledger.outcomes.record(outcome);
+    expect(await app.sms.batch(id)).toMatchObject({
+      status: 'completed',
+      counts: { sent: 2, delivered: 1 },
+    });
+  });
+
+  it('nothing starts of a batch that was cancelled after it was planned; the others do', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    const [kept, cancelled] = [await app.send('kept'), await app.send('cancelled')];
+    const { fence } = (await app.ledger.lanes.acquire(LANE)) as Lease;
+    const planned = await app.ledger.work.plan(LANE, 100);
+    await app.sms.cancel(cancelled);
+    const limits = { share: () => 1, now: 0, wallNow: Date.now(), most: Infinity };
+    const { intent } = slice(planned, () => undefined, limits);
+    const live = await app.ledger.intents.record({
+      lane: LANE,
+      fence,
+      transport: TRANSPORT,
+      ...intent,
+    });
+    expect([...live]).toEqual([kept]);
+    expect((await app.sms.batch(kept)).counts).toEqual({ sending: 1 });
+    expect(await app.sms.batch(cancelled)).toMatchObject({
+      status: 'cancelled',
+      counts: { cancelled: 1 },
+    });
+  });
+});
