@@ -1,3 +1,4 @@
+import { violationsOf } from './prism.js';
 import { type Answered, ResponseContract } from './response-contract.js';
 
 export type { Answered };
@@ -14,15 +15,19 @@ export interface Call {
 export class ContractClient {
   #contract: Promise<ResponseContract> | undefined;
 
-  /** @param url where it is called, or a proxy before it, which serves no document of its own */
+  /**
+   * @param url where it is called, or a proxy before it, which serves no document of its own
+   * @param instead where what the proxy answers itself, because it cannot read it, is asked again
+   */
   constructor(
     private readonly url: string,
     private readonly documentAt = url,
+    private readonly instead?: string,
   ) {}
 
   async call(method: string, path: string, call: Call = {}): Promise<Answered> {
     const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
-    const response = await fetch(this.url + path, {
+    const request = {
       method,
       headers: {
         ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
@@ -30,7 +35,11 @@ export class ContractClient {
         ...call.headers,
       },
       ...(body === undefined ? {} : { body }),
-    });
+    };
+    let response = await fetch(this.url + path, request);
+    if (this.instead !== undefined && isProblem(response))
+      response = await fetch(this.instead + path, request);
+    this.#refuseViolations(`${method} ${path} ${response.status}`, response);
     const text = await response.text();
     const answered = {
       status: response.status,
@@ -41,10 +50,19 @@ export class ContractClient {
     return answered;
   }
 
+  #refuseViolations(what: string, { headers }: Response): void {
+    const wrong = violationsOf(headers).filter(({ location }) => location[0] === 'response');
+    if (wrong.length > 0) throw new Error(`${what}: ${JSON.stringify(wrong)}`);
+  }
+
   contract(): Promise<ResponseContract> {
     this.#contract ??= fetch(`${this.documentAt}/openapi.json`).then(async (response) =>
       ResponseContract.of(await response.text()),
     );
     return this.#contract;
   }
+}
+
+export function isProblem({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('application/problem+json') ?? false;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { ContractClient } from './contract-client.js';
+import { ContractClient, isProblem } from './contract-client.js';
 import { fuzzedRequests } from './fuzzed-request.js';
 import { Prism, violationsOf } from './prism.js';
 import { type Answered, TestGateway } from './test-gateway.js';
@@ -34,14 +34,14 @@ describe('behind Prism’s validating proxy', () => {
 
   it('what a customer does passes with no violation on either side', async () => {
     const client = new ContractClient(strict.url, gateway.url);
-    const token = account.apiToken;
     const ask = async (method: string, path: string, body?: object): Promise<Answered> => {
+      const token = path.startsWith('/whatsapp') ? account.apiKey : account.apiToken;
       const answer = await client.call(method, path, { token, ...(body && { body }) });
       // A violation would be answered by Prism in its own form.
-      expect([method, path, answer.status, answer.body['type']]).toEqual([
+      expect([method, path, answer.status < 300, answer.body['type']]).toEqual([
         method,
         path,
-        200,
+        true,
         undefined,
       ]);
       return answer;
@@ -57,6 +57,37 @@ describe('behind Prism’s validating proxy', () => {
     await ask('PATCH', `/ng/v1/sms/${later}`, { send_at: LATER });
     await ask('DELETE', `/ng/v1/sms/${later}`);
     for (const path of ['/health/live', '/health/ready']) await ask('GET', path);
+
+    const group = String((await ask('POST', '/ng/v1/groups', { name: 'Staff' })).body['id']);
+    const phone = '2348012345670';
+    await ask('POST', `/ng/v1/groups/${group}/members`, { members: [phone] });
+    for (const path of ['groups', `groups/${group}`, `groups/${group}/members`])
+      await ask('GET', `/ng/v1/${path}`);
+    await ask('POST', SEND, { ...GOOD, to: [group, phone] });
+    await ask('DELETE', `/ng/v1/groups/${group}/members/${phone}`);
+    await ask('DELETE', `/ng/v1/groups/${group}`);
+
+    const url = 'http://127.0.0.1:9/';
+    const hook = `/ng/v1/webhooks/${String((await ask('POST', '/ng/v1/webhooks', { url })).body['webhook_id'])}`;
+    for (const path of ['/ng/v1/webhooks', hook, `${hook}/attempts`]) await ask('GET', path);
+    await ask('PATCH', hook, { enabled: false });
+    await ask('DELETE', hook);
+
+    const contacts = '/whatsapp/ng/v1/contacts';
+    const contact = String((await ask('POST', contacts, { phone, opt_in: true })).body['id']);
+    for (const path of ['contacts', `contacts/${contact}`, 'templates'])
+      await ask('GET', `/whatsapp/ng/v1/${path}`);
+    const { body } = await ask('GET', '/whatsapp/ng/v1/templates');
+    const [template] = body['data'] as { name: string; language: string; params_count: number }[];
+    const message = await ask('POST', '/whatsapp/ng/v1/sendwhatsapp', {
+      to: phone,
+      message_type: 'template',
+      template_name: template?.name,
+      language: template?.language,
+      params: Array.from({ length: template?.params_count ?? 0 }, (_, n) => `value ${n}`),
+    });
+    await ask('GET', `/whatsapp/ng/v1/messages/${String(message.body['message_id'])}`);
+    await ask('DELETE', `${contacts}/${contact}`);
   });
 
   it('whatever is asked, no answer is other than documented', async () => {
@@ -81,7 +112,7 @@ describe('behind Prism’s validating proxy', () => {
       });
       const text = await response.text();
       // What Prism itself cannot read, it answers itself.
-      if (response.headers.get('content-type')?.startsWith('application/problem+json')) continue;
+      if (isProblem(response)) continue;
       answered++;
       const wrong = violationsOf(response.headers).filter(
         ({ location }) => location[0] === 'response',

@@ -7,6 +7,7 @@ import { readEnvironment } from '../../../src/config/environment.js';
 import { type Gateway, startGateway } from '../../../src/gateway.js';
 import { PinoLogger } from '../../../src/http/pino.logger.js';
 import { type Answered, type Call, ContractClient } from './contract-client.js';
+import { Prism } from './prism.js';
 import type { ResponseContract } from './response-contract.js';
 
 export type { Answered, Call };
@@ -16,7 +17,8 @@ export class TestGateway {
   readonly log: string[] = [];
   #gateway: Gateway | undefined;
   #directory: string | undefined;
-  #known: ContractClient | undefined;
+  #known: Promise<ContractClient> | undefined;
+  #prism: Prism | undefined;
   databaseUrl = '';
 
   constructor(private readonly settings: Readonly<Record<string, string>> = {}) {}
@@ -57,13 +59,13 @@ export class TestGateway {
     return created;
   }
 
-  /** Every answer is held to its own OpenAPI document. */
-  call(method: string, path: string, call: Call = {}): Promise<Answered> {
-    return this.#client().call(method, path, call);
+  /** Every answer is held to its own OpenAPI document; with `PRISM` set, by Prism's proxy as well. */
+  async call(method: string, path: string, call: Call = {}): Promise<Answered> {
+    return (await this.#client()).call(method, path, call);
   }
 
-  contract(): Promise<ResponseContract> {
-    return this.#client().contract();
+  async contract(): Promise<ResponseContract> {
+    return (await this.#client()).contract();
   }
 
   /** Sockets it holds now. */
@@ -82,6 +84,8 @@ export class TestGateway {
     const gateway = this.#gateway;
     this.#gateway = undefined;
     this.#known = undefined;
+    await this.#prism?.stop();
+    this.#prism = undefined;
     await gateway?.stop();
   }
 
@@ -95,8 +99,14 @@ export class TestGateway {
     return `sqlite:${join(this.#directory, 'gateway.sqlite')}`;
   }
 
-  #client(): ContractClient {
-    return (this.#known ??= new ContractClient(this.url));
+  #client(): Promise<ContractClient> {
+    return (this.#known ??= this.#behind());
+  }
+
+  async #behind(): Promise<ContractClient> {
+    if (process.env['PRISM'] === undefined) return new ContractClient(this.url);
+    this.#prism = await Prism.before(this.url, { errors: false });
+    return new ContractClient(this.#prism.url, this.url, this.url);
   }
 
   #sink(): pino.DestinationStream {
