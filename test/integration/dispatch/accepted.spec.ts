@@ -1,9 +1,12 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { StatusListeners } from '@dundun/messaging';
 import { type Ready, slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
 import type { Outcome } from '../../../libs/messaging/src/ledger/outcome.js';
+import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
+import { eventually } from '../../support/eventually.js';
+import { type DispatchApp, DispatchFixture, Gate } from './dispatch-fixture.js';
 
 const LANE = ':sms';
 const TRANSPORT = 'scripted';
@@ -163,4 +166,60 @@ describeEachDatabase('an acceptance', (database) => {
       counts: { cancelled: 1 },
     });
   });
+
+  // SQLite has one writer at a time; on MariaDB the second waits for the first one's messages.
+  if (database.kind === 'postgres')
+    it('of the last two parts, by two processes at once, completes the batch', async () => {
+      const processes = [
+        await fixture.boot({ dispatch: false }),
+        await fixture.boot({ dispatch: false }),
+      ] as const;
+      const together = new Gate();
+      let inside = 0;
+      for (const { app } of processes)
+        app.get(StatusListeners).add({
+          onStatusChanged: () => {
+            if (++inside === 2) together.open();
+            return together.opened;
+          },
+        });
+      const [{ sms }] = processes;
+      const { id } = await sms.send({ from: 'ACME', to: [TO, '2348012345679'], body: 'x' });
+      const { ready, fence } = await intend(processes[0]);
+      const parts = ready as [Ready, Ready];
+      await Promise.all(
+        processes.map(({ ledger }, n) => ledger.outcomes.record(accepted(parts[n]!, fence))),
+      );
+      expect(await sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 2 } });
+    });
+
+  if (database.kind === 'postgres')
+    it('that has waited for a report gives the message its id', async () => {
+      const app = await fixture.boot({ dispatch: false });
+      const id = await app.send('x');
+      const { ready, fence } = await intend(app);
+      const elsewhere = await database.open();
+      const report = elsewhere.createQueryRunner();
+      await report.startTransaction();
+      await report.query(
+        `UPDATE messaging_message SET status = ${STATUS_RANK.delivered}, sequence = 1 WHERE batch = '${id}'`,
+      );
+      const recorded = app.ledger.outcomes.record(accepted(ready[0] as Ready, fence));
+      await eventually(async () => {
+        const waiting = await elsewhere.query<unknown[]>(
+          "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+        expect(waiting).not.toHaveLength(0);
+      });
+      await report.commitTransaction();
+      await report.release();
+      await recorded;
+      expect(await app.sms.batch(id)).toMatchObject({
+        status: 'completed',
+        counts: { delivered: 1 },
+      });
+      expect(
+        await app.ledger.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+      ).toMatchObject({ id: `${id}-0` });
+    });
 });

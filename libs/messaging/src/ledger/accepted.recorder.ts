@@ -25,7 +25,7 @@ export interface Accepted {
   readonly changes: () => readonly StatusChange[];
   /** Batches that are complete with it. */
   readonly completed: readonly PlainOutcome[];
-  /** Not open any more: somebody has said before what became of them. */
+  /** Somebody has said before, or meanwhile, what became of them: there is more to do than was done. */
   readonly missed: readonly PlainOutcome[];
 }
 
@@ -81,6 +81,7 @@ export class AcceptedRecorder {
       new Set(answer.flatMap((row) => (row.kind === kind ? [row.index] : [])));
     const missed = indexes('missed');
     const incomplete = indexes('incomplete');
+    const named = indexes('named');
     const raised =
       answer[0]?.index === expected
         ? undefined
@@ -89,12 +90,17 @@ export class AcceptedRecorder {
               kind === 'message' ? [placeOf(outcomes[index] as PlainOutcome, position)] : [],
             ),
           );
+    // A report that the statement waited for has raised the message, which has not been given its id.
+    const isUnnamed = (outcome: PlainOutcome, index: number) =>
+      outcome.messageIds?.size === 1 &&
+      raised?.has(placeOf(outcome, outcome.firstPosition)) === false &&
+      !named.has(index);
     return {
       changes: () => changesOf(outcomes, at, (place) => raised?.has(place) ?? true),
       completed: outcomes.filter(
         ({ intended }, index) => intended.whole && !missed.has(index) && !incomplete.has(index),
       ),
-      missed: outcomes.filter((_, index) => missed.has(index)),
+      missed: outcomes.filter((outcome, index) => missed.has(index) || isUnnamed(outcome, index)),
     };
   }
 

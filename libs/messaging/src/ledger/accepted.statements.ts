@@ -58,7 +58,7 @@ export function acceptedSteps(dialect: Dialect) {
 
 /** What {@link acceptedAtOnce} answers with: how many messages it raised, then whatever did not go as expected. */
 export type AcceptedAnswer = {
-  readonly kind: 'raised' | 'missed' | 'incomplete' | 'message';
+  readonly kind: 'raised' | 'missed' | 'incomplete' | 'named' | 'message';
   /** Of the outcome; with `raised` how many. */
   readonly index: number;
   readonly position: number | null;
@@ -82,7 +82,8 @@ export function acceptedAtOnce(dialect: Dialect) {
       named AS (
         UPDATE messaging_message SET reference = v_message_id FROM closed
         WHERE v_message_id IS NOT NULL AND messaging_message.batch = v_batch AND messaging_message.position = v_first
-          AND ${dialect.also(`messaging_message.submission = v_n AND messaging_message.status >= ${STATUS_RANK.sent}`)}),
+          AND ${dialect.also(`messaging_message.submission = v_n AND messaging_message.status >= ${STATUS_RANK.sent}`)}
+        RETURNING v_index),
       logged AS (${LOG}
         SELECT v_tenant, v_batch, position, v_transport, v_reference, v_message_id, recipient,
           ${STATUS_RANK.sent}, 'submit', v_at, sequence FROM raised),
@@ -96,6 +97,7 @@ export function acceptedAtOnce(dialect: Dialect) {
         WHERE NOT EXISTS (SELECT 1 FROM closed c WHERE c.v_index = v.v_index)
       UNION ALL SELECT 'incomplete', v_index, NULL FROM closed
         WHERE v_whole = 1 AND NOT EXISTS (SELECT 1 FROM completed d WHERE d.v_batch = closed.v_batch)
+      UNION ALL SELECT 'named', v_index, NULL FROM named
       UNION ALL SELECT 'message', v_index, position FROM raised WHERE (SELECT count(*) FROM raised) <> ?::int`,
   };
 }

@@ -23,7 +23,12 @@ export class BatchCompletion {
   async after(tx: Sql, outcomes: readonly Outcome[], at: number): Promise<CompletedBatch[]> {
     const ids = [...new Set(outcomes.map(({ batch }) => batch))].sort().map((id) => [id]);
     if (ids.length === 0) return [];
-    const done = await tx.all<CompletedBatch>(this.sql.selectCompleted, this.sql.ids.bind(ids));
+    const ending = await tx.all<{ id: string }>(this.sql.lockEnding, this.sql.ids.bind(ids));
+    if (ending.length === 0) return [];
+    const done = await tx.all<CompletedBatch>(
+      this.sql.selectCompleted,
+      this.sql.ids.bind(ending.map(({ id }) => [id])),
+    );
     if (done.length === 0) return done;
     const unknown = new Set(
       outcomes.flatMap(({ batch, result }) => (result === 'unknown' ? [batch] : [])),

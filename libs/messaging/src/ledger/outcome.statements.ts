@@ -87,6 +87,10 @@ export function outcomeStatements(dialect: Dialect) {
       where: `messaging_batch.id = v_id
         AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending}`)}`,
     }),
+    // Of two processes that close the last two submissions, the second looks after the first one's commit.
+    lockEnding: `SELECT b.id FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
+      WHERE ${dialect.also(`b.pending = 0 AND b.phase = ${BATCH_PHASE.sending}`)}
+      ORDER BY b.id ${dialect.forUpdate('b')}`,
     selectCompleted: `SELECT b.id, b.tenant, b.channel FROM ${ids.sql} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE ${dialect.also(`b.pending = 0 AND b.phase = ${BATCH_PHASE.sending}`)}
         AND NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)`,
