@@ -32,7 +32,7 @@ async function openPostgres(connectionString: string): Promise<RawStatus> {
       SELECT v_hash, '', v_batch, v_position, 'simulator', v_reference, v_message, v_to, v_status, v_raw, v_at
       FROM unnest($1::uuid[], $2::uuid[], $3::int4[], $4::text[], $5::text[], $6::text[], $7::int4[], $8::text[], $9::int8[])
         AS v(v_hash, v_batch, v_position, v_reference, v_message, v_to, v_status, v_raw, v_at)
-      ON CONFLICT (hash) DO NOTHING`,
+      ON CONFLICT (hash) WHERE hash IS NOT NULL DO NOTHING`,
   };
   return {
     storeGroup: async (reports) => {
@@ -79,7 +79,7 @@ async function openSqlite(path: string): Promise<RawStatus> {
   const log = database.prepare<unknown[]>(
     `INSERT INTO messaging_report (${LOG})
      SELECT value ->> 0, '', value ->> 1, value ->> 2, 'simulator', value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
-     FROM json_each(?) WHERE 1 = 1 ON CONFLICT (hash) DO NOTHING`,
+     FROM json_each(?) WHERE 1 = 1 ON CONFLICT (hash) WHERE hash IS NOT NULL DO NOTHING`,
   );
   const one = database.prepare<unknown[]>(
     'UPDATE messaging_message SET status = ?3 WHERE batch = ?1 AND position = ?2 AND status < ?3',
