@@ -62,6 +62,14 @@ export const PHONE_NUMBER: JsonSchema = {
   examples: ['2348012345678'],
 };
 
+/** A recipient as it is read back. */
+export const RECIPIENT: JsonSchema = {
+  type: 'string',
+  pattern: '^(?:[1-9][0-9]{6,14})?$',
+  description: 'Digits with country code; empty once it was erased.',
+  examples: ['2348012345678'],
+};
+
 export const PHONE_NUMBER_OR_NULL: JsonSchema = {
   type: ['string', 'null'],
   pattern: '^[1-9][0-9]{6,14}$',

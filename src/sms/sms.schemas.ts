@@ -5,6 +5,7 @@ import {
   objectOf,
   pageOf,
   PHONE_NUMBER,
+  RECIPIENT,
   refTo,
   REPORTED,
   TIME,
@@ -52,7 +53,7 @@ const SUMMARY: Readonly<Record<string, JsonSchema>> = {
 const REPORT: Readonly<Record<string, JsonSchema>> = {
   reference_id: UUID,
   message_id: { type: 'string', examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'] },
-  to: PHONE_NUMBER,
+  to: RECIPIENT,
   from: SENDER,
   status: {
     type: ['string', 'null'],
@@ -99,7 +100,7 @@ export const SMS_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   }),
   RescheduleSms: objectOf({ send_at: TIME }),
   SmsBatchSummary: objectOf(SUMMARY),
-  SmsBatch: objectOf({ ...SUMMARY, to: { type: 'array', items: PHONE_NUMBER } }),
+  SmsBatch: objectOf({ ...SUMMARY, to: { type: 'array', items: RECIPIENT } }),
   SmsBatchPage: pageOf('SmsBatchSummary'),
   DeliveryReport: objectOf({ ...REPORT, received_at: TIME }),
   DeliveryReportPage: pageOf('DeliveryReport'),

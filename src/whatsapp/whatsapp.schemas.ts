@@ -7,6 +7,7 @@ import {
   pageOf,
   PHONE_NUMBER,
   PHONE_NUMBER_OR_NULL,
+  RECIPIENT,
   refTo,
   REPORTED,
   TIME,
@@ -86,7 +87,7 @@ export const WHATSAPP_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   WhatsAppMessage: objectOf({
     ...CHARGED,
     reference_id: { type: 'string', description: 'The id it had before the platform’s was known.' },
-    to: PHONE_NUMBER,
+    to: RECIPIENT,
     message_type: {
       type: ['string', 'null'],
       enum: ['template', 'text', null],
