@@ -64,7 +64,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   } & Record<string, unknown>;
   const document = {
     ...scanned,
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base',
     tags: [
       { name: 'SMS' },
       { name: 'Groups' },

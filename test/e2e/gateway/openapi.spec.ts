@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
 
   it('is 3.1, in JSON Schema 2020-12, with the callbacks as webhooks', () => {
     expect(document['openapi']).toBe('3.1.0');
-    expect(document['jsonSchemaDialect']).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(document['jsonSchemaDialect']).toBe('https://spec.openapis.org/oas/3.1/dialect/base');
     expect(Object.keys(document['webhooks'] as object)).toEqual([
       'sms.delivery_report',
       'whatsapp.message_status',
