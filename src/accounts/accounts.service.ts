@@ -112,10 +112,11 @@ export class AccountsService {
     });
   }
 
-  async revokeKey(keyId: string): Promise<void> {
+  async revokeKey(accountId: string, keyId: string): Promise<void> {
     await this.#write(async (manager) => {
-      const found = await manager.findOneBy(Credential, { id: keyId, kind: 'api_key' });
-      if (!found) throw new ApiError('not_found', `There is no key ${keyId}`);
+      await requireAccount(manager, accountId);
+      const found = await manager.findOneBy(Credential, { id: keyId, accountId, kind: 'api_key' });
+      if (!found) throw new ApiError('not_found', `The account has no key ${keyId}`);
       if (!found.revokedAt)
         await manager.update(Credential, { id: keyId }, { revokedAt: new Date() });
     });

@@ -60,7 +60,10 @@ export class AuthGuard implements CanActivate {
     principal: Principal | undefined,
   ): true {
     if (!principal) throw this.#unauthorized(request, 'unknown');
-    if (principal.revoked) throw this.#unauthorized(request, 'revoked', principal.accountId);
+    if (principal.revoked) {
+      const cause = principal.kind === 'api_token' ? 'rotated' : 'revoked';
+      throw this.#unauthorized(request, cause, principal.accountId);
+    }
     if (principal.expiresAt !== null && principal.expiresAt <= Date.now())
       throw this.#unauthorized(request, 'expired', principal.accountId);
     this.limit.take(principal.credentialId, reply);

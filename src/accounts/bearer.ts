@@ -8,6 +8,7 @@ export type UnauthorizedCause =
   | 'malformed or bad checksum'
   | 'wrong kind'
   | 'unknown'
+  | 'rotated'
   | 'revoked'
   | 'expired';
 

@@ -127,11 +127,12 @@ function addKeyCommands(program: Command, run: Run): void {
   key
     .command('revoke')
     .description('a key stops working')
+    .requiredOption('--account <id>', 'the account')
     .requiredOption('--key <id>', 'the key_id it was made with')
     .option('--json', 'answer one line of JSON')
-    .action((options: { key: string; json?: boolean }) =>
+    .action((options: { account: string; key: string; json?: boolean }) =>
       run(options, async (app) => {
-        await app.get(AccountsService).revokeKey(options.key);
+        await app.get(AccountsService).revokeKey(options.account, options.key);
         return { key_id: options.key, status: 'revoked' };
       }),
     );

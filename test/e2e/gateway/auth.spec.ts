@@ -57,7 +57,7 @@ describe('a credential at the gateway', () => {
       ['malformed or bad checksum', { authorization: `Bearer ${apiToken.slice(0, -1)}!` }],
       ['wrong kind', { authorization: `Bearer ${apiKey}` }],
       ['unknown', { authorization: `Bearer ${newSecret('api_token')}` }],
-      ['revoked', { authorization: `Bearer ${rotated.apiToken}` }],
+      ['rotated', { authorization: `Bearer ${rotated.apiToken}` }],
     ];
     const answers: Answered[] = [];
     const logged = gateway.log.length;
@@ -136,7 +136,11 @@ describe('a credential at the gateway', () => {
       expiresAt: soon,
       lastUsedAt: null,
     });
-    await gateway.accounts.revokeKey(keyId);
+    const other = await gateway.account('other');
+    await expect(gateway.accounts.revokeKey(other.accountId, keyId)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await gateway.accounts.revokeKey(one.accountId, keyId);
     const [, revoked] = (await gateway.accounts.keys(one.accountId)).toSorted((a, b) =>
       a.status < b.status ? -1 : 1,
     );

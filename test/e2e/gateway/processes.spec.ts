@@ -155,7 +155,10 @@ describe('the built gateway and its command line', () => {
       ]),
     );
     expect(made).toMatchObject({ key_id: expect.any(String), scopes: ['email:read'] });
-    answerOf(await processes.dundun(['key', 'revoke', '--key', String(made['key_id']), '--json']));
+    const key = String(made['key_id']);
+    answerOf(
+      await processes.dundun(['key', 'revoke', '--account', account, '--key', key, '--json']),
+    );
     const listed = await processes.dundun(['key', 'list', '--account', account, '--json']);
     expect(answerOf(listed)['keys']).toContainEqual({
       key_id: made['key_id'],

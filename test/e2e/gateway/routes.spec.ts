@@ -97,7 +97,7 @@ describe('every route of the gateway', () => {
     const rotated = await gateway.account('rotated');
     await accounts.rotateToken(rotated.accountId);
     const { keyId, apiKey } = await accounts.createKey(ours.accountId, SCOPES);
-    await accounts.revokeKey(keyId);
+    await accounts.revokeKey(ours.accountId, keyId);
     const answers = new Set([
       ...(await bodies(() => undefined)),
       ...(await bodies(({ auth }) => (auth?.kind === 'api_key' ? ours.apiToken : ours.apiKey))),
