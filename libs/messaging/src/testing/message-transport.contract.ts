@@ -8,7 +8,7 @@ import {
 } from '../message/failures.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { type TestRunner, testRunner } from './test-runner.js';
-import { failureOf, listenTo, polled } from './transport-probes.js';
+import { failureOf, heardAll, listenTo, polled } from './transport-probes.js';
 
 /** A transport with a provider behind it, fresh for one test. */
 export interface TransportUnderTest {
@@ -218,12 +218,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
           for (const report of reports) assert.equal(report.reference, reference);
           if (!setup.polls) return;
           const finals = await polled(transport, submission, reference);
-          const pushed = new Set(reports.map((report) => JSON.stringify(report)));
-          for (const { submissionId: _of, ...report } of finals)
-            assert.ok(
-              pushed.has(JSON.stringify(report)),
-              'a polled report differs from the pushed one',
-            );
+          assert.ok(await heardAll(reports, finals), 'a polled report differs from the pushed one');
         },
       );
 

@@ -53,3 +53,17 @@ export function listenTo(transport: MessageTransport, before: () => void = () =>
       told();
     });
 }
+
+/** Whether what was polled is pushed as well, word for word, if not yet then within two seconds: `read` comes after everybody's `delivered`. */
+export async function heardAll(
+  heard: readonly DeliveryReport[],
+  polled: readonly FetchedReport[],
+): Promise<boolean> {
+  const wanted = polled.map(({ submissionId: _of, ...report }) => JSON.stringify(report));
+  for (let tries = 0; tries < 200; tries++) {
+    const pushed = new Set(heard.map((report) => JSON.stringify(report)));
+    if (wanted.every((report) => pushed.has(report))) return true;
+    await pause(10);
+  }
+  return false;
+}
