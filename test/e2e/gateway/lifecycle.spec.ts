@@ -21,15 +21,22 @@ describeEachDatabase('a gateway that stops and starts again', (db) => {
     await gateway.start();
     const { demo } = gateway.running;
     const token = String(demo?.apiToken);
-    const sent = await gateway.call('POST', '/ng/v1/sendsms', {
-      token,
-      body: { from: 'ACME', to: ['2348012345678'], body: 'Later', send_at: '2150-01-01T00:00:00Z' },
-    });
+    const body = {
+      from: 'ACME',
+      to: ['2348012345678'],
+      body: 'Later',
+      send_at: '2150-01-01T00:00:00Z',
+    };
+    const headers = { 'idempotency-key': 'order-1' };
+    const sent = await gateway.call('POST', '/ng/v1/sendsms', { token, body, headers });
     const id = String(sent.body['reference_id']);
     await gateway.stop();
 
     await gateway.start();
     expect(gateway.running.demo).toBeUndefined();
+    const again = await gateway.call('POST', '/ng/v1/sendsms', { token, body, headers });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.body).toEqual(sent.body);
     const batch = await gateway.call('GET', `/ng/v1/sms/${id}`, { token });
     expect(batch).toMatchObject({ status: 200, body: { status: 'scheduled', body: 'Later' } });
     const moved = await gateway.call('PATCH', `/ng/v1/sms/${id}`, {
