@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { DatabaseKind } from '../../support/databases.js';
 import type { Statement } from './statement-recorder.js';
@@ -33,18 +34,8 @@ const READERS: Readonly<
   Record<DatabaseKind, (source: DataSource, statement: Statement) => Promise<string[]>>
 > = {
   postgres: async (source, { sql, params }) => {
-    const [row] = (await source.query(`EXPLAIN (FORMAT JSON) ${sql}`, [...params])) as [
-      { 'QUERY PLAN': [{ Plan: PostgresNode }] },
-    ];
-    const nodes: PostgresNode[] = [];
-    const visit = (node: PostgresNode) => {
-      nodes.push(node);
-      for (const child of node.Plans ?? []) visit(child);
-    };
-    visit(row['QUERY PLAN'][0].Plan);
-    return nodes
-      .filter((node) => node['Node Type'] === 'Seq Scan')
-      .map((node) => node['Relation Name'] ?? '');
+    const once = await seqScans(source, `EXPLAIN (FORMAT JSON) ${sql}`, params);
+    return [...new Set([...once, ...(await seqScansOfKept(source, { sql, params }))])];
   },
   mariadb: async (source, { sql, params }) => {
     const rows = (await source.query(`EXPLAIN ${sql}`, [...params])) as MariaDbRow[];
@@ -65,6 +56,61 @@ const READERS: Readonly<
     });
   },
 };
+
+/** The same of the plan that this connection keeps of the statement; none where it keeps none. */
+export async function wholeReadsKept(
+  source: DataSource,
+  { sql, params }: Statement,
+): Promise<string[]> {
+  const [kept] = (await source.query(
+    'SELECT name FROM pg_prepared_statements WHERE statement = $1 ORDER BY prepare_time DESC LIMIT 1',
+    [sql],
+  )) as { name: string }[];
+  if (!kept) return [];
+  const tables = await seqScans(
+    source,
+    `EXPLAIN (FORMAT JSON) EXECUTE ${kept.name} ${listOf(params)}`,
+  );
+  return tables.filter((table) => GROWING.test(table));
+}
+
+/** The same of the plan the server makes for whatever parameters come, as it keeps it of a prepared statement. */
+async function seqScansOfKept(source: DataSource, { sql, params }: Statement): Promise<string[]> {
+  return source.transaction(async (manager) => {
+    await manager.query(`SET LOCAL plan_cache_mode = force_generic_plan`);
+    await manager.query(`PREPARE kept AS ${sql}`);
+    const found = await seqScans(manager, `EXPLAIN (FORMAT JSON) EXECUTE kept ${listOf(params)}`);
+    await manager.query('DEALLOCATE kept');
+    return found;
+  });
+}
+
+function listOf(params: readonly unknown[]): string {
+  if (params.length === 0) return '';
+  const literals = params.map((value) =>
+    value === null ? 'NULL' : pg.escapeLiteral(String(value as string | number)),
+  );
+  return `(${literals.join(', ')})`;
+}
+
+async function seqScans(
+  source: Pick<DataSource, 'query'>,
+  explain: string,
+  params: readonly unknown[] = [],
+): Promise<string[]> {
+  const [row] = (await source.query(explain, [...params])) as [
+    { 'QUERY PLAN': [{ Plan: PostgresNode }] },
+  ];
+  const nodes: PostgresNode[] = [];
+  const visit = (node: PostgresNode) => {
+    nodes.push(node);
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(row['QUERY PLAN'][0].Plan);
+  return nodes
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .map((node) => node['Relation Name'] ?? '');
+}
 
 /** By what a statement calls each table of the ledger; MariaDB and SQLite name that in their plans. */
 function aliasesOf(sql: string): Map<string, string> {

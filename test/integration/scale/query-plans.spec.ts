@@ -4,6 +4,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
+import { completeJob } from '../../../libs/messaging/src/jobs/complete.job.js';
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
@@ -47,7 +48,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
       lanes: 10_000,
       scheduled: 5_000,
     });
-  }, 120_000);
+  });
   afterAll(() => app.close());
 
   /** Statements of `work` that read a table of the ledger whole. */
@@ -145,6 +146,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
         await ledger().queues.abandoned();
         await reconcileJob(ledger(), paper).run(signal);
         await purgeJob(ledger()).run(signal);
+        await completeJob(ledger()).run(signal);
       }),
     ).toEqual([]);
   });

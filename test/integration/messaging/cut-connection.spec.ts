@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
+import { satOut } from '../../../libs/messaging/src/ledger/outage.js';
+import { describeEachDatabase } from '../../support/databases.js';
+
+/** `ReadyForQuery`, and the `ErrorResponse` of a session that an administrator ends. */
+const READY = Buffer.from('5a0000000549', 'hex');
+const FIELDS = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
+const ENDED = Buffer.concat([Buffer.from('E'), lengthOf(FIELDS), FIELDS]);
+
+function lengthOf(fields: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(fields.length + 4);
+  return length;
+}
+
+/** A way to the server that may cut a connection as soon as it is made: both come in one packet. */
+class Cutting {
+  cuts = 0;
+  readonly #open = new Set<Socket>();
+  readonly #server: Server;
+
+  constructor(private readonly target: URL) {
+    this.#server = createServer((near) => this.#join(near));
+  }
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => this.#server.once('listening', resolve));
+    const url = new URL(this.target);
+    url.host = `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return url.href;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#open) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #join(near: Socket): void {
+    const far = connect(Number(this.target.port || 5432), this.target.hostname);
+    const pair = [near, far];
+    for (const socket of pair) {
+      this.#open.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => pair.forEach((one) => one.destroy()));
+    }
+    near.pipe(far);
+    far.on('data', (chunk: Buffer) => {
+      const cut = this.cuts > 0 && chunk.subarray(-READY.length).equals(READY);
+      if (!cut) return void near.write(chunk);
+      this.cuts--;
+      near.end(Buffer.concat([chunk, ENDED]));
+    });
+  }
+}
+
+describeEachDatabase(
+  'a connection that is cut as soon as it is made',
+  (database) => {
+    let cutting: Cutting;
+    let source: DataSource;
+    beforeAll(async () => {
+      cutting = new Cutting(new URL(database.url));
+      const url = await cutting.start();
+      source = await new DataSource({ type: 'postgres', url } as DataSourceOptions).initialize();
+    });
+    afterAll(async () => {
+      await source.destroy();
+      await cutting.stop();
+    });
+
+    it('fails its statement and not the process; the next one has its answer', async () => {
+      const ledger = new LedgerDatabase(source);
+      await ledger.open();
+      // Who has the only connection that is there leaves the next ones to be made.
+      const holder = source.createQueryRunner();
+      await holder.connect();
+      cutting.cuts = 3;
+      expect(await satOut(() => ledger.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+      expect(cutting.cuts).toBe(0);
+      await holder.release();
+      await ledger.close();
+    });
+  },
+  ['postgres'],
+);
