@@ -1,6 +1,8 @@
-import { beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
 import { SqliteTurns } from '../../../libs/messaging/src/ledger/sqlite-turns.js';
+import { WalSync } from '../../../libs/messaging/src/ledger/wal-sync.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 describeEachDatabase(
@@ -9,6 +11,7 @@ describeEachDatabase(
     let dataSource: DataSource;
     let runner: QueryRunner;
     let turns: SqliteTurns;
+    let synced: Promise<void> | undefined;
     const said: string[] = [];
     const insert = (value: number) => (own: QueryRunner) =>
       own.query('INSERT INTO kept (value) VALUES (?)', [value]);
@@ -30,8 +33,13 @@ describeEachDatabase(
     });
     beforeEach(async () => {
       await runner.query('DELETE FROM kept');
+      synced = undefined;
       // However slow the machine, a turn takes all that wait.
-      turns = new SqliteTurns(() => runner, Number.POSITIVE_INFINITY);
+      turns = new SqliteTurns(
+        () => runner,
+        () => synced,
+        Number.POSITIVE_INFINITY,
+      );
       said.splice(0);
     });
 
@@ -45,6 +53,54 @@ describeEachDatabase(
       expect(heard).toBe(1);
       expect(commits()).toBe(1);
       expect(await values()).toEqual([1, 2, 3]);
+    });
+
+    it('hear of it once it is on the disk, and hold up no other turn until then', async () => {
+      let onDisk = () => {};
+      synced = new Promise((resolve) => (onDisk = resolve));
+      const heard: number[] = [];
+      const first = turns.transaction(insert(1)).then(() => heard.push(1));
+      while (commits() < 1) await new Promise((resolve) => setImmediate(resolve));
+      synced = Promise.resolve();
+      await turns.transaction(insert(2)).then(() => heard.push(2));
+      expect(heard).toEqual([2]);
+      let idle = false;
+      const ending = turns.idle().then(() => (idle = true));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([heard, idle]).toEqual([[2], false]);
+      onDisk();
+      await Promise.all([first, ending]);
+      expect(heard).toEqual([2, 1]);
+    });
+
+    it('fail where the disk does, whoever shared the turn', async () => {
+      synced = Promise.reject(new Error('EIO'));
+      const results = await Promise.allSettled([1, 2].map((one) => turns.transaction(insert(one))));
+      expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      synced = undefined;
+      await turns.transaction(insert(3));
+      expect(await values()).toContain(3);
+    });
+
+    it('of the ledger wait for the sync of the log their commit wrote', async () => {
+      const ledger = new LedgerDatabase(dataSource);
+      await ledger.open();
+      let onDisk = () => {};
+      const done = jest
+        .spyOn(WalSync.prototype, 'done')
+        .mockReturnValue(new Promise((resolve) => (onDisk = resolve)));
+      let heard = false;
+      const work = ledger
+        .transaction((tx) => tx.run('INSERT INTO kept (value) VALUES (?)', [9]))
+        .then(() => (heard = true));
+      while ((await values()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(heard).toBe(false);
+      onDisk();
+      await work;
+      done.mockRestore();
+      expect(await ledger.all('PRAGMA synchronous')).toEqual([{ synchronous: 1 }]);
+      await ledger.transaction((tx) => tx.run('DELETE FROM kept WHERE value = 9'));
+      await ledger.close();
     });
 
     it('stand or fall alone: what one did is undone, and the others stay', async () => {
@@ -81,6 +137,49 @@ describeEachDatabase(
       expect(await values()).toEqual([]);
       await turns.transaction(insert(4));
       expect(await values()).toEqual([4]);
+    });
+
+    describe('one that SQLite undoes by itself, as where the disk is full,', () => {
+      const fill = async (own: QueryRunner) => {
+        await own.query('PRAGMA max_page_count = 1');
+        await own.query('INSERT INTO filled (value) VALUES (zeroblob(1000000))');
+      };
+      /** What it is told is swallowed; what it says after that would be a transaction by itself. */
+      const swallowing = async (own: QueryRunner) => {
+        await insert(2)(own);
+        await fill(own).catch(() => undefined);
+        await insert(3)(own).catch(() => undefined);
+      };
+
+      beforeEach(() => runner.query('CREATE TABLE IF NOT EXISTS filled (value BLOB)'));
+      afterEach(() => runner.query('PRAGMA max_page_count = 1000000'));
+
+      it('fails, and leaves nothing behind', async () => {
+        await expect(turns.transaction(swallowing)).rejects.toThrow('undone');
+        expect(await values()).toEqual([]);
+      });
+
+      it('fails alone: those before it have another turn, and those after it theirs', async () => {
+        const results = await Promise.allSettled([
+          turns.transaction(insert(1)),
+          turns.transaction(swallowing),
+        ]);
+        expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+        await turns.transaction(insert(5));
+        expect(await values()).toEqual([1, 5]);
+      });
+
+      it('and fails by what it was told, fails by that', async () => {
+        const results = await Promise.allSettled([
+          turns.transaction(insert(1)),
+          turns.transaction(fill),
+        ]);
+        expect(results).toMatchObject([
+          { status: 'fulfilled' },
+          { status: 'rejected', reason: { message: expect.stringContaining('full') as unknown } },
+        ]);
+        expect(await values()).toEqual([1]);
+      });
     });
 
     it('one that comes while another is under way, or after one that failed, is not forgotten', async () => {

@@ -2,12 +2,19 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../message/errors.js';
 import { whenFree } from './sqlite-connection.js';
-import { began, ended } from './transaction-state.js';
+import { began, ended, isUndone } from './transaction-state.js';
 
 interface Waiting {
   readonly work: (runner: QueryRunner) => Promise<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** SQLite has undone all of a turn by itself, for what the last one in it did. */
+class UndoneError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('SQLite has undone the transaction: an earlier statement in it failed', options);
+  }
 }
 
 /** Milliseconds after which a turn takes no further transaction: the driver blocks the event loop. */
@@ -21,6 +28,8 @@ const LONG_TURN = 5;
 export class SqliteTurns {
   readonly #waiting: Waiting[] = [];
   #scheduled = false;
+  /** Turns that have committed and wait for the disk. */
+  #syncing: Promise<unknown> = Promise.resolve();
   #tail: Promise<unknown> = Promise.resolve();
   /**
    * The turn in which somebody else's code runs. The ledger's own code is not followed: where Node has
@@ -31,6 +40,8 @@ export class SqliteTurns {
 
   constructor(
     private readonly runnerOf: () => QueryRunner,
+    /** Resolves when what was committed is on the disk. @default the commit itself waits for it */
+    private readonly synced: () => Promise<void> | undefined = () => undefined,
     private readonly longTurn = LONG_TURN,
   ) {}
 
@@ -79,6 +90,7 @@ export class SqliteTurns {
   async idle(): Promise<void> {
     while (this.#scheduled) await this.#tail;
     await this.#tail;
+    await this.#syncing;
   }
 
   #schedule(): void {
@@ -99,42 +111,65 @@ export class SqliteTurns {
         await runner.query('BEGIN IMMEDIATE');
       });
       await this.#share(runner, done, settle);
-      for (const tell of settle) tell();
+      const before = this.#syncing;
+      this.#syncing = this.#settle(done, settle).then(() => before);
     } catch (error) {
       if (done.length === 0) done.push(...this.#waiting.splice(0));
-      for (const { reject } of done) reject(error);
+      // Those before it have done nothing wrong, and nothing of theirs was kept.
+      if (error instanceof UndoneError) this.#waiting.unshift(...done.splice(0, done.length - 1));
+      for (const { reject } of done) reject(error instanceof UndoneError ? error.cause : error);
     }
     this.#scheduled = false;
     if (this.#waiting.length > 0) this.#schedule();
   }
 
+  /** The next turn goes on meanwhile. Never rejects. */
+  async #settle(done: readonly Waiting[], settle: readonly (() => void)[]): Promise<void> {
+    try {
+      await this.synced();
+      for (const tell of settle) tell();
+    } catch (error) {
+      for (const { reject } of done) reject(error);
+    }
+  }
+
   /** From BEGIN to COMMIT; throws where all of it is undone. */
   async #share(runner: QueryRunner, done: Waiting[], settle: (() => void)[]): Promise<void> {
     const until = performance.now() + this.longTurn;
+    const query = Reflect.get(runner, 'query') as QueryRunner['query'];
     began(runner);
+    runner.query = ((...statement: Parameters<QueryRunner['query']>) =>
+      isUndone(runner)
+        ? Promise.reject(new UndoneError())
+        : query.apply(runner, statement)) as QueryRunner['query'];
+    let ending = false;
     try {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
         done.push(next);
-        const alone = done.length === 1 && this.#waiting.length === 0;
-        settle.push(await (alone ? all(runner, next) : step(runner, next)));
+        settle.push(await (done.length === 1 ? first(runner, next) : step(runner, next)));
         if (performance.now() > until) break;
       }
+      ending = true;
       await runner.query('COMMIT');
     } catch (error) {
+      if (!ending && isUndone(runner)) throw new UndoneError({ cause: error });
       await runner.query('ROLLBACK').catch(() => undefined);
       throw error;
     } finally {
+      runner.query = query;
       ended(runner);
     }
   }
 }
 
-async function all(runner: QueryRunner, { work, resolve }: Waiting): Promise<() => void> {
+/** Needs no savepoint: there is nothing before it to keep, and those after it have their turn. */
+async function first(runner: QueryRunner, { work, resolve }: Waiting): Promise<() => void> {
   const result = await work(runner);
+  if (isUndone(runner)) throw new UndoneError();
   return () => resolve(result);
 }
 
-/** One transaction among several: what it did is undone where it fails, and only that. */
+/** One after others: what it did is undone where it fails, and only that. */
 async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Promise<() => void> {
   await runner.query('SAVEPOINT turn');
   try {

@@ -20,3 +20,12 @@ export function ended(runner: QueryRunner): void {
     transactionDepth: 0,
   });
 }
+
+/**
+ * SQLite undoes a transaction by itself where it cannot go on, as where the disk is full. Whoever swallows
+ * the error writes on outside any transaction: each statement is kept, whatever is told of the transaction.
+ */
+export function isUndone({ dataSource: { driver } }: QueryRunner): boolean {
+  const { databaseConnection } = driver as { databaseConnection?: { inTransaction?: boolean } };
+  return databaseConnection?.inTransaction === false;
+}

@@ -1,0 +1,64 @@
+import { beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { WalSync } from './wal-sync.js';
+
+let held: { resolve: () => void; reject: (error: Error) => void }[];
+let closed: number;
+let wal: WalSync;
+const told: string[] = [];
+const tell = (name: string) => wal.done().then(() => told.push(name));
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+beforeEach(() => {
+  held = [];
+  closed = 0;
+  told.splice(0);
+  wal = new WalSync({
+    sync: () => new Promise<void>((resolve, reject) => held.push({ resolve, reject })),
+    close: async () => void closed++,
+  });
+});
+
+it('what was committed while a sync ran waits for the next, and shares it', async () => {
+  void tell('first');
+  await turn();
+  void tell('second');
+  void tell('third');
+  await turn();
+  expect(held).toHaveLength(1);
+  held[0]?.resolve();
+  await turn();
+  expect(told).toEqual(['first']);
+  expect(held).toHaveLength(2);
+  held[1]?.resolve();
+  await turn();
+  expect(told).toEqual(['first', 'second', 'third']);
+  expect(held).toHaveLength(2);
+});
+
+it('after a sync that failed none succeeds, and it is told once', async () => {
+  const fatal = jest.spyOn(Logger.prototype, 'fatal').mockImplementation(() => undefined);
+  const first = wal.done();
+  await turn();
+  const second = wal.done();
+  held[0]?.reject(new Error('EIO'));
+  await expect(first).rejects.toThrow('EIO');
+  await expect(second).rejects.toThrow('EIO');
+  await expect(wal.done()).rejects.toThrow('EIO');
+  expect(held).toHaveLength(1);
+  expect(fatal).toHaveBeenCalledTimes(1);
+  await wal.close();
+  expect(closed).toBe(1);
+  fatal.mockRestore();
+});
+
+it('the file is closed once the sync under way has ended', async () => {
+  void tell('first');
+  await turn();
+  const closing = wal.close();
+  await turn();
+  expect(closed).toBe(0);
+  held[0]?.resolve();
+  await closing;
+  expect(closed).toBe(1);
+});
