@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { StatusListeners } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
 import { type Ready, slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
 import type { Outcome } from '../../../libs/messaging/src/ledger/outcome.js';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -11,6 +12,10 @@ import { type DispatchApp, DispatchFixture, Gate } from './dispatch-fixture.js';
 const LANE = ':sms';
 const TRANSPORT = 'scripted';
 const TO = '2348012345678';
+const ANSWERS = [
+  ['with an id', true],
+  ['with a reference alone', false],
+] as const;
 
 describeEachDatabase('an acceptance', (database) => {
   let fixture: DispatchFixture;
@@ -34,7 +39,7 @@ describeEachDatabase('an acceptance', (database) => {
     return { live, ready, fence };
   }
 
-  const accepted = (item: Ready, fence: number): Outcome => ({
+  const accepted = (item: Ready, fence: number, named = true): Outcome => ({
     batch: item.batch,
     n: item.n,
     firstPosition: item.firstPosition,
@@ -43,7 +48,7 @@ describeEachDatabase('an acceptance', (database) => {
     fence,
     result: 'accepted',
     reference: `ref-${item.submission.id}`,
-    messageIds: new Map([[item.firstPosition, `id-${item.submission.id}`]]),
+    ...(named && { messageIds: new Map([[item.firstPosition, `id-${item.submission.id}`]]) }),
     intended: item,
   });
 
@@ -70,12 +75,12 @@ describeEachDatabase('an acceptance', (database) => {
       sequence,
     ]);
 
-  it('told twice, at once or later, is recorded once', async () => {
+  it.each(ANSWERS)('told twice %s, at once or later, is recorded once', async (_how, named) => {
     const app = await fixture.boot({ dispatch: false });
     const ids = [await app.send('a'), await app.send('b'), await app.send('c')];
     const { ready, fence } = await intend(app);
     const tell = () =>
-      Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
+      Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence, named))));
     await Promise.all([tell(), tell()]);
     await tell();
     for (const id of ids) {
@@ -84,36 +89,101 @@ describeEachDatabase('an acceptance', (database) => {
     }
   });
 
-  it('takes nothing back from what was reported before it, and leaves its id and the others theirs', async () => {
+  it.each(ANSWERS)(
+    '%s takes nothing back from what was reported before it',
+    async (_how, named) => {
+      const app = await fixture.boot({ dispatch: false });
+      const [early, late] = [await app.send('early'), await app.send('late')];
+      const { ready, fence } = await intend(app);
+      await reported(app, early);
+      await Promise.all(
+        ready.map((item) => app.ledger.outcomes.record(accepted(item, fence, named))),
+      );
+      expect(await app.sms.batch(early)).toMatchObject({
+        status: 'completed',
+        counts: { delivered: 1 },
+      });
+      expect(await storyOf(app, early)).toEqual([['delivered', 1]]);
+      expect(await storyOf(app, late)).toEqual([['sent', 1]]);
+      for (const id of named ? [early, late] : [])
+        expect(
+          await app.ledger.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+        ).toMatchObject({ id: `${id}-0` });
+    },
+  );
+
+  it.each(ANSWERS)(
+    '%s raises what was given up as unknown, and completes what it is told together with',
+    async (_how, named) => {
+      const app = await fixture.boot({ dispatch: false });
+      const [unknown, fresh] = [await app.send('unknown'), await app.send('fresh')];
+      const { ready, fence } = await intend(app);
+      const [first] = ready as [Ready, Ready];
+      const { intended: _, messageIds: __, reference: ___, ...head } = accepted(first, fence);
+      await app.ledger.outcomes.record({ ...head, result: 'unknown', errorCode: 'outcome_lost' });
+      expect((await app.sms.batch(unknown)).counts).toEqual({ unknown: 1 });
+      await Promise.all(
+        ready.map((item) => app.ledger.outcomes.record(accepted(item, fence, named))),
+      );
+      for (const id of [unknown, fresh])
+        expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 1 } });
+    },
+  );
+
+  it('leaves the same rows whether or not the answer told more than a reference', async () => {
     const app = await fixture.boot({ dispatch: false });
-    const [early, late] = [await app.send('early'), await app.send('late')];
+    const ids = [await app.send('bare'), await app.send('detailed')];
     const { ready, fence } = await intend(app);
-    await reported(app, early);
-    await Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
-    expect(await app.sms.batch(early)).toMatchObject({
-      status: 'completed',
-      counts: { delivered: 1 },
-    });
-    expect(await storyOf(app, early)).toEqual([['delivered', 1]]);
-    expect(await storyOf(app, late)).toEqual([['sent', 1]]);
-    for (const id of [early, late])
-      expect(
-        await app.ledger.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
-      ).toMatchObject({ id: `${id}-0` });
+    const [bare, detailed] = ready.map((item) => accepted(item, fence, false)) as [
+      Outcome,
+      Outcome,
+    ];
+    await app.ledger.outcomes.record(bare);
+    await app.ledger.outcomes.record({ ...detailed, details: { cost: 1 } });
+    const rowsOf = async (id: string) =>
+      (
+        (await app.app.get(DataSource).query(
+          `SELECT b.phase, b.pending, b.poll_at - b.completed_at AS polled_after, b.completed_at - s.finished_at AS apart,
+             s.outcome, s.error_code, m.status, m.sequence, m.reference, m.error_code AS reason, r.tenant, r.position,
+             r.transport, r.message_id, r.recipient, r.status AS logged, r.raw_status, r.sequence AS log_sequence, r.hash,
+             r.error_code AS log_error, s.finished_at - r.received_at AS later
+           FROM messaging_batch b JOIN messaging_submission s ON s.batch = b.id JOIN messaging_message m ON m.batch = b.id
+           JOIN messaging_report r ON r.batch = b.id AND r.reference = s.reference WHERE b.id = '${id}'`,
+        )) as Record<string, unknown>[]
+      ).map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, String(v)])));
+    const [first, second] = await Promise.all(ids.map(rowsOf));
+    expect(first).toHaveLength(1);
+    expect(first).toEqual(second);
   });
 
-  it('raises what was given up as unknown, and completes what it is told together with', async () => {
-    const app = await fixture.boot({ dispatch: false });
-    const [unknown, fresh] = [await app.send('unknown'), await app.send('fresh')];
-    const { ready, fence } = await intend(app);
-    const [first] = ready as [Ready, Ready];
-    const { intended: _, messageIds: __, reference: ___, ...head } = accepted(first, fence);
-    await app.ledger.outcomes.record({ ...head, result: 'unknown', errorCode: 'outcome_lost' });
-    expect((await app.sms.batch(unknown)).counts).toEqual({ unknown: 1 });
-    await Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
-    for (const id of [unknown, fresh])
-      expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 1 } });
-  });
+  it.each(['before', 'after'])(
+    'that is told together with a doubt, and %s it, keeps its reference',
+    async (when) => {
+      const app = await fixture.boot({ dispatch: false });
+      const to = [TO, '2348012345679'];
+      const { id } = await app.sms.send({ from: 'ACME', to, body: 'x' });
+      const { ready, fence } = await intend(app, 2);
+      const { messageIds: _, ...outcome } = accepted(ready[0] as Ready, fence);
+      const { intended: __, reference: ___, ...head } = outcome;
+      const doubt: Outcome = { ...head, result: 'unknown', errorCode: 'outcome_lost' };
+      const told = when === 'before' ? [outcome, doubt] : [doubt, outcome];
+      await Promise.all(told.map((one) => app.ledger.outcomes.record(one)));
+      expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 2 } });
+      await app.ledger.reports.record(
+        to.map((recipient) => ({
+          reference: `ref-${id}-s0`,
+          messageId: null,
+          recipient,
+          status: 'delivered' as const,
+          rawStatus: 'DELIVRD',
+          errorCode: null,
+          providerTime: null,
+        })),
+        { transport: TRANSPORT },
+      );
+      expect((await app.sms.batch(id)).counts).toEqual({ delivered: 2 });
+    },
+  );
 
   it('of a part completes no batch; that of the last part does', async () => {
     const app = await fixture.boot({ dispatch: false });

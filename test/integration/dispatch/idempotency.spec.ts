@@ -45,7 +45,7 @@ describeEachDatabase('100 sends at once with one key', (database) => {
       ).rejects.toBeInstanceOf(IdempotencyKeyReusedError);
     }
     await eventually(async () => expect(texts()).toEqual(['once acme', 'once undefined']));
-  }, 60_000);
+  });
 
   it('and no tenant are one batch however that is said: NULL hides no key', async () => {
     const { sms, app } = await fixture.boot({ dispatch: false });
@@ -64,7 +64,7 @@ describeEachDatabase('100 sends at once with one key', (database) => {
       await expect(sms.send(message(''), wrong as object)).rejects.toBeInstanceOf(
         MessageValidationError,
       );
-  }, 60_000);
+  });
 });
 
 describeEachDatabase(
@@ -86,7 +86,7 @@ describeEachDatabase(
       expectOne(await Promise.all(Array.from({ length: 100 }, send)));
       await eventually(async () => expect(transport.texts).toEqual(['once plain']));
       await fixture.clear();
-    }, 60_000);
+    });
   },
   ['postgres', 'mariadb'],
 );

@@ -1,5 +1,5 @@
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
 import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 
 export const LANE = ':sms';

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
 import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lanes.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
 import { intend, LANE, TRANSPORT } from './intend.js';
@@ -77,6 +77,26 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     await ledger.lanes.release(LANE, lease.fence, null, false);
     expect(await other.ledger.lanes.renew(LANE, lease.fence)).toBe(true);
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
+  });
+
+  it('one whose last lease its database forgot does not take the next holder’s starts for its own', async () => {
+    const { ledger, app } = await fixture.boot({ dispatch: false });
+    const other = await fixture.boot({ dispatch: false });
+    const once = async ({ lanes }: typeof ledger, state: string) => {
+      const lease = (await lanes.acquire(LANE)) as Lease;
+      await lanes.release(LANE, lease.fence, state, false);
+      return lease;
+    };
+    await once(ledger, '[[5,1]]');
+    const own = await once(ledger, '[[5,2]]');
+    expect(own).toMatchObject({ ours: true, rateState: '[[5,1]]' });
+    await app.get(DataSource).query(`UPDATE messaging_lane SET fence = fence - 1`);
+    expect(await once(other.ledger, '[[7,3]]')).toMatchObject({ fence: own.fence, ours: false });
+    expect(await once(ledger, '[]')).toMatchObject({
+      fence: own.fence + 1,
+      ours: false,
+      rateState: '[[7,3]]',
+    });
   });
 
   it('a refusal of what was reported delivered meanwhile leaves nothing to send', async () => {

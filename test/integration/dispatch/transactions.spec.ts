@@ -66,7 +66,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     await eventually(async () =>
       expect(transport.texts.toSorted()).toEqual(['once acme', 'once undefined']),
     );
-  }, 60_000);
+  });
 
   it('100 at once without a key are 100 batches', async () => {
     const { messaging, send, transport } = await fixture.boot();
@@ -78,7 +78,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     expect(new Set(ids).size).toBe(100);
     await eventually(async () => expect(new Set(transport.texts).size).toBe(100));
     expect(transport.accepted).toHaveLength(100);
-  }, 60_000);
+  });
 
   it('an engine that throws neither fails the commit nor the send', async () => {
     const engine: DispatchEngine = {
@@ -135,4 +135,34 @@ describeEachDatabase(
     });
   },
   ['postgres', 'mariadb'],
+);
+
+describeEachDatabase(
+  'a transaction that SQLite has undone by itself',
+  (database) => {
+    const fixture = new DispatchFixture(database);
+    afterEach(() => fixture.clear());
+
+    it('takes no send any more, and what was sent in it before is not', async () => {
+      const { app, messaging, sms, send, transport } = await fixture.boot();
+      const source = app.get(DataSource);
+      await source.query('CREATE TABLE filled (value BLOB)');
+      const ids: string[] = [];
+      const undone = messaging.transaction(async (manager) => {
+        ids.push(await send('before', { manager }));
+        await manager.query('PRAGMA max_page_count = 1');
+        const full = manager.query('INSERT INTO filled (value) VALUES (zeroblob(1000000))');
+        await expect(full).rejects.toThrow('full');
+        await manager.query('PRAGMA max_page_count = 1000000');
+        ids.push(await send('after', { manager }));
+      });
+      await expect(undone).rejects.toThrow('undone');
+      const later = await send('later');
+      await eventually(async () => expect((await sms.batch(later)).counts).toEqual({ sent: 1 }));
+      expect(ids).toHaveLength(1);
+      await expect(sms.batch(ids[0] as string)).rejects.toThrow('No batch');
+      expect(transport.texts).toEqual(['later']);
+    });
+  },
+  ['sqlite'],
 );

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { randomBytes } from 'node:crypto';
 import { type MessagingOptions, UncertainFailure } from '@dundun/messaging';
 import { bullMq } from '@dundun/messaging/bullmq';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { describeUnless } from '../../support/servers.js';
 import { PrivateRedis } from '../../chaos/private-redis.js';
 import { type DispatchApp, DispatchFixture, Gate } from '../dispatch/dispatch-fixture.js';
 import { Relay } from './relay.js';
@@ -56,11 +57,8 @@ class Pair {
     return this.#fixture.clear();
   }
 }
-const { missing } = PrivateRedis;
-const skipped = missing === undefined ? '' : ` — ${missing}`;
-const describeWithRedis = missing === undefined ? describe : describe.skip;
 
-describeWithRedis(`a broker between two processes${skipped}`, () => {
+describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', () => {
   describeEachDatabase(
     'bullmq',
     (database) => {
@@ -203,7 +201,7 @@ describeWithRedis(`a broker between two processes${skipped}`, () => {
         await expectWakes(pair);
         await pair.close();
         await relay.stop();
-      }, 60_000);
+      });
 
       it('a wiped broker loses nothing', async () => {
         await pair.boot(redis.url, { jobs: true, concurrency: 1 });
@@ -278,7 +276,7 @@ describeWithRedis(`a broker between two processes${skipped}`, () => {
 });
 
 function expectLeft({ worker }: Pair, text: string): Promise<void> {
-  return eventually(async () => expect(worker.transport.texts).toContain(text), 25_000);
+  return eventually(async () => expect(worker.transport.texts).toContain(text));
 }
 
 /** Sends until one leaves by way of the broker. */
@@ -288,7 +286,7 @@ async function expectWakes(pair: Pair): Promise<void> {
   await eventually(async () => {
     await pair.send(`again ${n++}`);
     expect(pair.worker.transport.texts.length).toBeGreaterThan(before);
-  }, 25_000);
+  });
 }
 
 async function commandsOf(redis: PrivateRedis): Promise<number> {

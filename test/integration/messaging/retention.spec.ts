@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
@@ -12,6 +12,7 @@ import {
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { Retention, type RetentionSettings } from '../../../libs/messaging/src/ledger/retention.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
@@ -37,7 +38,7 @@ describeEachDatabase('retention', (database) => {
         MessagingModule.forRoot({
           transport: simulator({ reportDelay: 1 }),
           callbackPath: false,
-          idempotencyWindow: '1s',
+          idempotencyWindow: '1h',
           reconcile: { after: 1, giveUpAfter: 1 },
           retention,
         }),
@@ -48,10 +49,10 @@ describeEachDatabase('retention', (database) => {
   }
 
   /** Ended, and no report of it is missing. */
-  async function settled(): Promise<string> {
-    const { id } = await sms.send(message);
+  async function settled(to: readonly string[] = message.to): Promise<string> {
+    const { id } = await sms.send({ ...message, to: [...to] });
     await eventually(async () =>
-      expect((await sms.batch(id)).counts).toEqual({ delivered: 1, undelivered: 1 }),
+      expect((await sms.batch(id)).counts).toEqual({ delivered: to.length - 1, undelivered: 1 }),
     );
     await eventually(async () => {
       await reconcileJob(app.get(Ledger), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(signal);
@@ -101,10 +102,99 @@ describeEachDatabase('retention', (database) => {
     const id = await settled();
     await purge();
     expect((await sms.batch(id)).content).toBeNull();
-    await eventually(async () => {
-      await purge();
-      await expect(sms.batch(id)).rejects.toBeInstanceOf(BatchNotFoundError);
-    });
+    await app
+      .get(DataSource)
+      .query('UPDATE messaging_batch SET completed_at = completed_at - 3600000000');
+    await purge();
+    await expect(sms.batch(id)).rejects.toBeInstanceOf(BatchNotFoundError);
     expect(await dump()).toBe('[[],[],[],[],[]]');
+  });
+
+  describe('of a batch larger than a transaction may be', () => {
+    /** Messages and reports of one transaction. */
+    const ROWS = 4;
+    const to = Array.from({ length: 9 }, (_, n) => `234801234567${n}`).concat('2348012349901');
+    const retention = (settings: RetentionSettings) =>
+      new Retention(app.get(Ledger).database, settings, 0, ROWS);
+    const count = async (of: string) => {
+      const [row] = await app.get(DataSource).query(`SELECT count(*) AS n FROM messaging_${of}`);
+      return Number(row.n);
+    };
+    const numbers = async () =>
+      (await count("message WHERE recipient <> ''")) +
+      (await count('report WHERE recipient IS NOT NULL'));
+    const rows = async () => (await count('message')) + (await count('report'));
+
+    /** To the end; `left` may fall by no more than a transaction takes. */
+    async function all(step: () => Promise<boolean>, left: () => Promise<number>): Promise<void> {
+      for (let before = await left(), more = true; more;) {
+        more = await step();
+        const after = await left();
+        expect(before - after).toBeLessThanOrEqual(ROWS);
+        before = after;
+      }
+    }
+
+    it('each transaction takes few rows, and who starts anew goes on', async () => {
+      await boot({});
+      const id = await settled(to);
+      const { counts } = await sms.batch(id);
+      let eraser = retention({ content: 0, messages: undefined });
+      for (let n = 0; n < 4; n++) await eraser.purge(200);
+      expect((await sms.batch(id)).content).not.toBeNull();
+      eraser = retention({ content: 0, messages: undefined });
+      await all(() => eraser.purge(200), numbers);
+      expect(await numbers()).toBe(0);
+      expect(await sms.batch(id)).toMatchObject({ content: null, counts });
+      expect(await count('batch_chunk')).toBe(0);
+
+      let deleter = retention({ content: undefined, messages: 0 });
+      for (let n = 0; n < 4; n++) await deleter.purge(200);
+      expect(await count('batch')).toBe(1);
+      deleter = retention({ content: undefined, messages: 0 });
+      await all(() => deleter.purge(200), rows);
+      expect(await dump()).toBe('[[],[],[],[],[]]');
+    });
+
+    it('a transaction that is undone is done again', async () => {
+      await boot({});
+      await settled(to);
+      const { database } = app.get(Ledger);
+      const transaction = database.transaction.bind(database);
+      const eraser = retention({ content: 0, messages: undefined });
+      let more = true;
+      for (let n = 0; more; n++) {
+        const cut = jest.spyOn(database, 'transaction').mockImplementationOnce((work) =>
+          transaction(async (tx) => {
+            await work(tx);
+            throw new Error(`cut ${n}`);
+          }),
+        );
+        await expect(eraser.purge(200)).rejects.toThrow(`cut ${n}`);
+        cut.mockRestore();
+        more = await eraser.purge(200);
+      }
+      expect(await numbers()).toBe(0);
+      expect(await dump()).not.toContain('Secret');
+    });
+
+    it('several at once get in nobody’s way, and leave what has not ended', async () => {
+      await boot({});
+      await settled(to);
+      await settled();
+      await settled(to);
+      const waiting = await sms.send({ ...message, sendAt: new Date(Date.now() + 60_000) });
+      const purgers = Array.from({ length: 3 }, () => retention({ content: 0, messages: 0 }));
+      await eventually(async () => {
+        await Promise.all(
+          purgers.map(async (purger) => {
+            while (await purger.purge(200));
+          }),
+        );
+        expect(await count('batch')).toBe(1);
+      });
+      expect(await rows()).toBe(0);
+      expect(await sms.recipients(waiting.id)).toEqual(message.to);
+    });
   });
 });

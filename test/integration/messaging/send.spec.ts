@@ -60,8 +60,9 @@ describeEachDatabase('sending', (database) => {
   it('a batch of 2,500 recipients reaches every one of them once', async () => {
     const to = Array.from({ length: 2_500 }, (_, i) => `23480${10_000_000 + i * 10}`);
     const { id } = await sms.send({ from: 'ACME', to, body: 'Hello' });
-    await eventually(async () =>
-      expect((await sms.batch(id)).counts).toEqual({ delivered: 2_500 }),
+    await eventually(
+      async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 2_500 }),
+      100_000,
     );
     expect(await sms.recipients(id)).toEqual(to);
     expect((await sms.batch(id)).status).toBe('completed');

@@ -7,6 +7,7 @@ import { LaneDrain } from './lane-drain.js';
 import { LaneGate } from './lane-gate.js';
 import type { LaneDrainContext, LaneMemory } from './lane-run.js';
 import { RateLimiter } from './rate-limiter.js';
+import { StopSignal } from './stop-signal.js';
 
 /** Lanes whose rate and failures are remembered between runs. */
 const REMEMBERED = 10_000;
@@ -19,6 +20,7 @@ export class Dispatcher {
   readonly #logger = new Logger('Dispatch');
   readonly #running = new Map<string, LaneDrain>();
   readonly #memories = new Map<string, LaneMemory>();
+  readonly #stopping = new WeakMap<AbortSignal, StopSignal>();
 
   constructor(
     private readonly engine: DispatchEngine,
@@ -41,9 +43,10 @@ export class Dispatcher {
     if (ended === 'late') this.#logger.error('The dispatch engine did not stop in time');
   }
 
-  /** Work was accepted; a drain of this process that is at it looks again. */
+  /** Work was accepted. A drain of this process that is at it looks again, and the engine need not know. */
   wake(lane: string, at?: number): void {
-    this.#running.get(lane)?.nudge();
+    const nudged = this.#running.get(lane)?.nudge() ?? false;
+    if (nudged && at === undefined) return;
     // What was accepted is accepted, whatever the engine says: the wake job finds it.
     void (async () => this.engine.wake(lane, at))().catch((error: unknown) =>
       this.#logger.warn(`${lane}: not woken: ${(error as Error).name}`),
@@ -52,13 +55,21 @@ export class Dispatcher {
 
   async drain(lane: string, signal: AbortSignal): Promise<number | undefined> {
     if (this.#running.has(lane)) return undefined;
-    const drain = new LaneDrain(this.context, lane, this.#memoryOf(lane), signal);
+    const drain = new LaneDrain(this.context, lane, this.#memoryOf(lane), this.#stopOf(signal));
     this.#running.set(lane, drain);
     try {
       return await drain.run();
     } finally {
       this.#running.delete(lane);
     }
+  }
+
+  #stopOf(signal: AbortSignal): StopSignal {
+    const known = this.#stopping.get(signal);
+    if (known) return known;
+    const stop = new StopSignal(signal);
+    this.#stopping.set(signal, stop);
+    return stop;
   }
 
   #memoryOf(lane: string): LaneMemory {

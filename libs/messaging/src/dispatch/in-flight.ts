@@ -1,40 +1,47 @@
+import { setMaxListeners } from 'node:events';
+
 /** Milliseconds a transport that was told to give up has left before its request is given up for it. */
 const GRACE = 5_000;
+/** Requests that start within this share of their time limit are one wave: a signal each would cost more than all else about them. */
+const TOGETHER = 0.01;
 
-interface Flight {
+/** Requests that started together. */
+interface Wave {
   readonly controller: AbortController;
-  /** On the clock of `performance`. */
+  /** On the clock of `performance`, as `deadline`: until then others join. */
+  readonly closing: number;
   readonly deadline: number;
 }
 
 /** Requests on their way. All have the same time limit, so that one timer watches the oldest. */
 export class InFlight<T> {
   /** In the order they started. */
-  readonly #flights = new Map<T, Flight>();
+  readonly #waves = new Map<T, Wave>();
+  #latest: Wave | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    /** Milliseconds one may take until its signal tells it to give up. */
+    /** Milliseconds one may take, or up to a hundredth less, until its signal tells it to give up. */
     private readonly timeout: number,
     /** One ignores its signal, and must not hold the others up. */
     private readonly giveUp: (item: T) => void,
   ) {}
 
   get size(): number {
-    return this.#flights.size;
+    return this.#waves.size;
   }
 
   begin(item: T): AbortSignal {
-    const controller = new AbortController();
-    this.#flights.set(item, { controller, deadline: performance.now() + this.timeout });
+    const wave = this.#open(performance.now());
+    this.#waves.set(item, wave);
     this.#timer ??= setTimeout(() => this.#expire(), this.timeout);
-    return controller.signal;
+    return wave.controller.signal;
   }
 
   /** False: it was not under way any more. */
   end(item: T): boolean {
-    const ended = this.#flights.delete(item);
-    if (this.#flights.size === 0) {
+    const ended = this.#waves.delete(item);
+    if (this.#waves.size === 0) {
       clearTimeout(this.#timer);
       this.#timer = undefined;
     }
@@ -43,28 +50,42 @@ export class InFlight<T> {
 
   /** Tells all of them to give up. */
   abort(): void {
-    for (const [item, { controller }] of this.#flights) this.#abort(item, controller);
+    for (const wave of this.#waves.values()) this.#abort(wave);
   }
 
-  #abort(item: T, controller: AbortController): void {
-    if (controller.signal.aborted) return;
-    controller.abort();
+  #open(now: number): Wave {
+    const latest = this.#latest;
+    if (latest && now < latest.closing && !latest.controller.signal.aborted) return latest;
+    const controller = new AbortController();
+    // As many as there are requests; that is no leak.
+    setMaxListeners(0, controller.signal);
+    const wave = {
+      controller,
+      closing: now + this.timeout * TOGETHER,
+      deadline: now + this.timeout,
+    };
+    return (this.#latest = wave);
+  }
+
+  #abort(wave: Wave): void {
+    if (wave.controller.signal.aborted) return;
+    wave.controller.abort();
     setTimeout(() => {
-      if (this.#flights.has(item)) this.giveUp(item);
+      for (const [item, its] of this.#waves) if (its === wave) this.giveUp(item);
     }, GRACE).unref();
   }
 
   #expire(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const [item, { controller, deadline }] of this.#flights) {
-      if (controller.signal.aborted) continue;
+    for (const wave of this.#waves.values()) {
+      if (wave.controller.signal.aborted) continue;
       // A timer may come a moment early.
-      if (deadline > now + 1) {
-        this.#timer = setTimeout(() => this.#expire(), deadline - now);
+      if (wave.deadline > now + 1) {
+        this.#timer = setTimeout(() => this.#expire(), wave.deadline - now);
         return;
       }
-      this.#abort(item, controller);
+      this.#abort(wave);
     }
   }
 }

@@ -3,6 +3,7 @@ import { LaneRequests } from './lane-requests.js';
 import type { LaneDrainContext, LaneMemory, LaneRun } from './lane-run.js';
 import { LaneStock } from './lane-stock.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import type { StopSignal } from './stop-signal.js';
 import { WakeSignal } from './wake-signal.js';
 
 /** Rests shorter than this are waited for with the lane in hand, in milliseconds. */
@@ -19,17 +20,21 @@ const LINGER = 1_000;
  */
 export class LaneDrain {
   #stock: LaneStock | undefined;
+  /** Whatever is due by now will be found. */
+  #looks = false;
 
   constructor(
     private readonly context: LaneDrainContext,
     private readonly lane: string,
     private readonly memory: LaneMemory,
-    private readonly stopping: AbortSignal,
+    private readonly stopping: StopSignal,
   ) {}
 
-  /** New work may be due. */
-  nudge(): void {
+  /** New work may be due. False: it may have looked for the last time, or may not get the lane. */
+  nudge(): boolean {
+    if (!this.#looks || this.stopping.aborted) return false;
     this.#stock?.nudge();
+    return true;
   }
 
   /** @returns when to come again, epoch milliseconds, where that is known */
@@ -54,8 +59,9 @@ export class LaneDrain {
     const stock = new LaneStock(run);
     const requests = new LaneRequests(run, stock);
     this.#stock = stock;
+    this.#looks = true;
     const wake = () => changed.wake();
-    stopping.addEventListener('abort', wake, { once: true });
+    stopping.add(wake);
     try {
       takeOverRate(run);
       if (requests.pause.restFor <= 0) {
@@ -67,9 +73,26 @@ export class LaneDrain {
       if (error instanceof LaneLostError) keeper.lose();
       else run.failure = error;
     } finally {
-      stopping.removeEventListener('abort', wake);
+      stopping.remove(wake);
     }
-    return finish(run, stock, requests);
+    return this.#finish(run, stock, requests);
+  }
+
+  /** Lets requests in flight end, within the bound, records them, gives the lane back and looks once more. */
+  async #finish(
+    run: LaneRun,
+    stock: LaneStock,
+    requests: LaneRequests,
+  ): Promise<number | undefined> {
+    const { context, lane } = this;
+    await settle(run, stock, requests);
+    await giveBack(run, stock, requests);
+    this.#looks = false;
+    if (run.failure !== undefined) throw asError(run.failure);
+    if (run.stopping.aborted) return undefined;
+    const dueIn = (await context.work.nextDue(lane)) ?? Infinity;
+    const wait = Math.max(requests.pause.restFor, Math.min(stock.resendIn, dueIn), 0);
+    return Number.isFinite(wait) ? context.clock.now() + wait : undefined;
   }
 }
 
@@ -117,8 +140,8 @@ function rateDelay({ context, memory }: LaneRun, n: number): number {
 /** A lane that somebody else held may have used up its window. */
 function takeOverRate({ context, lease, memory }: LaneRun): void {
   const { limiter, per } = memory;
-  const { fence, clean, rateState, idleFor } = lease;
-  const known = memory.fence === fence - 1;
+  const { fence, clean, rateState, idleFor, ours } = lease;
+  const known = ours && memory.fence === fence - 1;
   memory.fence = fence;
   if (!limiter || known) return;
   const now = context.clock.monotonic();
@@ -126,34 +149,24 @@ function takeOverRate({ context, lease, memory }: LaneRun): void {
   else if (!clean) limiter.holdUntil(now + per - idleFor);
 }
 
-/** Lets requests in flight end, within the bound, records them and gives the lane back. */
-async function finish(
-  run: LaneRun,
-  stock: LaneStock,
-  requests: LaneRequests,
-): Promise<number | undefined> {
-  const { context, lane, lease, keeper, memory, changed } = run;
+async function settle(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
   const bound = boundOf(run, requests);
-  while (stock.filling) await changed.sleep();
+  while (stock.filling) await run.changed.sleep();
   requests.withdraw(stock.withdraw());
-  while (!requests.settled) await changed.sleep();
+  while (!requests.settled) await run.changed.sleep();
   bound.lift();
-  await context.outcomes.idle();
   await requests.pause.written();
-  keeper.stop();
+  run.keeper.stop();
+}
+
+async function giveBack(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
+  const { context, lane, lease, keeper, memory } = run;
+  if (keeper.lost) return;
   const { restFor, recorded } = requests.pause;
-  if (!keeper.lost) {
-    const { fence } = lease;
-    if (restFor > 0 && !recorded) await context.lanes.pause(lane, fence, restFor, null);
-    const open = !run.recovered || stock.resendIn < Infinity || run.failure !== undefined;
-    const rate = memory.limiter?.save(context.clock.monotonic()) ?? null;
-    await context.lanes.release(lane, fence, rate, open);
-  }
-  if (run.failure !== undefined) throw asError(run.failure);
-  if (run.stopping.aborted) return undefined;
-  const dueIn = (await context.work.nextDue(lane)) ?? Infinity;
-  const wait = Math.max(restFor, Math.min(stock.resendIn, dueIn), 0);
-  return Number.isFinite(wait) ? context.clock.now() + wait : undefined;
+  if (restFor > 0 && !recorded) await context.lanes.pause(lane, lease.fence, restFor, null);
+  const open = !run.recovered || stock.resendIn < Infinity || run.failure !== undefined;
+  const rate = memory.limiter?.save(context.clock.monotonic()) ?? null;
+  await context.lanes.release(lane, lease.fence, rate, open);
 }
 
 /** A stopping process waits for its requests so long and no longer; a resting lane waits for them all. */
@@ -163,10 +176,10 @@ function boundOf({ stopping, context }: LaneRun, requests: LaneRequests): { lift
     timer = setTimeout(() => requests.abort(), context.shutdownTimeout);
   };
   if (stopping.aborted) arm();
-  else stopping.addEventListener('abort', arm, { once: true });
+  else stopping.add(arm);
   return {
     lift: () => {
-      stopping.removeEventListener('abort', arm);
+      stopping.remove(arm);
       clearTimeout(timer);
     },
   };

@@ -3,7 +3,7 @@ import type { Outcome } from '../ledger/outcome.js';
 import { InFlight } from './in-flight.js';
 import type { Evidence } from './lane-gate.js';
 import { LanePause } from './lane-pause.js';
-import type { LaneRun } from './lane-run.js';
+import type { LaneDrainContext, LaneRun } from './lane-run.js';
 import type { LaneStock } from './lane-stock.js';
 import { ageOf, type Ready } from './slice.js';
 import { outcomeOf, type Verdict, verdictOf } from './submit-verdict.js';
@@ -16,6 +16,8 @@ export class LaneRequests {
   readonly pause: LanePause;
   readonly #logger = new Logger('Lane');
   readonly #inFlight: InFlight<Ready>;
+  /** An outcome may wait a moment for others: without keys, those a process dies with are `unknown`. */
+  readonly #patient: boolean;
   #recording = 0;
   #returning = 0;
 
@@ -24,6 +26,7 @@ export class LaneRequests {
     private readonly stock: LaneStock,
   ) {
     this.pause = new LanePause(run);
+    this.#patient = run.context.transport.capabilities.idempotencyWindow > 0;
     this.#inFlight = new InFlight(run.context.timeout, (item) => {
       if (this.#settle(item)) this.#failed(item, verdictOf(undefined));
     });
@@ -49,11 +52,12 @@ export class LaneRequests {
 
   start(item: Ready): void {
     const { context, memory } = this.run;
-    const instead = item.instead ?? insteadOfLate(item, context.clock.monotonic());
+    const instead = item.instead ?? insteadOfLate(item, context);
     if (instead) {
       this.#record({ ...this.#headOf(item), ...instead });
       return;
     }
+    if (this.#patient) context.outcomes.expect(1);
     const answered = this.#exchange(item, this.#inFlight.begin(item));
     // Counted once it is on its way: a pause in between must not make it look earlier than it was.
     memory.limiter?.start(item.positions.length, context.clock.monotonic());
@@ -93,6 +97,7 @@ export class LaneRequests {
   /** False: it was settled before. */
   #settle(item: Ready): boolean {
     const ended = this.#inFlight.end(item);
+    if (ended && this.#patient) this.run.context.outcomes.expect(-1);
     this.run.changed.wake();
     return ended;
   }
@@ -223,9 +228,15 @@ export class LaneRequests {
   }
 }
 
-/** Its time was over before it could start; what may have started before is judged with its resend. */
-function insteadOfLate({ validUntil, resent }: Ready, now: number): Ready['instead'] {
-  return !resent && validUntil <= now ? { result: 'expired' } : undefined;
+/**
+ * Its time was over before it could start; or it may have started before, for which its time was judged
+ * with its resend, and its key is honoured no more.
+ */
+function insteadOfLate(item: Ready, { clock, transport }: LaneDrainContext): Ready['instead'] {
+  if (!item.resent) return item.validUntil <= clock.monotonic() ? { result: 'expired' } : undefined;
+  return ageOf(item, clock) < transport.capabilities.idempotencyWindow
+    ? undefined
+    : { result: 'unknown', errorCode: 'outcome_lost' };
 }
 
 /** A reason for people, as the lane's row can hold it. */

@@ -1,6 +1,7 @@
 import type { IntentRecorder } from '../ledger/intent.recorder.js';
 import type { LaneWork } from '../ledger/lane-work.js';
-import type { Lanes, Lease } from '../ledger/lanes.js';
+import type { Lease } from '../ledger/lane-leases.js';
+import type { Lanes } from '../ledger/lanes.js';
 import type { OutcomeRecorder } from '../ledger/outcome.recorder.js';
 import type { Clock } from '../ports/clock.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -8,6 +9,7 @@ import type { MessageTransport } from '../ports/message-transport.js';
 import type { LaneGate } from './lane-gate.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { RateLimiter } from './rate-limiter.js';
+import type { StopSignal } from './stop-signal.js';
 import type { TransportRate } from './transport-rate.js';
 import type { WakeSignal } from './wake-signal.js';
 
@@ -50,8 +52,7 @@ export interface LaneRun {
   readonly lease: Lease;
   readonly keeper: LeaseKeeper;
   readonly memory: LaneMemory;
-  /** The process is stopping. */
-  readonly stopping: AbortSignal;
+  readonly stopping: StopSignal;
   readonly changed: WakeSignal;
   /** What former holders left open is in the stock, or there was nothing. */
   recovered: boolean;

@@ -1,4 +1,6 @@
+import type { IntendedBatch } from '../ledger/intent.js';
 import { LaneLostError } from '../ledger/intent.recorder.js';
+import type { PlannedBatch } from '../ledger/planned-batch.js';
 import { judgePlanned, judgeReady, VERDICT_LASTS } from './lane-policy.js';
 import type { LaneRun } from './lane-run.js';
 import { LeaseKeeper } from './lease-keeper.js';
@@ -7,6 +9,9 @@ import { type Ready, slice } from './slice.js';
 
 /** Messages planned at once where nothing limits the rate. */
 const LARGEST_SLICE = 4_000;
+
+/** A plan of at most so many messages that says nothing follows is believed; where more come, the next ones are on their way. */
+const FEW = 10;
 
 /** What the stock must know of the requests before it takes more. */
 interface Refilled {
@@ -30,7 +35,10 @@ export class LaneStock {
   #filling = false;
   /** Requests whose outcome is not yet in the ledger. */
   #unsettled = 0;
-  /** Written down by a fill that a withdrawal overtook: others may have to go before them by now. */
+  /**
+   * Written down by a fill that a withdrawal overtook: others may have to go before them by now. Or by
+   * one whose commit was never answered, and perhaps not at all.
+   */
   readonly #overtaken: Ready[] = [];
   #withdrawals = 0;
   /** The last plan found nothing, and nobody has told of new work since. */
@@ -130,7 +138,7 @@ export class LaneStock {
   refill({ recording, returning, inFlight }: Refilled): void {
     if (this.#filling) return;
     this.#unsettled = inFlight + recording;
-    const room = this.#room(inFlight);
+    const room = this.#room(this.#unsettled);
     const wanted =
       this.resendIn <= 0 ||
       (!this.#dry &&
@@ -147,14 +155,14 @@ export class LaneStock {
   }
 
   /**
-   * Submissions that may be written down now. Without keys whatever is written down when the process
-   * dies becomes `unknown`, started or not: so only what can start at once.
+   * Submissions that may be written down now. Without keys whatever is written down and has no outcome
+   * in the ledger when the process dies becomes `unknown`, started or not: so only what can start at once.
    */
-  #room(inFlight: number): number {
+  #room(unsettled: number): number {
     const { transport, concurrency } = this.run.context;
     return transport.capabilities.idempotencyWindow > 0
       ? Infinity
-      : concurrency - inFlight - this.#ready.length;
+      : concurrency - unsettled - this.#ready.length;
   }
 
   async #fill(room: number): Promise<void> {
@@ -204,15 +212,17 @@ export class LaneStock {
     const limits = { share, now, wallNow: clock.now(), most: room };
     const { intent, ready } = slice(planned, rulingOf, limits);
     const moment = LeaseKeeper.moment(clock);
-    const live = await intents.record({
-      lane,
-      fence: lease.fence,
-      transport: transport.name,
-      ...intent,
-    });
+    const live = await intents
+      .record({ lane, fence: lease.fence, transport: transport.name, ...intent })
+      .catch((error: unknown) => {
+        // Whether it was committed nobody knows; that none of it started is known here alone.
+        if (!(error instanceof LaneLostError)) this.#overtaken.push(...ready);
+        throw error;
+      });
     keeper.extend(moment);
     // Nothing to start is nothing to do, or the next plan would be the same.
-    if (ready.length === 0) this.#dry = nudges === this.#nudges;
+    if (ready.length === 0 || isLast(planned, intent.batches, live, ready))
+      this.#dry = nudges === this.#nudges;
     for (const item of ready) {
       if (!live.has(item.batch)) continue;
       if (withdrawals !== this.#withdrawals) {
@@ -234,4 +244,19 @@ export class LaneStock {
       this.#sliceSize = Math.max(this.run.context.concurrency, this.#sliceSize >> 1);
     this.#filledAt = now;
   }
+}
+
+/** Nothing else of the lane is due: another plan would tell no more. */
+function isLast(
+  planned: readonly PlannedBatch[],
+  intended: readonly IntendedBatch[],
+  live: ReadonlySet<string>,
+  ready: readonly Ready[],
+): boolean {
+  return (
+    ready.length <= FEW &&
+    live.size === planned.length &&
+    !planned.at(-1)?.followed &&
+    intended.every(({ pending, parkUntil }) => !pending || parkUntil !== null)
+  );
 }

@@ -104,6 +104,61 @@ describe('a rate limiter', () => {
     );
   });
 
+  /** Messages a hundred callers would start together, where one who was told to wait comes `late`. */
+  const burstAfter = (late: number): number => {
+    const limiter = new RateLimiter(100, 1_000);
+    while (limiter.delay(1, 0) <= 0) limiter.start(1, 0);
+    const now = limiter.delay(1, 0) + late;
+    let n = 0;
+    for (; limiter.delay(1, now) <= 0; n++) limiter.start(1, now);
+    return n;
+  };
+
+  it('what a late timer held back is caught up with, for half a second of it', () => {
+    expect(burstAfter(0)).toBe(1);
+    expect(burstAfter(50)).toBeGreaterThanOrEqual(5);
+    expect(burstAfter(400)).toBeGreaterThanOrEqual(40);
+    expect(burstAfter(499)).toBeLessThanOrEqual(51);
+    // After that long it is no late timer: nobody was there.
+    expect(burstAfter(501)).toBeLessThanOrEqual(11);
+    expect(burstAfter(60_000)).toBeLessThanOrEqual(11);
+  });
+
+  it('what nobody asked for is not saved up: a tenth of a second of it, however long and often', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 11, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 100 }),
+        (gaps) => {
+          const limiter = new RateLimiter(100, 1_000);
+          let now = 0;
+          limiter.start(1, now);
+          for (const gap of gaps) {
+            now += gap;
+            if (limiter.delay(1, now) <= 0) limiter.start(1, now);
+          }
+          let burst = 0;
+          for (; limiter.delay(1, now) <= 0; burst++) limiter.start(1, now);
+          expect(burst).toBeLessThanOrEqual(11);
+        },
+      ),
+    );
+  });
+
+  it('evens out what a stall has bunched, a little every window', () => {
+    const limiter = new RateLimiter(100, 1_000);
+    const caller = new Caller(limiter);
+    for (let n = 0; n < 50; n++) caller.start(1, 0);
+    caller.start(1, 80);
+    const fullest = (windows: number): number => {
+      const from = caller.starts.length;
+      for (let n = 0; n < 100 * windows; n++) caller.start(1, 0);
+      return fullestWindow(caller.starts.slice(from), 9);
+    };
+    expect(fullest(1)).toBeGreaterThan(4);
+    fullest(60);
+    expect(fullest(2)).toBeLessThanOrEqual(2);
+  });
+
   it.each(['', '{', '17', 'null', '[[1]]', '[["a","b"]]', '[[-5,3]]', '[null]'])(
     'takes a state nobody can read (%s) for a full window at most',
     (state) => {

@@ -1,7 +1,11 @@
-/** Kept short of the ceiling, so that a few milliseconds of network jitter cannot push a window at the receiver over it. */
-const MARGIN = 1.005;
-/** What a late timer or a busy event loop held back may be caught up with, in milliseconds; the ring keeps the ceiling. */
+/** Starts are paced short of the ceiling, so that a few milliseconds of network jitter cannot push a window at the receiver over it. */
+const PACE_MARGIN = 1.005;
+/** The ring keeps less: what a stall has bunched spreads again by the difference, a little every window. */
+const RING_MARGIN = 1.002;
+/** What nobody asked for may be caught up with later so far, in milliseconds. */
 const BURST = 100;
+/** And what somebody asked for and a late timer or a busy event loop held back, so far; the ring keeps the ceiling. */
+const HELD_BACK = 500;
 /** Start times kept exactly; a larger `max` is kept in groups, each counted as if it started with its latest member. */
 const RING = 8_192;
 
@@ -23,14 +27,17 @@ export class RateLimiter {
   #filled = 0;
   /** When the next start is due by pace. */
   #pace = Number.NEGATIVE_INFINITY;
+  #lastStart = Number.NEGATIVE_INFINITY;
+  /** When who waits was told to start, if somebody does. */
+  #told: number | undefined;
   #heldUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly max: number,
     per: number,
   ) {
-    this.#interval = (per * MARGIN) / max;
-    this.#window = per * MARGIN;
+    this.#interval = (per * PACE_MARGIN) / max;
+    this.#window = per * RING_MARGIN;
     this.#group = Math.ceil(max / RING);
     this.#ring = new Float64Array(Math.max(1, Math.floor(max / this.#group))).fill(
       Number.NEGATIVE_INFINITY,
@@ -45,12 +52,16 @@ export class RateLimiter {
 
   /** Milliseconds to wait before `n` more may start together. */
   delay(n: number, now: number): number {
-    return Math.max(0, this.#pace - now, this.#oldest(n) + this.#window - now);
+    const wait = Math.max(0, this.#pace - now, this.#oldest(n) + this.#window - now);
+    if (wait > 0) this.#told = now + wait;
+    return wait;
   }
 
   /** `n` have just started. */
   start(n: number, now: number): void {
-    this.#pace = Math.max(this.#pace, now - BURST) + n * this.#interval;
+    this.#pace = Math.max(this.#pace, now - this.#slack(now)) + n * this.#interval;
+    this.#lastStart = now;
+    this.#told = undefined;
     for (let i = 0; i < n; i++) {
       if (this.#filled === 0) this.#count++;
       this.#ring[(this.#count - 1) % this.#ring.length] = now;
@@ -81,6 +92,12 @@ export class RateLimiter {
     const starts = startsOf(state);
     if (!starts) return this.holdUntil(now + this.#window);
     for (const [ago, n] of starts) this.start(Math.min(n, this.max), now - ago);
+  }
+
+  /** How far the pace may lie back: demand is known to have been there since somebody was told to wait. */
+  #slack(now: number): number {
+    if (this.#told !== undefined) return now - this.#told <= HELD_BACK ? HELD_BACK : BURST;
+    return now - this.#lastStart <= BURST ? Math.max(BURST, this.#lastStart - this.#pace) : BURST;
   }
 
   /** The start that must have left the window before `n` more fit in it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { PlannedBatch } from '../ledger/lane-work.js';
+import type { PlannedBatch } from '../ledger/planned-batch.js';
 import { slice } from './slice.js';
 
 const batch = fc
@@ -42,6 +42,7 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
     recipients,
     more: parts.more,
     moreRequeued: false,
+    followed: false,
     deferredUntil: null,
     validFor: null,
     dueFor: 0,

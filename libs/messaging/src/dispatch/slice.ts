@@ -4,7 +4,8 @@ import type {
   IntendedSubmission,
   Intent,
 } from '../ledger/intent.js';
-import type { OpenSubmission, PlannedBatch } from '../ledger/lane-work.js';
+import type { OpenSubmission } from '../ledger/open-submissions.js';
+import type { PlannedBatch } from '../ledger/planned-batch.js';
 import type { IntendedMessages, Outcome } from '../ledger/outcome.js';
 import type { Ruling } from '../policy/ruling.js';
 import type { Clock } from '../ports/clock.js';

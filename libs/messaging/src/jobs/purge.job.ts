@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 60_000;
-/** Batches taken in one transaction. */
+/** Batches taken in one transaction at most. */
 const BATCHES = 200;
 
 /** Forgets what is past its retention. */
@@ -11,7 +11,7 @@ export function purgeJob(ledger: Ledger, every = EVERY): MessagingJob {
     name: 'purge',
     every,
     run: async (signal) => {
-      while (!signal.aborted && (await ledger.retention.purge(BATCHES)) > 0);
+      while (!signal.aborted && (await ledger.retention.purge(BATCHES)));
     },
   };
 }

@@ -1,10 +1,7 @@
 import { Logger } from '@nestjs/common';
+import type { DeliveryReport } from '../message/delivery-report.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type {
-  FetchedReport,
-  MessageTransport,
-  SentSubmission,
-} from '../ports/message-transport.js';
+import type { MessageTransport, SentSubmission } from '../ports/message-transport.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 2_000;
@@ -55,7 +52,7 @@ async function fetched(
   submissions: readonly SentSubmission[],
   signal: AbortSignal,
   patience: number,
-): Promise<readonly FetchedReport[]> {
+): Promise<readonly DeliveryReport[]> {
   if (!transport.fetchReports) return [];
   const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
   let giveUp!: () => void;

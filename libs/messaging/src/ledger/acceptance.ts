@@ -1,18 +1,16 @@
 import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../message/errors.js';
 import { type AcceptanceStatements, acceptanceStatements } from './acceptance.statements.js';
 import { type AcceptedBatch, accepted } from './accepted-batch.js';
-import { isDataError, isLockTimeout, isUnavailable } from './database-errors.js';
+import { isDataError, isLockTimeout } from './database-errors.js';
 import { DeniedRecipients } from './denied-recipients.js';
 import { type Flush, GroupCommit } from './group-commit.js';
 import { IdempotencyKeys, keyOf } from './idempotency-keys.js';
 import type { LedgerDatabase, Sql, Transaction } from './ledger-database.js';
 import type { NewBatch } from './new-batch.js';
+import { satOut } from './outage.js';
 import { SqliteBatches } from './sqlite-batches.js';
 import type { StatusChange } from './status-change.js';
 import type { StatusWriter } from './status-writer.js';
-
-/** Milliseconds between tries while the database is away: a restart is sat out, an outage is told. */
-const WAITS = [50, 100, 200, 400, 800, 1_600, 2_000];
 
 /** Milliseconds a key's holder is waited for; once its group has waited, each part of the group waits less. */
 const KEY_PATIENCE = 1_000;
@@ -44,7 +42,8 @@ export class Acceptance {
     this.#denied = new DeniedRecipients(database.dialect, writer);
     const group = (flush: Flush<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>) =>
       new GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>(
-        (take) => this.#persist(() => flush(take)),
+        // A commit may be lost on its way back; every insert leaves alone what is there, so it is made again.
+        (take) => satOut(() => flush(take)),
         {
           maxItems: 2_000,
           weight: ({ recipients }) => 1 + recipients.length / 100,
@@ -62,13 +61,13 @@ export class Acceptance {
   async accept(batch: NewBatch): Promise<AcceptedBatch> {
     this.database.refuseWithin();
     const group = batch.idempotencyKey === null ? this.#group : this.#keyed;
-    const accepted = answer(
-      await group.add(batch).catch((error: unknown) => {
-        throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
-      }),
-    );
-    this.tell(accepted);
-    return accepted;
+    try {
+      const accepted = answer(await group.add(batch));
+      this.tell(accepted);
+      return accepted;
+    } catch (error) {
+      throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
+    }
   }
 
   /** Stores the batch in the caller's transaction; {@link tell} after its commit. */
@@ -91,19 +90,6 @@ export class Acceptance {
 
   async idle(): Promise<void> {
     await Promise.all([this.#group.idle(), this.#keyed.idle()]);
-  }
-
-  /** A commit may be lost on its way back; every insert leaves alone what is there, so it is made again. */
-  async #persist<T>(flush: () => Promise<T>): Promise<T> {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await flush();
-      } catch (error) {
-        const wait = WAITS[tries];
-        if (wait === undefined || !isUnavailable(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, wait));
-      }
-    }
   }
 
   async #flush(

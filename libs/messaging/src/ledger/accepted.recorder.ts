@@ -3,21 +3,9 @@ import { type AcceptedAnswer, acceptedAtOnce, acceptedSteps } from './accepted.s
 import { OvertakenError } from './overtaken.error.js';
 import type { Dialect } from './dialect.js';
 import type { Sql } from './ledger-database.js';
-import type { IntendedMessages, Outcome } from './outcome.js';
+import type { PlainOutcome } from './outcome.js';
+import { areLone, recordLone } from './sqlite-acceptances.js';
 import type { StatusChange } from './status-change.js';
-
-/** An acceptance of messages known from their intent: by far the most of all outcomes. */
-export type PlainOutcome = Outcome & { readonly intended: IntendedMessages };
-
-export function isPlain(outcome: Outcome): outcome is PlainOutcome {
-  const { result, intended, rejected, messageIds } = outcome;
-  return (
-    result === 'accepted' &&
-    intended !== undefined &&
-    !rejected?.size &&
-    (!messageIds?.size || intended.positions.length === 1)
-  );
-}
 
 /** What recording acceptances came to. */
 export interface Accepted {
@@ -37,6 +25,7 @@ export interface Accepted {
 export class AcceptedRecorder {
   readonly #steps: ReturnType<typeof acceptedSteps>;
   readonly #atOnce: ReturnType<typeof acceptedAtOnce> | undefined;
+  readonly #onSqlite: boolean;
 
   constructor(
     dialect: Dialect,
@@ -46,6 +35,7 @@ export class AcceptedRecorder {
     private readonly pollAfter: number,
   ) {
     this.#steps = acceptedSteps(dialect);
+    this.#onSqlite = dialect.kind === 'sqlite';
     this.#atOnce = dialect.kind === 'postgres' ? acceptedAtOnce(dialect) : undefined;
   }
 
@@ -83,7 +73,7 @@ export class AcceptedRecorder {
     const incomplete = indexes('incomplete');
     const named = indexes('named');
     const raised =
-      answer[0]?.index === expected
+      answer.find(({ kind }) => kind === 'raised')?.index === expected
         ? undefined
         : new Set(
             answer.flatMap(({ kind, index, position }) =>
@@ -109,6 +99,14 @@ export class AcceptedRecorder {
     outcomes: readonly PlainOutcome[],
     at: number,
   ): Promise<Accepted> {
+    if (this.#onSqlite && areLone(outcomes)) {
+      await recordLone(sql, outcomes, at, at + this.pollAfter * 1_000);
+      return {
+        changes: () => changesOf(outcomes, at, () => true),
+        completed: outcomes,
+        missed: [],
+      };
+    }
     const { close, log, ahead, raise, rows } = this.#steps;
     const params = rows.bind(outcomes.map((outcome, index) => rowOf(outcome, index, at)));
     if ((await sql.run(close, params)) !== outcomes.length) throw new OvertakenError();

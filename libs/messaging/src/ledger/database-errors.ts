@@ -28,6 +28,24 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error));
 }
 
+/** What a name means on the server is not what was prepared by it, or nothing any more; the statement did not run. */
+export function isStatementLost(error: unknown): boolean {
+  return codeOf(error) === '26000' || isPlanRefused(error) || isStatementTaken(error);
+}
+
+/** Somebody else prepared a statement by that name on the connection: a pooler shares it out. */
+export function isStatementTaken(error: unknown): boolean {
+  return ['42P05', '08P01'].includes(codeOf(error));
+}
+
+/** A table was changed so that a prepared statement would answer with other columns. */
+function isPlanRefused(error: unknown): boolean {
+  return (
+    codeOf(error) === '0A000' &&
+    (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
+  );
+}
+
 /** Somebody else's lock was waited for long enough. */
 export function isLockTimeout(error: unknown): boolean {
   return ['55P03', 'ER_LOCK_WAIT_TIMEOUT'].includes(codeOf(error));

@@ -127,22 +127,41 @@ const postgres: Dialect = {
   }),
 };
 
-/** A column as the server writes arrays; the driver would look at each value for what it might be. */
+/**
+ * A column as the server writes arrays; the driver would look at each value for what it might be. Rows
+ * that come together share most values, and what is as the row before has it is not written out again.
+ */
 function arrayOf(rows: readonly (readonly unknown[])[], column: number, type: ColumnType): string {
-  const textual = type === 'text' || type === 'key';
+  const written = type === 'text' || type === 'key' ? quoted : String;
   let list = '';
+  let before: unknown;
+  let text = 'NULL';
   for (const row of rows) {
     const value = row[column] as string | number | bigint | null | undefined;
-    const text =
-      value === null || value === undefined
-        ? 'NULL'
-        : textual
-          ? `"${String(value).replaceAll(/[\\"]/g, String.raw`\$&`)}"`
-          : String(value);
+    if (value !== before) {
+      before = value;
+      text = value === null || value === undefined ? 'NULL' : written(String(value));
+    }
     list += list === '' ? text : `,${text}`;
   }
   return `{${list}}`;
 }
+
+function quoted(text: string): string {
+  if (!/[\\"]/.test(text)) return `"${text}"`;
+  let escaped = '"';
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit !== QUOTE && unit !== BACKSLASH) continue;
+    escaped += `${text.slice(from, at)}\\`;
+    from = at;
+  }
+  return `${escaped}${text.slice(from)}"`;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
 
 const sqlite: Dialect = {
   kind: 'sqlite',
@@ -156,11 +175,12 @@ const sqlite: Dialect = {
   ignoreConflict: () => 'ON CONFLICT DO NOTHING',
   onConflict: (key, set, where) =>
     `ON CONFLICT (${key}) ${where ? `WHERE ${where} ` : ''}DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
+  // The limit keeps SQLite from writing the row out as JSON anew for each of its columns.
   rows: (columns) => ({
     names: Object.keys(columns),
     sql: `(SELECT ${Object.keys(columns)
-      .map((name, index) => `value ->> ${index} AS ${name}`)
-      .join(', ')} FROM json_each(?)) AS v`,
+      .map((name, index) => `entry ->> ${index} AS ${name}`)
+      .join(', ')} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`,
     bind: (rows) => [JSON.stringify(rows)],
   }),
   among: joined('CROSS JOIN'),
@@ -216,11 +236,16 @@ function fromClause({ table, rows, set, where }: UpdateFrom): string {
   return `UPDATE ${table} SET ${set} FROM ${rows.sql} WHERE ${where}`;
 }
 
+/** Texts are remembered up to so many; some have a list of conditions in them. */
+const KNOWN = 1_000;
+
 function memoise(translate: (sql: string) => string): (sql: string) => string {
   const known = new Map<string, string>();
   return (sql) => {
     let translated = known.get(sql);
-    if (translated === undefined) known.set(sql, (translated = translate(sql)));
+    if (translated !== undefined) return translated;
+    if (known.size >= KNOWN) known.clear();
+    known.set(sql, (translated = translate(sql)));
     return translated;
   };
 }

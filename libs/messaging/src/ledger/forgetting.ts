@@ -43,10 +43,10 @@ export async function forgetRecipient(
       table: `messaging_${table}`,
       rows: batches,
       set: "recipient = ''",
-      where: `messaging_${table}.batch = v_batch AND messaging_${table}.recipient = '${recipient}'`,
+      where: `messaging_${table}.batch = v_batch AND messaging_${table}.recipient = ?`,
     });
-  const messages = await tx.run(forget('message'), ids);
-  await tx.run(forget('report'), ids);
+  const messages = await tx.run(forget('message'), [...ids, recipient]);
+  await tx.run(forget('report'), [...ids, recipient]);
   return { messages, remaining };
 }
 

@@ -61,3 +61,48 @@ it('a database that is away fails the group at once: it is nobody’s fault', as
   expect(groups).toEqual([upTo(60)]);
   await group.idle();
 });
+
+const PATIENT = { items: 5, milliseconds: 60_000, silence: 60_000 };
+
+function gathering(gather: typeof PATIENT, expecting: () => boolean) {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, void>(
+    async (take) => {
+      groups.push([...take()]);
+      return take().map(() => undefined);
+    },
+    { maxItems: 100, isItemError: () => true, gather: { ...gather, expecting } },
+  );
+  return { group, groups };
+}
+
+it('while more are on their way a group waits for them, up to its size', async () => {
+  const { group, groups } = gathering(PATIENT, () => true);
+  const stored: Promise<void>[] = [];
+  for (const n of upTo(5)) {
+    stored.push(group.add(n));
+    for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(stored);
+  expect(groups).toEqual([upTo(5)]);
+});
+
+it('once nothing is on its way it waits no longer', async () => {
+  let underWay = 3;
+  const { group, groups } = gathering(PATIENT, () => underWay > 0);
+  const stored = [group.add(1)];
+  await new Promise((resolve) => setImmediate(resolve));
+  stored.push(group.add(2));
+  underWay = 0;
+  await Promise.all(stored);
+  expect(groups).toEqual([[1, 2]]);
+});
+
+it.each([{ milliseconds: 5 }, { silence: 5 }])(
+  'what never comes is not waited for: %o',
+  async (limit) => {
+    const { group, groups } = gathering({ ...PATIENT, ...limit }, () => true);
+    await group.add(1);
+    expect(groups).toEqual([[1]]);
+  },
+);

@@ -4,13 +4,27 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
+/** What goes into one commit. */
+interface Group<T, R> {
+  readonly waiting: readonly Waiting<T, R>[];
+  readonly items: readonly T[];
+}
+
 export interface GroupCommitOptions<T> {
   /** Items in one flush at most. */
   readonly maxItems: number;
   /** Weight of one item against `maxItems`. @default 1 each */
   readonly weight?: (item: T) => number;
-  /** A group that keeps growing is waited for: so long, and up to so many items. @default not at all */
-  readonly gather?: { readonly items: number; readonly milliseconds: number };
+  /** A group that grows, or soon will, is waited for. @default not at all */
+  readonly gather?: {
+    /** Up to so many items, */
+    readonly items: number;
+    /** so long at most, */
+    readonly milliseconds: number;
+    /** and so long since it last grew, while more are on their way. In milliseconds. */
+    readonly silence: number;
+    readonly expecting: () => boolean;
+  };
   /** Is the error about the items (then a group is split until the bad one fails alone), or about the database? */
   readonly isItemError: (error: unknown) => boolean;
 }
@@ -57,19 +71,23 @@ export class GroupCommit<T, R> {
     this.#running = undefined;
   }
 
-  /** Where each turn of the event loop brings more, another costs nobody much and spares a commit. */
+  /** Where each turn of the event loop brings more, or the next ones will, waiting costs nobody much and spares a commit. */
   async #gather(): Promise<void> {
     const { gather } = this.options;
     if (!gather) return;
     const until = performance.now() + gather.milliseconds;
     let before = 0;
-    while (
-      this.#waiting.length > before &&
-      this.#waiting.length < gather.items &&
-      performance.now() < until
-    ) {
-      before = this.#waiting.length;
-      await turn();
+    let quietAt = Infinity;
+    for (;;) {
+      const now = performance.now();
+      const size = this.#waiting.length;
+      if (size >= gather.items || now >= until) return;
+      if (size > before) {
+        before = size;
+        quietAt = now + gather.silence;
+        await turn();
+      } else if (now < quietAt && gather.expecting()) await moment();
+      else return;
     }
   }
 
@@ -86,27 +104,35 @@ export class GroupCommit<T, R> {
   }
 
   #next(): Promise<void> {
-    let group: Waiting<T, R>[] | undefined;
-    return this.#settle(() => (group ??= this.#take()));
+    let group: Group<T, R> | undefined;
+    return this.#settle(() => (group ??= groupOf(this.#take())));
   }
 
-  async #settle(take: () => readonly Waiting<T, R>[]): Promise<void> {
+  async #settle(take: () => Group<T, R>): Promise<void> {
     try {
-      const results = await this.flush(() => take().map(({ item }) => item));
-      take().forEach(({ resolve }, index) => resolve(results[index] as R));
+      const results = await this.flush(() => take().items);
+      take().waiting.forEach(({ resolve }, index) => resolve(results[index] as R));
     } catch (error) {
-      const group = take();
+      const { waiting: group } = take();
       if (group.length === 1 || !this.options.isItemError(error)) {
         for (const { reject } of group) reject(error);
         return;
       }
       const middle = group.length >> 1;
-      await this.#settle(() => group.slice(0, middle));
-      await this.#settle(() => group.slice(middle));
+      for (const half of [group.slice(0, middle), group.slice(middle)].map(groupOf<T, R>))
+        await this.#settle(() => half);
     }
   }
 }
 
+function groupOf<T, R>(waiting: readonly Waiting<T, R>[]): Group<T, R> {
+  return { waiting, items: waiting.map(({ item }) => item) };
+}
+
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+function moment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -44,7 +44,7 @@ export class HeldRecorder {
   ): Promise<Map<string, Held[]>> {
     const { submissions, closeSubmissions, holdMessages } = this.#sql;
     const rows = submissions.bind(
-      outcomes.map((o) => [
+      heaviest(outcomes).map((o) => [
         o.batch,
         o.n,
         o.firstPosition,
@@ -124,6 +124,16 @@ export class HeldRecorder {
       this.#sql.parks.bind([...parks].map(([batch, wait]) => [batch, Math.round(wait * 1_000)])),
     );
   }
+}
+
+/** One of each submission: an acceptance, where it is told beside a doubt, has the reference to remember. */
+function heaviest(outcomes: readonly Outcome[]): Outcome[] {
+  const bySubmission = new Map<string, Outcome>();
+  for (const outcome of outcomes) {
+    const key = `${outcome.batch}-s${outcome.n}`;
+    if (outcome.result === 'accepted' || !bySubmission.has(key)) bySubmission.set(key, outcome);
+  }
+  return [...bySubmission.values()];
 }
 
 function rankOf({ result, exhausted }: Outcome, cancelled: boolean): number | undefined {

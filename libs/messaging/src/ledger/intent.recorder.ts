@@ -1,8 +1,24 @@
-import type { DeferredMessage, IntendedBatch, IntendedSubmission, Intent } from './intent.js';
-import { intentStatements } from './intent.statements.js';
+import type { BatchCompletion, CompletedBatch } from './batch-completion.js';
+import type { DeferredMessage, IntendedSubmission, Intent } from './intent.js';
+import {
+  batchRow,
+  byId,
+  type IntentStatements,
+  intentStatements,
+  messageRows,
+  submissionRows,
+} from './intent.statements.js';
+import { IntentsTogether } from './intents-together.js';
+import { LaneGroup } from './lane-group.js';
 import type { Lanes } from './lanes.js';
 import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import { OvertakenError } from './overtaken.error.js';
+
+/** Weight of what is written down in one flush at most, in messages. */
+const MESSAGES = 2_000;
+
+/** A lane that starts more goes by itself, and holds nobody up. */
+const MANY = 500;
 
 /** Somebody else holds the lane: stop. */
 export class LaneLostError extends Error {}
@@ -12,29 +28,46 @@ export class LaneLostError extends Error {}
  * requests may go out; a process that finds them after a crash knows exactly what may have gone.
  */
 export class IntentRecorder {
-  readonly #sql: ReturnType<typeof intentStatements>;
+  readonly #sql: IntentStatements;
+  readonly #group: LaneGroup<Intent, ReadonlySet<string>>;
 
   constructor(
     private readonly database: LedgerDatabase,
     private readonly lanes: Lanes,
+    private readonly completion: BatchCompletion,
   ) {
     this.#sql = intentStatements(database.dialect);
+    const intents = new IntentsTogether(database, lanes.leases, this.#sql);
+    this.#group = new LaneGroup({
+      together: (group) => intents.record(group),
+      alone: (intent) => this.#recordAlone(intent),
+      most: MESSAGES,
+      weight: weightOf,
+      heavy: MANY,
+    });
   }
 
   /**
-   * @returns ids of the batches that may start; the others were cancelled or rescheduled meanwhile
+   * @returns ids of the batches that may start; the others were cancelled, rescheduled or reported
+   * delivered after all meanwhile
    * @throws LaneLostError where the fence no longer holds
    */
-  async record(intent: Intent): Promise<ReadonlySet<string>> {
+  record(intent: Intent): Promise<ReadonlySet<string>> {
+    return isFresh(intent) ? this.#group.add(intent) : this.#recordAlone(intent);
+  }
+
+  async #recordAlone(intent: Intent): Promise<ReadonlySet<string>> {
     const { atOnce } = this.#sql;
     if (atOnce && isFresh(intent)) return this.#recordAtOnce(atOnce, intent);
     const all = new Set(intent.batches.map(({ id }) => id));
-    try {
-      return await this.#recordStepwise(intent, () => Promise.resolve(all));
-    } catch (error) {
+    const { live, completed } = await this.#recordStepwise(intent, () =>
+      Promise.resolve(all),
+    ).catch((error: unknown) => {
       if (!(error instanceof OvertakenError)) throw error;
-      return this.#recordStepwise(intent, (tx) => this.#lock(tx, intent.batches));
-    }
+      return this.#recordStepwise(intent, (tx) => this.#lock(tx, intent));
+    });
+    this.completion.publish(completed);
+    return live;
   }
 
   /**
@@ -89,13 +122,13 @@ export class IntentRecorder {
   async #recordStepwise(
     intent: Intent,
     liveOf: (tx: Transaction) => Promise<ReadonlySet<string>>,
-  ): Promise<ReadonlySet<string>> {
+  ): Promise<{ live: ReadonlySet<string>; completed: readonly CompletedBatch[] }> {
     return this.database.transaction(async (tx) => {
       if (!(await this.lanes.renewWithin(tx, intent.lane, intent.fence)))
         throw new LaneLostError(intent.lane);
       const live = await liveOf(tx);
       const batches = intent.batches.filter(({ id }) => live.has(id)).toSorted(byId);
-      if (batches.length === 0) return live;
+      if (batches.length === 0) return { live, completed: [] };
       const { updateBatches, batches: rows } = this.#sql;
       if ((await tx.run(updateBatches, rows.bind(batches.map(batchRow)))) !== batches.length)
         throw new OvertakenError();
@@ -103,18 +136,43 @@ export class IntentRecorder {
       if (submissions.length > 0) await this.#insert(tx, intent, submissions);
       const deferred = intent.deferred.filter(({ batch }) => live.has(batch));
       if (deferred.length > 0) await this.#defer(tx, deferred);
-      return live;
+      const exhausted = exhaustedOf(intent).filter((id) => live.has(id));
+      const at = intent.firstSentAt * 1_000;
+      return { live, completed: await this.completion.exhausted(tx, exhausted, at) };
     });
   }
 
-  async #lock(tx: Transaction, batches: readonly IntendedBatch[]): Promise<Set<string>> {
+  /** Batches that are as planned, and so is each of their messages that is to start again. */
+  async #lock(tx: Transaction, { batches, submissions }: Intent): Promise<Set<string>> {
     const { lockBatches, ids } = this.#sql;
     const rows = await tx.all<{ id: string; revision: number }>(
       lockBatches,
       ids.bind(batches.map(({ id }) => [id])),
     );
     const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
-    return new Set(batches.filter((b) => revisions.get(b.id) === b.revision).map(({ id }) => id));
+    const reported = await this.#reported(tx, submissions);
+    return new Set(
+      batches.flatMap(({ id, revision }) =>
+        revisions.get(id) === revision && !reported.has(id) ? [id] : [],
+      ),
+    );
+  }
+
+  /** Batches with a message to start again that is not queued any more. */
+  async #reported(
+    tx: Transaction,
+    submissions: readonly IntendedSubmission[],
+  ): Promise<ReadonlySet<string>> {
+    const { lockQueued, messages } = this.#sql;
+    const { again } = messageRows(submissions);
+    if (again.length === 0) return new Set();
+    const missing = new Map<string, number>();
+    for (const { batch, recipients } of submissions)
+      for (const { requeued } of recipients)
+        if (requeued) missing.set(batch, (missing.get(batch) ?? 0) + 1);
+    for (const { batch } of await tx.all<{ batch: string }>(lockQueued, messages.bind(again)))
+      missing.set(batch, (missing.get(batch) as number) - 1);
+    return new Set([...missing].flatMap(([batch, count]) => (count > 0 ? [batch] : [])));
   }
 
   async #insert(
@@ -127,7 +185,9 @@ export class IntentRecorder {
     await tx.run(insertSubmissions, this.#sql.submissions.bind(rows));
     const { fresh, again } = messageRows(submissions);
     if (fresh.length > 0) await tx.run(insertMessages, messages.bind(fresh));
-    if (again.length > 0) await tx.run(updateMessages, messages.bind(again));
+    // One that was reported meanwhile must not start.
+    if (again.length > 0 && (await tx.run(updateMessages, messages.bind(again))) !== again.length)
+      throw new OvertakenError();
   }
 
   async #defer(tx: Transaction, messages: readonly DeferredMessage[]): Promise<void> {
@@ -142,45 +202,23 @@ export class IntentRecorder {
   }
 }
 
-/** None of its messages has a row yet. */
-function isFresh({ submissions, deferred }: Intent): boolean {
+function weightOf({ submissions }: Intent): number {
+  let weight = 1;
+  for (const { recipients } of submissions) weight += recipients.length;
+  return weight;
+}
+
+/** None of its messages has a row yet, and there is one of each batch. */
+function isFresh(intent: Intent): boolean {
   return (
-    deferred.length === 0 &&
-    submissions.every(({ recipients }) => recipients.every(({ requeued }) => !requeued))
+    intent.deferred.length === 0 &&
+    exhaustedOf(intent).length === 0 &&
+    intent.submissions.every(({ recipients }) => recipients.every(({ requeued }) => !requeued))
   );
 }
 
-function byId(a: IntendedBatch, b: IntendedBatch): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-function batchRow({ id, revision, pending, requeued, parkUntil }: IntendedBatch): unknown[] {
-  return [id, revision, pending ? 1 : 0, requeued ? 1 : 0, parkUntil];
-}
-
-function submissionRows(
-  { fence, transport, firstSentAt }: Intent,
-  submissions: readonly IntendedSubmission[],
-): unknown[][] {
-  return submissions.map((s) => [
-    s.batch,
-    s.n,
-    s.firstPosition,
-    s.lastPosition,
-    s.attempt,
-    fence,
-    transport,
-    firstSentAt * 1_000,
-    s.content,
-  ]);
-}
-
-function messageRows(submissions: readonly IntendedSubmission[]) {
-  const fresh: unknown[][] = [];
-  const again: unknown[][] = [];
-  for (const { batch, n, attempt, recipients } of submissions)
-    for (const { position, recipient, requeued } of recipients)
-      if (requeued) again.push([batch, position, n, attempt, recipient]);
-      else fresh.push([batch, position, n, attempt - 1, recipient]);
-  return { fresh, again };
+/** Batches of which nothing starts, now or later: what was left of them was reported before it could. */
+function exhaustedOf({ batches, submissions }: Intent): string[] {
+  const starting = new Set(submissions.map(({ batch }) => batch));
+  return batches.flatMap(({ id, pending }) => (pending || starting.has(id) ? [] : [id]));
 }

@@ -1,5 +1,6 @@
 import { STATUS_RANK } from '../message/status.js';
 import type { Columns, Dialect } from './dialect.js';
+import type { IntendedBatch, IntendedSubmission, Intent } from './intent.js';
 import { BATCH_PHASE } from './schema.js';
 
 const BATCH = {
@@ -9,6 +10,8 @@ const BATCH = {
   v_requeued: 'int',
   v_park: 'bigint',
 } as const satisfies Columns;
+/** Of many lanes: each batch with its lane, and how many the lane has in all. */
+const TOGETHER = { ...BATCH, v_lane: 'key', v_batches: 'int' } as const satisfies Columns;
 const DEFERRED = {
   v_batch: 'uuid',
   v_position: 'int',
@@ -49,6 +52,7 @@ const INTO_MESSAGES = `INSERT INTO messaging_message (batch, position, submissio
 export function intentStatements(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   const batches = dialect.rows(BATCH);
+  const together = dialect.rows(TOGETHER);
   const submissions = dialect.rows(SUBMISSION);
   const messages = dialect.rows(MESSAGE);
   const deferred = dialect.rows(DEFERRED);
@@ -80,6 +84,10 @@ export function intentStatements(dialect: Dialect) {
     lockBatches: `SELECT b.id, b.revision FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.also(`b.phase IN (${BATCH_PHASE.accepted}, ${BATCH_PHASE.sending})`)}
       ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockQueued: `SELECT m.batch FROM ${messages.sql}
+      ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
+        AND ${dialect.also(`m.status = ${STATUS_RANK.queued}`)}
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
     updateBatches: dialect.updateFrom({
       table: 'messaging_batch',
       rows: batches,
@@ -101,6 +109,34 @@ export function intentStatements(dialect: Dialect) {
           SELECT (SELECT count(*)::int FROM held) AS held, (SELECT string_agg(v_id::text, ' ') FROM planned
             WHERE NOT EXISTS (SELECT 1 FROM live WHERE id = v_id)) AS gone`
         : undefined,
+    together,
+    lockFreeBatches: `SELECT b.id, b.revision, b.phase FROM ${ids.sql}
+      ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
+      ORDER BY b.id ${dialect.kind === 'sqlite' ? '' : `${dialect.forUpdate('b')} SKIP LOCKED`}`,
+    /**
+     * The same for many lanes, after the lanes that are held. A lane one of whose batches somebody else
+     * has locked is left out whole, or its later batches would go first.
+     */
+    atOnceTogether:
+      dialect.kind === 'postgres'
+        ? (held: string) => `WITH held AS MATERIALIZED (${held}),
+          locked AS MATERIALIZED (
+            SELECT v.*, v_lease, messaging_batch.id, ${IS_AS_PLANNED} AS planned
+            FROM ${together.sql} JOIN held ON lane_key = v_lane JOIN messaging_batch ON messaging_batch.id = v_id
+            ORDER BY messaging_batch.id ${dialect.forUpdate('messaging_batch')} SKIP LOCKED),
+          checked AS MATERIALIZED (
+            SELECT *, count(*) OVER (PARTITION BY v_lane) = v_batches AS whole FROM locked),
+          renewed AS (
+            UPDATE messaging_lane SET lease_until = ${dialect.now} + v_lease
+            FROM (SELECT DISTINCT v_lane, v_lease FROM checked WHERE whole) AS c WHERE lane_key = v_lane),
+          live AS (
+            UPDATE messaging_batch SET ${STARTED} FROM checked
+            WHERE messaging_batch.id = checked.id AND whole AND planned RETURNING messaging_batch.id),
+          submitted AS (${INTO_SUBMISSIONS} FROM ${submissions.sql} JOIN live ON id = v_batch),
+          written AS (${INTO_MESSAGES} FROM ${messages.sql} JOIN live ON id = v_batch)
+          SELECT v_lane AS lane, string_agg(CASE WHEN NOT planned THEN v_id::text END, ' ') AS gone
+          FROM checked WHERE whole GROUP BY v_lane`
+        : undefined,
     deferred,
     insertDeferred: `INSERT INTO messaging_message (batch, position, status, attempt, recipient, due_at)
       SELECT v_batch, v_position, ${STATUS_RANK.queued}, v_attempt, v_recipient, v_due FROM ${deferred.sql}`,
@@ -119,4 +155,44 @@ export function intentStatements(dialect: Dialect) {
         AND ${dialect.also(`messaging_message.status = ${STATUS_RANK.queued}`)}`,
     }),
   };
+}
+
+export type IntentStatements = ReturnType<typeof intentStatements>;
+
+export function byId(a: IntendedBatch, b: IntendedBatch): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Values of the row source `batches`. */
+export function batchRow({ id, revision, pending, requeued, parkUntil }: IntendedBatch): unknown[] {
+  return [id, revision, pending ? 1 : 0, requeued ? 1 : 0, parkUntil];
+}
+
+/** Values of the row source `submissions`. */
+export function submissionRows(
+  { fence, transport, firstSentAt }: Intent,
+  submissions: readonly IntendedSubmission[],
+): unknown[][] {
+  return submissions.map((s) => [
+    s.batch,
+    s.n,
+    s.firstPosition,
+    s.lastPosition,
+    s.attempt,
+    fence,
+    transport,
+    firstSentAt * 1_000,
+    s.content,
+  ]);
+}
+
+/** Values of the row source `messages`, of those that have a row already and of those that have none. */
+export function messageRows(submissions: readonly IntendedSubmission[]) {
+  const fresh: unknown[][] = [];
+  const again: unknown[][] = [];
+  for (const { batch, n, attempt, recipients } of submissions)
+    for (const { position, recipient, requeued } of recipients)
+      if (requeued) again.push([batch, position, n, attempt, recipient]);
+      else fresh.push([batch, position, n, attempt - 1, recipient]);
+  return { fresh, again };
 }

@@ -1,11 +1,14 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../message/errors.js';
-import { isLockTimeout, isTransient } from './database-errors.js';
+import { isLockTimeout, isStatementLost, isTransient } from './database-errors.js';
 import { type Dialect, dialectOf } from './dialect.js';
+import { listenFromTheStart } from './postgres-connections.js';
+import { PreparedStatements } from './prepared-statements.js';
 import { limitSession, limitTransaction, UNLIMIT_SESSION } from './session-limits.js';
 import { privateConnection, whenFree } from './sqlite-connection.js';
 import { SqliteTurns } from './sqlite-turns.js';
-import { began } from './transaction-state.js';
+import { began, isUndone } from './transaction-state.js';
+import type { WalSync } from './wal-sync.js';
 
 /** Statements on one connection or transaction, written with `?`. */
 export interface Sql {
@@ -17,6 +20,13 @@ export interface Sql {
 /** A transaction; `manager` is for listeners. */
 export interface Transaction extends Sql {
   readonly manager: EntityManager;
+}
+
+export interface LedgerWays {
+  /** Milliseconds after which a transaction of a process that fell silent is given up. */
+  readonly silence: number;
+  /** PostgreSQL plans what runs often once for each connection. */
+  readonly preparedStatements: boolean;
 }
 
 const RETRIES = 10;
@@ -32,32 +42,43 @@ const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key 
  */
 export class LedgerDatabase {
   readonly dialect: Dialect;
+  readonly #prepared: PreparedStatements | undefined;
   #own: DataSource;
-  readonly #turns = new SqliteTurns(() => this.#own.createQueryRunner());
+  #wal: WalSync | undefined;
+  readonly #turns = new SqliteTurns(
+    () => this.#own.createQueryRunner(),
+    () => this.#wal?.done(),
+  );
 
   constructor(
     readonly dataSource: DataSource,
-    /** Milliseconds after which a transaction of a process that fell silent is given up. */
-    private readonly silence = 30_000,
+    private readonly ways: LedgerWays = { silence: 30_000, preparedStatements: true },
   ) {
     this.dialect = dialectOf(dataSource);
     this.#own = dataSource;
+    if (ways.preparedStatements && dataSource.options.type === 'postgres')
+      this.#prepared = new PreparedStatements();
   }
 
   async open(): Promise<void> {
+    if (this.dialect.kind === 'postgres') listenFromTheStart(this.dataSource);
     if (this.dialect.kind !== 'sqlite' || this.#own !== this.dataSource) return;
-    this.#own = await privateConnection(this.dataSource);
+    const { dataSource, wal } = await privateConnection(this.dataSource);
+    this.#own = dataSource;
+    this.#wal = wal;
   }
 
   async close(): Promise<void> {
     await this.#turns.idle();
+    await this.#wal?.close();
+    this.#wal = undefined;
     if (this.#own !== this.dataSource) await this.#own.destroy();
     this.#own = this.dataSource;
   }
 
   /** Reads outside a transaction. */
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
-    return this.#own.query(this.dialect.placeholders(sql), params as unknown[]) as Promise<T[]>;
+    return this.#alone((one) => one.all<T>(sql, params));
   }
 
   /** One statement that is a transaction by itself. */
@@ -70,7 +91,10 @@ export class LedgerDatabase {
   /** Each statement is a transaction by itself. */
   readonly standalone: Sql = {
     all: (sql, params) => this.statement(sql, params),
-    run: (sql, params) => this.transaction((tx) => tx.run(sql, params)),
+    run: (sql, params) =>
+      this.dialect.kind === 'postgres'
+        ? this.#retry(() => this.#alone((one) => one.run(sql, params)))
+        : this.transaction((tx) => tx.run(sql, params)),
   };
 
   /** The ledger's own transaction; deadlocks and serialisation failures are tried again. */
@@ -99,7 +123,10 @@ export class LedgerDatabase {
    */
   async callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     if (this.dialect.kind !== 'sqlite')
-      return this.#retry(() => this.dataSource.transaction('READ COMMITTED', work));
+      return this.#retry(
+        () => this.dataSource.transaction('READ COMMITTED', work),
+        isStatementLost,
+      );
     return this.#turns.exclusively(() =>
       this.#turns.guest(() =>
         this.dataSource.transaction(async (manager) => {
@@ -126,17 +153,25 @@ export class LedgerDatabase {
       throw new TransactionRequiredError(
         'manager: is not in a transaction; pass the manager that dataSource.transaction(async (manager) => …) gives you, or leave it out',
       );
+    if (isUndone(runner))
+      throw new TransactionRequiredError(
+        'manager: SQLite has undone its transaction, for an error that somebody swallowed; let it fail',
+      );
     return this.#sql(runner, manager);
   }
 
   #sql(runner: QueryRunner, manager: EntityManager): Transaction {
-    const { dialect } = this;
+    const textOf = (sql: string) => {
+      const text = this.dialect.placeholders(sql);
+      this.#prepared?.count(text);
+      return text;
+    };
     return {
       manager,
       all: <T>(sql: string, params?: readonly unknown[]) =>
-        runner.query(dialect.placeholders(sql), params as unknown[]) as Promise<T[]>,
+        runner.query(textOf(sql), params as unknown[]) as Promise<T[]>,
       run: async (sql, params) => {
-        const result = await runner.query(dialect.placeholders(sql), params as unknown[], true);
+        const result = await runner.query(textOf(sql), params as unknown[], true);
         return (
           result.affected ??
           (result.raw as { affectedRows?: number } | undefined)?.affectedRows ??
@@ -144,6 +179,16 @@ export class LedgerDatabase {
         );
       },
     };
+  }
+
+  async #alone<T>(work: (one: Sql) => Promise<T>): Promise<T> {
+    const runner = this.#own.createQueryRunner();
+    try {
+      await this.#prepared?.attach(runner);
+      return await work(this.#sql(runner, runner.manager));
+    } finally {
+      await runner.release();
+    }
   }
 
   async #pooled<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
@@ -168,11 +213,12 @@ export class LedgerDatabase {
    * take over its work: the server ends a transaction in which nothing is said for too long.
    */
   async #begin(runner: QueryRunner, patience?: number): Promise<void> {
-    const limits = { silence: this.silence, patience };
+    const limits = { silence: this.ways.silence, patience };
     if (this.dialect.kind === 'mysql') {
       await runner.query(limitSession(limits));
       return runner.startTransaction('READ COMMITTED');
     }
+    await this.#prepared?.attach(runner);
     began(runner);
     await runner.query(
       `START TRANSACTION ISOLATION LEVEL READ COMMITTED; ${limitTransaction(limits)}`,
@@ -195,7 +241,8 @@ export class LedgerDatabase {
       try {
         return await work();
       } catch (error) {
-        if (attempt >= RETRIES || isFinal(error) || !isTransient(error)) throw error;
+        const again = isTransient(error) || isStatementLost(error);
+        if (attempt >= RETRIES || isFinal(error) || !again) throw error;
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
       }
     }

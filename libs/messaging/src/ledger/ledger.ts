@@ -5,6 +5,7 @@ import type { StatusListeners } from '../ports/status-listener.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { Acceptance } from './acceptance.js';
 import { AfterCommit } from './after-commit.js';
+import { BatchCompletion } from './batch-completion.js';
 import { Batches } from './batches.js';
 import { IntentRecorder } from './intent.recorder.js';
 import { LaneWork } from './lane-work.js';
@@ -30,6 +31,8 @@ export interface LedgerSettings {
   readonly migrate: boolean;
   /** What `migrate` runs: the ledger's own, and those of the floors above. */
   readonly migrations: Migrations;
+  /** Of what runs often, on PostgreSQL. */
+  readonly preparedStatements: boolean;
   readonly leaseTime: number;
   readonly idempotencyWindow: number;
   readonly pollAfter: number;
@@ -48,6 +51,7 @@ export interface LedgerDependencies {
 export class Ledger {
   readonly acceptance: Acceptance;
   readonly batches: Batches;
+  readonly completion: BatchCompletion;
   readonly lanes: Lanes;
   readonly queues: LaneQueues;
   readonly work: LaneWork;
@@ -77,15 +81,11 @@ export class Ledger {
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.queues = new LaneQueues(database, clock);
     this.work = new LaneWork(database);
-    this.intents = new IntentRecorder(database, this.lanes);
+    this.completion = new BatchCompletion(database, events, settings.pollAfter);
+    this.intents = new IntentRecorder(database, this.lanes, this.completion);
     this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);
-    this.outcomes = new OutcomeRecorder(
-      database,
-      writer,
-      events,
-      clock,
-      settings.pollAfter,
-      (references) => this.reports.matchWaiting(references),
+    this.outcomes = new OutcomeRecorder(database, writer, this.completion, clock, (references) =>
+      this.reports.matchWaiting(references),
     );
     this.reportLog = new ReportLog(database);
     this.recentSends = new RecentSends(database);
@@ -105,7 +105,8 @@ export class Ledger {
     settings: LedgerSettings,
     dependencies: LedgerDependencies,
   ): Promise<Ledger> {
-    const database = new LedgerDatabase(dataSource, settings.leaseTime);
+    const { leaseTime, preparedStatements } = settings;
+    const database = new LedgerDatabase(dataSource, { silence: leaseTime, preparedStatements });
     if (settings.migrate) await migrate(dataSource, settings.migrations);
     await database.open();
     return new Ledger(database, settings, dependencies);

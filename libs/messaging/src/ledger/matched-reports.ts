@@ -1,26 +1,12 @@
-import { STATUS_RANK } from '../message/status.js';
 import type { Columns, Dialect } from './dialect.js';
 import type { Sql } from './ledger-database.js';
-import type { ReceivedReport } from './received-report.js';
+import { logRow, type ReceivedReport } from './received-report.js';
 import type { HeldMessage } from './status-change.js';
-import { HELD_COLUMNS, LOG_COLUMNS, onLogged } from './status-writer.js';
+import { HELD_COLUMNS, LOG, LOG_COLUMNS, onLogged } from './status-writer.js';
 import type { MessagePlace } from './submission-index.js';
 
-const MATCHED = {
-  v_index: 'int',
-  v_hash: 'uuid',
-  v_batch: 'uuid',
-  v_position: 'int',
-  v_transport: 'key',
-  v_reference: 'key',
-  v_message_id: 'key',
-  v_recipient: 'key',
-  v_status: 'int',
-  v_raw: 'key',
-  v_error: 'key',
-  v_provider_time: 'bigint',
-  v_received: 'bigint',
-} as const satisfies Columns;
+/** The tenant and the sequence are the message's, and left open. */
+const MATCHED = { ...LOG, v_index: 'int' } as const satisfies Columns;
 
 /** A report, and the message it is about. */
 export interface MatchedReport {
@@ -61,8 +47,8 @@ export class MatchedReports {
       ${answer}`;
     this.#quiet = statement('SELECT 1 FROM fit WHERE fits');
     this.#telling = statement(
-      `SELECT v_index, batch, position, recipient, status, sequence, error_code, tenant, channel, sender,
-        delivery_report FROM held WHERE (SELECT fits FROM fit)`,
+      `SELECT v_index, batch, position, recipient, status, sequence, error_code, reference, tenant, channel,
+        sender, delivery_report FROM held WHERE (SELECT fits FROM fit)`,
     );
   }
 
@@ -75,21 +61,7 @@ export class MatchedReports {
     matched: readonly MatchedReport[],
     telling: boolean,
   ): Promise<readonly HeldBefore[] | undefined> {
-    const rows = matched.map(({ report, place }, index) => [
-      index,
-      report.hash,
-      place.batch,
-      place.position,
-      report.transport,
-      report.reference,
-      report.messageId,
-      report.recipient,
-      report.status ? STATUS_RANK[report.status] : null,
-      report.rawStatus,
-      report.errorCode,
-      report.providerTime ? report.providerTime.getTime() * 1_000 : null,
-      report.receivedAt,
-    ]);
+    const rows = matched.map(({ report, place }, index) => [...logRow(report, place, null), index]);
     const params = [...this.#rows.bind(rows), matched.length];
     const answer = await sql.all<HeldBefore>(telling ? this.#telling : this.#quiet, params);
     if (answer.length === 0) return undefined;

@@ -36,8 +36,7 @@ export async function migrate(
     migrations: [...migrations],
     migrationsTableName: 'messaging_migrations',
     migrationsRun: false,
-    // One connection holds the lock, the other migrates.
-    poolSize: 2,
+    ...ofTwo(dataSource),
     synchronize: false,
     dropSchema: false,
   } as DataSourceOptions);
@@ -52,6 +51,15 @@ export async function migrate(
   } finally {
     await own.destroy();
   }
+}
+
+/** One connection holds the lock, the other migrates, whatever the app's own pool may hold. */
+function ofTwo(dataSource: DataSource): { poolSize?: number; extra?: object } {
+  const { kind } = dialectOf(dataSource);
+  if (kind === 'sqlite') return {};
+  const extra = dataSource.options.extra as object | undefined;
+  const limit = kind === 'postgres' ? { max: 2 } : { connectionLimit: 2 };
+  return { poolSize: 2, extra: { ...extra, ...limit } };
 }
 
 async function lock(dataSource: DataSource, patience: number): Promise<() => Promise<void>> {

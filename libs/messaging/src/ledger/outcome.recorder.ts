@@ -1,14 +1,11 @@
-import { BATCH_COMPLETED } from '../message/events.js';
-import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
-import type { EventPublisher } from '../ports/event-publisher.js';
-import { AcceptedRecorder, isPlain, type PlainOutcome } from './accepted.recorder.js';
-import { BatchCompletion, type CompletedBatch } from './batch-completion.js';
+import { AcceptedRecorder } from './accepted.recorder.js';
+import type { BatchCompletion, CompletedBatch } from './batch-completion.js';
 import { isUnavailable } from './database-errors.js';
 import { GroupCommit } from './group-commit.js';
 import { HeldRecorder } from './held.recorder.js';
 import type { LedgerDatabase, Transaction } from './ledger-database.js';
-import type { Outcome } from './outcome.js';
+import { isPlain, type Outcome, type PlainOutcome } from './outcome.js';
 import { OvertakenError } from './overtaken.error.js';
 import { outcomeStatements } from './outcome.statements.js';
 import type { StatusChange } from './status-change.js';
@@ -22,6 +19,8 @@ interface Written {
 
 /** Outcomes are collected for so long at most while more keep coming, in milliseconds. */
 const GATHER = 30;
+/** Unless none came for so long. */
+const SILENCE = 3;
 /** So many are not kept waiting for more. */
 const PLENTY = 1_000;
 
@@ -31,36 +30,43 @@ const PLENTY = 1_000;
  */
 export class OutcomeRecorder {
   readonly #group: GroupCommit<Outcome, void>;
-  readonly #completion: BatchCompletion;
   readonly #accepted: AcceptedRecorder;
   readonly #held: HeldRecorder;
+  /** Requests under way, of which there will be outcomes. */
+  #expected = 0;
 
   constructor(
     private readonly database: LedgerDatabase,
     private readonly writer: StatusWriter,
-    private readonly events: EventPublisher,
+    private readonly completion: BatchCompletion,
     private readonly clock: Clock,
-    /** Milliseconds after completion until missing reports are asked after. */
-    pollAfter: number,
     private readonly onReferences: (references: readonly string[]) => Promise<void>,
   ) {
     const { dialect } = database;
     const sql = outcomeStatements(dialect);
     this.#held = new HeldRecorder(sql, writer);
-    const completion = new BatchCompletion(sql, pollAfter);
-    this.#completion = completion;
     this.#accepted = new AcceptedRecorder(
       dialect,
       (tx, ids, at) => completion.complete(tx, ids, at),
-      pollAfter,
+      completion.pollAfter,
     );
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 2_000,
       weight: ({ firstPosition, lastPosition }) => 1 + (lastPosition - firstPosition) / 2,
       // A listener may throw whatever it likes.
       isItemError: (error) => !isUnavailable(error),
-      gather: { items: PLENTY, milliseconds: GATHER },
+      gather: {
+        items: PLENTY,
+        milliseconds: GATHER,
+        silence: SILENCE,
+        expecting: () => this.#expected > 0,
+      },
     });
+  }
+
+  /** So many more outcomes will be recorded soon; less than 0: fewer. They share a commit where they can. */
+  expect(more: number): void {
+    this.#expected += more;
   }
 
   record(outcome: Outcome): Promise<void> {
@@ -117,19 +123,24 @@ export class OutcomeRecorder {
     const others = outcomes.filter((outcome) => !done.has(outcome));
     return {
       changes,
-      completed: [...completed.map(batchOf), ...(await this.#completion.after(tx, others, at))],
+      completed: [...completed.map(batchOf), ...(await this.#complete(tx, others, at))],
     };
   }
 
   async #judge(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<Written> {
     const changes = await this.#held.record(tx, outcomes, at);
-    return { changes: () => changes, completed: await this.#completion.after(tx, outcomes, at) };
+    return { changes: () => changes, completed: await this.#complete(tx, outcomes, at) };
+  }
+
+  #complete(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<CompletedBatch[]> {
+    const unknown = outcomes.flatMap(({ batch, result }) => (result === 'unknown' ? [batch] : []));
+    const batches = outcomes.map(({ batch }) => batch);
+    return this.completion.after(tx, batches, at, new Set(unknown));
   }
 
   #publish({ changes, completed }: Written): void {
     if (this.writer.heard) this.writer.publish(changes());
-    for (const { id, tenant, channel } of completed)
-      this.events.publish(BATCH_COMPLETED, { tenant, channel: channel as Channel, batchId: id });
+    this.completion.publish(completed);
   }
 }
 

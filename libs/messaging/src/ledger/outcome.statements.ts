@@ -20,7 +20,6 @@ const BACK = {
   v_attempt: 'int',
   v_error: 'key',
 } as const satisfies Columns;
-const COMPLETED = { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' } as const satisfies Columns;
 const REFERENCE = {
   v_batch: 'uuid',
   v_position: 'int',
@@ -33,7 +32,6 @@ export type OutcomeStatements = ReturnType<typeof outcomeStatements>;
 export function outcomeStatements(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
-  const completed = dialect.rows(COMPLETED);
   const parks = dialect.rows({ v_id: 'uuid', v_park: 'bigint' });
   const submissions = dialect.rows(SUBMISSION);
   const back = dialect.rows(BACK);
@@ -41,7 +39,6 @@ export function outcomeStatements(dialect: Dialect) {
   return {
     ids,
     keys,
-    completed,
     parks,
     submissions,
     back,
@@ -86,20 +83,6 @@ export function outcomeStatements(dialect: Dialect) {
           WHEN deferred = 1 THEN 0 ELSE parked_until END, deferred = 0`,
       where: `messaging_batch.id = v_id
         AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending}`)}`,
-    }),
-    // Of two processes that close the last two submissions, the second looks after the first one's commit.
-    lockEnding: `SELECT b.id FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
-      WHERE ${dialect.also(`b.pending = 0 AND b.phase = ${BATCH_PHASE.sending}`)}
-      ORDER BY b.id ${dialect.forUpdate('b')}`,
-    selectCompleted: `SELECT b.id, b.tenant, b.channel FROM ${ids.sql} ${dialect.join} messaging_batch b ON b.id = v_id
-      WHERE ${dialect.also(`b.pending = 0 AND b.phase = ${BATCH_PHASE.sending}`)}
-        AND NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)`,
-    complete: dialect.updateFrom({
-      table: 'messaging_batch',
-      rows: completed,
-      set: `phase = ${BATCH_PHASE.completed}, completed_at = v_at, poll_at = v_poll_at`,
-      where: `messaging_batch.id = v_id
-        AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending} AND messaging_batch.pending = 0`)}`,
     }),
   };
 }

@@ -38,3 +38,16 @@ export interface Outcome {
   /** With `refused`: milliseconds the batch is left aside, so that others may pass. */
   readonly parkFor?: number;
 }
+
+/** An acceptance of messages known from their intent: by far the most of all outcomes. */
+export type PlainOutcome = Outcome & { readonly intended: IntendedMessages };
+
+export function isPlain(outcome: Outcome): outcome is PlainOutcome {
+  const { result, intended, rejected, messageIds } = outcome;
+  return (
+    result === 'accepted' &&
+    intended !== undefined &&
+    !rejected?.size &&
+    (!messageIds?.size || intended.positions.length === 1)
+  );
+}

@@ -1,13 +1,11 @@
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { identifier, plausible, word } from '../message/report-fields.js';
 import { isReportedStatus, type ReportedStatus, STATUS_RANK } from '../message/status.js';
-import { digestId } from './report-hash.js';
+import { timedDigestId } from './report-hash.js';
 
 /** A report as the recorder takes it: fit to store, whoever parsed it. Times are epoch microseconds. */
 export interface ReceivedReport extends DeliveryReport {
   readonly transport: string;
-  /** `{batch}-s{n}` where the report was asked for by it. */
-  readonly submissionId: string | undefined;
   readonly receivedAt: number;
   /** What makes it this report and no other. */
   readonly hash: string;
@@ -23,7 +21,7 @@ const RECIPIENT_LENGTH = 64;
  * absurd times, a status that is none) is mended here, so that one report never fails the others.
  */
 export function receivedReport(
-  report: DeliveryReport & { readonly submissionId?: string },
+  report: DeliveryReport,
   transport: string,
   now: number,
 ): ReceivedReport {
@@ -46,7 +44,8 @@ export function receivedReport(
     transport,
     submissionId: report.submissionId,
     receivedAt: now * 1_000,
-    hash: digestId(
+    hash: timedDigestId(
+      time && time.getTime(),
       transport,
       reference,
       messageId,
@@ -54,7 +53,6 @@ export function receivedReport(
       status,
       rawStatus,
       errorCode,
-      time && time.getTime(),
     ),
     waiting: false,
   };
@@ -63,6 +61,37 @@ export function receivedReport(
 /** Epoch microseconds of what the report tells of: the SMSC's time, else ours. */
 export function reportedAt({ providerTime, receivedAt }: ReceivedReport): number {
   return providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+}
+
+/** Its row of the log. */
+export function logRow(
+  report: ReceivedReport,
+  { tenant = '', batch, position }: LoggedPlace,
+  sequence: number | null,
+): unknown[] {
+  return [
+    report.hash,
+    tenant,
+    batch ?? null,
+    position ?? null,
+    report.transport,
+    report.reference,
+    report.messageId,
+    report.recipient,
+    report.status ? STATUS_RANK[report.status] : null,
+    report.rawStatus,
+    report.errorCode,
+    report.providerTime ? report.providerTime.getTime() * 1_000 : null,
+    report.receivedAt,
+    sequence,
+  ];
+}
+
+/** Whose it is, as far as that is known. */
+interface LoggedPlace {
+  readonly tenant?: string;
+  readonly batch?: string;
+  readonly position?: number;
 }
 
 /** A report in the log that matches nothing yet. */

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { STATUS_RANK } from '../message/status.js';
 import type { Columns } from './dialect.js';
 import type { LedgerDatabase } from './ledger-database.js';
@@ -36,24 +37,24 @@ export class RecentSends {
   /**
    * The batches in which each was sent a message of the category since then, by `{recipient} {tenant}`.
    * @param since epoch milliseconds
+   * @param manager of a transaction to read in
    */
   async batchesTo(
     people: readonly { readonly tenant: string; readonly recipient: string }[],
     category: string,
     since: number,
+    manager?: EntityManager,
   ): Promise<Map<string, Set<string>>> {
     const keys = new Map(
       people.map(({ tenant, recipient }) => [keyOf(tenant, recipient), [tenant, recipient]]),
     );
-    const rows = await this.database.all<{ tenant: string; recipient: string; batch: string }>(
-      this.#select,
-      [
-        ...this.#people.bind([...keys.values()]),
-        category === 'sms' ? 'sms' : 'whatsapp',
-        since * 1_000,
-        category,
-      ],
-    );
+    const sql = manager ? this.database.join(manager) : this.database;
+    const rows = await sql.all<{ tenant: string; recipient: string; batch: string }>(this.#select, [
+      ...this.#people.bind([...keys.values()]),
+      category === 'sms' ? 'sms' : 'whatsapp',
+      since * 1_000,
+      category,
+    ]);
     const batches = new Map<string, Set<string>>();
     for (const { tenant, recipient, batch } of rows) {
       const key = keyOf(tenant, recipient);

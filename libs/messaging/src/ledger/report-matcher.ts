@@ -125,21 +125,25 @@ export class ReportMatcher {
     reports: readonly ReceivedReport[],
     places: ReadonlyMap<number, MessagePlace>,
   ): Promise<Map<number, ReportMatch>> {
-    const wanted = new Map<string, MessagePlace>();
-    for (const place of places.values())
-      if (place.position !== undefined) wanted.set(keyOf(place), place);
+    const wanted = [...places].filter(isMessage).sort(([, a], [, b]) => inLockOrder(a, b));
     const matches = new Map<number, ReportMatch>();
-    if (wanted.size === 0) return matches;
-    const sorted = [...wanted.values()].sort(inLockOrder);
+    if (wanted.length === 0) return matches;
+    const asked: unknown[][] = [];
+    let last: MessagePlace | undefined;
+    const rowOf = wanted.map(([, place]) => {
+      if (!last || inLockOrder(last, place) !== 0)
+        asked.push([asked.length, place.batch, place.position]);
+      last = place;
+      return asked.length - 1;
+    });
     const rows = await tx.all<HeldMessage & { v_index: number }>(
       this.#sql.byPlace,
-      this.#sql.places.bind(sorted.map(({ batch, position }, n) => [n, batch, position])),
+      this.#sql.places.bind(asked),
     );
-    const held = new Map<string, HeldMessage>();
-    for (const { v_index, ...message } of rows)
-      held.set(keyOf(sorted[Number(v_index)] as MessagePlace), message);
-    for (const [index, place] of places) {
-      const message = held.get(keyOf(place));
+    const held: HeldMessage[] = [];
+    for (const { v_index, ...message } of rows) held[Number(v_index)] = message;
+    for (const [n, [index]] of wanted.entries()) {
+      const message = held[rowOf[n] as number];
       const recipient = reports[index]?.recipient ?? null;
       if (message && (recipient === null || recipient === message.recipient))
         matches.set(index, { message });
@@ -168,8 +172,8 @@ export class ReportMatcher {
   }
 }
 
-function keyOf({ batch, position }: MessagePlace): string {
-  return `${batch}-${position}`;
+function isMessage([, { position }]: [number, MessagePlace]): boolean {
+  return position !== undefined;
 }
 
 function inLockOrder(a: MessagePlace, b: MessagePlace): number {
@@ -194,10 +198,11 @@ function statementsFor(dialect: Dialect) {
       JOIN messaging_batch b ${dialect.by('PRIMARY')} ON b.id = m.batch ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
     byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.sql}
       ${dialect.join} messaging_message m ${dialect.by('messaging_message_reference')} ON m.reference = v_message_id
-      JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission AND s.transport = v_transport`,
+      JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+        AND ${dialect.also('s.transport = v_transport')}`,
     byKey: `SELECT v_index, m.batch, m.position FROM ${keys.sql}
       ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n
       JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
-        AND m.submission = s.n AND m.recipient = v_recipient`,
+        AND m.recipient = v_recipient`,
   };
 }

@@ -8,12 +8,13 @@ import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import { type MatchedReport, MatchedReports } from './matched-reports.js';
 import {
   fromWaitingRow,
+  logRow,
   type ReceivedReport,
   receivedReport,
   reportedAt,
   type WaitingRow,
 } from './received-report.js';
-import { type ReportMatch, ReportMatcher } from './report-matcher.js';
+import { ReportMatcher } from './report-matcher.js';
 import { type HeldMessage, raise, type StatusChange } from './status-change.js';
 import type { StatusWriter } from './status-writer.js';
 import type { MessagePlace } from './submission-index.js';
@@ -64,10 +65,7 @@ export class ReportRecorder {
   }
 
   /** Resolves after the commit. */
-  async record(
-    reports: readonly (DeliveryReport & { readonly submissionId?: string })[],
-    { transport }: ReportOrigin,
-  ): Promise<void> {
+  async record(reports: readonly DeliveryReport[], { transport }: ReportOrigin): Promise<void> {
     const now = this.clock.now();
     const received = reports.map((report) => receivedReport(report, transport, now));
     const matched = await Promise.all(received.map((report) => this.#group.add(report)));
@@ -159,7 +157,9 @@ export class ReportRecorder {
         const change = match?.message && raised(report, match.message);
         if (change) changes.push(change);
         if (report.waiting && !match) return;
-        if (!log.has(report.hash) || change) log.set(report.hash, logRow(report, match, change));
+        if (log.has(report.hash) && !change) return;
+        const sequence = change && change.sequence > 0 ? change.sequence : null;
+        log.set(report.hash, logRow(report, match?.message ?? match ?? {}, sequence));
       });
       await this.writer.log(tx, [...log.values()]);
       await this.writer.write(tx, changes);
@@ -189,28 +189,4 @@ function matchedOf(
     matched.push({ report, place: { batch, position } });
   }
   return taken.size < reports.length ? undefined : matched;
-}
-
-function logRow(
-  report: ReceivedReport,
-  match: ReportMatch | undefined,
-  change: StatusChange | undefined,
-): unknown[] {
-  const { tenant, batch } = match?.message ?? (match as { tenant?: string; batch?: string }) ?? {};
-  return [
-    report.hash,
-    tenant ?? '',
-    batch ?? null,
-    match?.message?.position ?? null,
-    report.transport,
-    report.reference,
-    report.messageId,
-    report.recipient,
-    report.status ? STATUS_RANK[report.status] : null,
-    report.rawStatus,
-    report.errorCode,
-    report.providerTime ? report.providerTime.getTime() * 1_000 : null,
-    report.receivedAt,
-    change && change.sequence > 0 ? change.sequence : null,
-  ];
 }

@@ -3,6 +3,7 @@ import type { Channel } from '../message/message.js';
 import { statusOfRank } from '../message/status.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
+import { BoundRows } from './bound-rows.js';
 import type { Columns, Dialect } from './dialect.js';
 import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import type { HeldMessage, StatusChange } from './status-change.js';
@@ -16,7 +17,8 @@ const STATUS = {
   v_error: 'key',
 } as const satisfies Columns;
 
-const LOG = {
+/** Columns of the log, as rows of it are given. */
+export const LOG = {
   v_hash: 'uuid',
   v_tenant: 'key',
   v_batch: 'uuid',
@@ -54,9 +56,8 @@ export function onLogged(dialect: Dialect): string {
 /** Writes what the recorders decided: statuses, their log, and word of them to the listeners. */
 export class StatusWriter {
   readonly #status;
-  readonly #log;
   readonly #updateStatuses: string;
-  readonly #insertLog: string;
+  readonly #insertLog: (tx: Transaction, rows: readonly (readonly unknown[])[]) => Promise<unknown>;
   readonly #faults = new WeakSet<Error>();
 
   constructor(
@@ -67,15 +68,13 @@ export class StatusWriter {
   ) {
     const { dialect } = database;
     this.#status = dialect.rows(STATUS);
-    this.#log = dialect.rows(LOG);
     this.#updateStatuses = dialect.updateFrom({
       table: 'messaging_message',
       rows: this.#status,
       set: 'status = v_status, sequence = v_sequence, error_code = v_error',
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     });
-    this.#insertLog = `INSERT INTO messaging_report (${LOG_COLUMNS})
-      SELECT ${Object.keys(LOG).join(', ')} FROM ${this.#log.sql} WHERE 1 = 1 ${onLogged(dialect)}`;
+    this.#insertLog = logInsert(dialect);
   }
 
   /** Writes the messages as they now stand, each once. */
@@ -126,7 +125,7 @@ export class StatusWriter {
 
   /** @param rows in the order of `LOG` */
   async log(tx: Transaction, rows: readonly (readonly unknown[])[]): Promise<void> {
-    if (rows.length > 0) await tx.run(this.#insertLog, this.#log.bind(rows));
+    if (rows.length > 0) await this.#insertLog(tx, rows);
   }
 
   /** After the commit. */
@@ -135,6 +134,20 @@ export class StatusWriter {
     if (this.events.wants(MESSAGE_STATUS_CHANGED))
       for (const change of changes) this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change));
   }
+}
+
+function logInsert(
+  dialect: Dialect,
+): (tx: Transaction, rows: readonly (readonly unknown[])[]) => Promise<unknown> {
+  const into = `INSERT INTO messaging_report (${LOG_COLUMNS})`;
+  const names = Object.keys(LOG);
+  if (dialect.kind === 'sqlite') {
+    const bound = new BoundRows(into, `(${names.map(() => '?').join(', ')})`, onLogged(dialect));
+    return (tx, rows) => bound.insert(tx, rows);
+  }
+  const log = dialect.rows(LOG);
+  const insert = `${into} SELECT ${names.join(', ')} FROM ${log.sql} WHERE 1 = 1 ${onLogged(dialect)}`;
+  return (tx, rows) => tx.run(insert, log.bind(rows));
 }
 
 function eventOf({

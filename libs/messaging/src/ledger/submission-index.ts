@@ -12,6 +12,12 @@ export interface ReportKey {
   readonly recipient: string | null;
 }
 
+interface NamedKey {
+  readonly index: number;
+  readonly key: ReportKey;
+  readonly name: string;
+}
+
 export interface MessagePlace {
   readonly batch: string;
   /** `undefined`: the reference is this batch's, but none of the submission's messages is meant. */
@@ -65,43 +71,39 @@ export class SubmissionIndex {
   ): Promise<Map<number, MessagePlace>> {
     const places = new Map<number, MessagePlace>();
     if (keys.size === 0) return places;
-    const remembered = new Set<number>();
-    for (const [index, key] of keys) if (this.#known.has(nameOf(key))) remembered.add(index);
-    await this.#load(
-      sql,
-      [...keys].flatMap(([index, key]) => (remembered.has(index) ? [] : [key])),
-    );
-    const stale: ReportKey[] = [];
-    for (const [index, key] of keys) {
-      const place = this.#place(key);
-      if (place) places.set(index, place);
-      if (place && place.position === undefined && remembered.has(index)) stale.push(key);
-    }
+    const asked = [...keys].map(([index, key]) => ({ index, key, name: nameOf(key) }));
+    const unknown = asked.filter(({ name }) => !this.#known.has(name));
+    const loaded = new Set(unknown.map(({ name }) => name));
+    await this.#load(sql, unknown);
+    const find = (wanted: readonly NamedKey[]): NamedKey[] =>
+      wanted.filter(({ index, key, name }) => {
+        const place = this.#place(name, key.recipient);
+        if (place) places.set(index, place);
+        return place && place.position === undefined && !loaded.has(name);
+      });
+    const stale = find(asked);
     if (stale.length > 0) {
       await this.#load(sql, stale);
-      for (const [index, key] of keys) {
-        const place = this.#place(key);
-        if (place) places.set(index, place);
-      }
+      find(asked);
     }
     this.#evict();
     return places;
   }
 
-  #place(key: ReportKey): MessagePlace | undefined {
-    const submissions = this.#known.get(nameOf(key));
+  #place(name: string, recipient: string | null): MessagePlace | undefined {
+    const submissions = this.#known.get(name);
     const only = submissions?.length === 1 ? submissions[0] : undefined;
     if (only && only.first === only.last) return { batch: only.batch, position: only.first };
     for (const { batch, places } of submissions ?? []) {
-      const position = key.recipient === null ? undefined : places?.get(key.recipient);
+      const position = recipient === null ? undefined : places?.get(recipient);
       if (position !== undefined) return { batch, position };
     }
     const [some] = submissions ?? [];
     return some && { batch: some.batch, position: undefined };
   }
 
-  async #load(sql: Pick<Sql, 'all'>, keys: readonly ReportKey[]): Promise<void> {
-    const names = new Map(keys.map((key) => [nameOf(key), [key.transport, key.reference]]));
+  async #load(sql: Pick<Sql, 'all'>, keys: readonly NamedKey[]): Promise<void> {
+    const names = new Map(keys.map(({ name, key }) => [name, [key.transport, key.reference]]));
     if (names.size === 0) return;
     const rows = await sql.all<SubmissionRow>(
       `SELECT s.transport, s.reference, s.batch, s.first_position AS first, s.last_position AS last

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { InFlight } from './in-flight.js';
+
+const TIMEOUT = 10_000;
+const GRACE = 5_000;
+
+let givenUp: string[];
+let requests: InFlight<string>;
+beforeEach(() => {
+  jest.useFakeTimers();
+  givenUp = [];
+  requests = new InFlight<string>(TIMEOUT, (item) => {
+    if (requests.end(item)) givenUp.push(item);
+  });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+it('each is told to give up within its time limit, and not before 99 hundredths of it', () => {
+  const started = new Map<string, { signal: AbortSignal; at: number }>();
+  const told = new Map<string, number>();
+  for (let n = 0; n < 50; n++) {
+    const at = performance.now();
+    const signal = requests.begin(`r${n}`);
+    started.set(`r${n}`, { signal, at });
+    signal.addEventListener('abort', () => told.set(`r${n}`, performance.now() - at));
+    jest.advanceTimersByTime(37);
+  }
+  jest.advanceTimersByTime(TIMEOUT);
+  expect(told.size).toBe(50);
+  for (const took of told.values()) {
+    expect(took).toBeGreaterThanOrEqual(TIMEOUT * 0.99);
+    expect(took).toBeLessThanOrEqual(TIMEOUT);
+  }
+  // 1,850 ms in waves of 100.
+  expect(new Set([...started.values()].map(({ signal }) => signal)).size).toBeLessThan(20);
+});
+
+it('those that ignore it are given up a grace later, each once, and nobody else', () => {
+  requests.begin('deaf');
+  requests.begin('gone');
+  requests.begin('deaf too');
+  expect(requests.end('gone')).toBe(true);
+  jest.advanceTimersByTime(TIMEOUT);
+  requests.begin('later');
+  jest.advanceTimersByTime(GRACE);
+  expect(givenUp).toEqual(['deaf', 'deaf too']);
+  expect(requests.end('deaf')).toBe(false);
+  expect(requests.size).toBe(1);
+});
+
+it('told to stop, all of them are, and what starts after that is not', () => {
+  const first = requests.begin('first');
+  jest.advanceTimersByTime(TIMEOUT / 2);
+  const second = requests.begin('second');
+  requests.abort();
+  const third = requests.begin('third');
+  expect([first, second, third].map(({ aborted }) => aborted)).toEqual([true, true, false]);
+  jest.advanceTimersByTime(TIMEOUT);
+  expect(third.aborted).toBe(true);
+});
+
+it('one that starts while the first ones are over their time has its own in full', () => {
+  requests.begin('slow');
+  jest.advanceTimersByTime(TIMEOUT - 1);
+  const late = requests.begin('late');
+  jest.advanceTimersByTime(TIMEOUT * 0.98);
+  expect(late.aborted).toBe(false);
+  jest.advanceTimersByTime(TIMEOUT * 0.02);
+  expect(late.aborted).toBe(true);
+});
+
+it('when none is under way there is no timer', () => {
+  requests.begin('a');
+  requests.begin('b');
+  requests.end('a');
+  requests.end('b');
+  expect(jest.getTimerCount()).toBe(0);
+});

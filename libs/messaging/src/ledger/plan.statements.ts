@@ -1,0 +1,75 @@
+import { STATUS_RANK } from '../message/status.js';
+import type { Dialect } from './dialect.js';
+import { CHUNK_SIZE, CLASS_ORDER } from './schema.js';
+
+/** How long a batch `b` is still valid, and how long it has been due, in microseconds. */
+export function batchTimes({ now }: Dialect): string {
+  return `b.valid_until - ${now} AS valid_for, ${now} - b.available_at AS due_for`;
+}
+
+/** What reading a lane's work says to the database. */
+export function planStatements(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const lanes = dialect.rows({ v_lane: 'key', v_limit: 'int' });
+  return {
+    ids,
+    lanes,
+    /** Of one lane. */
+    plan: planOf(dialect, '?', '?'),
+    planParameters: (lane: string, limit: number) => [lane, limit, lane, limit, limit, limit],
+    nextDue: nextDueOf(dialect, '?'),
+    /** The same of many lanes at once, where a server can. */
+    atOnce:
+      dialect.kind === 'postgres'
+        ? {
+            plan: `SELECT v_lane AS lane, planned.* FROM ${lanes.sql}
+              CROSS JOIN LATERAL (${planOf(dialect, 'v_lane', 'v_limit')}) AS planned
+              ORDER BY v_lane, class, available_at, id, chunk_n`,
+            nextDue: `SELECT v_lane AS lane, (${nextDueOf(dialect, 'v_lane')}) AS due_in FROM ${lanes.sql}`,
+          }
+        : undefined,
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.sql}
+      ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
+        AND (m.due_at IS NULL OR m.due_at <= ${dialect.now})
+      ORDER BY m.batch, m.position`,
+    deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.sql}
+      ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
+        AND m.due_at > ${dialect.now} GROUP BY m.batch`,
+  };
+}
+
+/** Only as many batches as the slice can hold: `ahead` counts the recipients before each. */
+function planOf(dialect: Dialect, lane: string, limit: string): string {
+  const { now } = dialect;
+  const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
+  const due = (of: number) => `SELECT * FROM (
+      SELECT b.id, b.class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
+      WHERE b.pending = 1 AND b.lane = ${lane} AND b.class = ${of} AND b.available_at <= (SELECT ${now})
+        AND b.parked_until <= ${now}
+      ORDER BY b.available_at, b.id LIMIT ${limit}) AS class_${of}`;
+  return `SELECT b.id, b.tenant, b.channel, b.sender, b.content, b.delivery_report, b.recipient_count,
+      b.requeued, b.revision, b.class, b.available_at, p.next, p.next_submission,
+      c.n AS chunk_n, c.recipients AS chunk,
+      CASE WHEN b.valid_until IS NOT NULL AND b.valid_until <= ${now} THEN 1 ELSE 0 END AS expired,
+      ${batchTimes(dialect)}
+    FROM (
+      SELECT d.*,
+        CASE WHEN d.phase = 0 THEN d.denied ELSE coalesce(
+          (SELECT max(m.position) + 1 FROM messaging_message m WHERE m.batch = d.id), 0) END AS next,
+        CASE WHEN d.phase = 0 THEN 0 ELSE coalesce(
+          (SELECT max(s.n) + 1 FROM messaging_submission s WHERE s.batch = d.id), 0) END AS next_submission
+      FROM (
+        SELECT q.*, sum(q.recipient_count) OVER (ORDER BY q.class, q.available_at, q.id) - q.recipient_count AS ahead
+        FROM (${due(CLASS_ORDER.high)} UNION ALL ${due(CLASS_ORDER.normal)}) AS q) AS d
+      WHERE d.ahead < ${limit}) AS p
+    JOIN messaging_batch b ON b.id = p.id
+    LEFT JOIN messaging_batch_chunk c ON c.batch = p.id
+      AND c.n BETWEEN ${chunkOf('p.next')} AND ${chunkOf(`(p.next + ${limit})`)}
+    ORDER BY p.class, p.available_at, p.id, c.n`;
+}
+
+/** Microseconds until the lane has something to do next. */
+function nextDueOf(dialect: Dialect, lane: string): string {
+  return `SELECT min(${dialect.greatest('available_at', 'parked_until')}) - ${dialect.now} AS due_in
+    FROM messaging_batch WHERE pending = 1 AND lane = ${lane}`;
+}

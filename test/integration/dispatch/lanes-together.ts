@@ -1,0 +1,116 @@
+import type { DispatchEngine } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
+import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
+import type {
+  LedgerDatabase,
+  Transaction,
+} from '../../../libs/messaging/src/ledger/ledger-database.js';
+import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import type { Drain } from '../../../libs/messaging/src/ports/dispatch-engine.js';
+import { type DispatchApp, Gate } from './dispatch-fixture.js';
+import { TRANSPORT } from './intend.js';
+
+export const TENANTS = Array.from({ length: 20 }, (_, n) => `t${String(n).padStart(2, '0')}`);
+export const ODD = TENANTS[7] as string;
+export const OTHERS = TENANTS.filter((tenant) => tenant !== ODD);
+export const laneOf = (tenant: string) => `${tenant}:sms`;
+
+/** One message in each lane, all lanes taken and planned, nothing written down yet. */
+export async function takeAll(app: DispatchApp) {
+  const { ledger } = app;
+  await Promise.all(TENANTS.map((tenant) => app.send('x', { tenant })));
+  const leases = await Promise.all(TENANTS.map((tenant) => ledger.lanes.acquire(laneOf(tenant))));
+  return new Map(TENANTS.map((tenant, n) => [tenant, leases[n] as Lease]));
+}
+
+export async function intendOne(ledger: Ledger, { lane, fence }: Lease) {
+  const planned = await ledger.work.plan(lane, 10);
+  const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+  const { intent } = slice(planned, () => undefined, limits);
+  return ledger.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
+}
+
+/** What each lane's intent came to, all asked for at once. */
+export async function intendAll(ledger: Ledger, leases: ReadonlyMap<string, Lease>) {
+  const results = await Promise.allSettled(
+    TENANTS.map((tenant) => intendOne(ledger, leases.get(tenant) as Lease)),
+  );
+  return new Map(TENANTS.map((tenant, n) => [tenant, results[n] as (typeof results)[number]]));
+}
+
+export async function statuses({ app }: DispatchApp): Promise<Record<string, number>> {
+  const rows: { tenant: string; n: string | number }[] = await app
+    .get(DataSource)
+    .query(
+      'SELECT b.tenant, count(m.batch) AS n FROM messaging_batch b LEFT JOIN messaging_message m ON m.batch = b.id GROUP BY b.tenant',
+    );
+  return Object.fromEntries(rows.map(({ tenant, n }) => [tenant, Number(n)]));
+}
+
+/** Holds a row in a transaction of somebody else until told otherwise. */
+export async function lockRow(app: DispatchApp, sql: string): Promise<() => Promise<void>> {
+  const held = new Gate();
+  const end = new Gate();
+  const locking = app.app.get(DataSource).transaction(async (manager) => {
+    await manager.query(sql);
+    held.open();
+    await end.opened;
+  });
+  await held.opened;
+  return async () => {
+    end.open();
+    await locking;
+  };
+}
+
+/** Drains when the test says so. */
+export class HandEngine implements DispatchEngine {
+  #drain: Drain | undefined;
+
+  async start(drain: Drain): Promise<void> {
+    this.#drain = drain;
+  }
+
+  wake(): void {}
+
+  async stop(): Promise<void> {}
+
+  drainAll() {
+    const { signal } = new AbortController();
+    return Promise.allSettled(TENANTS.map(async (tenant) => this.#drain?.(laneOf(tenant), signal)));
+  }
+}
+
+/** The next intent is committed, and its connection breaks before anybody is told. */
+export function loseAnswer(database: LedgerDatabase): void {
+  let armed = true;
+  const lose = (sql: string) => {
+    if (!armed || !sql.includes('INSERT INTO messaging_submission')) return false;
+    armed = false;
+    return true;
+  };
+  const broken = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  const statement = database.statement.bind(database);
+  const transaction = database.transaction.bind(database);
+  Object.assign(database, {
+    statement: async (sql: string, params?: readonly unknown[]) => {
+      const lost = lose(sql);
+      const rows = await statement(sql, params);
+      if (lost) throw broken();
+      return rows;
+    },
+    transaction: async (work: (tx: Transaction) => Promise<unknown>) => {
+      let lost = false;
+      const result = await transaction((tx) => {
+        const run: Transaction['run'] = (sql, params) => {
+          lost ||= lose(sql);
+          return tx.run(sql, params);
+        };
+        return work({ ...tx, run });
+      });
+      if (lost) throw broken();
+      return result;
+    },
+  });
+}

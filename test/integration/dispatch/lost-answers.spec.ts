@@ -1,0 +1,53 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { UncertainFailure } from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { DispatchFixture, ForwardClock, ScriptedTransport } from './dispatch-fixture.js';
+
+const WINDOW = 3_600_000;
+
+describeEachDatabase('an answer that was lost', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it('for longer than the key is honoured is asked for no more, though the process lives', async () => {
+    const clock = new ForwardClock();
+    const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: WINDOW });
+    const { send, sms } = await fixture.boot({}, transport, undefined, [], clock);
+    transport.script = () => {
+      // The machine sleeps before the second try is due.
+      setTimeout(() => (clock.ahead += 2 * WINDOW), 20);
+      throw new UncertainFailure('timeout', 'x', 800);
+    };
+    const id = await send('x');
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ unknown: 1 }));
+    expect(transport.started).toHaveLength(1);
+  });
+
+  it.each([
+    ['and keys are honoured', WINDOW],
+    ['and keys are not', 0],
+  ])(
+    'of the intent’s commit, %s: what never started goes out, once',
+    async (_, idempotencyWindow) => {
+      const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
+      const { send, sms, ledger } = await fixture.boot({}, transport);
+      const record = ledger.intents.record.bind(ledger.intents);
+      let losses = 2;
+      ledger.intents.record = async (intent) => {
+        const live = await record(intent);
+        if (intent.submissions.length > 0 && losses-- > 0)
+          throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
+        return live;
+      };
+      const ids = await Promise.all([send('x'), send('y')]);
+      for (const id of ids)
+        await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+      expect(transport.started).toHaveLength(2);
+      expect(transport.texts.toSorted()).toEqual(['x', 'y']);
+    },
+  );
+});
