@@ -1,5 +1,5 @@
 import type {
-  FetchedReport,
+  DeliveryReport,
   MessageTransport,
   SentSubmission,
   Submission,
@@ -17,7 +17,7 @@ export class PaperTransport implements MessageTransport {
   /** What was asked after, call by call. */
   readonly asked: (readonly SentSubmission[])[] = [];
   answer: Answer = ({ id }) => ({ reference: `ref-${id}` });
-  reports: (submissions: readonly SentSubmission[]) => Promise<readonly FetchedReport[]> = () =>
+  reports: (submissions: readonly SentSubmission[]) => Promise<readonly DeliveryReport[]> = () =>
     Promise.resolve([]);
 
   async submit(submission: Submission): Promise<SubmissionAccepted> {
@@ -25,7 +25,7 @@ export class PaperTransport implements MessageTransport {
     return this.answer(submission);
   }
 
-  fetchReports(submissions: readonly SentSubmission[]): Promise<readonly FetchedReport[]> {
+  fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
     this.asked.push(submissions);
     return this.reports(submissions);
   }

@@ -24,6 +24,7 @@ import { eventually } from '../../support/eventually.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const OUR_NUMBER = '2348000000001';
+const NOBODYS = '2348000000008';
 const HOUR = 3_600_000;
 
 class LeapingClock implements Clock {
@@ -87,7 +88,8 @@ describeEachDatabase('inbound messages', (database) => {
           inboundPath: 'inbound',
           whatsapp: { from: OUR_NUMBER },
           inbound: {
-            tenant: ({ to }) => (to === OUR_NUMBER ? '' : `of ${to}`),
+            tenant: async ({ to }) =>
+              to === OUR_NUMBER ? '' : to === NOBODYS ? undefined : `of ${to}`,
             reply: ({ consent }) => (consent === 'opted_out' ? 'You are out' : 'You are in'),
           },
         }),
@@ -256,6 +258,18 @@ describeEachDatabase('inbound messages', (database) => {
     await post(received(from, 'Hi', { to: '2348000000009' }));
     expect(await contacts.find(from)).toBeUndefined();
     expect(await contacts.find(from, { tenant: 'of 2348000000009' })).toBeDefined();
+  });
+
+  it('what was written to nobody’s number is left out, and fails no other', async () => {
+    const [from, other] = [number(), number()];
+    expect(await post([received(from, 'Hi', { to: NOBODYS }), received(other, 'Hi')])).toBe(204);
+    expect([await contacts.find(from), (await contacts.find(other))?.phone]).toEqual([
+      undefined,
+      other,
+    ]);
+    expect(jest.mocked(Logger.prototype.warn).mock.calls.flat().join()).toMatch(
+      /1 inbound messages were left out: nobody has the number/,
+    );
   });
 
   it('where phone and bsuid are two contacts, the phone tells who wrote', async () => {

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import {
   ContactsService,
   defineTemplates,
+  MESSAGE_STATUS_CHANGED,
   MessageNotFoundError,
+  type MessageStatusChanged,
   MessagingService,
   simulator,
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
+import { ReportRecorder } from '../../../libs/messaging/src/ledger/report.recorder.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from '../policy/policy-app.js';
@@ -79,6 +83,28 @@ describeEachDatabase('WhatsApp', (database) => {
     await expect(whatsApp.message(outcome.id, { tenant: 'other' })).rejects.toBeInstanceOf(
       MessageNotFoundError,
     );
+  });
+
+  it('a change that a report brings names the message as the platform does', async () => {
+    const changes: MessageStatusChanged[] = [];
+    const hear = (change: MessageStatusChanged) => void changes.push(change);
+    const events = app.get(EventEmitter2).on(MESSAGE_STATUS_CHANGED, hear);
+    const to = await optedIn('9906');
+    const { id, providerId } = await (await whatsApp.sendTemplate(update(to))).outcome();
+    const report = {
+      reference: null,
+      messageId: providerId,
+      recipient: to,
+      status: 'delivered' as const,
+      rawStatus: 'DELIVRD',
+      errorCode: null,
+      providerTime: null,
+    };
+    await app.get(ReportRecorder).record([report], { transport: 'simulator' });
+    events.off(MESSAGE_STATUS_CHANGED, hear);
+    expect(
+      changes.find((change) => change.messageId === id && change.status === 'delivered'),
+    ).toEqual(expect.objectContaining({ providerId }));
   });
 
   it('the platform refuses: the outcome says so', async () => {

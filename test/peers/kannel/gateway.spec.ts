@@ -23,7 +23,7 @@ describeWithServer('kannel', 'the gateway with Kannel as its carrier', () => {
       KANNEL_CALLBACK_SECRET: '6d1f0c5be2a94d4f9f0f8c7b1a2e3d4c',
     }).start();
     token = (await gateway.account()).apiToken;
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.destroy();
     await peer.stop();

@@ -43,7 +43,10 @@ export async function startKannelApp(
       }),
     ],
   }).compile();
-  const app = testing.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
+  // Kannel keeps its connection, and would be waited for.
+  const app = testing.createNestApplication<NestFastifyApplication>(
+    new FastifyAdapter({ forceCloseConnections: true }),
+  );
   await app.listen(port, '127.0.0.1');
   return app;
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
@@ -8,8 +8,6 @@ import { describeWithServer } from '../../support/servers.js';
 
 const CONNECTIONS = 200;
 const SECONDS = 12;
-
-jest.setTimeout(60_000);
 
 /** Its three attacks, each on all the connections it may open. */
 const ATTACKS = {

@@ -1,17 +1,21 @@
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';
-import { identifier, moment, own, recipientNumber, word } from '../message/report-fields.js';
+import { recipientNumber, word } from '../message/report-fields.js';
 import { isReportedStatus, type ReportedStatus } from '../message/status.js';
 import type { DeliveryReportParser, ParsedReports } from '../ports/delivery-report-parser.js';
-import { callbackEntries } from './callback-entries.js';
-
-/** One or several names of a field; the first that is there counts. `status.name` looks inside. */
-export type FieldName = string | readonly string[];
+import {
+  type EntryMap,
+  type FieldName,
+  first,
+  idOf,
+  readEntries,
+  type TimeFormat,
+  timeOf,
+  valuesOf,
+} from './callback-fields.js';
 
 /** Which field of a provider's callback says what. */
-export interface FieldMap {
-  /** Where the list of entries is (`results`). @default the body is the entry, or an array of them */
-  readonly entries?: FieldName;
+export interface FieldMap extends EntryMap {
   /** The reference the submit was answered with. */
   readonly reference?: FieldName;
   /** The provider's id of the one message. */
@@ -28,10 +32,8 @@ export interface FieldMap {
   readonly noError?: readonly string[];
   /** When the network reported. */
   readonly time?: FieldName;
-  /** How it is written; `offset`: date and time with a zone, `utc`: without one. @default 'offset' */
-  readonly timeFormat?: 'offset' | 'utc' | 'epoch-seconds' | 'epoch-milliseconds';
-  /** Entries that say otherwise are events of another kind and passed over. */
-  readonly only?: Readonly<Record<string, string>>;
+  /** @default 'offset' */
+  readonly timeFormat?: TimeFormat;
 }
 
 /**
@@ -56,37 +58,19 @@ export function fieldMapParser(map: FieldMap): DeliveryReportParser {
   }
   return {
     parse: (request) => {
-      const reports: DeliveryReport[] = [];
-      const errors: string[] = [];
-      listOf(callbackEntries(request), map.entries).forEach((entry, index) => {
-        const report = readEntry(entry, map, statuses);
-        if (typeof report === 'string') errors.push(`entry ${index}: ${report}`);
-        else if (report) reports.push(report);
-      });
+      const { found: reports, errors } = readEntries(request, map, (entry) =>
+        readEntry(entry, map, statuses),
+      );
       return { reports, errors } satisfies ParsedReports;
     },
   };
 }
 
-/** The entries behind `field`, or, where it is not there, the ones given. */
-function listOf(entries: readonly unknown[], field: FieldName | undefined): readonly unknown[] {
-  if (field === undefined) return entries;
-  return entries.flatMap((entry) => {
-    const [list] = valuesOf(entry, field);
-    return Array.isArray(list) ? (list as unknown[]) : [list ?? entry];
-  });
-}
-
 function readEntry(
-  entry: unknown,
+  entry: object,
   map: FieldMap,
   statuses: ReadonlyMap<string, ReportedStatus>,
-): DeliveryReport | string | undefined {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return 'not an object';
-  for (const [name, value] of Object.entries(map.only ?? {})) {
-    const [given] = valuesOf(entry, name);
-    if (given !== undefined && given !== value) return undefined;
-  }
+): DeliveryReport | string {
   const reference = first(entry, map.reference, idOf);
   const messageId = first(entry, map.messageId, idOf);
   if (reference === null && messageId === null) return 'names no message';
@@ -108,57 +92,4 @@ function readEntry(
     errorCode: errorCode !== null && map.noError?.includes(errorCode) ? null : errorCode,
     providerTime: first(entry, map.time, (value) => timeOf(value, map.timeFormat ?? 'offset')),
   };
-}
-
-/** Some providers' ids are numbers; one that lost digits on its way through JSON names nobody. */
-function idOf(value: unknown): string | null {
-  return identifier(Number.isSafeInteger(value) ? String(value) : value);
-}
-
-function timeOf(value: unknown, format: NonNullable<FieldMap['timeFormat']>): Date | null {
-  switch (format) {
-    case 'offset':
-      return moment(value);
-    case 'utc':
-      return moment(value) ?? moment(`${typeof value === 'string' ? value : ''}Z`);
-    case 'epoch-seconds':
-      return sinceEpoch(value, 1_000);
-    case 'epoch-milliseconds':
-      return sinceEpoch(value, 1);
-  }
-}
-
-function sinceEpoch(value: unknown, unit: number): Date | null {
-  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof number !== 'number') return null;
-  const time = new Date(number * unit);
-  return Number.isNaN(time.getTime()) ? null : time;
-}
-
-function first<T>(
-  entry: object,
-  field: FieldName | undefined,
-  read: (value: unknown) => T | null,
-): T | null {
-  if (field === undefined) return null;
-  for (const value of valuesOf(entry, field)) {
-    const found = read(value);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-/** What is there under the names, in their order. */
-function valuesOf(entry: unknown, field: FieldName): unknown[] {
-  return (typeof field === 'string' ? [field] : field).flatMap((name) => {
-    const value = inside(entry, name);
-    return value === undefined || value === null ? [] : [value];
-  });
-}
-
-function inside(entry: unknown, name: string): unknown {
-  if (typeof entry !== 'object' || entry === null) return undefined;
-  if (Object.hasOwn(entry, name)) return own(entry, name);
-  const dot = name.indexOf('.');
-  return dot < 0 ? undefined : inside(own(entry, name.slice(0, dot)), name.slice(dot + 1));
 }

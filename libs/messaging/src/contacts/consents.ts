@@ -26,6 +26,9 @@ export interface ContactConsent extends NewConsent {
   readonly contact: string;
 }
 
+/** Why a number is on the suppression list whose contact refused a channel and was erased. */
+export const REFUSED = 'opted_out';
+
 /** What somebody says of a channel, and since when, epoch milliseconds. */
 export type Standing = Pick<NewConsent, 'state' | 'at'>;
 
@@ -50,6 +53,8 @@ export class Consents {
   readonly #ids;
   readonly #lock: string;
   readonly #select: string;
+  readonly #outlived: string;
+  readonly #lift: string;
 
   constructor(dialect: Dialect) {
     this.#rows = dialect.rows(CONSENT);
@@ -58,6 +63,13 @@ export class Consents {
       ON c.id = v_id ORDER BY c.id ${dialect.forUpdate('c')}`;
     this.#select = `SELECT k.contact, k.channel, k.state, k.at FROM ${this.#ids.sql}
       ${dialect.join} messaging_consent k ON k.contact = v_id`;
+    this.#outlived = `SELECT s.tenant, s.recipient, s.channel FROM ${this.#rows.sql}
+      ${dialect.join} messaging_contact c ${dialect.by('PRIMARY')} ON c.id = v_contact
+      ${dialect.join} messaging_suppression s ON s.tenant = c.tenant AND s.recipient = c.phone
+        AND s.channel = v_channel
+      WHERE s.reason = '${REFUSED}' AND s.at < v_at`;
+    this.#lift = `DELETE FROM messaging_suppression
+      WHERE tenant = ? AND recipient = ? AND channel = ? AND reason = '${REFUSED}'`;
     const columns = 'contact, channel, state, at, source, evidence';
     const values = 'v_contact, v_channel, v_state, v_at, v_source, v_evidence';
     this.#append = `INSERT INTO messaging_consent_history (${columns}, recorded_at)
@@ -85,6 +97,21 @@ export class Consents {
     // In one order, so that two of these never wait for each other.
     const sorted = [...winners.keys()].sort().map((key) => winners.get(key) as ContactConsent);
     await tx.run(this.#raise, this.#rows.bind(sorted.map((one) => rowOf(one, recordedAt))));
+    await this.#liftOutlived(
+      tx,
+      sorted.filter(({ state }) => state === 'opted_in').map((one) => rowOf(one, recordedAt)),
+    );
+  }
+
+  /** Who was erased and says yes anew is no stranger who refuses. */
+  async #liftOutlived(tx: Sql, optedIn: readonly unknown[][]): Promise<void> {
+    if (optedIn.length === 0) return;
+    const outlived = await tx.all<{ tenant: string; recipient: string; channel: string }>(
+      this.#outlived,
+      this.#rows.bind(optedIn),
+    );
+    for (const { tenant, recipient, channel } of outlived)
+      await tx.run(this.#lift, [tenant, recipient, channel]);
   }
 
   /** What contacts say now, by `{contact} {channel}`; locked, so that of two words at once one sees the other. */

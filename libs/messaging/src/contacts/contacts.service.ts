@@ -117,9 +117,9 @@ export class ContactsService extends ContactReader {
 
   /**
    * Forgets a person: the contact, its history and groups, and the number in messages and reports of
-   * batches that have ended; the counts stay. What they refused stays on the suppression list, or
-   * they would be written to again. Batches that have not ended keep the number until they have: the
-   * answer says how many, and the call is repeatable.
+   * batches that have ended; the counts stay. What they refused stays on the suppression list, as
+   * `opted_out`, until they opt in anew, or they would be written to again. Batches that have not ended
+   * keep the number until they have: the answer says how many, and the call is repeatable.
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
     const identities = identitiesOf([person], 'person');

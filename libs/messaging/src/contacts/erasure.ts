@@ -1,6 +1,7 @@
 import type { Dialect } from '../ledger/dialect.js';
 import { forgetRecipient } from '../ledger/forgetting.js';
 import type { Sql } from '../ledger/ledger-database.js';
+import { REFUSED } from './consents.js';
 import type { Suppressions } from './suppressions.js';
 
 export interface ErasureResult {
@@ -33,7 +34,7 @@ export class Erasure {
         for (const { channel } of refused)
           await this.suppressions.add(tx, tenant, [phone], {
             channel,
-            reason: 'opted_out',
+            reason: REFUSED,
             at: now,
           });
       for (const table of ['group_member', 'inbound', 'consent_history', 'consent'])

@@ -8,24 +8,27 @@ import type { InboundMessage } from '../message/inbound-message.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { InboundListeners } from '../ports/inbound-listener.js';
-import type { ConsentReader } from '../ports/inbound-options.js';
+import type { ConsentReader, InboundOptions } from '../ports/inbound-options.js';
 import { type ContactConsent, Consents, overrules, type Standing } from './consents.js';
 import { ContactStore } from './contact-store.js';
 import { InboundLog } from './inbound-log.js';
 import { InboundTimes } from './inbound-times.js';
 import { type Incoming, incoming } from './incoming.js';
+import { tenantOf } from './person.js';
 
 /** Milliseconds an id is remembered: longer than any provider repeats a callback. */
 const REMEMBERED = 30 * 86_400_000;
 /** What of a text is kept as evidence of consent. */
 const EVIDENCE = 255;
 
+type Owned = Incoming & { readonly tenant: string };
+
 export interface InboundDependencies {
   readonly clock: Clock;
   readonly events: EventPublisher;
   readonly listeners: InboundListeners;
   readonly consentOf: ConsentReader;
-  readonly tenantOf: (message: InboundMessage) => string;
+  readonly tenantOf: NonNullable<InboundOptions['tenant']>;
   /** Somebody is being written down. */
   readonly onWrite: () => void;
   /** After the commit; whatever it throws is its own affair. */
@@ -43,7 +46,7 @@ export class InboundRecorder {
   readonly #consents: Consents;
   readonly #times: InboundTimes;
   readonly #log: InboundLog;
-  readonly #group: GroupCommit<Incoming, void>;
+  readonly #group: GroupCommit<Owned, void>;
   readonly #faults = new WeakSet<Error>();
   readonly #afterwards = new Set<Promise<void>>();
 
@@ -65,22 +68,22 @@ export class InboundRecorder {
     });
   }
 
-  /** Resolves after the commit. What nothing can be made of is left out, and logged. */
+  /**
+   * Resolves after the commit. What nothing can be made of, and what is nobody's, is left out and logged:
+   * it counts when it comes again.
+   */
   async record(
     messages: readonly InboundMessage[],
     { transport }: { readonly transport: string },
   ): Promise<void> {
     const now = this.needs.clock.now();
-    const unfit: string[] = [];
-    const fit = messages.flatMap((message) => {
-      const one = incoming(message, transport, now, this.needs.tenantOf);
-      if (typeof one !== 'string') return [one];
-      unfit.push(one);
-      return [];
-    });
+    const all = await Promise.all(
+      messages.map((message) => this.#owned(message, incoming(message, transport, now))),
+    );
+    const unfit = all.filter((one) => typeof one === 'string');
     if (unfit.length > 0)
       this.#logger.warn(`${unfit.length} inbound messages were left out: ${unfit[0]}`);
-    await Promise.all(fit.map((one) => this.#take(one)));
+    await Promise.all(all.flatMap((one) => (typeof one === 'string' ? [] : [this.#take(one)])));
   }
 
   async idle(): Promise<void> {
@@ -93,8 +96,17 @@ export class InboundRecorder {
     return this.#log.expire(this.needs.clock.now() - REMEMBERED, limit);
   }
 
+  /** @throws MessageValidationError where the app's tenant is none */
+  async #owned(given: InboundMessage, one: Incoming | string): Promise<Owned | string> {
+    if (typeof one === 'string') return one;
+    const tenant = given.tenant ?? (await this.needs.tenantOf(one.message));
+    return tenant === undefined
+      ? 'nobody has the number they were written to'
+      : { ...one, tenant: tenantOf({ tenant }) };
+  }
+
   /** Where phone and bsuid belong to two contacts, the phone tells who wrote. */
-  async #take(one: Incoming): Promise<void> {
+  async #take(one: Owned): Promise<void> {
     const { identity } = one;
     await this.#group.add(one).catch((error: unknown) => {
       const both = identity.phone !== null && identity.bsuid !== null;
@@ -103,7 +115,7 @@ export class InboundRecorder {
     });
   }
 
-  async #flush(take: () => readonly Incoming[]): Promise<void[]> {
+  async #flush(take: () => readonly Owned[]): Promise<void[]> {
     const { clock, events, onWrite } = this.needs;
     const received = await this.database.transaction((tx) => this.#persist(tx, take(), clock.id()));
     onWrite();
@@ -115,7 +127,7 @@ export class InboundRecorder {
 
   async #persist(
     tx: Transaction,
-    all: readonly Incoming[],
+    all: readonly Owned[],
     token: string,
   ): Promise<InboundReceived[]> {
     const { clock, listeners } = this.needs;
@@ -139,7 +151,7 @@ export class InboundRecorder {
     return received;
   }
 
-  async #contacts(tx: Transaction, taken: readonly Incoming[]): Promise<string[]> {
+  async #contacts(tx: Transaction, taken: readonly Owned[]): Promise<string[]> {
     const contacts: string[] = [];
     for (const tenant of [...new Set(taken.map((one) => one.tenant))].sort()) {
       const own = [...taken.entries()].filter(([, one]) => one.tenant === tenant);

@@ -2,14 +2,13 @@ import { digestId } from '../ledger/report-hash.js';
 import type { InboundMessage } from '../message/inbound-message.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Identity } from './person.js';
-import { isBsuid, tenantOf } from './person.js';
+import { isBsuid } from './person.js';
 
 /** An inbound message as the recorder takes it: fit to store, whoever parsed it. */
 export interface Incoming {
   readonly message: InboundMessage;
   /** What makes it this message and no other. */
   readonly digest: string;
-  readonly tenant: string;
   readonly identity: Identity;
   /** Epoch milliseconds; never in the time to come. */
   readonly at: number;
@@ -18,16 +17,8 @@ export interface Incoming {
 const LONGEST_TEXT = 65_536;
 const CHANNELS: readonly unknown[] = ['sms', 'whatsapp'];
 
-/**
- * @returns one line that says why nothing can be made of it (no content, no number)
- * @throws MessageValidationError where the app's tenant is none
- */
-export function incoming(
-  given: InboundMessage,
-  transport: string,
-  now: number,
-  tenantFor: (message: InboundMessage) => string,
-): Incoming | string {
+/** @returns one line that says why nothing can be made of it (no content, no number) */
+export function incoming(given: InboundMessage, transport: string, now: number): Incoming | string {
   const messageId = identifier(given.messageId);
   if (messageId === null) return 'no message id';
   const to = recipientNumber(given.to) ?? identifier(given.to);
@@ -49,7 +40,6 @@ export function incoming(
   return {
     message,
     digest: digestId(transport, given.channel, messageId),
-    tenant: tenantOf({ tenant: given.tenant ?? tenantFor(message) }),
     identity: { phone: from, bsuid, name: undefined },
     at: Math.min(sentAt?.getTime() ?? now, now),
   };

@@ -40,9 +40,29 @@ it('before a message leaves, what was seen or asked before does not count', asyn
   const { answers, reader } = slowDatabase();
   const early = reader.nobody();
   const late = reader.nobody(undefined, true);
+  await turn();
   expect(answers).toHaveLength(2);
   answers[0]!(0);
   answers[1]!(1);
   expect(await Promise.all([early, late])).toEqual([true, false]);
   expect(reader.presumesNobody()).toBe(false);
 });
+
+it('those who ask before messages leave share a look that begins after they asked', async () => {
+  const { answers, reader } = slowDatabase();
+  const first = [reader.nobody(undefined, true), reader.nobody(undefined, true)];
+  await turn();
+  const later = reader.nobody(undefined, true);
+  await turn();
+  expect(answers).toHaveLength(1);
+  answers[0]!(0);
+  expect(await Promise.all(first)).toEqual([true, true]);
+  await turn();
+  expect(answers).toHaveLength(2);
+  answers[1]!(1);
+  expect(await later).toBe(false);
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

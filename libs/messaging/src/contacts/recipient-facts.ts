@@ -31,6 +31,14 @@ const MOST_SHARED = 2_000;
 export class RecipientFactsReader {
   readonly #statements;
   readonly #shared;
+  /** Who asks while one looks waits for the next look: it begins after they asked. */
+  readonly #looks = new GroupCommit<undefined, boolean>(
+    async (take) => {
+      const askers = take();
+      return Array(askers.length).fill(await this.#look());
+    },
+    { maxItems: Infinity, isItemError: () => false },
+  );
   #nobodyUntil = -Infinity;
   #somebody = false;
   #written = 0;
@@ -77,7 +85,7 @@ export class RecipientFactsReader {
     if (!fresh && this.presumesNobody()) return true;
     // What a transaction sees is its own.
     if (sql) return this.#seesNobody(sql);
-    if (fresh) return this.#look();
+    if (fresh) return this.#looks.add(undefined);
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });

@@ -3,6 +3,7 @@ import type { Page } from '../message/views.js';
 import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
 import type { Columns } from '../ledger/dialect.js';
 import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import { REFUSED } from './consents.js';
 import type { SuppressionEntry } from './contact.js';
 
 const SUPPRESSION = {
@@ -30,9 +31,14 @@ export class Suppressions {
     const { dialect } = database;
     this.#rows = dialect.rows(SUPPRESSION);
     this.#numbers = dialect.rows({ v_recipient: 'key' });
+    // What only stands for a refusal is lifted by the next yes; what else is said of the number is not.
     this.#insert = `INSERT INTO messaging_suppression (tenant, recipient, channel, reason, at)
       SELECT v_tenant, v_recipient, v_channel, v_reason, v_at FROM ${this.#rows.sql} WHERE 1 = 1
-      ${dialect.ignoreConflict('messaging_suppression', 'recipient')}`;
+      ${dialect.onConflict(
+        'tenant, recipient, channel',
+        `reason = CASE WHEN messaging_suppression.reason = '${REFUSED}' THEN new.reason
+          ELSE messaging_suppression.reason END`,
+      )}`;
   }
 
   async add(

@@ -2,6 +2,8 @@ import type { ReportedStatus } from './status.js';
 
 /** One delivery report as a parser or a poll yields it, before it is matched with a message. */
 export interface DeliveryReport {
+  /** Our id of the submission, where the provider was asked by it or gives it back. */
+  readonly submissionId?: string | undefined;
   /** The provider's reference of the submission, where it gives one. */
   readonly reference: string | null;
   /** The provider's id of this one message, where it gives one. */

@@ -9,8 +9,11 @@ export type ConsentReader = (
 
 /** How messages that people write to us are taken. */
 export interface InboundOptions {
-  /** Whose message it is, where the transport does not say. @default '' */
-  readonly tenant?: (message: InboundMessage) => string;
+  /**
+   * Whose message it is, where the transport does not say; `undefined`: nobody's, it is left out and
+   * logged. Where it throws nothing is taken, and the sender comes again. @default ''
+   */
+  readonly tenant?: (message: InboundMessage) => string | undefined | Promise<string | undefined>;
   /** STOP and START. @default `consentWords()`, the words of several languages */
   readonly consent?: ConsentReader;
   /** What is answered, once, to somebody whose word has just changed their consent. @default nothing */

@@ -46,11 +46,6 @@ export interface SentSubmission {
   readonly firstSentAt: Date;
 }
 
-/** A report found by polling, with the submission it belongs to where only that is known. */
-export interface FetchedReport extends DeliveryReport {
-  readonly submissionId?: string;
-}
-
 /** Where a transport that hears of deliveries by itself (a socket, a simulation) hands them in; resolves after the commit. */
 export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
@@ -78,6 +73,8 @@ export interface MessageTransport {
   readonly capabilities: TransportCapabilities;
   /**
    * Hand one submission over. Resolves only when the provider said it has it.
+   * @param signal tells to give up; submissions that start together share it, so take your listener off
+   * once yours has ended
    * @throws a {@link SubmitFailure} that says what is known; anything else counts as uncertain.
    */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
@@ -85,7 +82,7 @@ export interface MessageTransport {
   fetchReports?(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
-  ): Promise<readonly FetchedReport[]>;
+  ): Promise<readonly DeliveryReport[]>;
   /** Called once before the first submission. */
   listen?(sink: ReportSink, inbound?: InboundSink): void;
 }

@@ -77,6 +77,11 @@ export interface MessagingOptions {
   /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
   readonly migrate?: boolean;
   /**
+   * PostgreSQL plans what the ledger says often once for each connection, not each time. Where a pooler
+   * keeps statements from being kept, that is noticed and ends. @default true
+   */
+  readonly preparedStatements?: boolean;
+  /**
    * Dispatch in this process, and do the jobs; false: only accept, and wake whoever dispatches through
    * the engine. @default true
    */

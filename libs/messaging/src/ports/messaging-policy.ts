@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { Channel, MessageContent } from '../message/message.js';
 
 /** What is known of a recipient, read for the whole slice at once. Times in epoch milliseconds. */
@@ -37,6 +38,11 @@ export interface PolicySlice {
   readonly items: readonly PolicyItem[];
   /** Epoch milliseconds by the module's clock. */
   readonly now: number;
+  /**
+   * Of the caller's transaction, at `send()` within one: what reads the same database reads through it.
+   * Callers who each hold a connection and wait for a second one wait for each other.
+   */
+  readonly manager?: EntityManager;
 }
 
 export type Verdict =

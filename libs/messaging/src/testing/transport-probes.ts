@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { SubmitFailure } from '../message/failures.js';
-import type { FetchedReport, MessageTransport, Submission } from '../ports/message-transport.js';
+import type { MessageTransport, Submission } from '../ports/message-transport.js';
 
 /** The failure, which must say its meaning and name nobody. */
 export async function failureOf(
@@ -25,7 +25,7 @@ export async function polled(
   transport: MessageTransport,
   { id, channel, recipients, firstSentAt }: Submission,
   reference: string | null,
-): Promise<readonly FetchedReport[]> {
+): Promise<readonly DeliveryReport[]> {
   const query = [{ submissionId: id, channel, reference, recipients, firstSentAt }];
   for (;;) {
     const reports = (await transport.fetchReports?.(query, new AbortController().signal)) ?? [];
@@ -57,7 +57,7 @@ export function listenTo(transport: MessageTransport, before: () => void = () =>
 /** Whether what was polled is pushed as well, word for word, if not yet then within two seconds: `read` comes after everybody's `delivered`. */
 export async function heardAll(
   heard: readonly DeliveryReport[],
-  polled: readonly FetchedReport[],
+  polled: readonly DeliveryReport[],
 ): Promise<boolean> {
   const wanted = polled.map(({ submissionId: _of, ...report }) => JSON.stringify(report));
   for (let tries = 0; tries < 200; tries++) {

@@ -1,5 +1,7 @@
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
 import { fieldMapParser } from '../field-map.parser.js';
+import { inboundMapParser } from '../inbound-map.parser.js';
 
 /**
  * Africa's Talking's delivery reports: a form per status of one message, without a time. Its `Failed`
@@ -9,6 +11,7 @@ import { fieldMapParser } from '../field-map.parser.js';
  */
 export function africasTalkingParser(): DeliveryReportParser {
   return fieldMapParser({
+    except: 'text',
     messageId: 'id',
     recipient: 'phoneNumber',
     status: 'status',
@@ -21,5 +24,22 @@ export function africasTalkingParser(): DeliveryReportParser {
       rejected: 'rejected',
     },
     errorCode: 'failureReason',
+  });
+}
+
+/**
+ * What people wrote to an Africa's Talking number or short code: a form. Its `date` has no zone and is left
+ * alone.
+ *
+ * @see https://developers.africastalking.com/docs/sms/notifications
+ */
+export function africasTalkingInboundParser(): InboundParser {
+  return inboundMapParser({
+    except: 'status',
+    messageId: 'id',
+    from: 'from',
+    to: 'to',
+    text: 'text',
+    time: 'date',
   });
 }

@@ -1,5 +1,10 @@
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
 import { fieldMapParser } from '../field-map.parser.js';
+import { inboundMapParser } from '../inbound-map.parser.js';
+
+/** Where One API lists what came in, by its kind. */
+const ONE_API_MESSAGES = ['event.moText', 'event.moMedia', 'event.moLocation'];
 
 /**
  * Clickatell's status callbacks: of the platform's REST API (one flat JSON) and of One API (a list
@@ -11,6 +16,7 @@ import { fieldMapParser } from '../field-map.parser.js';
 export function clickatellParser(): DeliveryReportParser {
   return fieldMapParser({
     entries: 'event.messageStatusUpdate',
+    except: ['replyMessageId', ...ONE_API_MESSAGES],
     messageId: 'messageId',
     recipient: 'to',
     status: 'status',
@@ -35,6 +41,28 @@ export function clickatellParser(): DeliveryReportParser {
     },
     errorCode: 'statusCode',
     noError: ['2', '3', '4', '5', '6'],
+    time: 'timestamp',
+    timeFormat: 'epoch-milliseconds',
+  });
+}
+
+/**
+ * What people wrote to a Clickatell number: the platform's reply callback (flat) and One API's, SMS or
+ * WhatsApp; times are milliseconds.
+ *
+ * @see https://www.clickatell.com/developers/api-documentation/rest-api-reply-callback/
+ * @see https://www.clickatell.com/developers/api-documentation/one-api-received-message-callback/
+ */
+export function clickatellInboundParser(): InboundParser {
+  return inboundMapParser({
+    entries: ONE_API_MESSAGES,
+    except: ['status', 'event.messageStatusUpdate'],
+    messageId: ['replyMessageId', 'messageId'],
+    from: ['fromNumber', 'from'],
+    to: ['toNumber', 'to'],
+    text: ['text', 'content'],
+    media: ['contentType', 'files'],
+    channel: 'channel',
     time: 'timestamp',
     timeFormat: 'epoch-milliseconds',
   });

@@ -1,5 +1,7 @@
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
 import { fieldMapParser } from '../field-map.parser.js';
+import { inboundMapParser } from '../inbound-map.parser.js';
 
 /**
  * Infobip's delivery reports: up to a hundred `results` in one JSON. The group decides, but for
@@ -11,6 +13,7 @@ import { fieldMapParser } from '../field-map.parser.js';
 export function infobipParser(): DeliveryReportParser {
   return fieldMapParser({
     entries: 'results',
+    except: 'receivedAt',
     reference: 'bulkId',
     messageId: 'messageId',
     recipient: 'to',
@@ -26,5 +29,24 @@ export function infobipParser(): DeliveryReportParser {
     errorCode: 'error.name',
     noError: ['NO_ERROR'],
     time: 'doneAt',
+  });
+}
+
+/**
+ * What people wrote to an Infobip number, SMS or WhatsApp: up to a hundred `results` in one JSON.
+ *
+ * @see https://www.infobip.com/docs/api/channels/sms/inbound-sms/receive-inbound-sms-messages
+ * @see https://www.infobip.com/docs/api/channels/whatsapp/receive-whatsapp-messages
+ */
+export function infobipInboundParser(): InboundParser {
+  return inboundMapParser({
+    entries: 'results',
+    except: 'status',
+    messageId: 'messageId',
+    from: 'from',
+    to: 'to',
+    text: ['text', 'message.text', 'message.title'],
+    channel: 'integrationType',
+    time: 'receivedAt',
   });
 }

@@ -1,5 +1,7 @@
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
 import { fieldMapParser } from '../field-map.parser.js';
+import { inboundMapParser } from '../inbound-map.parser.js';
 
 /**
  * Plivo's message status callbacks: form or query. Its times have no zone, and are left alone.
@@ -8,6 +10,7 @@ import { fieldMapParser } from '../field-map.parser.js';
  */
 export function plivoParser(): DeliveryReportParser {
   return fieldMapParser({
+    except: ['Text', 'Body', 'ContentType'],
     messageId: 'MessageUUID',
     recipient: 'To',
     status: 'Status',
@@ -22,5 +25,21 @@ export function plivoParser(): DeliveryReportParser {
     },
     errorCode: 'ErrorCode',
     noError: ['000'],
+  });
+}
+
+/**
+ * What people wrote to a Plivo number, SMS, MMS or WhatsApp: form or query, without a time.
+ *
+ * @see https://www.plivo.com/docs/messaging/api/message/handling-incoming
+ */
+export function plivoInboundParser(): InboundParser {
+  return inboundMapParser({
+    except: 'Status',
+    messageId: 'MessageUUID',
+    from: 'From',
+    to: 'To',
+    text: ['Text', 'Body'],
+    channel: 'Type',
   });
 }

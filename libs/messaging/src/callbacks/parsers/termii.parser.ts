@@ -1,5 +1,7 @@
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
 import { fieldMapParser } from '../field-map.parser.js';
+import { inboundMapParser } from '../inbound-map.parser.js';
 
 /**
  * Termii's outbound events: JSON; the status may carry a sentence behind a bar
@@ -20,5 +22,23 @@ export function termiiParser(): DeliveryReportParser {
       'message failed': 'failed',
       'dnd active on phone number': 'rejected',
     },
+  });
+}
+
+/**
+ * Termii's inbound events: JSON, signed as the outbound ones are. `channel` is the route, or `whatsapp`.
+ *
+ * @see https://developer.termii.com/incoming
+ */
+export function termiiInboundParser(): InboundParser {
+  return inboundMapParser({
+    only: { type: 'inbound' },
+    messageId: 'message_id',
+    from: 'sender',
+    to: 'receiver',
+    text: 'message',
+    channel: 'channel',
+    channels: { whatsapp: 'whatsapp', generic: 'sms', dnd: 'sms', sms: 'sms', 'number api': 'sms' },
+    time: 'received_at',
   });
 }

@@ -1,5 +1,7 @@
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
 import { fieldMapParser } from '../field-map.parser.js';
+import { inboundMapParser } from '../inbound-map.parser.js';
 
 /**
  * Twilio's status callbacks: a form per status of one message, named by its SID, without a time.
@@ -8,6 +10,7 @@ import { fieldMapParser } from '../field-map.parser.js';
  */
 export function twilioParser(): DeliveryReportParser {
   return fieldMapParser({
+    except: 'Body',
     messageId: ['MessageSid', 'SmsSid'],
     recipient: 'To',
     status: ['MessageStatus', 'SmsStatus'],
@@ -24,5 +27,21 @@ export function twilioParser(): DeliveryReportParser {
       canceled: 'failed',
     },
     errorCode: 'ErrorCode',
+  });
+}
+
+/**
+ * What people wrote to a Twilio number: a form, without a time. `whatsapp:` in front of the addresses says
+ * WhatsApp; other channels' messages are passed over.
+ *
+ * @see https://www.twilio.com/docs/messaging/guides/webhook-request
+ */
+export function twilioInboundParser(): InboundParser {
+  return inboundMapParser({
+    except: 'MessageStatus',
+    messageId: ['MessageSid', 'SmsMessageSid', 'SmsSid'],
+    from: 'From',
+    to: 'To',
+    text: 'Body',
   });
 }

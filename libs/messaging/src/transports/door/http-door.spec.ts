@@ -141,7 +141,8 @@ describe('HttpDoor', () => {
     await send(made({ headers: { common: { 'x-tenant': 't1' } } }));
     expect(service.requests[0]?.headers['x-tenant']).toBe('t1');
     service.answer(() => undefined);
-    const late = send(made({ timeout: 20 }));
+    // Long enough for a busy machine to connect.
+    const late = send(made({ timeout: 500 }));
     await expect(late).rejects.toBeInstanceOf(UncertainFailure);
     await expect(late).rejects.toMatchObject({ code: 'timeout' });
   });
@@ -217,6 +218,28 @@ describe('HttpDoor', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(service.accepted.size).toBe(100);
     expect(sockets.size).toBeLessThanOrEqual(4);
+  });
+
+  it('a signal ends all that still run under it, and none of those that ended before', async () => {
+    const door = new HttpDoor(made(), service.url, 8);
+    doors.push(door);
+    const giveUp = new AbortController();
+    await expect(door.send(request, giveUp.signal)).resolves.toMatchObject({ status: 200 });
+    let held = 0;
+    const allHeld = new Promise<void>((resolve) => {
+      service.answer(() => void (++held === 6 && resolve()));
+    });
+    const running = Array.from({ length: 5 }, () => door.send(request, giveUp.signal));
+    const elsewhere = new AbortController();
+    const other = door.send(request, elsewhere.signal);
+    const ended = Promise.allSettled(running);
+    await allHeld;
+    giveUp.abort();
+    for (const { reason } of (await ended) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({ code: 'aborted' });
+    await expect(door.send(request, giveUp.signal)).rejects.toMatchObject({ code: 'not_sent' });
+    elsewhere.abort();
+    await expect(other).rejects.toMatchObject({ code: 'aborted' });
   });
 
   it('a closed door sends nothing more', async () => {

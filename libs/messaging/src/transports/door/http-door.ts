@@ -4,7 +4,7 @@ import { firstValueFrom } from 'rxjs';
 import { hasOwnRequest, hasOwnWay, isUntouched } from './http-service-state.js';
 import { networkFailure } from './network-failure.js';
 import { undiciAdapter } from './undici.adapter.js';
-import { type ExchangeTrace, UndiciClient } from './undici.client.js';
+import { type ExchangeTrace, type HttpRequest, UndiciClient } from './undici.client.js';
 
 export interface DoorRequest {
   readonly method: 'GET' | 'POST';
@@ -56,9 +56,10 @@ export class HttpDoor {
   async send(request: DoorRequest, signal: AbortSignal): Promise<DoorAnswer> {
     const trace: ExchangeTrace = { reach: 'untried' };
     try {
-      return isUntouched(this.http)
-        ? await this.#direct(request, signal, trace)
-        : await this.#throughHttpService(request, signal, trace);
+      if (!isUntouched(this.http)) return await this.#throughHttpService(request, signal, trace);
+      const answer = await this.#client.exchange(this.#direct(request), signal, trace);
+      const { status, headers, body } = answer;
+      return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(body), text: body };
     } catch (error) {
       // The error at hand may hold the request, credential included: it ends here.
       throw networkFailure({ code: codeOf(error), reach: trace.reach, aborted: abortOf(signal) });
@@ -70,24 +71,15 @@ export class HttpDoor {
     return this.#client.close(1_000);
   }
 
-  async #direct(
-    request: DoorRequest,
-    signal: AbortSignal,
-    trace: ExchangeTrace,
-  ): Promise<DoorAnswer> {
-    const { status, headers, body } = await this.#client.exchange(
-      {
-        method: request.method,
-        origin: this.#origin,
-        path: this.#basePath + request.path,
-        headers: request.headers,
-        body: typeof request.body === 'string' ? request.body : JSON.stringify(request.body),
-        maxBytes: request.maxBytes,
-      },
-      signal,
-      trace,
-    );
-    return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(body), text: body };
+  #direct({ method, path, headers, body, maxBytes }: DoorRequest): HttpRequest {
+    return {
+      method,
+      origin: this.#origin,
+      path: this.#basePath + path,
+      headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      maxBytes,
+    };
   }
 
   async #throughHttpService(

@@ -41,6 +41,8 @@ export interface ExchangeTrace {
 export class UndiciClient {
   readonly #connecting = new Set<Socket>();
   readonly #agent: Agent;
+  /** Exchanges by the signal that ends them: one may watch hundreds, and is listened to once. */
+  readonly #watched = new WeakMap<AbortSignal, Set<ExchangeHandler>>();
 
   constructor(connections: number) {
     const open = buildConnector({ timeout: CONNECT_TIMEOUT });
@@ -60,20 +62,28 @@ export class UndiciClient {
 
   exchange(request: HttpRequest, signal: AbortSignal, trace: ExchangeTrace): Promise<HttpAnswer> {
     trace.reach = 'unsent';
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
-      const handler = new ExchangeHandler(request.maxBytes, signal, trace, resolve, reject);
-      if (!handler.aborted)
-        this.#agent.dispatch(
-          {
-            origin: request.origin,
-            path: request.path,
-            method: request.method,
-            headers: request.headers,
-            body: request.body ?? null,
-          },
-          handler,
-        );
+      const under = this.#under(signal);
+      const handler = new ExchangeHandler(request.maxBytes, under, trace, resolve, reject);
+      under.add(handler);
+      const { origin, path, method, headers, body = null } = request;
+      this.#agent.dispatch({ origin, path, method, headers, body }, handler);
     });
+  }
+
+  #under(signal: AbortSignal): Set<ExchangeHandler> {
+    const known = this.#watched.get(signal);
+    if (known) return known;
+    const exchanges = new Set<ExchangeHandler>();
+    this.#watched.set(signal, exchanges);
+    const abort = () => {
+      for (const exchange of exchanges) exchange.abort(signal.reason);
+    };
+    // Whoever listens besides is no leak.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', abort, { once: true });
+    return exchanges;
   }
 
   /** Lets running exchanges end for at most `grace` milliseconds, then cuts them. */
@@ -89,7 +99,7 @@ export class UndiciClient {
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
-  aborted = false;
+  #aborted = false;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: HttpAnswer['headers'] = {};
@@ -98,30 +108,24 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly maxBytes: number,
-    private readonly signal: AbortSignal,
+    /** Where it is until it has ended. */
+    private readonly watched: Set<ExchangeHandler>,
     private readonly trace: ExchangeTrace,
     private readonly resolve: (answer: HttpAnswer) => void,
     private readonly reject: (error: unknown) => void,
-  ) {
-    if (signal.aborted) this.#abort();
-    else {
-      // One signal may watch a whole lane's requests; that many listeners are no leak.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', this.#abort);
-    }
-  }
+  ) {}
 
-  readonly #abort = (): void => {
-    this.aborted = true;
+  abort(reason: unknown): void {
+    this.#aborted = true;
     this.#done();
-    this.reject(this.signal.reason);
+    this.reject(reason);
     this.#controller?.abort(new Error('aborted'));
-  };
+  }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown, the error takes the request off the queue; controller.abort() would take a healthy
     // connection with it.
-    if (this.aborted) throw new Error('aborted');
+    if (this.#aborted) throw new Error('aborted');
     this.#controller = controller;
     this.trace.reach = 'sent';
   }
@@ -167,6 +171,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   #done(): void {
-    this.signal.removeEventListener('abort', this.#abort);
+    this.watched.delete(this);
   }
 }

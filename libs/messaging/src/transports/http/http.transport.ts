@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { DeliveryReport } from '../../message/delivery-report.js';
 import { PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import type {
-  FetchedReport,
   MessageTransport,
   SentSubmission,
   Submission,
@@ -97,7 +97,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   async fetchReports(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
-  ): Promise<readonly FetchedReport[]> {
+  ): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
     const whatsApp = submissions.filter(({ channel }) => channel === 'whatsapp');
     const others = submissions.filter(({ channel }) => channel !== 'whatsapp');
@@ -108,7 +108,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   async #fetchSms(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
-  ): Promise<readonly FetchedReport[]> {
+  ): Promise<readonly DeliveryReport[]> {
     const get = async (path: string) => {
       const answer = await this.#door.send(
         {

@@ -1,6 +1,7 @@
+import type { DeliveryReport } from '../../message/delivery-report.js';
 import { readDeliveryReport } from '../../message/wire-report.js';
 import { PermanentFailure } from '../../message/failures.js';
-import type { FetchedReport, SentSubmission } from '../../ports/message-transport.js';
+import type { SentSubmission } from '../../ports/message-transport.js';
 
 /** `GET` of one page; throws a SubmitFailure. */
 export type GetPage = (path: string) => Promise<unknown>;
@@ -15,7 +16,7 @@ const CONCURRENCY = 4;
 const MAX_QUERY = 6000;
 
 export interface PollResult {
-  readonly reports: readonly FetchedReport[];
+  readonly reports: readonly DeliveryReport[];
   /** Items that could not be read. */
   readonly unreadable: number;
 }
@@ -34,7 +35,7 @@ interface ReportList {
  * refusal is thrown.
  */
 export class ReportPoll {
-  readonly #reports: FetchedReport[] = [];
+  readonly #reports: DeliveryReport[] = [];
   readonly #byReference = new Map<string, string>();
   #unreadable = 0;
   #refusal: PermanentFailure | undefined;

@@ -1,9 +1,9 @@
+import type { DeliveryReport } from '../../message/delivery-report.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import type { MessageContent } from '../../message/message.js';
 import { identifier, own, word } from '../../message/report-fields.js';
 import { readDeliveryReport } from '../../message/wire-report.js';
 import type {
-  FetchedReport,
   SentSubmission,
   Submission,
   SubmissionAccepted,
@@ -51,8 +51,8 @@ export class WhatsAppWire {
   }
 
   /** One request each: there is no list to ask. Those whose id was never learned cannot be asked after. */
-  async fetch(submissions: readonly SentSubmission[], now: number): Promise<FetchedReport[]> {
-    const reports: FetchedReport[] = [];
+  async fetch(submissions: readonly SentSubmission[], now: number): Promise<DeliveryReport[]> {
+    const reports: DeliveryReport[] = [];
     const asked = submissions.values();
     const reader = async (): Promise<void> => {
       for (const submission of asked) {
@@ -67,7 +67,7 @@ export class WhatsAppWire {
   async #report(
     { submissionId, reference, recipients }: SentSubmission,
     now: number,
-  ): Promise<FetchedReport | undefined> {
+  ): Promise<DeliveryReport | undefined> {
     if (reference === null) return undefined;
     const path = `${PATH}/messages/${encodeURIComponent(reference)}`;
     let answer: unknown;

@@ -1,3 +1,4 @@
+import type { DeliveryReport } from '../../message/delivery-report.js';
 import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
@@ -6,7 +7,6 @@ import type {
   DeliveryReportParser,
   ParsedReports,
 } from '../../ports/delivery-report-parser.js';
-import type { FetchedReport } from '../../ports/message-transport.js';
 
 /**
  * Reads what Kannel calls a report address with. Its status is one bit:
@@ -32,7 +32,7 @@ export class KannelReportParser implements DeliveryReportParser {
       return { reports: [], errors: ['no submission, recipient or status'] };
     const answer = own(query, 'answer');
     const words = wordsOf(typeof answer === 'string' ? answer : '');
-    const report: FetchedReport = {
+    const report: DeliveryReport = {
       submissionId,
       reference: submissionId,
       messageId: identifier(own(query, 'id')),

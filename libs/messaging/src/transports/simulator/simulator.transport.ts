@@ -1,7 +1,7 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
+import type { DeliveryReport } from '../../message/delivery-report.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import type {
-  FetchedReport,
   InboundSink,
   MessageTransport,
   ReportSink,
@@ -109,9 +109,9 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   }
 
   /** Knows every submission it could have accepted; a report is found once its time has come. */
-  fetchReports(submissions: readonly SentSubmission[]): Promise<readonly FetchedReport[]> {
+  fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
-    const reports: FetchedReport[] = [];
+    const reports: DeliveryReport[] = [];
     for (const { submissionId, channel, recipients, firstSentAt } of submissions)
       for (const to of recipients) {
         const one = simulatedRecipient(submissionId, to, firstSentAt, channel);

@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { UnreadableCallbackError } from './callback-entries.js';
+import { callbackRequest } from './callback-request.fixture.js';
+import { inboundMapParser } from './inbound-map.parser.js';
+
+const parser = inboundMapParser({
+  entries: 'list',
+  only: { kind: 'message' },
+  except: 'status',
+  messageId: ['id', 'meta.id'],
+  from: ['from', 'sender.number'],
+  bsuid: 'user',
+  to: 'to',
+  text: ['text', 'content'],
+  media: 'image',
+  channel: 'via',
+  time: 'at',
+  timeFormat: 'epoch-seconds',
+});
+const parse = (body: unknown) => parser.parse(callbackRequest({ body }));
+const FROM = '2348012345678';
+const TO = '2348000000001';
+const whole = { id: 'm1', from: FROM, to: TO, text: 'Hi', at: 1_767_225_600 };
+const one = (entry: object) => {
+  const { messages, errors } = parse({ ...whole, ...entry });
+  expect(errors).toEqual([]);
+  return messages[0];
+};
+
+describe('inboundMapParser', () => {
+  it('reads one, many, lists inside, and the query of a GET', () => {
+    const message = {
+      messageId: 'm1',
+      channel: 'sms',
+      from: FROM,
+      bsuid: null,
+      to: TO,
+      text: 'Hi',
+      sentAt: new Date(1_767_225_600_000),
+    };
+    for (const body of [whole, [whole], { list: [whole] }, { list: whole }])
+      expect(parse(body)).toEqual({ messages: [message], errors: [] });
+    const query = { ...whole, at: '1767225600' };
+    expect(parser.parse(callbackRequest({ method: 'GET', query })).messages).toEqual([message]);
+  });
+
+  it('knows who wrote by number, however written, by user id, or by both', () => {
+    expect(one({ from: '+234 801-234 5678' })).toMatchObject({ from: FROM, bsuid: null });
+    expect(one({ from: undefined, sender: { number: 2348012345678 } })).toMatchObject({
+      from: FROM,
+    });
+    expect(one({ user: 'NG.123' })).toMatchObject({ from: FROM, bsuid: 'NG.123' });
+    expect(one({ from: undefined, user: 'NG.123' })).toMatchObject({ from: null, bsuid: 'NG.123' });
+    expect(one({ from: 'NG.ENT.13491208655302741918' })).toMatchObject({
+      from: null,
+      bsuid: 'NG.ENT.13491208655302741918',
+    });
+  });
+
+  it('was written to a number, a short code or a name of ours', () => {
+    for (const [to, ours] of [
+      [`+${TO}`, TO],
+      [22_384, '22384'],
+      ['ACME', 'ACME'],
+      [`whatsapp:+${TO}`, TO],
+    ])
+      expect(one({ to })?.to).toBe(ours);
+  });
+
+  it('the channel stands in front of the address, or in a field; it is an SMS where nothing says it', () => {
+    const channels = [{}, { via: 'SMS' }, { via: 'mms' }, { via: ' WhatsApp ' }].map(
+      (entry) => one(entry)?.channel,
+    );
+    expect(channels).toEqual(['sms', 'sms', 'sms', 'whatsapp']);
+    expect(one({ from: `whatsapp:+${FROM}`, via: 'sms' })).toMatchObject({
+      channel: 'whatsapp',
+      from: FROM,
+    });
+    expect(one({ from: 'whatsapp:NG.123' })).toMatchObject({ from: null, bsuid: 'NG.123' });
+  });
+
+  it('passes over what is no message, and other channels’', () => {
+    for (const other of [
+      { kind: 'report' },
+      { status: 'delivered' },
+      { via: 'viber' },
+      { from: `messenger:${FROM}` },
+    ])
+      expect(parse([{ ...whole, ...other }])).toEqual({ messages: [], errors: [] });
+    expect(parse({ status: 'delivered', list: [whole] })).toEqual({ messages: [], errors: [] });
+  });
+
+  it('media are no text, nor is nothing', () => {
+    expect(one({ content: 'more' })?.text).toBe('Hi');
+    expect(one({ text: '', content: 'more' })?.text).toBe('more');
+    expect(one({ text: { body: 'x' } })?.text).toBeNull();
+    expect(one({ text: undefined })?.text).toBeNull();
+    expect(one({ image: 'image/jpeg', text: 'aGVsbG8=' })?.text).toBeNull();
+  });
+
+  it('an entry without id, writer or number of ours is told, and fails no other', () => {
+    const bad = [
+      { ...whole, id: undefined },
+      { ...whole, id: { a: 1 } },
+      { ...whole, id: 2 ** 60 },
+      { ...whole, from: 'somebody' },
+      { ...whole, from: 'whatsapp:' },
+      { ...whole, to: { number: TO } },
+      { ...whole, to: '\0' },
+      null,
+      [],
+      FROM,
+      JSON.parse(`{"__proto__":{"id":"m","from":"${FROM}","to":"${TO}"}}`) as unknown,
+    ];
+    const { messages, errors } = parse([...bad, whole]);
+    expect(messages).toHaveLength(1);
+    expect(errors).toHaveLength(bad.length);
+    expect(errors.join()).not.toContain(FROM);
+  });
+
+  it.each([{}, '', 'text', 5, null, undefined])('%j is no callback', (body) => {
+    expect(() => parse(body)).toThrow(UnreadableCallbackError);
+  });
+
+  it('a map that cannot work fails at boot', () => {
+    const map = { messageId: 'id', from: 'from', to: 'to' };
+    for (const [field, name] of [
+      ['messageId', undefined],
+      ['from', ''],
+      ['to', []],
+    ] as const)
+      expect(() => inboundMapParser({ ...map, [field]: name })).toThrow(`fields.${field}: must`);
+  });
+
+  it('whatever comes, it yields messages that name an id, a writer and a number', () => {
+    const field = fc.constantFrom('id', 'from', 'to', 'text', 'via', 'at', 'list', 'user', 'image');
+    const value = fc.oneof(fc.jsonValue(), fc.constantFrom(FROM, `whatsapp:+${FROM}`, 'NG.1', 7));
+    const entry = fc.dictionary(field, value, { minKeys: 1 });
+    fc.assert(
+      fc.property(
+        fc.oneof(entry, fc.array(entry), fc.record({ list: fc.array(entry) })),
+        (body) => {
+          const { messages, errors } = parse(body);
+          for (const { messageId, from, bsuid, to } of messages) {
+            expect(messageId).toMatch(/./);
+            expect(to).toMatch(/./);
+            expect(from ?? bsuid).toMatch(/./);
+          }
+          expect(errors.join()).not.toContain(FROM);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { TestingModule } from '@nestjs/testing';
+import { ContactsService, simulator, WhatsAppService } from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { bootApp } from '../policy/policy-app.js';
+
+const FROM = '2348000000001';
+
+describeEachDatabase('accepted here, dispatched elsewhere: the outcome on WhatsApp', (database) => {
+  let accepting: TestingModule;
+  let dispatching: TestingModule;
+  let whatsApp: WhatsAppService;
+  let next = 0;
+
+  const send = async (digits: string) => {
+    const to = `23480${6_000 + next++}${digits}`;
+    await accepting.get(ContactsService).optIn(to, { channel: 'whatsapp', source: 'test' });
+    return whatsApp.sendTemplate({ to, template: 'hello', language: 'en', category: 'utility' });
+  };
+
+  beforeAll(async () => {
+    const options = {
+      transport: simulator({
+        reportDelay: 1,
+        rateCard: { currency: 'NGN', whatsapp: { utility: '6.7' } },
+      }),
+      whatsapp: { from: FROM },
+    };
+    accepting = await bootApp(database.options(), { ...options, dispatch: false });
+    dispatching = await bootApp(database.options(), options);
+    whatsApp = accepting.get(WhatsAppService);
+  });
+  afterAll(async () => {
+    await accepting.close();
+    await dispatching.close();
+  });
+
+  it('is told in the process that accepted, whole, for as many as wait', async () => {
+    const receipts = await Promise.all(['0000', '9903', '0000'].map(send));
+    const outcomes = await Promise.all(receipts.map((one) => one.outcome({ timeout: '60s' })));
+    expect(outcomes.map(({ status }) => status === 'rejected')).toEqual([false, true, false]);
+    expect(outcomes[0]).toMatchObject({
+      id: `${receipts[0]!.id}-0`,
+      providerId: expect.stringMatching(/^wamid\./),
+      category: 'utility',
+      cost: '6.7',
+      currency: 'NGN',
+      sender: FROM,
+    });
+    expect(outcomes[1]).toMatchObject({ errorCode: 'destination_refused', cost: null });
+  });
+
+  it('a key that both were given is one message, and one outcome', async () => {
+    const to = `23480${6_000 + next++}0000`;
+    await accepting.get(ContactsService).optIn(to, { channel: 'whatsapp', source: 'test' });
+    const outcomes = await Promise.all(
+      [accepting, dispatching].map(async (app) => {
+        const message = { to, template: 'hello', language: 'en' };
+        const options = { idempotencyKey: 'both' };
+        const receipt = await app.get(WhatsAppService).sendTemplate(message, options);
+        const { id, providerId } = await receipt.outcome({ timeout: '60s' });
+        return { id, providerId };
+      }),
+    );
+    expect(outcomes[0]?.providerId).toMatch(/^wamid\./);
+    expect(outcomes[1]).toEqual(outcomes[0]);
+  });
+});

@@ -1,0 +1,168 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  CallbackCounts,
+  ContactsService,
+  hmacSignature,
+  kannelInboundParser,
+  MessagingModule,
+  sharedSecret,
+  simulator,
+  SmsService,
+  termiiInboundParser,
+  termiiParser,
+  twilioInboundParser,
+  twilioParser,
+  twilioSignature,
+  WhatsAppService,
+} from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+
+const SECRET = 'a-secret-of-many-letters';
+const ORIGIN = 'https://app.example.com';
+const OUR_NUMBER = '2348000000001';
+
+describeEachDatabase('what people write to other providers’ numbers', (database) => {
+  let app: NestFastifyApplication;
+  let url: string;
+  let contacts: ContactsService;
+
+  beforeAll(async () => {
+    const module = await Test.createTestingModule({
+      imports: [
+        TypeOrmModule.forRoot(database.options()),
+        MessagingModule.forRoot({
+          transport: simulator(),
+          dispatch: false,
+          whatsapp: { from: OUR_NUMBER },
+          inboundPath: 'inbound',
+          callbacks: {
+            providers: {
+              twilio: {
+                parser: twilioParser(),
+                inbound: twilioInboundParser(),
+                verifier: twilioSignature({ authToken: SECRET, origin: ORIGIN }),
+              },
+              termii: {
+                parser: termiiParser(),
+                inbound: termiiInboundParser(),
+                verifier: hmacSignature({
+                  header: 'x-termii-signature',
+                  algorithm: 'sha512',
+                  secret: SECRET,
+                }),
+              },
+              kannel: {
+                inbound: kannelInboundParser(),
+                verifier: sharedSecret({ secret: SECRET }),
+              },
+            },
+          },
+        }),
+      ],
+    }).compile();
+    app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
+      rawBody: true,
+    });
+    await app.listen(0, '127.0.0.1');
+    url = `${await app.getUrl()}/inbound`;
+    contacts = app.get(ContactsService);
+  });
+  afterAll(() => app.close());
+
+  const call = async (path: string, init?: RequestInit) =>
+    (await fetch(`${url}${path}`, init)).status;
+  const post = (body: string, type: string, headers: Record<string, string>) => ({
+    method: 'POST',
+    headers: { 'content-type': type, ...headers },
+    body,
+  });
+  const twilio = async (fields: Record<string, string>, signature?: string) => {
+    const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+    const text = `${ORIGIN}/inbound/twilio${sorted.flat().join('')}`;
+    const own = createHmac('sha1', SECRET).update(text).digest('base64');
+    const body = new URLSearchParams(fields).toString();
+    return call(
+      '/twilio',
+      post(body, 'application/x-www-form-urlencoded', { 'x-twilio-signature': signature ?? own }),
+    );
+  };
+  const stateOf = async (who: string, channel: 'sms' | 'whatsapp') =>
+    (await contacts.find(who))?.consents[channel]?.state;
+
+  it('Twilio’s WhatsApp opens the window of the number written to, once proven; STOP opts out of WhatsApp alone', async () => {
+    const from = '2348012345601';
+    const whatsApp = app.get(WhatsAppService);
+    await contacts.optIn(from, { channel: 'whatsapp', source: 'test' });
+    const message = (MessageSid: string, Body: string) => ({
+      MessageSid,
+      SmsStatus: 'received',
+      NumMedia: '0',
+      From: `whatsapp:+${from}`,
+      To: `whatsapp:+${OUR_NUMBER}`,
+      Body,
+    });
+    expect(await twilio(message('SM1', 'Hi'), 'bm90IGl0cyBzaWduYXR1cmU=')).toBe(401);
+    await expect(whatsApp.sendText({ to: from, text: 'Hello' })).rejects.toMatchObject({
+      code: 'window_closed',
+    });
+    expect(await twilio(message('SM1', 'Hi'))).toBe(204);
+    expect((await whatsApp.sendText({ to: from, text: 'Hello' })).recipients).toBe(1);
+    expect(await twilio(message('SM2', 'Stop'))).toBe(204);
+    expect([await stateOf(from, 'whatsapp'), await stateOf(from, 'sms')]).toEqual([
+      'opted_out',
+      undefined,
+    ]);
+  });
+
+  it('reports and messages come in at one endpoint, and none is taken for the other', async () => {
+    const status = { MessageSid: 'SM3', MessageStatus: 'delivered', To: '+2348012345602' };
+    const before = app.get(CallbackCounts).snapshot().get('twilio')!;
+    expect(await twilio(status)).toBe(204);
+    expect(
+      await twilio({ MessageSid: 'SM4', From: '+2348012345602', To: '22384', Body: 'Hi' }),
+    ).toBe(204);
+    const after = app.get(CallbackCounts).snapshot().get('twilio')!;
+    expect([after.reports - before.reports, after.messages - before.messages]).toEqual([1, 1]);
+    expect([after.unmapped, after.unreadable]).toEqual([0, 0]);
+  });
+
+  it('Termii’s STOP opts out of SMS, by its signature', async () => {
+    const body = JSON.stringify({
+      type: 'inbound',
+      message_id: '3905204342778053556',
+      receiver: '22384',
+      sender: '2348012345603',
+      message: 'STOP',
+      received_at: new Date().toISOString(),
+      status: 'Received',
+      channel: null,
+    });
+    const signature = createHmac('sha512', SECRET).update(body).digest('hex');
+    const signed = (by: string) => post(body, 'application/json', { 'x-termii-signature': by });
+    expect(await call('/termii', signed(signature.replace(/./, 'x')))).toBe(401);
+    expect(await stateOf('2348012345603', 'sms')).toBeUndefined();
+    expect(await call('/termii', signed(signature))).toBe(204);
+    expect(await stateOf('2348012345603', 'sms')).toBe('opted_out');
+    const campaign = app.get(SmsService).send({ from: 'ACME', to: '2348012345603', body: 'Hi' });
+    await expect(campaign).rejects.toMatchObject({ code: 'opted_out' });
+  });
+
+  it('Kannel’s get-url and post-url, with a secret in the address; a repeated one counts once', async () => {
+    const from = '2348012345604';
+    const time = Math.floor(Date.now() / 1_000) - 60;
+    const query = `id=6a1c0f9e-59c5-4a0f-9d7a-2f1f3b1c7d11&from=%2B${from}&to=22384&text=T%C9%98&time=${time}`;
+    expect(await call(`/kannel/wrong?${query}`)).toBe(401);
+    expect(await call(`/kannel/${SECRET}?${query}`)).toBe(200);
+    expect(await call(`/kannel/${SECRET}?${query}`)).toBe(200);
+    const text = post('%D8%AA%D9%88%D9%82%D9%81', 'text/plain; charset="UTF-8"', {});
+    const stop = query.replace('6a1c', '7b2d').replace('T%C9%98', '%D8%AA%D9%88%D9%82%D9%81');
+    expect(await call(`/kannel/${SECRET}?${stop}`, text)).toBe(204);
+    expect(await stateOf(from, 'sms')).toBe('opted_out');
+    const contact = await contacts.find(from);
+    expect(contact?.lastInbound).toEqual({ '22384': new Date(time * 1_000) });
+  });
+});
