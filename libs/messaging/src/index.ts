@@ -3,16 +3,25 @@ import 'reflect-metadata';
 export type { ListOptions, TenantOption } from './channels/channel.service.js';
 export { SmsService } from './channels/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
-export { type FieldMap, type FieldName, fieldMapParser } from './callbacks/field-map.parser.js';
+export type { EntryMap, FieldName, TimeFormat } from './callbacks/callback-fields.js';
+export { type FieldMap, fieldMapParser } from './callbacks/field-map.parser.js';
+export { type InboundMap, inboundMapParser } from './callbacks/inbound-map.parser.js';
 export { InterfaceInboundParser } from './callbacks/interface-inbound.parser.js';
 export { InterfaceReportParser } from './callbacks/interface.parser.js';
-export { africasTalkingParser } from './callbacks/parsers/africas-talking.parser.js';
-export { clickatellParser } from './callbacks/parsers/clickatell.parser.js';
-export { infobipParser } from './callbacks/parsers/infobip.parser.js';
-export { plivoParser } from './callbacks/parsers/plivo.parser.js';
-export { termiiParser } from './callbacks/parsers/termii.parser.js';
-export { twilioParser } from './callbacks/parsers/twilio.parser.js';
-export { vonageParser } from './callbacks/parsers/vonage.parser.js';
+export {
+  africasTalkingInboundParser,
+  africasTalkingParser,
+} from './callbacks/parsers/africas-talking.parser.js';
+export {
+  clickatellInboundParser,
+  clickatellParser,
+} from './callbacks/parsers/clickatell.parser.js';
+export { infobipInboundParser, infobipParser } from './callbacks/parsers/infobip.parser.js';
+export { kannelInboundParser } from './callbacks/parsers/kannel-inbound.parser.js';
+export { plivoInboundParser, plivoParser } from './callbacks/parsers/plivo.parser.js';
+export { termiiInboundParser, termiiParser } from './callbacks/parsers/termii.parser.js';
+export { twilioInboundParser, twilioParser } from './callbacks/parsers/twilio.parser.js';
+export { vonageInboundParser, vonageParser } from './callbacks/parsers/vonage.parser.js';
 export { StandardWebhooksVerifier } from './callbacks/standard-webhooks.verifier.js';
 export { type BasicAuthOptions, basicAuth } from './callbacks/verifiers/basic-auth.verifier.js';
 export {
@@ -58,6 +67,7 @@ export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
+export { type BulkStatements, bulkStatementsOf } from './ledger/bulk-statements.js';
 export type { LaneHealth } from './ledger/lane-queues.js';
 export { MigrationLockedError } from './ledger/migrator.js';
 export type {
@@ -157,7 +167,6 @@ export { DISPATCH_ENGINE, type DispatchEngine, type Drain } from './ports/dispat
 export type { EngineHealth } from './ports/engine-health.js';
 export { type Duration, milliseconds } from './ports/duration.js';
 export {
-  type FetchedReport,
   type InboundSink,
   MESSAGE_TRANSPORT,
   type MessageTransport,

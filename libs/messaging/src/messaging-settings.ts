@@ -8,6 +8,7 @@ import { rateOf } from './ports/rate-limit.js';
 /** The options with their defaults, durations in milliseconds. */
 export interface MessagingSettings {
   readonly migrate: boolean;
+  readonly preparedStatements: boolean;
   readonly dispatch: boolean;
   readonly leaseTime: number;
   readonly idempotencyWindow: number;
@@ -32,6 +33,7 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
   checkCap(options);
   return {
     migrate: options.migrate ?? process.env['NODE_ENV'] !== 'production',
+    preparedStatements: options.preparedStatements ?? true,
     dispatch: options.dispatch ?? true,
     leaseTime: duration('lease', options.lease ?? '30s', 1_000),
     idempotencyWindow: duration('idempotencyWindow', options.idempotencyWindow ?? '24h', 1_000),

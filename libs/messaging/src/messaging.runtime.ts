@@ -10,6 +10,7 @@ import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.recorder.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
+import { completeJob } from './jobs/complete.job.js';
 import { inboundJob } from './jobs/inbound.job.js';
 import { MessagingJobs } from './jobs/messaging.jobs.js';
 import { purgeJob } from './jobs/purge.job.js';
@@ -49,6 +50,7 @@ export class MessagingRuntime
       wake,
       reconcileJob(ledger, transport),
       inboundJob(this.inbound),
+      completeJob(ledger),
       ...(ledger.retention.enabled ? [purgeJob(ledger)] : []),
     ]);
     await this.dispatcher.start();

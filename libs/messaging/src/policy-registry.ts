@@ -1,5 +1,5 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import { Ledger } from './ledger/ledger.js';
 import { MessagingConfigError } from './message/errors.js';
 import { policiesInOrder } from './policy/policy-order.js';
@@ -13,12 +13,14 @@ export class PolicyRegistry implements OnModuleInit {
 
   constructor(
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
     @Inject(Ledger) private readonly ledger: Ledger,
   ) {}
 
-  /** @throws MessagingConfigError at boot where the options name a policy there is not */
+  /** @throws MessagingConfigError at boot where the options name a policy there is not, or one is lost */
   onModuleInit(): void {
+    for (const { metatype } of this.modules.values()) refuseLost(metatype);
     void this.policies;
   }
 
@@ -43,6 +45,18 @@ export class PolicyRegistry implements OnModuleInit {
       return policy;
     });
   }
+}
+
+/** Of several providers with one token in a module, Nest keeps the last. */
+function refuseLost(module: Type): void {
+  const providers = (Reflect.getMetadata('providers', module) ?? []) as (
+    | { readonly provide?: unknown }
+    | undefined
+  )[];
+  if (providers.filter((one) => one?.provide === MESSAGING_POLICY).length > 1)
+    throw new MessagingConfigError(
+      `MESSAGING_POLICY: ${module.name} provides it more than once, and all but the last would be lost; provide an array, { provide: MESSAGING_POLICY, useFactory: (...all) => all, inject: [A, B] }`,
+    );
 }
 
 function isPolicy(value: unknown): value is MessagingPolicy {

@@ -214,4 +214,31 @@ describeEachDatabase('contacts', (database) => {
       code: 'opted_out',
     });
   });
+
+  it('what an erased person refused stays refused until they say yes anew, for that channel', async () => {
+    const sms = app.get(SmsService);
+    const [phone, other] = [number(), number()];
+    await contacts.optOut([phone, other], { channel: 'sms', source: 'keyword' });
+    await contacts.optOut(phone, { channel: 'whatsapp', source: 'keyword' });
+    const refused = new Date(Date.now() - 1);
+    for (const person of [phone, other]) await contacts.erase(person);
+    await contacts.suppress(other, { reason: 'complaint', channel: 'sms' });
+    const listed = async () => {
+      const { data } = await contacts.suppressions({ limit: 1_000 });
+      return data
+        .filter(({ recipient }) => [phone, other].includes(recipient))
+        .map(({ recipient, channel }) => `${recipient === phone ? 'phone' : 'other'} ${channel}`);
+    };
+    expect(await listed()).toEqual(['phone sms', 'phone whatsapp', 'other sms']);
+    // An old list imported again is no new yes.
+    await contacts.optIn(phone, { channel: 'sms', source: 'import', at: refused });
+    await expect(sms.send({ from: 'ACME', to: phone, body: 'Hello' })).rejects.toMatchObject({
+      code: 'opted_out',
+    });
+    const erased = Date.now();
+    await eventually(async () => expect(Date.now()).toBeGreaterThan(erased));
+    await contacts.optIn([phone, other], { channel: 'sms', source: 'web form' });
+    expect(await listed()).toEqual(['phone whatsapp', 'other sms']);
+    expect((await sms.send({ from: 'ACME', to: phone, body: 'Hello' })).recipients).toBe(1);
+  });
 });

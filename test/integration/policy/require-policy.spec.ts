@@ -29,12 +29,38 @@ class RepliesController {
   }
 }
 
+@RequirePolicy(() => ({
+  channel: 'whatsapp',
+  from: '1',
+  to: '2348012345004',
+  content: { kind: 'text', text: 'Hi' },
+}))
+@Controller('all')
+class ClosedController {
+  @Post('here')
+  here(): string {
+    handled();
+    return 'handled';
+  }
+
+  @RequirePolicy(() => ({
+    channel: 'sms',
+    from: '1',
+    to: '2348012345004',
+    content: { kind: 'text', text: 'Hi' },
+  }))
+  @Post('there')
+  there(): string {
+    return 'handled';
+  }
+}
+
 describeEachDatabase('@RequirePolicy()', (database) => {
   let app: INestApplication;
   let contacts: ContactsService;
   const [open, closed] = ['2348012345001', '2348012345002'];
-  const post = async (body: object) => {
-    const response = await fetch(`${await app.getUrl()}/replies`, {
+  const post = async (body: object, path = 'replies') => {
+    const response = await fetch(`${await app.getUrl()}/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -49,7 +75,7 @@ describeEachDatabase('@RequirePolicy()', (database) => {
         TypeOrmModule.forRoot(database.options()),
         MessagingModule.forRoot({ transport: simulator(), callbackPath: false }),
       ],
-      controllers: [RepliesController],
+      controllers: [RepliesController, ClosedController],
     }).compile();
     app = module.createNestApplication({ logger: false });
     await app.listen(0, '127.0.0.1');
@@ -62,6 +88,16 @@ describeEachDatabase('@RequirePolicy()', (database) => {
   it('lets in what policy allows, and sends nothing', async () => {
     expect(await post({ to: open, text: 'Hi' })).toEqual({ status: 201, body: 'handled' });
     expect((await app.get(WhatsAppService).batches()).data).toEqual([]);
+  });
+
+  it('of a whole controller counts for each route but those with one of their own', async () => {
+    handled.mockClear();
+    expect(await post({}, 'all/here')).toMatchObject({
+      status: 403,
+      body: { code: 'opt_in_required' },
+    });
+    expect(handled).not.toHaveBeenCalled();
+    expect((await post({}, 'all/there')).status).toBe(201);
   });
 
   it('answers 403 with the code, and the handler is not called', async () => {

@@ -1,5 +1,5 @@
 import type { NewBatch } from '../ledger/new-batch.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Transaction } from '../ledger/ledger-database.js';
 import type { MessageContent } from '../message/message.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy-error.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -12,11 +12,11 @@ export async function admit(
   pipeline: PolicyPipeline,
   batch: NewBatch,
   content: MessageContent,
-  sql: Pick<Sql, 'all'> | undefined,
+  tx: Transaction | undefined,
 ): Promise<NewBatch | PolicyError> {
   const { tenant, channel, sender, recipients } = batch;
   const message = { tenant, channel, sender, content };
-  const rulings = await pipeline.review([{ message, recipients }], 'send', sql);
+  const rulings = await pipeline.review([{ message, recipients }], 'send', tx);
   if (rulings.size === 0) return batch;
   const denials: RecipientDenial[] = [];
   const allowed: string[] = [];

@@ -5,6 +5,11 @@ import { normaliseRecipients } from '../message/phone-number.js';
 /** Any number will do where a group stands, for the others to be checked in their places. */
 const PLACEHOLDER = '10000000';
 
+/** Most sends name none, and then there is nothing to wait for. */
+export function namesGroups(to: unknown): boolean {
+  return Array.isArray(to) ? to.some(isGroupId) : isGroupId(to);
+}
+
 /**
  * Looks up the groups in `to`, all in one query.
  * @throws MessageValidationError naming `to[3]` where there is no such group

@@ -3,6 +3,7 @@ import type { AcceptedBatch } from '../ledger/accepted-batch.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { Transaction } from '../ledger/ledger-database.js';
 import type { NewBatch } from '../ledger/new-batch.js';
+import { satOut } from '../ledger/outage.js';
 import type { MessageContent } from '../message/message.js';
 import { PolicyError } from '../policy/policy-error.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -47,7 +48,10 @@ export class Intake {
    * @throws IdempotencyKeyReusedError where that was another message
    */
   async replayOf(batch: NewBatch, tx?: Transaction): Promise<Receipt | undefined> {
-    const first = await this.ledger.acceptance.replayOf(batch, tx ?? this.ledger.database);
+    const { acceptance, database } = this.ledger;
+    const first = await (tx
+      ? acceptance.replayOf(batch, tx)
+      : satOut(() => acceptance.replayOf(batch, database)));
     return first && receiptOf(first);
   }
 

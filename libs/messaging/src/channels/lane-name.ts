@@ -9,7 +9,8 @@ const LANE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
  * @throws MessagingConfigError where the option gives what is no name; nothing was stored
  */
 export function laneName(option: MessagingOptions['lane'], of: LaneOf): string {
-  const name: unknown = option ? option(of) : `${of.tenant}:${of.channel}`;
+  if (!option) return `${of.tenant}:${of.channel}`;
+  const name: unknown = option(of);
   if (typeof name === 'string' && LANE.test(name)) return name;
   throw new MessagingConfigError(
     `lane: gave no name for tenant '${of.tenant}' and channel ${of.channel}; return 1 to 255 characters, without control characters`,

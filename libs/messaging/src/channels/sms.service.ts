@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { Transaction } from '../ledger/ledger-database.js';
+import { satOut } from '../ledger/outage.js';
 import { MessageValidationError } from '../message/errors.js';
 import type { SmsMessage } from '../message/message.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
@@ -10,11 +11,11 @@ import { MESSAGING_OPTIONS, type MessagingOptions } from '../ports/messaging-opt
 import { MESSAGING_RATE_CARD, type RateCard } from '../ports/rate-card.js';
 import { ChannelService } from './channel.service.js';
 import { type EstimateOptions, type SmsEstimate, smsEstimate } from './estimates.js';
-import { lookUpGroups } from './group-recipients.js';
+import { lookUpGroups, namesGroups } from './group-recipients.js';
 import { Intake } from './intake.js';
 import type { Receipt } from './receipt.js';
 import type { SendOptions } from './send-options.js';
-import { smsBatch } from './sms-batch.js';
+import { type SmsBatch, smsBatch } from './sms-batch.js';
 
 /**
  * Sends SMS and follows them.
@@ -53,15 +54,18 @@ export class SmsService extends ChannelService {
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
     const { manager } = options;
     const tx = manager && this.ledger.database.join(manager);
+    let asked: SmsBatch;
     try {
-      const members = await this.#members(message, options, tx);
-      const { batch, content } = smsBatch(message, options, members, this.options, this.clock);
-      return await this.intake.take(batch, content, tx);
+      const members = namesGroups(message.to)
+        ? await this.#members(message, options, tx)
+        : undefined;
+      asked = smsBatch(message, options, members, this.options, this.clock);
     } catch (error) {
       const first = await this.#firstAnswer(error, message, options, tx);
       if (!first) throw error;
       return first;
     }
+    return this.intake.take(asked.batch, asked.content, tx);
   }
 
   /** What one message with this text would take and cost; nothing is sent or stored. */
@@ -76,8 +80,10 @@ export class SmsService extends ChannelService {
   ): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
     const { upstreamGroups, maxRecipients = 100_000 } = this.options;
     if (upstreamGroups) return undefined;
-    const sql = tx ?? this.ledger.database;
-    return lookUpGroups(this.contacts.groups, sql, tenant, to, maxRecipients);
+    const { groups } = this.contacts;
+    return tx
+      ? lookUpGroups(groups, tx, tenant, to, maxRecipients)
+      : satOut(() => lookUpGroups(groups, this.ledger.database, tenant, to, maxRecipients));
   }
 
   /** A group may have gone, or grown too big, since its message was accepted under the same key. */

@@ -1,3 +1,4 @@
+import { satOut } from '../ledger/outage.js';
 import type { RecentSends } from '../ledger/recent-sends.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { milliseconds } from '../ports/duration.js';
@@ -69,27 +70,28 @@ export class FrequencyCapPolicy implements MessagingPolicy {
     this.scope = { channels: [...new Set(channels)], recipients: 'unread' };
   }
 
-  async decide({ items, now }: PolicySlice): Promise<Verdicts> {
+  async decide(slice: PolicySlice): Promise<Verdicts> {
+    const { items } = slice;
     const verdicts = new Map<number, Verdict>();
     for (const cap of this.caps) {
       const places = [...items.keys()].filter((place) => concerns(cap, items[place] as PolicyItem));
-      if (places.length > 0) await this.#judge(cap, items, places, now, verdicts);
+      if (places.length > 0) await this.#judge(cap, slice, places, verdicts);
     }
     return verdicts;
   }
 
   async #judge(
     { category, max, per }: Cap,
-    items: readonly PolicyItem[],
+    { items, now, stage, manager }: PolicySlice,
     places: readonly number[],
-    now: number,
     verdicts: Map<number, Verdict>,
   ): Promise<void> {
     const people = places.map((place) => {
       const { message, recipient } = items[place] as PolicyItem;
       return { tenant: message.tenant, recipient };
     });
-    const sent = await this.recent.batchesTo(people, category, now - per);
+    const read = () => this.recent.batchesTo(people, category, now - per, manager);
+    const sent = await (stage === 'send' && !manager ? satOut(read) : read());
     for (const place of places) {
       const { message, recipient } = items[place] as PolicyItem;
       const key = `${recipient} ${message.tenant}`;

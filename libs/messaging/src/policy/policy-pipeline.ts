@@ -1,5 +1,6 @@
 import type { FactsByPlace, RecipientFactsReader } from '../contacts/recipient-facts.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Sql, Transaction } from '../ledger/ledger-database.js';
+import { satOut } from '../ledger/outage.js';
 import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
@@ -48,19 +49,21 @@ export class PolicyPipeline {
   async review(
     asked: readonly Addressed[],
     stage: PolicySlice['stage'],
-    sql?: Pick<Sql, 'all'>,
+    tx?: Transaction,
   ): Promise<Map<number, Ruling>> {
     const rulings = new Map<number, Ruling>();
     const policies = this.policies.filter(({ scope }) => concerns(scope, asked));
     if (policies.length === 0) return rulings;
+    const within = tx && { manager: tx.manager };
     let from = 0;
     for (const parts of slicesOf(asked)) {
       // At dispatch a second-old "nobody" will not do.
-      const facts = await this.#read(parts, policies, stage !== 'send', sql);
+      const read = () => this.#read(parts, policies, stage !== 'send', tx);
+      const facts = await (stage === 'send' && !tx ? satOut(read) : read());
       const slice = new JudgedSlice(parts, facts);
       const now = this.clock.now();
       for (const policy of policies)
-        await rule(policy, slice, { stage, now }, (place, verdict) => {
+        await rule(policy, slice, { stage, now, ...within }, (place, verdict) => {
           const ruling = after(rulings.get(from + place), verdict, policy.name);
           if (ruling) rulings.set(from + place, ruling);
         });
@@ -117,7 +120,7 @@ export class PolicyPipeline {
 async function rule(
   policy: MessagingPolicy,
   slice: JudgedSlice,
-  when: Pick<PolicySlice, 'stage' | 'now'>,
+  when: Omit<PolicySlice, 'items'>,
   told: (place: number, verdict: Verdict) => void,
 ): Promise<void> {
   const places = slice.placesOf(policy.scope ?? EVERYTHING);

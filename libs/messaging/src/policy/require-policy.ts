@@ -31,7 +31,8 @@ export class PolicyGuard implements CanActivate {
    * @throws BadRequestException where a number is none
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const subject = Reflect.getMetadata(SUBJECT, context.getHandler()) as PolicySubject | undefined;
+    const subject = (Reflect.getMetadata(SUBJECT, context.getHandler()) ??
+      Reflect.getMetadata(SUBJECT, context.getClass())) as PolicySubject | undefined;
     if (!subject) throw new InternalServerErrorException('PolicyGuard comes with @RequirePolicy()');
     try {
       await this.policy.require(await subject(context));
@@ -50,8 +51,9 @@ export class PolicyGuard implements CanActivate {
 }
 
 /**
- * A route that only runs where policy allows a message: `opt_in_required`, `window_closed`, … are
- * answered 403 before the handler is called. Nothing is sent.
+ * A route, or a controller's every route without one of its own, that only runs where policy allows a
+ * message: `opt_in_required`, `window_closed`, … are answered 403 before the handler is called. Nothing
+ * is sent.
  *
  * @example
  * @RequirePolicy((context) => {
@@ -60,6 +62,6 @@ export class PolicyGuard implements CanActivate {
  * })
  * @Post('replies')
  */
-export function RequirePolicy(subject: PolicySubject): MethodDecorator {
+export function RequirePolicy(subject: PolicySubject): ClassDecorator & MethodDecorator {
   return applyDecorators(SetMetadata(SUBJECT, subject), UseGuards(PolicyGuard));
 }
