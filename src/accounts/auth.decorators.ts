@@ -5,6 +5,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
+import { requestOf } from '../http/http-message.js';
 import { AuthGuard, type AuthenticatedRequest, AuthRequired } from './auth.guard.js';
 import type { Scope } from './scope.js';
 
@@ -28,7 +29,7 @@ export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecora
 /** Id of the account that makes the request; the route has `@Auth()`. */
 export const AccountId = createParamDecorator(
   (_data: unknown, context: ExecutionContext): string => {
-    const { account } = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const { account } = requestOf<AuthenticatedRequest>(context);
     if (!account) throw new TypeError('the route has no @Auth()');
     return account.accountId;
   },

@@ -43,7 +43,7 @@ function admit(
   } as unknown as AuthenticatedRequest;
   const context = {
     getHandler: () => Surface.prototype[handler],
-    switchToHttp: () => ({ getRequest: () => request, getResponse: () => ({}) }),
+    getArgByIndex: (index: number) => [request, {}][index],
   } as unknown as ExecutionContext;
   const verifier = { verify: () => found } as unknown as CredentialVerifier;
   const environment = readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' });

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiError } from '../http/api-error.js';
-import type { HttpReply, HttpRequest } from '../http/http-message.js';
+import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
 import { presentedSecret, type UnauthorizedCause } from './bearer.js';
 import { CredentialUse } from './credential-use.js';
 import { CredentialVerifier, type Principal } from './credential.verifier.js';
@@ -31,6 +31,7 @@ export interface AuthenticatedRequest extends HttpRequest {
 @Injectable()
 export class AuthGuard implements CanActivate {
   readonly #logger = new Logger('Auth');
+  readonly #requirements = new WeakMap<object, AuthRequirement>();
 
   constructor(
     private readonly reflector: Reflector,
@@ -41,16 +42,24 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
-    const requirement = this.reflector.get(AuthRequired, context.getHandler());
-    const http = context.switchToHttp();
-    const request = http.getRequest<AuthenticatedRequest>();
-    const reply = http.getResponse<HttpReply>();
+    const requirement = this.#requirementOf(context.getHandler());
+    const request = requestOf<AuthenticatedRequest>(context);
+    const reply = replyOf(context);
     const presented = presentedSecret(request.headers.authorization, requirement.kind);
     if (presented.secret === undefined) throw this.#unauthorized(request, presented.cause);
     const principal = this.credentials.verify(presented.secret);
     return principal instanceof Promise
       ? principal.then((found) => this.#admit(request, reply, requirement, found))
       : this.#admit(request, reply, requirement, principal);
+  }
+
+  #requirementOf(handler: ReturnType<ExecutionContext['getHandler']>): AuthRequirement {
+    let requirement = this.#requirements.get(handler);
+    if (!requirement) {
+      requirement = this.reflector.get(AuthRequired, handler);
+      this.#requirements.set(handler, requirement);
+    }
+    return requirement;
   }
 
   #admit(

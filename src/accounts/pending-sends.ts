@@ -19,20 +19,21 @@ export class PendingSends {
   }
 
   /**
-   * Holds a place while `work` runs; one send has a place always, however heavy.
+   * A place for one send, to {@link leave} when it has ended; one has a place always, however heavy.
    * @throws ApiError 503 with `Retry-After`
    */
-  async hold<T>(recipients: number, work: () => Promise<T>): Promise<T> {
+  take(recipients: number): number {
     if (this.#pending >= this.#most)
       throw new ApiError('unavailable', 'The service is behind with accepting; try again', {
         headers: { 'retry-after': '1' },
       });
     const weight = 1 + Math.floor(recipients / RECIPIENTS_A_SEND);
     this.#pending += weight;
-    try {
-      return await work();
-    } finally {
-      this.#pending -= weight;
-    }
+    return weight;
+  }
+
+  /** @param place what {@link take} gave */
+  leave(place: number): void {
+    this.#pending -= place;
   }
 }

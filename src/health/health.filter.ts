@@ -4,13 +4,13 @@ import {
   type ExceptionFilter,
   ServiceUnavailableException,
 } from '@nestjs/common';
-import type { HttpReply } from '../http/http-message.js';
+import { replyOf } from '../http/http-message.js';
 
 /** A failed check answers 503 with its details, in the form health checks have. */
 @Catch(ServiceUnavailableException)
 export class HealthFilter implements ExceptionFilter<ServiceUnavailableException> {
   catch(exception: ServiceUnavailableException, host: ArgumentsHost): void {
-    const reply = host.switchToHttp().getResponse<HttpReply>();
+    const reply = replyOf(host);
     void reply.code(exception.getStatus()).send(exception.getResponse());
   }
 }

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { toApiError } from './error-mapping.js';
-import type { HttpReply, HttpRequest } from './http-message.js';
+import { replyOf, requestOf } from './http-message.js';
 
 /** Answers everything that goes wrong as `{ "error": { type, code, message, details? } }`. */
 @Catch()
@@ -8,9 +8,8 @@ export class ApiExceptionFilter implements ExceptionFilter {
   readonly #logger = new Logger('Http');
 
   catch(exception: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<HttpRequest>();
-    const reply = http.getResponse<HttpReply>();
+    const request = requestOf(host);
+    const reply = replyOf(host);
     const error = toApiError(exception);
     if (error.status >= 500)
       this.#logger.error({ message: error.code, request: request.id, err: exception });

@@ -1,3 +1,5 @@
+import type { ArgumentsHost } from '@nestjs/common';
+
 /** What the gateway reads of a Fastify request. */
 export interface HttpRequest {
   readonly id: string;
@@ -19,4 +21,14 @@ export interface HttpReply {
   header(name: string, value: string): this;
   headers(values: Readonly<Record<string, string>>): this;
   send(body: unknown): unknown;
+}
+
+/** On the way of every request, where `switchToHttp()` would make three functions each time. */
+export function requestOf<T extends HttpRequest = HttpRequest>(host: ArgumentsHost): T {
+  return host.getArgByIndex<T>(0);
+}
+
+/** See {@link requestOf}. */
+export function replyOf(host: ArgumentsHost): HttpReply {
+  return host.getArgByIndex<HttpReply>(1);
 }

@@ -1,13 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiError } from './api-error.js';
-import type { HttpRequest } from './http-message.js';
+import { requestOf } from './http-message.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The `Idempotency-Key` header, or `undefined`. */
 export const IdempotencyKey = createParamDecorator(
   (_data: unknown, context: ExecutionContext): string | undefined => {
-    const key = context.switchToHttp().getRequest<HttpRequest>().headers['idempotency-key'];
+    const key = requestOf(context).headers['idempotency-key'];
     if (key === undefined || (typeof key === 'string' && KEY.test(key))) return key;
     throw new ApiError(
       'idempotency_key_invalid',

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiError } from './api-error.js';
-import type { HttpRequest } from './http-message.js';
+import { requestOf } from './http-message.js';
 
 /** Reads a JSON body, or throws a 422 that names the wrong fields. */
 export type BodyReader<T> = (body: Readonly<Record<string, unknown>>) => T;
@@ -11,7 +11,7 @@ export type BodyReader<T> = (body: Readonly<Record<string, unknown>>) => T;
  */
 export const JsonBody = createParamDecorator(
   (reader: BodyReader<unknown>, context: ExecutionContext): unknown => {
-    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const request = requestOf(context);
     const type = request.headers['content-type'];
     if (
       request.body !== undefined &&

@@ -10,6 +10,7 @@ import { SenderRegistry } from '../accounts/sender.registry.js';
 import { ApiError } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
 import type { HttpReply } from '../http/http-message.js';
+import { IsoTimes } from '../http/iso-times.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import {
@@ -42,6 +43,8 @@ const readReschedule = (body: object): RescheduleBody => validated(RescheduleBod
 /** SMS batches (interface sections 2.1, 2.2 and 4.1). */
 @Controller('ng/v1')
 export class SmsController {
+  readonly #times = new IsoTimes();
+
   constructor(
     private readonly sms: SmsService,
     private readonly senders: SenderRegistry,
@@ -79,12 +82,10 @@ export class SmsController {
       throw new ApiError('sender_not_registered', `The sender ${request.from} is not registered`, {
         details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
       });
-    const receipt = await this.pending.hold(request.to.length, () =>
-      this.#accept(account, idempotencyKey, request),
-    );
+    const receipt = await this.#accept(account, idempotencyKey, request);
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('sms', receipt.recipients);
-    return sendSmsAnswer(receipt);
+    return sendSmsAnswer(receipt, this.#times);
   }
 
   /** Newest first, without their recipients. */
@@ -179,6 +180,7 @@ export class SmsController {
     idempotencyKey: string | undefined,
     request: SendSms,
   ): Promise<Receipt> {
+    const place = this.pending.take(request.to.length);
     try {
       return await this.sms.send(
         {
@@ -193,6 +195,8 @@ export class SmsController {
     } catch (error) {
       if (!(error instanceof MessageValidationError)) throw error;
       throw inWireFields(error, { body: request.textField, sendAt: 'send_at' });
+    } finally {
+      this.pending.leave(place);
     }
   }
 

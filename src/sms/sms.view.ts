@@ -1,4 +1,5 @@
 import type { BatchView, Receipt, ReportView, StatusCounts } from '@dundun/messaging';
+import type { IsoTimes } from '../http/iso-times.js';
 
 /** Answer to a send (interface section 2.2). */
 export interface SendSmsAnswer {
@@ -9,13 +10,13 @@ export interface SendSmsAnswer {
   readonly created_at: string;
 }
 
-export function sendSmsAnswer(receipt: Receipt): SendSmsAnswer {
+export function sendSmsAnswer(receipt: Receipt, times: IsoTimes): SendSmsAnswer {
   return {
     status_code: 200,
     message: 'Your request is being processed',
     reference_id: receipt.id,
     recipients_processed: receipt.recipients,
-    created_at: receipt.createdAt.toISOString(),
+    created_at: times.of(receipt.createdAt),
   };
 }
 
