@@ -3,11 +3,13 @@ import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './src/config/data-source.options.js';
 import { readEnvironment } from './src/config/environment.js';
 import { loadEnvironmentFile } from './src/config/environment-file.js';
-import { GATEWAY_TABLES } from './src/tables.js';
+import { gatewayTables } from './src/tables.js';
 
 loadEnvironmentFile();
 
+const environment = readEnvironment(process.env);
+
 /** For TypeORM's command line: `npm run migration:run` builds and runs what is pending. */
 export const dataSource = new DataSource(
-  dataSourceOptions(readEnvironment(process.env).DATABASE_URL, GATEWAY_TABLES),
+  dataSourceOptions(environment.DATABASE_URL, gatewayTables(environment)),
 );

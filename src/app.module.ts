@@ -3,6 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { numberOwners } from './accounts/number-owners.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { DatabaseModule } from './config/database.module.js';
 import type { Environment } from './config/environment.js';
@@ -30,7 +31,11 @@ export class AppModule {
       imports: [
         EnvironmentModule.for(environment),
         DatabaseModule.over(dataSource),
-        messaging(environment, { dispatch: environment.ROLE !== 'api', callbacks: true, engine }),
+        messaging(environment, dataSource, {
+          dispatch: environment.ROLE !== 'api',
+          callbacks: true,
+          engine,
+        }),
         MetricsModule,
         AccountsModule,
         SmsModule,
@@ -53,7 +58,7 @@ export class OperatorModule {
       imports: [
         EnvironmentModule.for(environment),
         DatabaseModule.over(dataSource),
-        messaging(environment, { dispatch: false, callbacks: false }),
+        messaging(environment, dataSource, { dispatch: false, callbacks: false }),
         AccountsModule,
         WebhookEndpointsModule,
       ],
@@ -70,6 +75,7 @@ interface MessagingRole {
 
 function messaging(
   environment: Environment,
+  dataSource: DataSource,
   { dispatch, callbacks: called, engine }: MessagingRole,
 ): DynamicModule {
   const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
@@ -89,6 +95,11 @@ function messaging(
       // Asking a simulated carrier costs nothing, and a newcomer who kills it looks at once.
       ...(environment.CARRIER === 'simulator' && { reconcile: { after: '5s' } }),
       deliveryReport: 'none',
+      inbound: { tenant: numberOwners(dataSource) },
+      policy: {
+        ...(environment.QUIET_HOURS && { quietHours: environment.QUIET_HOURS }),
+        ...(environment.FREQUENCY_CAP && { frequencyCap: environment.FREQUENCY_CAP }),
+      },
       ...(callbacks && { callbacks }),
     }),
   });

@@ -13,7 +13,7 @@ import { engineOf } from './engine.js';
 import { HttpFront } from './http/http-front.js';
 import { continueTraces } from './http/trace-ingress.js';
 import { serveOpenApi } from './openapi.page.js';
-import { GATEWAY_TABLES } from './tables.js';
+import { gatewayTables } from './tables.js';
 
 /** What a worker is asked for, by whatever keeps it running. */
 const WORKER_SERVES = ['/health/', '/metrics'];
@@ -38,7 +38,7 @@ export async function startGateway(
   const isWorker = environment.ROLE === 'worker';
   const dataSource = await openGatewayDatabase(
     environment,
-    GATEWAY_TABLES,
+    gatewayTables(environment),
     environment.NODE_ENV === 'production' ? 'never' : 'always',
   );
   const front = new HttpFront({

@@ -1,9 +1,17 @@
+import { FREQUENCY_CAP_MIGRATIONS } from '@dundun/messaging';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import type { Tables } from './config/data-source.options.js';
+import type { Environment } from './config/environment.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
-/** Every table of the gateway; the ledger's come with the library. */
-export const GATEWAY_TABLES: Tables = {
-  entities: [...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
-  migrations: [...ACCOUNT_TABLES.migrations, ...WEBHOOK_TABLES.migrations],
-};
+/** Every table of the gateway; the ledger's come with the library, but for the index that a cap needs. */
+export function gatewayTables({ FREQUENCY_CAP }: Pick<Environment, 'FREQUENCY_CAP'>): Tables {
+  return {
+    entities: [...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
+    migrations: [
+      ...ACCOUNT_TABLES.migrations,
+      ...WEBHOOK_TABLES.migrations,
+      ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
+    ],
+  };
+}

@@ -61,10 +61,31 @@ describe('readEnvironment', () => {
     expect(read('PORT', '0')).toBe(0);
     expect(read('WEBHOOK_ALLOW_PRIVATE', 'true')).toBe(true);
     expect(read('HOST', '::1')).toBe('::1');
+    expect(read('QUIET_HOURS', '21:00-08:00')).toEqual({ from: '21:00', to: '08:00' });
+    expect(read('FREQUENCY_CAP', 'marketing=2/7d  sms=5/24h')).toEqual({
+      marketing: { max: 2, per: 604_800_000 },
+      sms: { max: 5, per: 86_400_000 },
+    });
   });
 
   it('takes an empty variable for an unset one', () => {
     expect(readEnvironment({ PORT: '', CARRIER: '', CARRIER_TOKEN: '' }).PORT).toBe(3000);
+  });
+
+  it.each([
+    ['QUIET_HOURS', '21-8'],
+    ['QUIET_HOURS', '24:00-08:00'],
+    ['QUIET_HOURS', '08:00-08:00'],
+    ['FREQUENCY_CAP', 'marketing=2'],
+    ['FREQUENCY_CAP', 'marketing=0/7d'],
+    ['FREQUENCY_CAP', 'sms=1/0h'],
+    ['FREQUENCY_CAP', 'sms=1/1s'],
+    ['FREQUENCY_CAP', 'voice=1/1d'],
+    ['FREQUENCY_CAP', 'sms=1/1d sms=2/2d'],
+  ])('%s=%s is refused', (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([
+      expect.stringMatching(new RegExp(`^${name} ".*": must be .*write it as`)),
+    ]);
   });
 
   it('tells all problems at once, each with its variable and remedy', () => {

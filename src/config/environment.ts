@@ -1,27 +1,26 @@
+import { CARRIER_VARIABLES } from './carrier.variables.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { EnvironmentError } from './environment-error.js';
+import { LIMIT_VARIABLES } from './limit.variables.js';
+import { POLICY_VARIABLES } from './policy.variables.js';
 import {
   credential,
   duration,
   flag,
   host,
-  httpUrl,
   oneOf,
+  optional,
   prices,
   rate,
-  rateOrOff,
   redisUrl,
+  required,
   type RequiredVariable,
-  secretText,
-  signingSecret,
-  size,
   type Variable,
-  visible,
   wholeNumber,
 } from './variable.js';
 
 /**
- * Every setting of the gateway and its command line. This table is the only place that knows their
+ * Every setting of the gateway and its command line. These tables are the only place that knows their
  * names, defaults and forms; `docs/configuration.md` is held to it by a spec.
  */
 export const VARIABLES = {
@@ -66,60 +65,7 @@ export const VARIABLES = {
       'Redis or Valkey, for `ENGINE=bullmq`: `redis://user:password@host:6379/0` or `rediss://…`. Gateways with different databases need different numbers at its end.',
     secret: true,
   }),
-  CARRIER: required({
-    default: 'simulator',
-    parse: oneOf('simulator', 'http', 'kannel'),
-    description:
-      'The way out: `simulator` delivers nothing and reports like a network; `http` is another service that speaks this interface; `kannel` is a Kannel SMS gateway. See [carriers](carriers.md).',
-  }),
-  CARRIER_URL: optional({
-    parse: httpUrl,
-    description: 'Address of the carrier, for `CARRIER=http`.',
-  }),
-  CARRIER_TOKEN: optional({
-    parse: credential,
-    description: 'API token at the carrier, for `CARRIER=http`.',
-    secret: true,
-  }),
-  CARRIER_KEY: optional({
-    parse: credential,
-    description:
-      'The `svk_…` key at the carrier, for WhatsApp with `CARRIER=http`. Without it a WhatsApp send is answered 503.',
-    secret: true,
-  }),
-  CARRIER_CALLBACK_SECRET: optional({
-    parse: signingSecret,
-    description:
-      'The `whsec_…` secret the carrier signs its delivery reports with. Without it no callback is taken and reports are only fetched.',
-    secret: true,
-  }),
-  KANNEL_URL: optional({
-    parse: httpUrl,
-    description:
-      "Address of Kannel's smsbox, for `CARRIER=kannel`; without a path, `/cgi-bin/sendsms` is added.",
-    // Where it is wrong, it may be because it holds the password.
-    secret: true,
-  }),
-  KANNEL_USERNAME: optional({
-    parse: visible,
-    description: 'User of its `sendsms-user` group, for `CARRIER=kannel`.',
-  }),
-  KANNEL_PASSWORD: optional({
-    parse: visible,
-    description: 'Password of that user.',
-    secret: true,
-  }),
-  KANNEL_CALLBACK_URL: optional({
-    parse: httpUrl,
-    description:
-      'Address of this gateway as Kannel reaches it, for `CARRIER=kannel`; `/messaging/delivery-reports` is added.',
-  }),
-  KANNEL_CALLBACK_SECRET: optional({
-    parse: secretText,
-    description:
-      'Signs the addresses Kannel calls with its reports. At least 16 characters; `openssl rand -hex 32` makes one.',
-    secret: true,
-  }),
+  ...CARRIER_VARIABLES,
   LEASE: required({
     default: '30s',
     parse: duration(1_000, 600_000),
@@ -147,50 +93,8 @@ export const VARIABLES = {
     description:
       'What the simulated carrier charges for a WhatsApp message: a currency, then a price by category. Other carriers tell their own prices.',
   }),
-  MAX_RECIPIENTS: required({
-    default: '100000',
-    parse: wholeNumber(1, 1_000_000),
-    description: 'Recipients one request may name.',
-  }),
-  MAX_PARTS: required({
-    default: '10',
-    parse: wholeNumber(1, 255),
-    description: 'Parts one text may take.',
-  }),
-  BODY_LIMIT: required({
-    default: '4MiB',
-    parse: size(1 << 10, 64 << 20),
-    description: 'Size of one request’s body. Forms `512KiB`, `4MiB`; `1KiB` to `64MiB`.',
-  }),
-  REQUEST_LIMIT: required({
-    default: '10000/s',
-    parse: rateOrOff,
-    description:
-      'Requests per credential and process, counted in fixed windows. Forms `400/s`, `600/m`, `10000/h`, or `off`.',
-  }),
-  MAX_PENDING_SENDS: required({
-    default: '5000',
-    parse: wholeNumber(1, 1_000_000),
-    description:
-      'Sends one process may hold that its database has not taken yet, a thousand recipients counted as one more; others are answered 503.',
-  }),
-  REQUEST_TIMEOUT: required({
-    default: '30s',
-    parse: duration(1_000, 600_000),
-    description:
-      'Most time a whole request may take to arrive; its headers a third of it. A connection on which nothing moves for four times as long is closed.',
-  }),
-  MAX_CONNECTIONS: required({
-    default: '10000',
-    parse: wholeNumber(1, 1_000_000),
-    description: 'Connections one process holds; more are closed at once.',
-  }),
-  AUTH_FAILURE_LIMIT: required({
-    default: '60/m',
-    parse: rateOrOff,
-    description:
-      'Requests without a valid credential per address and process, in the same forms; more are answered 429. A valid credential always passes.',
-  }),
+  ...POLICY_VARIABLES,
+  ...LIMIT_VARIABLES,
   LANE_STUCK_AFTER: required({
     default: '5m',
     parse: duration(1_000, 86_400_000),
@@ -269,14 +173,4 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
     problems.push('REDIS_URL: is missing; ENGINE=bullmq needs it, or set ENGINE=database');
   if (problems.length > 0) throw new EnvironmentError(problems);
   return values as Environment;
-}
-
-function required<T>(variable: RequiredVariable<T>): RequiredVariable<T> {
-  return variable;
-}
-
-function optional<T>(variable: Omit<Variable<T>, 'default'>): Omit<Variable<T>, 'default'> & {
-  readonly default?: undefined;
-} {
-  return variable;
 }

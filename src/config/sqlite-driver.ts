@@ -16,6 +16,11 @@ export class SqliteDriver {
     this.#database = new Database(path, options);
   }
 
+  /** False once SQLite has undone a transaction by itself, as where the disk is full. */
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
   prepare(sql: string): PreparedStatement {
     const statement = this.#database.prepare<unknown[]>(sql);
     return {

@@ -16,6 +16,21 @@ export interface RequiredVariable<T> extends Variable<T> {
   readonly default: string;
 }
 
+/** Only for its type. */
+export function required<T>(variable: RequiredVariable<T>): RequiredVariable<T> {
+  return variable;
+}
+
+/** Only for its type: it may stay unset. */
+export function optional<T>(variable: Omit<Variable<T>, 'default'>): Omit<
+  Variable<T>,
+  'default'
+> & {
+  readonly default?: undefined;
+} {
+  return variable;
+}
+
 export function oneOf<T extends string>(...allowed: readonly T[]): (value: string) => T {
   return (value) => {
     const found = allowed.find((candidate) => candidate === value);

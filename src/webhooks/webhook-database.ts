@@ -1,6 +1,5 @@
-import type { MessagingService } from '@dundun/messaging';
+import { type BulkStatements, bulkStatementsOf, type MessagingService } from '@dundun/messaging';
 import type { DataSource, EntityManager, ObjectLiteral, Repository } from 'typeorm';
-import { type WebhookDialect, webhookDialectOf } from './webhook-dialect.js';
 
 /** Statements of one transaction, written with `?`. */
 export interface Sql {
@@ -14,13 +13,13 @@ export type Transactions = Pick<MessagingService, 'transaction'>;
 
 /** The webhooks' way to the gateway's database: reads at once, every write through the ledger's turns. */
 export class WebhookDatabase {
-  readonly dialect: WebhookDialect;
+  readonly dialect: BulkStatements;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
   ) {
-    this.dialect = webhookDialectOf(dataSource);
+    this.dialect = bulkStatementsOf(dataSource);
   }
 
   /** Reads outside a transaction. */

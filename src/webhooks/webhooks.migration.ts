@@ -1,5 +1,5 @@
+import { bulkStatementsOf } from '@dundun/messaging';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { webhookDialectOf } from './webhook-dialect.js';
 
 const TYPES = {
   sqlite: {
@@ -41,7 +41,7 @@ export class Webhooks1700000002000 implements MigrationInterface {
   readonly name = 'Webhooks1700000002000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of statements(webhookDialectOf(runner.dataSource).kind))
+    for (const statement of statements(bulkStatementsOf(runner.dataSource).kind))
       await runner.query(statement);
   }
 

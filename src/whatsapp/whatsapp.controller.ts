@@ -74,9 +74,7 @@ export class WhatsAppController {
     const from = await this.numbers.of(account);
     if (from === undefined)
       throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
-    const receipt = await this.pending.hold(1, () =>
-      this.#accept(account, idempotencyKey, from, category, request),
-    );
+    const receipt = await this.#accept(account, idempotencyKey, from, category, request);
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
     return sendWhatsAppAnswer(await this.waits.outcome(receipt), category);
@@ -134,6 +132,7 @@ export class WhatsAppController {
   ): Promise<WhatsAppReceipt> {
     const options = { tenant, idempotencyKey };
     const { to } = request;
+    const place = this.pending.take(1);
     try {
       if (request.type === 'text')
         return await this.whatsApp.sendText({ from, to, text: request.text }, options);
@@ -151,6 +150,8 @@ export class WhatsAppController {
       if (!(error instanceof MessageValidationError)) throw error;
       const text = request.type === 'text' ? request.textField : 'text';
       throw inWireFields(error, { template: 'template_name', text });
+    } finally {
+      this.pending.leave(place);
     }
   }
 }

@@ -1,38 +1,21 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
+import { describe, expect, it } from '@jest/globals';
 import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entity.js';
-import { describeEachDatabase } from '../../support/databases.js';
-import { openTables, statusChange, TestClock, WebhookProcess } from './webhook-fixture.js';
+import { statusChange } from './webhook-fixture.js';
+import { describeWebhooks } from './webhook-stage.js';
 
-describeEachDatabase('webhook outbox', (db) => {
-  let source: DataSource;
-  let gateway: WebhookProcess;
-  let clock: TestClock;
-  let account: string;
-
-  beforeAll(async () => {
-    source = await openTables(db);
-  });
-  beforeEach(async () => {
-    clock = new TestClock();
-    gateway = new WebhookProcess(source, clock);
-    account = await gateway.account();
-  });
-
-  const deliveries = (endpointId: string) =>
-    source
-      .getRepository(WebhookDeliveryEntity)
-      .find({ where: { endpointId }, order: { position: 'ASC' } });
-
+describeWebhooks('webhook outbox', (stage) => {
   it('writes the callback of decisions, without the text, due at once', async () => {
-    const { webhook_id } = await gateway.endpoints.set(account, 'http://127.0.0.1:9/hook');
-    const change = statusChange(account, {
+    const { webhook_id } = await stage.gateway.endpoints.set(
+      stage.account,
+      'http://127.0.0.1:9/hook',
+    );
+    const change = statusChange(stage.account, {
       status: 'undelivered',
       sequence: 2,
       errorCode: 'ünreachable "\\\u0001" 📵',
     });
-    await gateway.commit([change]);
-    const [delivery, ...others] = await deliveries(webhook_id);
+    await stage.gateway.commit([change]);
+    const [delivery, ...others] = await stage.deliveries(webhook_id);
     expect(others).toEqual([]);
     expect(delivery).toMatchObject({ attempts: 0, dueAt: 0, deliveredAt: null, sequence: 2 });
     expect(delivery!.messageId).toBe(change.messageId);
@@ -55,24 +38,27 @@ describeEachDatabase('webhook outbox', (db) => {
   });
 
   it('writes only what was asked for, from sent on, and for whom has an enabled endpoint', async () => {
-    const { webhook_id } = await gateway.endpoints.set(account, 'http://127.0.0.1:9/hook');
-    const silent = await gateway.account();
-    const off = await gateway.account();
-    const disabled = await gateway.endpoints.set(off, 'http://127.0.0.1:9/off');
-    await gateway.endpoints.update(off, disabled.webhook_id, { enabled: false });
-    await gateway.commit([
-      statusChange(account, { deliveryReport: 'none' }),
-      statusChange(account, { status: 'queued', previous: 'sending' }),
-      statusChange(account, { status: 'unknown' }),
-      statusChange(account, { status: 'cancelled', previous: 'queued' }),
-      statusChange(account, { channel: 'email' }),
+    const { webhook_id } = await stage.gateway.endpoints.set(
+      stage.account,
+      'http://127.0.0.1:9/hook',
+    );
+    const silent = await stage.gateway.account();
+    const off = await stage.gateway.account();
+    const disabled = await stage.gateway.endpoints.set(off, 'http://127.0.0.1:9/off');
+    await stage.gateway.endpoints.update(off, disabled.webhook_id, { enabled: false });
+    await stage.gateway.commit([
+      statusChange(stage.account, { deliveryReport: 'none' }),
+      statusChange(stage.account, { status: 'queued', previous: 'sending' }),
+      statusChange(stage.account, { status: 'unknown' }),
+      statusChange(stage.account, { status: 'cancelled', previous: 'queued' }),
+      statusChange(stage.account, { channel: 'email' }),
       statusChange(silent),
       statusChange(off),
     ]);
     expect(
-      await source.getRepository(WebhookDeliveryEntity).countBy({ endpointId: webhook_id }),
+      await stage.source.getRepository(WebhookDeliveryEntity).countBy({ endpointId: webhook_id }),
     ).toBe(0);
-    expect(await deliveries(disabled.webhook_id)).toEqual([]);
+    expect(await stage.deliveries(disabled.webhook_id)).toEqual([]);
     for (const status of [
       'sent',
       'expired',
@@ -82,28 +68,34 @@ describeEachDatabase('webhook outbox', (db) => {
       'delivered',
       'read',
     ] as const)
-      await gateway.commit([statusChange(account, { status })]);
-    expect(await deliveries(webhook_id)).toHaveLength(7);
+      await stage.gateway.commit([statusChange(stage.account, { status })]);
+    expect(await stage.deliveries(webhook_id)).toHaveLength(7);
   });
 
   it('commits with the status or not at all', async () => {
-    const { webhook_id } = await gateway.endpoints.set(account, 'http://127.0.0.1:9/hook');
-    const failing = gateway.database.transaction(async (_sql, manager) => {
-      await gateway.outbox.onStatusChanged([statusChange(account)], manager);
+    const { webhook_id } = await stage.gateway.endpoints.set(
+      stage.account,
+      'http://127.0.0.1:9/hook',
+    );
+    const failing = stage.gateway.database.transaction(async (_sql, manager) => {
+      await stage.gateway.outbox.onStatusChanged([statusChange(stage.account)], manager);
       throw new Error('the recorder failed after the listener');
     });
     await expect(failing).rejects.toThrow('the recorder failed');
-    expect(await deliveries(webhook_id)).toEqual([]);
+    expect(await stage.deliveries(webhook_id)).toEqual([]);
   });
 
   it('writes thousands in few statements, in the order of the changes', async () => {
-    const { webhook_id } = await gateway.endpoints.set(account, 'http://127.0.0.1:9/hook');
-    await gateway.commit([statusChange(account)]);
+    const { webhook_id } = await stage.gateway.endpoints.set(
+      stage.account,
+      'http://127.0.0.1:9/hook',
+    );
+    await stage.gateway.commit([statusChange(stage.account)]);
     const changes = Array.from({ length: 4_500 }, (_, n) =>
-      statusChange(account, { messageId: `m-${n >> 1}`, sequence: 1 + (n & 1) }),
+      statusChange(stage.account, { messageId: `m-${n >> 1}`, sequence: 1 + (n & 1) }),
     );
     const statements: string[] = [];
-    await gateway.database.transaction(async (_sql, manager) => {
+    await stage.gateway.database.transaction(async (_sql, manager) => {
       const { queryRunner } = manager;
       if (!queryRunner) throw new Error('no query runner');
       const query = queryRunner.query.bind(queryRunner);
@@ -112,13 +104,13 @@ describeEachDatabase('webhook outbox', (db) => {
         return query(sql, ...rest);
       }) as typeof queryRunner.query;
       try {
-        await gateway.outbox.onStatusChanged(changes, manager);
+        await stage.gateway.outbox.onStatusChanged(changes, manager);
       } finally {
         queryRunner.query = query as typeof queryRunner.query;
       }
     });
     expect(statements).toHaveLength(3);
-    const written = await deliveries(webhook_id);
+    const written = await stage.deliveries(webhook_id);
     expect(written.slice(1).map(({ messageId, sequence }) => `${messageId}#${sequence}`)).toEqual(
       changes.map(({ messageId, sequence }) => `${messageId}#${sequence}`),
     );
@@ -126,37 +118,40 @@ describeEachDatabase('webhook outbox', (db) => {
   });
 
   it('every endpoint of the account gets its own', async () => {
-    const first = await gateway.endpoints.set(account, 'http://127.0.0.1:9/a');
-    const second = await gateway.endpoints.add(account, 'http://127.0.0.1:9/b');
-    await gateway.commit([statusChange(account)]);
-    const [a] = await deliveries(first.webhook_id);
-    const [b] = await deliveries(second.id);
+    const first = await stage.gateway.endpoints.set(stage.account, 'http://127.0.0.1:9/a');
+    const second = await stage.gateway.endpoints.add(stage.account, 'http://127.0.0.1:9/b');
+    await stage.gateway.commit([statusChange(stage.account)]);
+    const [a] = await stage.deliveries(first.webhook_id);
+    const [b] = await stage.deliveries(second.id);
     expect(a!.payload).toBe(b!.payload);
     expect(a!.id).not.toBe(b!.id);
   });
 
   describe('endpoints set elsewhere', () => {
     it('are known within a second, and asked for once in that time', async () => {
-      const other = new WebhookProcess(source, clock);
-      await gateway.commit([statusChange(account)]);
-      const { webhook_id } = await other.endpoints.set(account, 'http://127.0.0.1:9/hook');
-      clock.advance(999);
-      await gateway.commit([statusChange(account)]);
-      expect(await deliveries(webhook_id)).toHaveLength(1);
-      await other.endpoints.update(account, webhook_id, { enabled: false });
-      clock.advance(999);
-      await gateway.commit([statusChange(account)]);
-      expect(await deliveries(webhook_id)).toHaveLength(1);
+      const other = stage.start();
+      await stage.gateway.commit([statusChange(stage.account)]);
+      const { webhook_id } = await other.endpoints.set(stage.account, 'http://127.0.0.1:9/hook');
+      stage.clock.advance(999);
+      await stage.gateway.commit([statusChange(stage.account)]);
+      expect(await stage.deliveries(webhook_id)).toHaveLength(1);
+      await other.endpoints.update(stage.account, webhook_id, { enabled: false });
+      stage.clock.advance(999);
+      await stage.gateway.commit([statusChange(stage.account)]);
+      expect(await stage.deliveries(webhook_id)).toHaveLength(1);
     });
 
     it('by this process are known at once', async () => {
-      await gateway.commit([statusChange(account)]);
-      const { webhook_id } = await gateway.endpoints.set(account, 'http://127.0.0.1:9/hook');
-      await gateway.commit([statusChange(account)]);
-      expect(await deliveries(webhook_id)).toHaveLength(1);
-      await gateway.endpoints.remove(account, webhook_id);
-      await gateway.commit([statusChange(account)]);
-      expect(await deliveries(webhook_id)).toEqual([]);
+      await stage.gateway.commit([statusChange(stage.account)]);
+      const { webhook_id } = await stage.gateway.endpoints.set(
+        stage.account,
+        'http://127.0.0.1:9/hook',
+      );
+      await stage.gateway.commit([statusChange(stage.account)]);
+      expect(await stage.deliveries(webhook_id)).toHaveLength(1);
+      await stage.gateway.endpoints.remove(stage.account, webhook_id);
+      await stage.gateway.commit([statusChange(stage.account)]);
+      expect(await stage.deliveries(webhook_id)).toEqual([]);
     });
   });
 });

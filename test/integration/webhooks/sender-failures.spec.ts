@@ -4,10 +4,10 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { answer } from './receiver.js';
-import { describeSender } from './sender-stage.js';
+import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
 
-describeSender('webhook sender and bad receivers', (stage) => {
+describeWebhooks('webhook sender and bad receivers', (stage) => {
   it('a time-out is a failed attempt', async () => {
     stage.gateway = stage.start({ timeout: 150 });
     const customer = await stage.receiver(() => undefined);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { answer } from './receiver.js';
-import { describeSender } from './sender-stage.js';
+import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
 
-describeSender('webhook sender, order and shares', (stage) => {
+describeWebhooks('webhook sender, order and shares', (stage) => {
   it('a failed event holds back no later one of its message; first attempts go in order', async () => {
     const customer = await stage.receiver((response, { data }) => {
       response.writeHead(data.sequence === 1 ? 500 : 200).end();

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { answer } from './receiver.js';
-import { describeSender } from './sender-stage.js';
+import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
 
-describeSender('webhook sender', (stage) => {
+describeWebhooks('webhook sender', (stage) => {
   it('sends a signed callback that the public package verifies, and records it', async () => {
     const customer = await stage.receiver(answer(200, {}, 'thanks'));
     const { webhook_id, secret } = await stage.gateway.endpoints.set(stage.account, customer.url);

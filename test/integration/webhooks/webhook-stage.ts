@@ -4,12 +4,12 @@ import type { DataSource } from 'typeorm';
 import { WebhookAttemptEntity } from '../../../src/webhooks/webhook-attempt.entity.js';
 import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entity.js';
 import type { WebhookOptions } from '../../../src/webhooks/webhook-options.js';
-import { describeEachDatabase } from '../../support/databases.js';
+import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { Receiver } from './receiver.js';
 import { openTables, TestClock, WebhookProcess } from './webhook-fixture.js';
 
 /** Processes of a gateway and receivers on one database, gone after each test. */
-export class SenderStage {
+export class WebhookStage {
   source!: DataSource;
   clock!: TestClock;
   gateway!: WebhookProcess;
@@ -63,15 +63,19 @@ export class SenderStage {
   }
 }
 
-export function describeSender(title: string, body: (stage: SenderStage) => void): void {
+/** The same promises on every database. */
+export function describeWebhooks(
+  title: string,
+  body: (stage: WebhookStage, db: TestDatabase) => void,
+): void {
   describeEachDatabase(title, (db) => {
-    const stage = new SenderStage();
+    const stage = new WebhookStage();
     beforeAll(async () => {
       Logger.overrideLogger(['error']);
       stage.source = await openTables(db);
     });
     beforeEach(() => stage.open());
     afterEach(() => stage.close());
-    body(stage);
+    body(stage, db);
   });
 }
