@@ -6,7 +6,7 @@ import { openGatewayDatabase } from '../config/database.module.js';
 import { readEnvironment } from '../config/environment.js';
 import { loadEnvironmentFile } from '../config/environment-file.js';
 import { PinoLogger } from '../http/pino.logger.js';
-import { GATEWAY_TABLES } from '../tables.js';
+import { gatewayTables } from '../tables.js';
 
 /** Runs `work` with the gateway's services, on its database, beside it where it runs. */
 export async function withGateway<T>(
@@ -19,7 +19,7 @@ export async function withGateway<T>(
   Logger.overrideLogger(logger);
   const dataSource = await openGatewayDatabase(
     environment,
-    GATEWAY_TABLES,
+    gatewayTables(environment),
     environment.NODE_ENV === 'production' ? 'empty' : 'always',
   );
   const app = await NestFactory.createApplicationContext(

@@ -1,34 +1,4 @@
 import 'reflect-metadata';
-import { Command, CommanderError } from 'commander';
-import { addAccountCommands } from './account.commands.js';
-import { addBatchCommands } from './batch.commands.js';
-import { addConfigCommands } from './config.commands.js';
-import { addLaneCommands } from './lane.commands.js';
-import { printUsageError } from './output.js';
-import { run } from './run.js';
-import { addWebhookCommands } from './webhook.commands.js';
-import { addWhatsAppCommands } from './whatsapp.commands.js';
+import { runCommandLine } from './command-line.js';
 
-const json = process.argv.includes('--json');
-const program = new Command('dundun')
-  .description(
-    "Operates a Dundun gateway: works on the gateway's database, beside it where it runs.",
-  )
-  .addHelpText(
-    'after',
-    '\nSettings come from the environment and .env; docs/configuration.md lists them.',
-  )
-  .exitOverride()
-  .configureOutput(json ? { writeErr: () => undefined } : {});
-addAccountCommands(program, run);
-addWebhookCommands(program, run);
-addWhatsAppCommands(program, run);
-addLaneCommands(program, run);
-addBatchCommands(program, run);
-addConfigCommands(program);
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  if (error.exitCode !== 0) printUsageError(error.message, { json });
-}
+await runCommandLine(process.argv);
