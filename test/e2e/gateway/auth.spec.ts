@@ -33,11 +33,12 @@ describe('a credential at the gateway', () => {
     const read = jest.spyOn(manager, 'findBy');
     try {
       const began = performance.now();
-      for (let n = 0; n < 300; n++) expect((await withToken(account.apiToken)).status).toBe(200);
+      const renewed = () => read.mock.calls.some(([entity]) => entity === Credential);
+      for (let n = 0; n < 300 || !renewed(); n++)
+        expect((await withToken(account.apiToken)).status).toBe(200);
       // Once to know it and once in 0.4 s to renew it: credential and account.
       const renewals = Math.ceil((performance.now() - began) / 400);
       expect(read.mock.calls.length).toBeLessThanOrEqual(2 * (1 + renewals));
-      expect(read.mock.calls.some(([entity]) => entity === Credential)).toBe(true);
     } finally {
       read.mockRestore();
     }

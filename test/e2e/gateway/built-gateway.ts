@@ -1,28 +1,50 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { commandLine, type Ended } from './command-line.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'dist/src/main.js');
 const PROBE = join(ROOT, 'test/support/process-probe.js');
 const CLI = join(ROOT, 'src/cli/dundun.js');
 
-/** Compiles what changed since the last build. */
+const DATABASE = { DATABASE_URL: 'sqlite:gateway.sqlite' };
+
+/** Compiles what changed since the last build; suites that do so at once wait for each other. */
 export async function buildGateway(): Promise<void> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-b', ROOT]).catch((error: unknown) => {
-    throw new Error((error as { stdout: string }).stdout, { cause: error });
-  });
+  await alone(() =>
+    promisify(execFile)(process.execPath, [tsc, '-b', ROOT]).catch((error: unknown) => {
+      throw new Error((error as { stdout: string }).stdout, { cause: error });
+    }),
+  );
 }
 
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Milliseconds after which a lock is one of a run that was killed. */
+const STALE = 300_000;
+
+async function alone(work: () => Promise<unknown>): Promise<void> {
+  const lock = join(ROOT, 'node_modules/.cache/dundun-build.lock');
+  await mkdir(dirname(lock), { recursive: true });
+  for (;;)
+    try {
+      await mkdir(lock);
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const held = await stat(lock).catch(() => undefined);
+      if (held && Date.now() - held.mtimeMs > STALE) await rmdir(lock).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  try {
+    await work();
+  } finally {
+    await rmdir(lock);
+  }
 }
 
 /** Processes on one temporary directory, with nothing of the environment around. */
@@ -35,8 +57,16 @@ export class Processes {
     return (this.#directory ??= await mkdtemp(join(tmpdir(), 'dundun-processes-')));
   }
 
-  /** Runs the command line to its end. */
+  /** Runs a command, in this process. */
   async dundun(args: readonly string[], settings: Record<string, string> = {}): Promise<Ended> {
+    return commandLine(args, { ...DATABASE, ...settings }, await this.directory());
+  }
+
+  /** Runs a command in a process of its own. */
+  async dundunProcess(
+    args: readonly string[],
+    settings: Record<string, string> = {},
+  ): Promise<Ended> {
     return this.#end(await this.#spawn([CLI, ...args], settings));
   }
 
@@ -71,7 +101,7 @@ export class Processes {
   ): Promise<ChildProcess> {
     const child = spawn(process.execPath, args, {
       cwd: await this.directory(),
-      env: { PATH: process.env['PATH'], DATABASE_URL: 'sqlite:gateway.sqlite', ...settings },
+      env: { PATH: process.env['PATH'], ...DATABASE, ...settings },
       stdio: ['ignore', 'pipe', 'pipe', ...channels],
     });
     this.#running.add(child);

@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildGateway, type ProbedGateway, Processes } from './built-gateway.js';
-
-/** It starts processes and looks through a heap; a busy machine takes seconds for one. */
-jest.setTimeout(120_000);
 
 const TEXT = 'a text that stays in the database';
 

@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
-
-/** Each starts processes; a busy machine takes seconds for one. */
-jest.setTimeout(120_000);
 
 describe('an operator beside a running gateway', () => {
   const processes = new Processes();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { ContractClient, isProblem } from './contract-client.js';
@@ -6,10 +6,9 @@ import { fuzzedRequests } from './fuzzed-request.js';
 import { Prism, violationsOf } from './prism.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-/** It starts processes; a busy machine takes seconds for one. */
-jest.setTimeout(120_000);
-
-const REQUESTS = 300;
+const REQUESTS = 150;
+/** Milliseconds after which a request is not slow but lost. */
+const LOST = 60_000;
 const SEND = '/ng/v1/sendsms';
 const LATER = '2150-01-01T00:00:00Z';
 const GOOD = { from: 'ACME', to: ['2348012345678'], body: 'Hello' };
@@ -101,14 +100,15 @@ describe('behind Prism’s validating proxy', () => {
     };
     const { document } = await gateway.contract();
     let answered = 0;
-    for (const { method, path, raw, headers, authorized } of fc.sample(
-      fuzzedRequests(document, known),
-      REQUESTS,
-    )) {
+    const requests = fuzzedRequests(document, known).filter(({ raw }) => !isDropped(raw));
+    for (const { method, path, raw, headers, authorized } of fc.sample(requests, REQUESTS)) {
       const response = await fetch(telling.url + path, {
         method,
         headers: { ...headers, ...(authorized && { authorization: `Bearer ${token}` }) },
+        signal: AbortSignal.timeout(LOST),
         ...(raw !== undefined && { body: raw }),
+      }).catch((error: unknown) => {
+        throw new Error(`${method} ${path} with ${raw?.slice(0, 1_000)}`, { cause: error });
       });
       const text = await response.text();
       // What Prism itself cannot read, it answers itself.
@@ -127,3 +127,8 @@ describe('behind Prism’s validating proxy', () => {
     expect(answered).toBeGreaterThan(REQUESTS / 2);
   });
 });
+
+/** Prism hands on the length of these, and not the bytes: the service would wait for them. */
+function isDropped(raw: string | undefined): boolean {
+  return raw !== undefined && /^\s*(?:false|null|-?0(?:\.0+)?|"")\s*$/.test(raw);
+}

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { PrivateRedis } from '../../chaos/private-redis.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { describeUnless } from '../../support/servers.js';
 import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
 
-const { missing } = PrivateRedis;
-const describeWithRedis = missing === undefined ? describe : describe.skip;
-
-describeWithRedis(
-  `processes that accept and processes that dispatch${missing === undefined ? '' : ` — ${missing}`}`,
+describeUnless(
+  PrivateRedis.missing,
+  'processes that accept and processes that dispatch on redis',
   () => {
     describeEachDatabase(
       'with Redis between them',
@@ -20,10 +19,16 @@ describeWithRedis(
         let worker: RunningGateway;
         let token: string;
 
-        const call = async (method: string, path: string, body?: unknown, on = api) => {
+        const call = async (
+          method: string,
+          path: string,
+          body?: unknown,
+          on = api,
+          credential = token,
+        ) => {
           const response = await fetch(on.url + path, {
             method,
-            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
             ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           });
           return {
@@ -41,7 +46,7 @@ describeWithRedis(
           eventually(async () => {
             const { body } = await call('GET', `/ng/v1/sms/${id}`);
             expect(body).toMatchObject({ status: 'completed', counts: { delivered: 1 } });
-          }, 25_000);
+          });
 
         beforeAll(async () => {
           await buildGateway();
@@ -55,7 +60,7 @@ describeWithRedis(
           api = await processes.gateway({ ...settings, ROLE: 'api' });
           worker = await processes.gateway({ ...settings, ROLE: 'worker' });
           token = /tok_\w+/.exec(api.output)?.[0] ?? '';
-        }, 120_000);
+        });
         afterAll(async () => {
           await processes.destroy();
           await redis.kill();
@@ -67,7 +72,25 @@ describeWithRedis(
           const waiting = await send();
           worker = await processes.gateway({ ...settings, ROLE: 'worker' });
           await expectDelivered(waiting);
-        }, 60_000);
+        });
+
+        it('a WhatsApp send is answered by the one with what the other was told', async () => {
+          const key = /svk_\w+/.exec(api.output)?.[0] ?? '';
+          const post = (path: string, body: object) =>
+            call('POST', `/whatsapp/ng/v1${path}`, body, api, key);
+          await post('/contacts', { phone: '2348012345678', opt_in: true });
+          const answer = await post('/sendwhatsapp', {
+            to: '2348012345678',
+            message_type: 'template',
+            template_name: 'order_update',
+            language: 'en',
+            params: ['Ada', '1001'],
+          });
+          expect(answer).toMatchObject({
+            status: 200,
+            body: { message_id: expect.stringMatching(/^wamid\./), status: 'sent', cost: 0.01 },
+          });
+        });
 
         it('a worker serves health and metrics, and nothing else', async () => {
           expect((await call('GET', '/health/ready', undefined, worker)).status).toBe(200);
@@ -97,7 +120,7 @@ describeWithRedis(
               body: { details: { engine: { status: 'up' } } },
             }),
           );
-        }, 60_000);
+        });
       },
       ['postgres'],
     );

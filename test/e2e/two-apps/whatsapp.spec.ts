@@ -47,6 +47,7 @@ describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) =
   beforeAll(async () => {
     ahead = 0;
     heard.mockClear();
+    gateway.databaseUrl = await database.another();
     await gateway.start();
     account = await gateway.account();
     const its = gateway.running.app;
@@ -165,5 +166,5 @@ describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) =
     expect((await (await again).outcome({ timeout: '30s' })).providerId).toEqual(
       expect.any(String),
     );
-  }, 120_000);
+  });
 });

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { minuteOfDay } from '../../../libs/messaging/src/policy/local-time.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { TestGateway } from './test-gateway.js';
+
+/** Where it is the middle of the quiet hours, and where it is not. */
+const [IN_LAGOS, IN_INDIA, IN_INDIA_TOO] = ['2348012345678', '919812345678', '919812345679'];
+
+/** An hour before and after now, in Lagos. */
+function aroundNow(): string {
+  const now = minuteOfDay('Africa/Lagos', Date.now());
+  return [now - 60, now + 60]
+    .map((minute) => (minute + 1_440) % 1_440)
+    .map((m) => [Math.floor(m / 60), m % 60].map((part) => String(part).padStart(2, '0')).join(':'))
+    .join('-');
+}
+
+describeEachDatabase('a gateway with quiet hours and caps', (database) => {
+  let gateway: TestGateway;
+  let account: CreatedAccount;
+
+  beforeAll(async () => {
+    const before = await new TestGateway({ DATABASE_URL: database.url }).start();
+    await before.destroy();
+    gateway = new TestGateway({
+      DATABASE_URL: database.url,
+      QUIET_HOURS: aroundNow(),
+      FREQUENCY_CAP: 'sms=2/24h marketing=1/7d',
+      WHATSAPP_WAIT: '30s',
+    });
+  });
+  afterAll(() => gateway.destroy());
+
+  const send = async (...to: string[]) => {
+    const { status, body } = await gateway.call('POST', '/ng/v1/sendsms', {
+      token: account.apiToken,
+      body: { from: 'ACME', to, body: 'Hello' },
+    });
+    return { status, body, path: `/ng/v1/sms/${String(body['reference_id'])}` };
+  };
+  const countsAre = (path: string, counts: object) =>
+    eventually(async () => {
+      const { body } = await gateway.call('GET', path, { token: account.apiToken });
+      expect(body['counts']).toEqual(counts);
+    });
+
+  it('needs its index, which production does not make by itself', async () => {
+    const production = new TestGateway({
+      DATABASE_URL: database.url,
+      FREQUENCY_CAP: 'sms=2/24h',
+      NODE_ENV: 'production',
+    });
+    await expect(production.start()).rejects.toThrow(/1 migration behind \(RecipientIndex/);
+    await gateway.start();
+    account = await gateway.account();
+  });
+
+  it('keeps back where it is quiet, and nobody else', async () => {
+    const night = await send(IN_LAGOS);
+    const day = await send(IN_INDIA, IN_LAGOS);
+    expect([night.status, day.status]).toEqual([200, 200]);
+    await countsAre(day.path, { delivered: 1, queued: 1 });
+    await countsAre(night.path, { queued: 1 });
+  });
+
+  it('refuses what is more than the cap allows, by recipient and category', async () => {
+    const second = await send(IN_INDIA);
+    await countsAre(second.path, { delivered: 1 });
+    expect(await send(IN_INDIA)).toMatchObject({
+      status: 422,
+      body: { error: { type: 'policy_error', code: 'frequency_capped' } },
+    });
+    const both = await send(IN_INDIA, IN_INDIA_TOO);
+    expect(both.status).toBe(200);
+    await countsAre(both.path, { delivered: 1, rejected: 1 });
+  });
+
+  it('refuses on WhatsApp by the template’s category', async () => {
+    const post = (path: string, body: object) =>
+      gateway.call('POST', `/whatsapp/ng/v1${path}`, { token: account.apiKey, body });
+    const template = (template_name: string, ...params: string[]) =>
+      post('/sendwhatsapp', {
+        to: IN_INDIA,
+        message_type: 'template',
+        template_name,
+        language: 'en',
+        params,
+      });
+    await post('/contacts', { phone: IN_INDIA, opt_in: true });
+    expect(await template('special_offer', '10 %')).toMatchObject({ body: { status: 'sent' } });
+    expect(await template('special_offer', '20 %')).toMatchObject({
+      status: 422,
+      body: { error: { type: 'policy_error', code: 'frequency_capped' } },
+    });
+    expect(await template('order_update', 'Ada', '1')).toMatchObject({ body: { status: 'sent' } });
+  });
+});

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { DataSource } from 'typeorm';
+import { TemplateRegistry } from '../../../src/accounts/template.registry.js';
+import { WhatsAppNumbers } from '../../../src/accounts/whatsapp-numbers.js';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
+import { Receiver } from '../../integration/webhooks/receiver.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { TestGateway } from './test-gateway.js';
+
+const WRITER = '2348012349910';
+const HOOK = '/messaging/delivery-reports';
+
+/** The writer's phone, the carrier's gateway, ours, and our customer's webhook, one behind the other. */
+describeEachDatabase('what people write to a gateway’s carrier', (database) => {
+  const carrier = new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  let gateway: TestGateway;
+  let receiver: Receiver;
+  let account: CreatedAccount;
+  let number: string;
+  let secret: string;
+  let written = 0;
+
+  beforeAll(async () => {
+    carrier.databaseUrl = await database.another();
+    await carrier.start();
+    const ours = await carrier.account('gateway');
+    const upstream = carrier.running.app.get(WebhookEndpointsService, { strict: false });
+    // The secret is known before our address is; it stays when the URL is set.
+    ({ secret } = await upstream.set(ours.accountId, 'http://127.0.0.1:9/'));
+    gateway = new TestGateway({
+      DATABASE_URL: database.url,
+      CARRIER: 'http',
+      CARRIER_URL: carrier.url,
+      CARRIER_TOKEN: ours.apiToken,
+      CARRIER_KEY: ours.apiKey,
+      CARRIER_CALLBACK_SECRET: secret,
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    });
+    await gateway.start();
+    await upstream.set(ours.accountId, gateway.url + HOOK);
+    number = String(
+      await carrier.running.app.get(WhatsAppNumbers, { strict: false }).of(ours.accountId),
+    );
+    account = await gateway.account();
+    receiver = await Receiver.start();
+    const its = gateway.running.app;
+    await its.get(WhatsAppNumbers, { strict: false }).add(account.accountId, number);
+    await its.get(TemplateRegistry, { strict: false }).put(account.accountId, {
+      name: 'order_update',
+      language: 'en',
+      category: 'utility',
+      status: 'approved',
+      paramsCount: 2,
+    });
+    await its.get(WebhookEndpointsService, { strict: false }).set(account.accountId, receiver.url);
+    await carrier.call('POST', '/whatsapp/ng/v1/contacts', {
+      token: ours.apiKey,
+      body: { phone: WRITER, opt_in: true },
+    });
+  });
+  afterAll(async () => {
+    await gateway.destroy();
+    await carrier.destroy();
+    await receiver.close();
+  });
+
+  const ask = (method: string, path: string, body?: object, of = account) =>
+    gateway.call(method, `/whatsapp/ng/v1${path}`, { token: of.apiKey, ...(body && { body }) });
+  const sendText = () =>
+    ask('POST', '/sendwhatsapp', { to: WRITER, message_type: 'text', text: 'On its way' });
+  /** What our customer was called back with. */
+  const told = (kind = 'message_received') =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
+      .filter(({ type }) => type === `whatsapp.${kind}`)
+      .map(({ data }) => data);
+  /** As the carrier would have it. */
+  const write = async (to: string, id = `wamid.${written++}`) => {
+    const body = JSON.stringify({
+      type: 'whatsapp.message_received',
+      timestamp: new Date().toISOString(),
+      data: { message_id: id, from: '2348012345601', to, text: 'Hi' },
+    });
+    const at = new Date();
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
+    };
+    return (
+      await gateway.call('POST', HOOK, {
+        raw: body,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+    ).status;
+  };
+  const isKnown = async (of: CreatedAccount) =>
+    (await ask('GET', '/contacts/2348012345601', undefined, of)).status === 200;
+
+  it('reaches the account that has the number: its window opens, its webhook hears, a text passes both', async () => {
+    await ask('POST', '/contacts', { phone: WRITER, opt_in: true });
+    expect(await sendText()).toMatchObject({
+      status: 422,
+      body: { error: { code: 'window_closed' } },
+    });
+    const template = await ask('POST', '/sendwhatsapp', {
+      to: WRITER,
+      message_type: 'template',
+      template_name: 'order_update',
+      language: 'en',
+      params: ['Ada', '1001'],
+    });
+    expect(template).toMatchObject({
+      status: 200,
+      body: { status: 'sent', cost: 0.01, sender: number },
+    });
+    await eventually(async () =>
+      expect(told()).toEqual([
+        expect.objectContaining({ from: WRITER, to: number, text: 'Hello', bsuid: null }),
+      ]),
+    );
+    const contact = await ask('GET', `/contacts/${WRITER}`);
+    expect(contact.body['window_expires_at']).toEqual(expect.any(String));
+    expect(await sendText()).toMatchObject({
+      status: 200,
+      body: { status: 'sent', category: 'service' },
+    });
+  });
+
+  it('every status is called back under the platform’s id, and the id it had before', async () => {
+    const answer = await ask('POST', '/sendwhatsapp', {
+      to: WRITER,
+      message_type: 'text',
+      text: 'Still there?',
+    });
+    const { message_id } = answer.body;
+    const { body } = await ask('GET', `/messages/${String(message_id)}`);
+    const events = () => told('message_status').filter((one) => one['message_id'] === message_id);
+    await eventually(async () => expect(events().at(-1)?.['status']).toBe('read'));
+    expect(events()[0]).toMatchObject({
+      reference_id: body['reference_id'],
+      to: WRITER,
+      from: number,
+      status: 'sent',
+      sequence: 1,
+    });
+    // A status that was overtaken is no change.
+    const inOrder = ['sent', 'delivered', 'read'];
+    const statuses = events().map(({ status }) => String(status));
+    expect(statuses).toEqual(inOrder.filter((status) => statuses.includes(status)));
+    expect(events().map(({ sequence }) => sequence)).toEqual(statuses.map((_, n) => n + 1));
+    const others = told('message_status').filter(
+      (one) => one['message_id'] === one['reference_id'],
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('what nobody has the number of is left out, and counts once somebody has it', async () => {
+    const late = await gateway.accounts.create('late');
+    const theirs = '2348000000077';
+    expect(await write(theirs, 'wamid.late')).toBe(204);
+    expect([await isKnown(account), await isKnown(late)]).toEqual([false, false]);
+    expect(gateway.log.join('')).toContain('1 inbound messages were left out');
+    await gateway.running.app.get(WhatsAppNumbers, { strict: false }).add(late.accountId, theirs);
+    expect(await write(theirs, 'wamid.late')).toBe(204);
+    expect([await isKnown(account), await isKnown(late)]).toEqual([false, true]);
+    expect(told().filter(({ to }) => to === theirs)).toEqual([]);
+  });
+
+  it('is asked for again where the owner cannot be looked up', async () => {
+    const database = gateway.running.app.get(DataSource, { strict: false });
+    await database.query(
+      'ALTER TABLE gateway_whatsapp_number RENAME TO gateway_whatsapp_elsewhere',
+    );
+    expect(await write('2348000000078')).toBe(503);
+    await database.query(
+      'ALTER TABLE gateway_whatsapp_elsewhere RENAME TO gateway_whatsapp_number',
+    );
+    await eventually(async () => expect(await write('2348000000078')).toBe(204));
+  });
+});
