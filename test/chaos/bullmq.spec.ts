@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { describeUnless } from '../support/servers.js';
 import { AGREED } from './audit.js';
 import { Cluster, type Start } from './cluster.js';
 import { fullestWindow } from './fullest-window.js';
@@ -12,15 +13,13 @@ const LANES = 200;
 const REPLICAS = 3;
 const { messages, blows, limit } =
   process.env['CHAOS'] === 'full'
-    ? { messages: 20_000, blows: 40, limit: 600_000 }
-    : { messages: 2_000, blows: 8, limit: 90_000 };
+    ? { messages: 20_000, blows: 40, limit: 1_800_000 }
+    : { messages: 2_000, blows: 8, limit: 120_000 };
 const RATE = { max: 10, per: 500 };
 
-const missing = PrivateRedis.missing ?? PrivatePostgres.missing;
-const describeWithServers = missing === undefined ? describe : describe.skip;
-
-describeWithServers(
-  `${LANES} lanes over three processes and a broker${missing === undefined ? '' : ` — ${missing}`}`,
+describeUnless(
+  PrivateRedis.missing ?? PrivatePostgres.missing,
+  `${LANES} lanes over three processes and a broker on redis`,
   () => {
     let redis: PrivateRedis;
     let postgres: PrivatePostgres;
@@ -41,7 +40,7 @@ describeWithServers(
         },
         ledger,
       );
-    }, 60_000);
+    });
     afterAll(async () => {
       await cluster?.stop();
       await ledger?.destroy();

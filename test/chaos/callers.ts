@@ -1,6 +1,9 @@
 import type { App } from './app.js';
 import type { AppEvent, Send } from './processes/protocol.js';
 
+/** A caller who is refused tries again under the same key, so many times. */
+const TRIES = 20;
+
 /** Those who send: what they handed to whom, and what they were told. */
 export class Callers {
   /** Batch by send key, as the callers were told. */
@@ -9,6 +12,7 @@ export class Callers {
   readonly order: string[] = [];
   /** What sends were refused with. */
   readonly refused: string[] = [];
+  readonly #refusals = new Map<string, number>();
   readonly #waiting = new Map<string, () => void>();
   /** Sends by the process they were handed to, until it has answered. */
   readonly #handed = new Map<App, Map<string, Send>>();
@@ -33,9 +37,15 @@ export class Callers {
 
   hear(event: AppEvent, from: App): void {
     if (event.event !== 'accepted' && event.event !== 'refused') return;
-    this.#handed.get(from)?.delete(event.key);
-    if (event.event === 'refused') this.refused.push(`${event.key}: ${event.error}`);
-    else {
+    const { key } = event;
+    const send = this.#handed.get(from)?.get(key);
+    this.#handed.get(from)?.delete(key);
+    if (event.event === 'refused') {
+      this.refused.push(`${key}: ${event.error}`);
+      const tries = (this.#refusals.get(key) ?? 0) + 1;
+      this.#refusals.set(key, tries);
+      if (send && tries < TRIES) return this.hand(send, from);
+    } else {
       this.accepted.set(event.key, event.id);
       this.order.push(event.key);
     }

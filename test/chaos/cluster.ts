@@ -91,7 +91,6 @@ export class Cluster {
     await Promise.allSettled(this.#adding);
     await Promise.all(this.apps.map((app) => app.end()));
     await this.upstream.stop();
-    await this.sources.remove();
   }
 
   /** Makes `count` messages' worth of sends, some of them to several recipients, on two lanes. */

@@ -1,44 +1,66 @@
 import { transformFile } from '@swc/core';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
+const cache = join(root, 'node_modules/.cache/dundun-chaos');
+const folders = ['libs/messaging/src', 'src/config', 'test/chaos/processes'];
 
-/** Library and test processes compiled into a directory of their own, so that plain Node can run them. */
+/** Milliseconds after which nobody runs what an earlier state of the sources became. */
+const OLD = 86_400_000;
+
+/** Library and test processes compiled, so that plain Node can run them: once for each state of the sources. */
 export class CompiledSources {
   private constructor(private readonly directory: string) {}
 
   static async make(): Promise<CompiledSources> {
-    const cache = join(root, 'node_modules/.cache');
     await mkdir(cache, { recursive: true });
-    const made = new CompiledSources(await mkdtemp(join(cache, 'dundun-chaos-')));
-    for (const folder of ['libs/messaging/src', 'src/config', 'test/chaos/processes'])
-      await made.#compile(folder);
-    await writeFile(join(made.directory, 'package.json'), '{"type":"module"}');
-    return made;
+    const sources = await findSources();
+    const target = join(cache, sources.state);
+    if (!(await stat(target).catch(() => undefined))) {
+      await forgetOld();
+      const made = await mkdtemp(join(cache, 'making-'));
+      await Promise.all(sources.files.map((file) => compile(file, made)));
+      await writeFile(join(made, 'package.json'), '{"type":"module"}');
+      // Another suite may have been quicker; what it made is the same.
+      await rename(made, target).catch(() => rm(made, { recursive: true }));
+    }
+    return new CompiledSources(target);
   }
 
   path(source: string): string {
     return join(this.directory, source);
   }
+}
 
-  remove(): Promise<void> {
-    return rm(this.directory, { recursive: true, force: true });
+/** Their paths, and a name for the state they are in. */
+async function findSources(): Promise<{ files: string[]; state: string }> {
+  const files: string[] = [];
+  for (const folder of folders)
+    for (const file of await readdir(join(root, folder), { recursive: true }))
+      if (file.endsWith('.ts') && !file.endsWith('.spec.ts')) files.push(join(folder, file));
+  const hash = createHash('sha256');
+  for (const file of ['.swcrc', ...files.toSorted()]) {
+    const { mtimeMs, size } = await stat(join(root, file));
+    hash.update(`${file} ${mtimeMs} ${size}\n`);
   }
+  return { files, state: hash.digest('hex').slice(0, 16) };
+}
 
-  async #compile(folder: string): Promise<void> {
-    const files = await readdir(join(root, folder), { recursive: true });
-    const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'));
-    await Promise.all(
-      sources.map(async (file) => {
-        const { code } = await transformFile(join(root, folder, file), {
-          cwd: root,
-          configFile: join(root, '.swcrc'),
-        });
-        const target = this.path(join(folder, file.replace(/\.ts$/, '.js')));
-        await mkdir(dirname(target), { recursive: true });
-        await writeFile(target, code);
-      }),
-    );
+async function forgetOld(): Promise<void> {
+  for (const name of await readdir(cache)) {
+    const { mtimeMs } = await stat(join(cache, name));
+    if (Date.now() - mtimeMs > OLD) await rm(join(cache, name), { recursive: true, force: true });
   }
+}
+
+async function compile(file: string, directory: string): Promise<void> {
+  const { code } = await transformFile(join(root, file), {
+    cwd: root,
+    configFile: join(root, '.swcrc'),
+  });
+  const target = join(directory, file.replace(/\.ts$/, '.js'));
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, code);
 }

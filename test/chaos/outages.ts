@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { describeUnless } from '../support/servers.js';
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 
@@ -25,64 +26,63 @@ const messages = process.env['CHAOS'] === 'full' ? 500 : 100;
 /** Takes the database away under the running app; then book and ledger have to agree. */
 export function outages(servers: PrivateServers): void {
   const { type, missing } = servers;
-  const describeWithBinaries = missing === undefined ? describe : describe.skip;
-  describeWithBinaries(
-    `a database that goes away on ${type}${missing === undefined ? '' : ` — ${missing}`}`,
-    () => {
-      let server: PrivateServer;
-      let ledger: DataSource;
-      let cluster: Cluster;
+  describeUnless(missing, `a database that goes away on ${type}`, () => {
+    let server: PrivateServer;
+    let ledger: DataSource;
+    let cluster: Cluster;
 
-      beforeAll(async () => {
-        server = await servers.start();
-        ledger = await new DataSource({ type, url: server.url } as DataSourceOptions).initialize();
-      }, 60_000);
-      beforeAll(async () => {
-        cluster = await Cluster.start(
-          {
-            database: server.url,
-            honoursKeys: true,
-            replicas: 2,
-            options: { rateLimit: { max: 10, per: 100 } },
-          },
-          ledger,
-        );
-      }, 60_000);
-      beforeEach(() => cluster.begin());
-      afterAll(async () => {
-        await cluster?.stop();
-        await ledger?.destroy();
-        await server?.remove();
-      });
+    beforeAll(async () => {
+      server = await servers.start();
+      ledger = await new DataSource({ type, url: server.url } as DataSourceOptions).initialize();
+    });
+    beforeAll(async () => {
+      cluster = await Cluster.start(
+        {
+          database: server.url,
+          honoursKeys: true,
+          replicas: 2,
+          options: { rateLimit: { max: 10, per: 100 } },
+        },
+        ledger,
+      );
+    });
+    beforeEach(() => cluster.begin());
+    afterAll(async () => {
+      await cluster?.stop();
+      await ledger?.destroy();
+      await server?.remove();
+    });
 
-      const agreed = { ...AGREED, unknown: [], refused: [] };
-      const findings = async () => {
-        await cluster.finished();
-        return { ...(await cluster.audit()), refused: cluster.callers.refused };
-      };
+    const agreed = { ...AGREED, unknown: [] };
+    const findings = async () => {
+      await cluster.finished();
+      return cluster.audit();
+    };
 
-      /** Sends, and strikes `times` times on the way: at a chance moment of each equal share of the sends. */
-      const strike = async (times: number, blow: () => Promise<void>) => {
-        const before = cluster.starts.length;
-        const sends = cluster.sends(messages);
-        const sending = cluster.send(sends);
-        for (let n = 0; n < times; n++) {
-          const share = (n + cluster.seed.below(100) / 100) / times;
-          await cluster.started(before + Math.ceil(sends.length * share));
-          await blow();
-        }
-        await sending;
-      };
+    /** Sends, and strikes `times` times on the way: at a chance moment of each equal share of the sends. */
+    const strike = async (times: number, blow: () => Promise<void>) => {
+      const before = cluster.starts.length;
+      const sends = cluster.sends(messages);
+      const sending = cluster.send(sends);
+      for (let n = 0; n < times; n++) {
+        const share = (n + cluster.seed.below(100) / 100) / times;
+        await cluster.started(before + Math.ceil(sends.length * share));
+        await blow();
+      }
+      await sending;
+    };
 
-      it('restarted twice in the middle: nothing is lost, nothing is doubled', async () => {
-        await strike(2, () => server.crash());
-        expect(await findings()).toMatchObject(agreed);
-      }, 90_000);
+    it('restarted twice in the middle: nothing is lost, nothing is doubled', async () => {
+      await strike(2, () => server.crash());
+      // How long it is away is the machine's affair: some sends may have been refused, and repeated.
+      expect(await findings()).toMatchObject(agreed);
+    });
 
-      it('every connection cut again and again: nothing is lost, nothing is doubled', async () => {
-        await strike(5, () => servers.cut(ledger));
-        expect(await findings()).toMatchObject(agreed);
-      }, 90_000);
-    },
-  );
+    it('every connection cut again and again: nothing is lost, nothing is doubled', async () => {
+      const before = cluster.callers.refused.length;
+      await strike(5, () => servers.cut(ledger));
+      expect(await findings()).toMatchObject(agreed);
+      expect(cluster.callers.refused.slice(before)).toEqual([]);
+    });
+  });
 }

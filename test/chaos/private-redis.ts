@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
 
+/** A program of Redis or Valkey. */
+const SERVER = process.env['TEST_REDIS_SERVER'] ?? 'redis-server';
+
 /** A Redis of one suite alone, to stop, freeze and starve. */
 export class PrivateRedis {
   #child: ChildProcess | undefined;
@@ -14,7 +17,7 @@ export class PrivateRedis {
 
   /** Why there can be none here; `undefined`: there can. */
   static get missing(): string | undefined {
-    return spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'no redis-server';
+    return spawnSync(SERVER, ['--version']).status === 0 ? undefined : `no ${SERVER}`;
   }
 
   /** @param settings such as `--maxmemory`, `10mb` */
@@ -32,7 +35,7 @@ export class PrivateRedis {
   async restart(): Promise<void> {
     await this.kill();
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'];
-    this.#child = spawn('redis-server', [...own, ...this.settings], { stdio: 'ignore' });
+    this.#child = spawn(SERVER, [...own, ...this.settings], { stdio: 'ignore' });
     const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => undefined);
     await client.ping();

@@ -12,10 +12,7 @@ describeEachDatabase('a worker without an HTTP server', (database) => {
     sources = await CompiledSources.make();
     upstream = await Upstream.start(sources.path('test/chaos/processes/upstream.process.js'), 1);
   });
-  afterAll(async () => {
-    await upstream?.stop();
-    await sources?.remove();
-  });
+  afterAll(() => upstream?.stop());
 
   it.each([
     ['its own handler closes the app: nothing keeps it alive', 'own', [0, null]],

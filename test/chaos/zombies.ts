@@ -44,7 +44,6 @@ export function zombies(kind: DatabaseKind): void {
           expect(findings).toMatchObject({ ...AGREED, unknown: [] });
           expect(cluster.callers.refused).toEqual([]);
         },
-        60_000,
       );
 
       it('its late outcome is still recorded', async () => {
@@ -52,7 +51,7 @@ export function zombies(kind: DatabaseKind): void {
         const findings = await cluster.audit();
         expect(findings).toMatchObject(AGREED);
         expect(findings.unknown.length).toBeLessThan(unknown);
-      }, 60_000);
+      });
     },
     [kind],
   );

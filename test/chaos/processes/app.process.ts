@@ -3,7 +3,6 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { http, MessagingModule, SmsService } from '../../../libs/messaging/src/index.js';
-import { bullMq } from '../../../libs/messaging/src/engines/bullmq/index.js';
 import { chances } from './chance.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { block, Points, tell } from './points.js';
@@ -11,13 +10,19 @@ import type { AppCommand, AppSettings, Send } from './protocol.js';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as AppSettings;
 Math.random = chances(settings.seed);
+const engine =
+  settings.redis === undefined
+    ? undefined
+    : (await import('../../../libs/messaging/src/engines/bullmq/index.js')).bullMq({
+        connection: settings.redis,
+      });
 
 @Module({
   imports: [
     TypeOrmModule.forRoot({ ...dataSourceOptions(settings.database), retryAttempts: 0 }),
     MessagingModule.forRoot({
       ...settings.options,
-      ...(settings.redis !== undefined && { engine: bullMq({ connection: settings.redis }) }),
+      ...(engine && { engine }),
       callbackPath: false,
       transport: http({
         baseUrl: settings.upstream,

@@ -43,7 +43,7 @@ export class Points implements OnModuleInit {
       () => {
         this.#pass('before-intent');
         // By then the statement has left for the server, and its answer has not been read.
-        setImmediate(() => this.#pass('inside-intent'));
+        setImmediate(() => setImmediate(() => this.#pass('inside-intent')));
       },
       () => this.#pass('after-intent'),
     );
