@@ -14,7 +14,15 @@ export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
 /** What a suite adds to where its database is. */
 export type DatabaseExtras = Pick<
   DataSourceOptions,
-  'entities' | 'migrations' | 'migrationsRun' | 'synchronize' | 'subscribers' | 'logging'
+  | 'entities'
+  | 'migrations'
+  | 'migrationsRun'
+  | 'synchronize'
+  | 'subscribers'
+  | 'logging'
+  | 'logger'
+  | 'maxQueryExecutionTime'
+  | 'extra'
 >;
 
 /** A database that belongs to one suite: empty at its start, gone at its end. */
@@ -23,6 +31,8 @@ export interface TestDatabase {
   /** `sqlite:PATH`, `postgres://…` or `mysql://…`; known from the suite's first hook on. */
   readonly url: string;
   options(extras?: DatabaseExtras): DataSourceOptions;
+  /** Where a second one of the same kind is, as empty, and gone with the first. */
+  another(): Promise<string>;
   /** A data source on it that the suite's end destroys. */
   open(extras?: DatabaseExtras): Promise<DataSource>;
 }
@@ -66,25 +76,30 @@ function describeOn(
   body: (db: TestDatabase) => void,
 ): void {
   const sources: DataSource[] = [];
-  let made: Place | undefined;
+  const made: Place[] = [];
   const place = (): Place => {
-    if (!made) throw new Error('the database is there in hooks and tests, not yet in describe()');
-    return made;
+    const [own] = made;
+    if (!own) throw new Error('the database is there in hooks and tests, not yet in describe()');
+    return own;
+  };
+  const another = async (): Promise<string> => {
+    const one = await make();
+    made.push(one);
+    return one.url;
   };
   const options = (extras?: DatabaseExtras): DataSourceOptions => ({
     ...place().options,
     ...extras,
   });
 
-  beforeAll(async () => {
-    made = await make();
-  });
+  beforeAll(another);
   body({
     kind,
     get url() {
       return place().url;
     },
     options,
+    another,
     async open(extras) {
       const source = await new DataSource(options(extras)).initialize();
       sources.push(source);
@@ -95,7 +110,7 @@ function describeOn(
   afterAll(async () => {
     const open = sources.filter((source) => source.isInitialized);
     await Promise.all(open.map((source) => source.destroy()));
-    await made?.remove();
+    for (const one of made) await one.remove();
   });
 }
 

@@ -1,5 +1,8 @@
-/** Tries until `check` passes; after `limit` milliseconds its last error is the answer. */
-export async function eventually(check: () => Promise<void>, limit = 15_000): Promise<void> {
+/**
+ * Tries until `check` passes; after `limit` milliseconds its last error is the answer. The default is
+ * less than the default lease: what waits for its end does not pass for prompt.
+ */
+export async function eventually(check: () => Promise<void>, limit = 25_000): Promise<void> {
   const end = Date.now() + limit;
   for (;;) {
     try {

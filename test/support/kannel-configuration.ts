@@ -13,6 +13,8 @@ export interface KannelPlace {
   readonly username: string;
   readonly password: string;
   readonly log: boolean;
+  /** The `get-url` that is called with what people write; none: it is dropped. */
+  readonly inboundUrl?: string | undefined;
 }
 
 /** Everything on loopback, both stores on disk, long texts in parts, callbacks repeated until they are taken. */
@@ -22,6 +24,7 @@ export function kannelConfiguration({
   username,
   password,
   log,
+  inboundUrl,
 }: KannelPlace): string {
   return `
 group = core
@@ -52,7 +55,12 @@ sendsms-port = ${ports.sendsms}
 sendsms-interface = 127.0.0.1
 http-request-retry = 1000
 http-queue-delay = 1
+mo-recode = true
 ${log ? `access-log = "${directory}/smsbox-access.log"\n` : ''}${logging(directory, 'smsbox', log)}
+
+group = smsbox-route
+smsbox-id = box1
+smsc-id = FAKE
 
 group = sendsms-user
 username = ${username}
@@ -66,7 +74,7 @@ group = sms-service
 keyword = default
 catch-all = true
 max-messages = 0
-text = "unused"
+${inboundUrl === undefined ? 'text = "unused"' : `get-url = "${inboundUrl}"`}
 `;
 }
 

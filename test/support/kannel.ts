@@ -31,6 +31,15 @@ export function isKannelInstalled(): boolean {
   return Object.values(PROGRAMS).every((path) => existsSync(path));
 }
 
+export interface KannelOptions {
+  /** Every step, for tests; not where speed is measured. @default true */
+  readonly log?: boolean;
+  /** Where it calls with what people write. */
+  readonly inboundUrl?: string;
+  /** What somebody writes once it has started, as fakesmsc is told: `{from} {to} {type} {text}`. */
+  readonly written?: string;
+}
+
 /**
  * A whole Kannel on free loopback ports, in a directory of its own: bearerbox (router and store), smsbox
  * (HTTP) and a network that delivers everything.
@@ -43,10 +52,10 @@ export class Kannel {
   private constructor(
     private readonly directory: string,
     private readonly ports: KannelPorts,
+    private readonly written: string | undefined,
   ) {}
 
-  /** @param log every step, for tests; none where speed is measured */
-  static async start({ log = true }: { log?: boolean } = {}): Promise<Kannel> {
+  static async start({ log = true, inboundUrl, written }: KannelOptions = {}): Promise<Kannel> {
     const directory = await mkdtemp(join(tmpdir(), 'dundun-kannel-'));
     const [admin, boxes, sendsms, network] = (await freePorts(4)) as [
       number,
@@ -54,12 +63,12 @@ export class Kannel {
       number,
       number,
     ];
-    const self = new Kannel(directory, { admin, boxes, sendsms, network });
+    const self = new Kannel(directory, { admin, boxes, sendsms, network }, written);
     const { username, password } = self;
     for (const spool of ['messages', 'reports']) await mkdir(join(directory, spool));
     await writeFile(
       join(directory, 'kannel.conf'),
-      kannelConfiguration({ directory, log, ports: self.ports, username, password }),
+      kannelConfiguration({ directory, log, inboundUrl, ports: self.ports, username, password }),
     );
     try {
       await self.startBoxes();
@@ -89,12 +98,14 @@ export class Kannel {
     await eventually(async () => void (await this.#status()));
     await this.#spawn('smsbox', ['kannel.conf']);
     await this.#until('smsbox', (status) => status.includes('smsbox:box1'));
-    await eventually(async () => void (await fetch(this.url)));
+    await eventually(async () => void (await answerOf(this.url)));
   }
 
   async startNetwork(): Promise<void> {
     const port = String(this.ports.network);
-    const told = ['-H', '127.0.0.1', '-r', port, '-i', '1', '-m', '0', '0 0 text unused'];
+    const [count, message] =
+      this.written === undefined ? ['0', '0 0 text unused'] : ['1', this.written];
+    const told = ['-H', '127.0.0.1', '-r', port, '-i', '1', '-m', count, message];
     await this.#spawn('fakesmsc', told);
     await this.#until('fakesmsc', (status) => /FAKE:\d+ \(online/.test(status));
   }
@@ -198,7 +209,7 @@ export class Kannel {
 
   async #status(): Promise<string> {
     const url = `http://127.0.0.1:${this.ports.admin}/status.txt?password=${this.password}`;
-    return (await fetch(url)).text();
+    return (await answerOf(url)).text();
   }
 
   async #until(program: Program, holds: (status: string) => boolean): Promise<void> {
@@ -213,6 +224,11 @@ export class Kannel {
   #read(file: string): Promise<string> {
     return readFile(join(this.directory, file), 'utf8').catch(() => '');
   }
+}
+
+/** Kannel may be asked before it answers anybody. */
+function answerOf(url: string): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(5_000) });
 }
 
 async function freePorts(count: number): Promise<number[]> {

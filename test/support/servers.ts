@@ -19,8 +19,18 @@ export function describeWithServer(
   body: (url: string) => void,
 ): void {
   const { url, missing } = find(name);
-  if (missing === undefined) describe(`${title} on ${name}`, () => body(url));
-  else describe.skip(`${title} on ${name} — ${missing}`, () => body(url));
+  describeUnless(missing, `${title} on ${name}`, () => body(url));
+}
+
+/**
+ * The same for a suite that starts its servers itself.
+ *
+ * @param missing what is not installed, if something is not
+ * @param title ends in `on` and what is started
+ */
+export function describeUnless(missing: string | undefined, title: string, body: () => void): void {
+  if (missing === undefined) describe(title, body);
+  else describe.skip(`${title} — ${missing}`, body);
 }
 
 /** What the probe before the run found. */
