@@ -35,7 +35,7 @@ export function makeDatabase(kind: DatabaseKind): Promise<DatabasePlace> {
 
 /** What the database says it is. */
 export async function describeDatabase(kind: DatabaseKind): Promise<string> {
-  if (kind === 'sqlite') return 'SQLite (WAL, synchronous=FULL)';
+  if (kind === 'sqlite') return 'SQLite (WAL, each commit synced)';
   return admin(async (client) => {
     const { rows } = await client.query<{ version: string; commit: string; fsync: string }>(
       `SELECT current_setting('server_version') AS version, current_setting('synchronous_commit') AS commit,

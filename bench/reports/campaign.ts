@@ -41,11 +41,12 @@ export async function seedCampaign(dataSource: DataSource): Promise<string> {
 export function callbackBody(batch: string, n: number): string {
   const position = n % MESSAGES;
   const step = STEPS[Math.floor(n / MESSAGES) % STEPS.length] as string;
+  const now = new Date().toISOString();
   return (
-    `{"type":"sms.delivery_report","timestamp":"2026-01-01T00:00:00.000Z","data":{` +
+    `{"type":"sms.delivery_report","timestamp":"${now}","data":{` +
     `"reference_id":"ref-${Math.floor(position / SUBMISSION)}","message_id":"${batch}-${position}",` +
     `"to":"23480${10_000_000 + position}","from":"ACME","status":"${step}","error_code":null,` +
-    `"smsc_timestamp":"2026-01-01T00:00:00.000Z","sequence":2}}`
+    `"smsc_timestamp":"${now}","sequence":2}}`
   );
 }
 
