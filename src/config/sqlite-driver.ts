@@ -18,7 +18,8 @@ export class SqliteDriver {
 
   /** False once SQLite has undone a transaction by itself, as where the disk is full. */
   get inTransaction(): boolean {
-    return this.#database.inTransaction;
+    // Asked of a closed database, libsql ends the process.
+    return this.#database.open && this.#database.inTransaction;
   }
 
   prepare(sql: string): PreparedStatement {

@@ -7,6 +7,7 @@ const CODES = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'ER_CON_COUNT_ERROR',
   'ER_SERVER_SHUTDOWN',
+  'database_given_up',
   '53300', // PostgreSQL: too many connections
   '57P01', // admin shutdown
   '57P02', // crash shutdown

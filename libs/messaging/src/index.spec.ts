@@ -11,6 +11,7 @@ it('the public names are these, and no others', () => {
   "CallbackCounts",
   "ContactsService",
   "DISPATCH_ENGINE",
+  "DatabaseGivenUpError",
   "FREQUENCY_CAP_MIGRATIONS",
   "GroupNotFoundError",
   "HttpTransport",

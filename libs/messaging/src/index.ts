@@ -83,6 +83,7 @@ export type { DeliveryReport } from './message/delivery-report.js';
 export {
   AlreadySentError,
   BatchNotFoundError,
+  DatabaseGivenUpError,
   type FieldError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,

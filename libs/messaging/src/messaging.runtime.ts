@@ -18,7 +18,11 @@ import { reconcileJob } from './jobs/reconcile.job.js';
 import { wakeJob } from './jobs/wake.job.js';
 import { Ledger } from './ledger/ledger.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
+import { settingsOf } from './messaging-settings.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+
+/** Milliseconds after `shutdownTimeout` in which outcomes are recorded, the database has its last word, and lanes go back. */
+const AFTERWARDS = 2_000;
 
 /** Starts dispatch and jobs once every module is ready, and stops them before the doors close. */
 @Injectable()
@@ -60,7 +64,13 @@ export class MessagingRuntime
 
   async onModuleDestroy(): Promise<void> {
     const begun = performance.now();
-    await Promise.all([this.#jobs?.stop(), this.dispatcher.stop()]);
+    const { shutdownTimeout } = settingsOf(this.options);
+    this.ledger.database.hurry(shutdownTimeout);
+    const until = begun + shutdownTimeout + AFTERWARDS;
+    await Promise.all([
+      this.#jobs && this.#within(until, this.#jobs.stop(), this.#jobs),
+      this.#within(until, this.dispatcher.stop(), this.dispatcher),
+    ]);
     if (this.#jobs)
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
   }
@@ -68,6 +78,23 @@ export class MessagingRuntime
   async onApplicationShutdown(): Promise<void> {
     await this.inbound.idle();
     await this.ledger.close();
+  }
+
+  /** Leaves behind what does not end, and says what that is. */
+  async #within(
+    until: number,
+    stopped: Promise<void>,
+    part: { readonly underWay: string },
+  ): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, until - performance.now(), 'late');
+    });
+    if ((await Promise.race([stopped, late])) === 'late')
+      this.#logger.error(
+        `Not stopped in time, and left behind: ${part.underWay}. The lanes are free once their leases have expired`,
+      );
+    clearTimeout(timer);
   }
 
   /** The app's registry where it has one, so that operators see our intervals beside theirs. */

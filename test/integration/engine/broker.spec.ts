@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.js';
 import { describeUnless } from '../../support/servers.js';
 import { PrivateRedis } from '../../chaos/private-redis.js';
 import { type DispatchApp, DispatchFixture, Gate } from '../dispatch/dispatch-fixture.js';
-import { Relay } from './relay.js';
+import { Relay } from '../../support/relay.js';
 
 /** Milliseconds a wake may take to reach the broker. */
 const DEADLINE = 200;
@@ -193,7 +193,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('connections that died without a word are given up', async () => {
-        const relay = await Relay.start(redis.port);
+        const relay = await Relay.start(redis.url);
         await pair.boot(relay.url);
         await pair.send('before');
         await expectLeft(pair, 'before');
@@ -254,6 +254,23 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         );
         await redis.call('REPLICAOF', 'NO', 'ONE');
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
+      });
+
+      it('a stop ends while the broker keeps its connections and answers nobody', async () => {
+        await pair.boot(redis.url, { shutdownTimeout: 50, lease: '1s' });
+        const begun = new Gate();
+        pair.worker.transport.script = () => {
+          redis.freeze();
+          begun.open();
+        };
+        const id = await pair.send('before the freeze');
+        await begun.opened;
+        await pair.send('after it');
+        await Promise.all([pair.worker.app.close(), pair.api.app.close()]);
+        redis.thaw();
+        const after = await pair.another(true);
+        await eventually(async () => expect(after.transport.texts).toEqual(['after it']));
+        expect((await after.sms.batch(id)).counts).toEqual({ sent: 1 });
       });
 
       it('a stop hands the rest to whoever is left', async () => {

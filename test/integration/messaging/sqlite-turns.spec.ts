@@ -38,6 +38,7 @@ describeEachDatabase(
       turns = new SqliteTurns(
         () => runner,
         () => synced,
+        undefined,
         Number.POSITIVE_INFINITY,
       );
       said.splice(0);

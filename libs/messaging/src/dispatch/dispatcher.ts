@@ -12,8 +12,8 @@ import { StopSignal } from './stop-signal.js';
 /** Lanes whose rate and failures are remembered between runs. */
 const REMEMBERED = 10_000;
 
-/** Milliseconds an engine may take to stop after the last drain's time is over. */
-const AFTER_DRAINS = 1_000;
+/** Lanes that are named where they were left. */
+const NAMED = 10;
 
 /** Gives the engine its drain, and every lane its limiter and gate. */
 export class Dispatcher {
@@ -32,15 +32,15 @@ export class Dispatcher {
     return this.engine.start((lane, signal) => this.drain(lane, signal));
   }
 
-  /** An engine that does not stop is left behind once every drain has had its time. */
-  async stop(): Promise<void> {
-    let deadline: NodeJS.Timeout | undefined;
-    const given = new Promise<'late'>((resolve) => {
-      deadline = setTimeout(resolve, this.context.shutdownTimeout + AFTER_DRAINS, 'late');
-    });
-    const ended = await Promise.race([this.engine.stop(), given]);
-    clearTimeout(deadline);
-    if (ended === 'late') this.#logger.error('The dispatch engine did not stop in time');
+  stop(): Promise<void> {
+    return this.engine.stop();
+  }
+
+  /** What is still under way, for people. */
+  get underWay(): string {
+    const lanes = [...this.#running].map(([lane, { underWay }]) => `lane ${lane} (${underWay})`);
+    const more = lanes.length > NAMED ? [`${lanes.length - NAMED} lanes more`] : [];
+    return ['the dispatch engine', ...lanes.slice(0, NAMED), ...more].join(', ');
   }
 
   /** Work was accepted. A drain of this process that is at it looks again, and the engine need not know. */

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { LaneLostError } from '../ledger/intent.recorder.js';
 import { LaneRequests } from './lane-requests.js';
 import type { LaneDrainContext, LaneMemory, LaneRun } from './lane-run.js';
@@ -20,6 +21,7 @@ const LINGER = 1_000;
  */
 export class LaneDrain {
   #stock: LaneStock | undefined;
+  #requests: LaneRequests | undefined;
   /** Whatever is due by now will be found. */
   #looks = false;
 
@@ -35,6 +37,12 @@ export class LaneDrain {
     if (!this.#looks || this.stopping.aborted) return false;
     this.#stock?.nudge();
     return true;
+  }
+
+  /** For people. */
+  get underWay(): string {
+    const { inFlight = 0, recording = 0 } = this.#requests ?? {};
+    return `${inFlight} requests without an answer, ${recording} outcomes not recorded`;
   }
 
   /** @returns when to come again, epoch milliseconds, where that is known */
@@ -59,6 +67,7 @@ export class LaneDrain {
     const stock = new LaneStock(run);
     const requests = new LaneRequests(run, stock);
     this.#stock = stock;
+    this.#requests = requests;
     this.#looks = true;
     const wake = () => changed.wake();
     stopping.add(wake);
@@ -86,6 +95,10 @@ export class LaneDrain {
   ): Promise<number | undefined> {
     const { context, lane } = this;
     await settle(run, stock, requests);
+    if (requests.unrecorded > 0)
+      new Logger('Lane').error(
+        `${lane}: stopped with ${requests.unrecorded} outcomes not recorded; the lane's next holder sends these submissions again under their keys, or records them as unknown`,
+      );
     await giveBack(run, stock, requests);
     this.#looks = false;
     if (run.failure !== undefined) throw asError(run.failure);

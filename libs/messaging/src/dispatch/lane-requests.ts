@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Outcome } from '../ledger/outcome.js';
+import { DatabaseGivenUpError } from '../message/errors.js';
 import { InFlight } from './in-flight.js';
 import type { Evidence } from './lane-gate.js';
 import { LanePause } from './lane-pause.js';
@@ -20,6 +21,7 @@ export class LaneRequests {
   readonly #patient: boolean;
   #recording = 0;
   #returning = 0;
+  #unrecorded = 0;
 
   constructor(
     private readonly run: LaneRun,
@@ -44,6 +46,11 @@ export class LaneRequests {
   /** Outcomes not yet committed that set messages back: until then nobody can plan in the right order. */
   get returning(): number {
     return this.#returning;
+  }
+
+  /** Outcomes that a stop could not wait for: whoever has the lane next finds their submissions open. */
+  get unrecorded(): number {
+    return this.#unrecorded;
   }
 
   get settled(): boolean {
@@ -205,8 +212,9 @@ export class LaneRequests {
   async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
     const { run } = this;
     for (let error = failure, tries = 0; error !== undefined; tries++) {
-      if (run.stopping.aborted && tries > 3) {
+      if (error instanceof DatabaseGivenUpError || (run.stopping.aborted && tries > 3)) {
         run.failure ??= error;
+        this.#unrecorded++;
         break;
       }
       this.#logger.error(`${run.lane}: outcome not recorded yet: ${(error as Error).name}`);

@@ -36,6 +36,11 @@ export class MessagingJobs {
     await Promise.all(this.#running.values());
   }
 
+  /** What is still under way, for people. */
+  get underWay(): string {
+    return `jobs (${[...this.#running.keys()].join(', ')})`;
+  }
+
   #tick(job: MessagingJob): void {
     if (this.#running.has(job.name)) return;
     const run = job

@@ -63,6 +63,8 @@ const UNAVAILABLE = new Set([
   // PostgreSQL: idle in transaction for too long, too many connections.
   '25P03',
   '53300',
+  // The ledger's own.
+  'database_given_up',
 ]);
 const BROKEN =
   /connection (terminated|is closed)|client has encountered a connection error|query runner already released|connection is in closed state/i;

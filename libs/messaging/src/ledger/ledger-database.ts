@@ -1,12 +1,16 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../message/errors.js';
-import { isLockTimeout, isStatementLost, isTransient } from './database-errors.js';
+import { cutConnections } from './cut-connections.js';
+import { isLockTimeout, isStatementLost } from './database-errors.js';
+import { DatabasePatience } from './database-patience.js';
 import { type Dialect, dialectOf } from './dialect.js';
 import { listenFromTheStart } from './postgres-connections.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { limitSession, limitTransaction, UNLIMIT_SESSION } from './session-limits.js';
 import { privateConnection, whenFree } from './sqlite-connection.js';
 import { SqliteTurns } from './sqlite-turns.js';
+import { statementsOn } from './statements-on.js';
+import { retried } from './transient-retry.js';
 import { began, isUndone } from './transaction-state.js';
 import type { WalSync } from './wal-sync.js';
 
@@ -29,8 +33,6 @@ export interface LedgerWays {
   readonly preparedStatements: boolean;
 }
 
-const RETRIES = 10;
-
 /** Changes no row, yet takes SQLite's write lock: what the transaction reads next cannot be outdated by another process. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
@@ -45,9 +47,14 @@ export class LedgerDatabase {
   readonly #prepared: PreparedStatements | undefined;
   #own: DataSource;
   #wal: WalSync | undefined;
+  readonly #patience = new DatabasePatience(() => {
+    if (this.dialect.kind !== 'sqlite') cutConnections(this.dataSource);
+    return this.dataSource.isInitialized;
+  });
   readonly #turns = new SqliteTurns(
     () => this.#own.createQueryRunner(),
     () => this.#wal?.done(),
+    this.#patience.over,
   );
 
   constructor(
@@ -68,7 +75,23 @@ export class LedgerDatabase {
     this.#wal = wal;
   }
 
+  /** The app stops: in so many milliseconds a database that owes an answer is given up. */
+  hurry(milliseconds: number): void {
+    this.#patience.hurry(milliseconds);
+  }
+
+  /** What hangs in a database that was given up is closed when it ends, if ever. */
   async close(): Promise<void> {
+    const closed = this.#close();
+    await this.#patience
+      .wait(() => closed)
+      .catch((error: unknown) => {
+        if (!this.#patience.over.aborted) throw error;
+      });
+    this.#patience.close();
+  }
+
+  async #close(): Promise<void> {
     await this.#turns.idle();
     await this.#wal?.close();
     this.#wal = undefined;
@@ -85,7 +108,7 @@ export class LedgerDatabase {
   statement<T>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
     return this.dialect.kind === 'sqlite'
       ? this.transaction((tx) => tx.all<T>(sql, params))
-      : this.#retry(() => this.all<T>(sql, params));
+      : retried(() => this.all<T>(sql, params));
   }
 
   /** Each statement is a transaction by itself. */
@@ -93,17 +116,19 @@ export class LedgerDatabase {
     all: (sql, params) => this.statement(sql, params),
     run: (sql, params) =>
       this.dialect.kind === 'postgres'
-        ? this.#retry(() => this.#alone((one) => one.run(sql, params)))
+        ? retried(() => this.#alone((one) => one.run(sql, params)))
         : this.transaction((tx) => tx.run(sql, params)),
   };
 
   /** The ledger's own transaction; deadlocks and serialisation failures are tried again. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.dialect.kind === 'sqlite'
-      ? this.#turns.transaction((runner) =>
-          work(this.#sql(runner, this.#own.createEntityManager(runner))),
+      ? this.#patience.wait(() =>
+          this.#turns.transaction((runner) =>
+            work(this.#sql(runner, this.#own.createEntityManager(runner))),
+          ),
         )
-      : this.#retry(() => this.#pooled(work));
+      : retried(() => this.#pooled(work));
   }
 
   /**
@@ -114,27 +139,25 @@ export class LedgerDatabase {
   impatiently<T>(patience: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.dialect.kind === 'sqlite'
       ? this.transaction(work)
-      : this.#retry(() => this.#pooled(work, patience), isLockTimeout);
+      : retried(() => this.#pooled(work, patience), isLockTimeout);
   }
 
   /**
    * A caller's transaction. On SQLite callers take turns with each other and with the ledger; a plain
    * `dataSource.transaction()` there would join whatever transaction is open.
    */
-  async callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     if (this.dialect.kind !== 'sqlite')
-      return this.#retry(
-        () => this.dataSource.transaction('READ COMMITTED', work),
+      return retried(
+        () => this.#patience.wait(() => this.dataSource.transaction('READ COMMITTED', work)),
         isStatementLost,
       );
-    return this.#turns.exclusively(() =>
-      this.#turns.guest(() =>
-        this.dataSource.transaction(async (manager) => {
-          await whenFree(() => manager.query(TAKE_WRITE_LOCK));
-          return work(manager);
-        }),
-      ),
-    );
+    const turn = () =>
+      this.dataSource.transaction(async (manager) => {
+        await whenFree(() => manager.query(TAKE_WRITE_LOCK), this.#patience.over);
+        return work(manager);
+      });
+    return this.#patience.wait(() => this.#turns.exclusively(() => this.#turns.guest(turn)));
   }
 
   /** Code that is not the ledger's, within a transaction: what it would wait for in vain is refused. */
@@ -161,37 +184,30 @@ export class LedgerDatabase {
   }
 
   #sql(runner: QueryRunner, manager: EntityManager): Transaction {
-    const textOf = (sql: string) => {
+    return statementsOn(runner, manager, (sql) => {
       const text = this.dialect.placeholders(sql);
       this.#prepared?.count(text);
       return text;
-    };
-    return {
-      manager,
-      all: <T>(sql: string, params?: readonly unknown[]) =>
-        runner.query(textOf(sql), params as unknown[]) as Promise<T[]>,
-      run: async (sql, params) => {
-        const result = await runner.query(textOf(sql), params as unknown[], true);
-        return (
-          result.affected ??
-          (result.raw as { affectedRows?: number } | undefined)?.affectedRows ??
-          0
-        );
-      },
-    };
+    });
   }
 
-  async #alone<T>(work: (one: Sql) => Promise<T>): Promise<T> {
-    const runner = this.#own.createQueryRunner();
-    try {
-      await this.#prepared?.attach(runner);
-      return await work(this.#sql(runner, runner.manager));
-    } finally {
-      await runner.release();
-    }
+  #alone<T>(work: (one: Sql) => Promise<T>): Promise<T> {
+    return this.#patience.wait(async () => {
+      const runner = this.#own.createQueryRunner();
+      try {
+        await this.#prepared?.attach(runner);
+        return await work(this.#sql(runner, runner.manager));
+      } finally {
+        await runner.release();
+      }
+    });
   }
 
-  async #pooled<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
+  #pooled<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
+    return this.#patience.wait(() => this.#transact(work, patience));
+  }
+
+  async #transact<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
     const runner = this.#own.createQueryRunner();
     try {
       await this.#begin(runner, patience);
@@ -231,20 +247,5 @@ export class LedgerDatabase {
    */
   refuseWithin(): void {
     this.#turns.refuseWithin();
-  }
-
-  async #retry<T>(
-    work: () => Promise<T>,
-    isFinal: (error: unknown) => boolean = () => false,
-  ): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await work();
-      } catch (error) {
-        const again = isTransient(error) || isStatementLost(error);
-        if (attempt >= RETRIES || isFinal(error) || !again) throw error;
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
-      }
-    }
   }
 }

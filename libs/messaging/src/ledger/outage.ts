@@ -1,3 +1,4 @@
+import { DatabaseGivenUpError } from '../message/errors.js';
 import { isUnavailable } from './database-errors.js';
 
 /** Milliseconds between tries while the database is away: a restart is sat out, an outage is told. */
@@ -10,7 +11,8 @@ export async function satOut<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       const wait = WAITS[tries];
-      if (wait === undefined || !isUnavailable(error)) throw error;
+      const passes = isUnavailable(error) && !(error instanceof DatabaseGivenUpError);
+      if (wait === undefined || !passes) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }

@@ -45,11 +45,15 @@ export async function privateConnection({ options }: DataSource): Promise<Privat
   return { dataSource: own, wal };
 }
 
-/** Does `work` once no other process holds SQLite's write lock; waits without blocking the event loop. */
-export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Does `work` once no other process holds SQLite's write lock; waits without blocking the event loop.
+ * @throws the reason of `over` where that comes first
+ */
+export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {
   const warnAt = Date.now() + LONG;
   let warned = false;
   for (;;) {
+    over?.throwIfAborted();
     try {
       return await work();
     } catch (error) {

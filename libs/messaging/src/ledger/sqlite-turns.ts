@@ -42,6 +42,8 @@ export class SqliteTurns {
     private readonly runnerOf: () => QueryRunner,
     /** Resolves when what was committed is on the disk. @default the commit itself waits for it */
     private readonly synced: () => Promise<void> | undefined = () => undefined,
+    /** Nobody waits for another process any longer. */
+    private readonly over?: AbortSignal,
     private readonly longTurn = LONG_TURN,
   ) {}
 
@@ -109,7 +111,7 @@ export class SqliteTurns {
       await whenFree(async () => {
         await new Promise((resolve) => setImmediate(resolve));
         await runner.query('BEGIN IMMEDIATE');
-      });
+      }, this.over);
       await this.#share(runner, done, settle);
       const before = this.#syncing;
       this.#syncing = this.#settle(done, settle).then(() => before);

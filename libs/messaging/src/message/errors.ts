@@ -81,3 +81,16 @@ export class AlreadySentError extends MessagingError {
     super('already_sent', `Nothing of batch ${batchId} is left to change`);
   }
 }
+
+/**
+ * The database owed an answer when the app's time to stop was over (`shutdownTimeout`). What was asked of
+ * it may have been done or not.
+ */
+export class DatabaseGivenUpError extends MessagingError {
+  constructor() {
+    super(
+      'database_given_up',
+      'The app stops and its database does not answer: it was given up; what was asked of it may have been done or not',
+    );
+  }
+}

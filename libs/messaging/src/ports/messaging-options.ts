@@ -109,7 +109,11 @@ export interface MessagingOptions {
   readonly backoff?: Duration;
   /** One request's time limit. @default '30s' */
   readonly timeout?: Duration;
-  /** Most time a stop waits for requests in flight. @default '10s' */
+  /**
+   * Most time a stop waits for requests in flight. Two seconds later at most everything of the library
+   * has stopped, or is left behind with an error that says what that is: a database that owes an answer by
+   * then is given up (its connections are cut, {@link DatabaseGivenUpError}). @default '10s'
+   */
   readonly shutdownTimeout?: Duration;
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes';

@@ -1,0 +1,86 @@
+import { Logger } from '@nestjs/common';
+import { DatabaseGivenUpError } from '../message/errors.js';
+
+/** Milliseconds the database has for each answer once the time to stop is over. */
+const LAST_WORD = 1_000;
+
+/**
+ * How long the ledger waits for the database: as long as it takes, until the app stops. When its time is
+ * over each answer has a second more, and the first that is owed then gives the database up: whatever
+ * waits fails, and so does what comes after.
+ */
+export class DatabasePatience {
+  readonly #logger = new Logger('LedgerDatabase');
+  readonly #over = new AbortController();
+  /** What waits, and since when, oldest first. */
+  readonly #waiting = new Map<(error: unknown) => void, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(
+    /** Frees those who wait for the database beside the ledger; false: there is nobody left. */
+    private readonly cut: () => boolean,
+    private readonly lastWord = LAST_WORD,
+  ) {}
+
+  /** Aborted with what everybody who waited was told. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** @throws DatabaseGivenUpError once the database was given up */
+  async wait<T>(work: () => Promise<T>): Promise<T> {
+    this.over.throwIfAborted();
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.set(reject, performance.now());
+      work().then(
+        (result) => {
+          this.#waiting.delete(reject);
+          resolve(result);
+        },
+        (error: unknown) => {
+          this.#waiting.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** The time to stop is over in so many milliseconds. */
+  hurry(milliseconds: number): void {
+    clearInterval(this.#timer);
+    this.#timer = setTimeout(() => {
+      const from = performance.now();
+      this.#timer = setInterval(() => this.#look(from), this.lastWord / 4).unref();
+    }, milliseconds).unref();
+  }
+
+  /** Nothing new is asked: what waits still has its time. */
+  close(): void {
+    this.#closed = true;
+    this.#end();
+  }
+
+  #look(from: number): void {
+    const [oldest = Infinity] = this.#waiting.values();
+    const waited = performance.now() - Math.max(oldest, from);
+    if (!this.over.aborted && waited >= this.lastWord) this.#giveUp();
+    // Who connects after that waits in vain, too.
+    if (this.over.aborted && !this.cut()) clearInterval(this.#timer);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#closed && !this.over.aborted && this.#waiting.size === 0) clearInterval(this.#timer);
+  }
+
+  #giveUp(): void {
+    const waiting = [...this.#waiting.keys()];
+    this.#waiting.clear();
+    this.#logger.error(
+      `The app stops and its database does not answer: given up, with ${waiting.length} statements and transactions under way. What they would have recorded is found again, and the lanes are free once their leases have expired`,
+    );
+    this.#over.abort(new DatabaseGivenUpError());
+    for (const reject of waiting) reject(this.over.reason);
+  }
+}

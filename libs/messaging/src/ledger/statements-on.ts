@@ -1,0 +1,20 @@
+import type { EntityManager, QueryRunner } from 'typeorm';
+
+/** Statements on a runner; `textOf` makes the database's own of one written with `?`. */
+export function statementsOn(
+  runner: QueryRunner,
+  manager: EntityManager,
+  textOf: (sql: string) => string,
+) {
+  return {
+    manager,
+    all: <T>(sql: string, params?: readonly unknown[]) =>
+      runner.query(textOf(sql), params as unknown[]) as Promise<T[]>,
+    run: async (sql: string, params?: readonly unknown[]): Promise<number> => {
+      const result = await runner.query(textOf(sql), params as unknown[], true);
+      return (
+        result.affected ?? (result.raw as { affectedRows?: number } | undefined)?.affectedRows ?? 0
+      );
+    },
+  };
+}
