@@ -5,7 +5,7 @@ export interface Statement {
   readonly params: readonly unknown[];
 }
 
-/** Keeps every statement on the ledger that TypeORM sends, one of each text. */
+/** Keeps every statement on the ledger that TypeORM sends: of each text the one that says the most. */
 export class StatementRecorder implements Logger {
   readonly #statements = new Map<string, Statement>();
 
@@ -18,8 +18,10 @@ export class StatementRecorder implements Logger {
   }
 
   logQuery(sql: string, params: readonly unknown[] = []): void {
-    if (/\bmessaging_/.test(sql) && /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(sql))
-      if (!this.#statements.has(sql)) this.#statements.set(sql, { sql, params });
+    if (!/\bmessaging_/.test(sql) || !/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(sql)) return;
+    const before = this.#statements.get(sql);
+    if (!before || lengthOf(params) > lengthOf(before.params))
+      this.#statements.set(sql, { sql, params });
   }
 
   logQueryError(): void {}
@@ -27,4 +29,8 @@ export class StatementRecorder implements Logger {
   logSchemaBuild(): void {}
   logMigration(): void {}
   log(): void {}
+}
+
+function lengthOf(params: readonly unknown[]): number {
+  return params.join().length;
 }

@@ -25,7 +25,7 @@ export function acceptanceStatements(dialect: Dialect) {
       SELECT v_batch, v_n, v_recipients FROM ${chunk.sql} WHERE 1 = 1
       ${dialect.ignoreConflict('messaging_batch_chunk', 'n')}`;
   const findKeys = `SELECT b.id, b.tenant, b.channel, b.idempotency_key, b.fingerprint, b.created_at, b.recipient_count
-      FROM ${keys.sql} ${dialect.join} messaging_batch b ${dialect.by('messaging_batch_idempotency')}
+      FROM ${keys.few} ${dialect.join} messaging_batch b ${dialect.by('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`;
   return {
     keys,

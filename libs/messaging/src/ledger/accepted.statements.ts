@@ -69,7 +69,7 @@ export function acceptedAtOnce(dialect: Dialect) {
   const rows = dialect.rows(ACCEPTED);
   return {
     rows,
-    sql: `WITH v AS MATERIALIZED (SELECT * FROM ${rows.sql}),
+    sql: `WITH v AS MATERIALIZED (SELECT * FROM ${rows.few}),
       closed AS (
         UPDATE messaging_submission SET ${CLOSED} FROM v
         WHERE messaging_submission.batch = v_batch AND messaging_submission.n = v_n AND ${dialect.also(IS_OPEN)}
@@ -91,12 +91,12 @@ export function acceptedAtOnce(dialect: Dialect) {
         UPDATE messaging_batch SET phase = ${BATCH_PHASE.completed}, completed_at = v_at, poll_at = v_at + ?::int8
         FROM closed WHERE v_whole = 1 AND messaging_batch.id = v_batch
           AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending} AND messaging_batch.pending = 0`)}
-        RETURNING v_batch)
+        RETURNING v_index)
       SELECT 'raised' AS kind, count(*)::int AS index, NULL::int AS position FROM raised
       UNION ALL SELECT 'missed', v_index, NULL FROM v
-        WHERE NOT EXISTS (SELECT 1 FROM closed c WHERE c.v_index = v.v_index)
+        WHERE v_index NOT IN (SELECT v_index FROM closed)
       UNION ALL SELECT 'incomplete', v_index, NULL FROM closed
-        WHERE v_whole = 1 AND NOT EXISTS (SELECT 1 FROM completed d WHERE d.v_batch = closed.v_batch)
+        WHERE v_whole = 1 AND v_index NOT IN (SELECT v_index FROM completed)
       UNION ALL SELECT 'named', v_index, NULL FROM named
       UNION ALL SELECT 'message', v_index, position FROM raised WHERE (SELECT count(*) FROM raised) <> ?::int`,
   };

@@ -149,7 +149,7 @@ function statementsFor(dialect: Dialect, { of, set }: Purge) {
     candidates: `SELECT b.id, b.recipient_count FROM messaging_batch b WHERE ${of}
       ORDER BY b.completed_at LIMIT ? ${lock}`,
     held: `SELECT b.id FROM messaging_batch b WHERE b.id = ? ${lock}`,
-    reported: `SELECT r.batch, count(*) AS n FROM ${ids.sql}
+    reported: `SELECT r.batch, count(*) AS n FROM ${ids.few}
       ${dialect.join} messaging_report r ON r.batch = v_id GROUP BY r.batch`,
     whole: [...tables.map(([table, { index }]) => change(table, 'batch', index)), batches],
     windows: tables.map(([table, { key, index, greatest }]) => ({

@@ -61,7 +61,7 @@ async function countsOf(
     status: number;
     messages: string | number;
   }>(
-    `SELECT m.batch, m.status, count(*) AS messages FROM ${ids.sql} ${dialect.join} messaging_message m ON m.batch = v_id
+    `SELECT m.batch, m.status, count(*) AS messages FROM ${ids.few} ${dialect.join} messaging_message m ON m.batch = v_id
        GROUP BY m.batch, m.status`,
     ids.bind(rows.map(({ id }) => [id])),
   );

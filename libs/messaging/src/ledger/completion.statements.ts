@@ -17,13 +17,13 @@ export function completionStatements(dialect: Dialect) {
     ids,
     completed,
     // Of two processes that close the last two submissions, the second looks after the first one's commit.
-    lockEnding: `SELECT b.id FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
+    lockEnding: `SELECT b.id FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.also(ended('b'))}
       ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockOpen: `SELECT s.n FROM ${ids.sql} ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_id
+    lockOpen: `SELECT s.n FROM ${ids.few} ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_id
       WHERE ${dialect.also('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
-    selectCompleted: `SELECT b.id, b.tenant, b.channel FROM ${ids.sql} ${dialect.join} messaging_batch b ON b.id = v_id
+    selectCompleted: `SELECT b.id, b.tenant, b.channel FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE ${dialect.also(ended('b'))} AND ${nothingOpen}`,
     complete: dialect.updateFrom({
       table: 'messaging_batch',

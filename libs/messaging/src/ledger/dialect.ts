@@ -11,6 +11,11 @@ export type Columns = Readonly<Record<string, ColumnType>>;
 export interface RowSource {
   /** A relation to put after FROM or JOIN, already named `v`. */
   readonly sql: string;
+  /**
+   * The same, to be joined with a table by its key. PostgreSQL is kept from knowing how many rows there are:
+   * by their number it would rather read a table of some megabytes whole, for each statement.
+   */
+  readonly few: string;
   readonly names: readonly string[];
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
@@ -109,17 +114,20 @@ const postgres: Dialect = {
   rows: (columns) => {
     const names = Object.keys(columns);
     const types = Object.values(columns);
+    const sql = `unnest(${types.map((type) => `?::${POSTGRES_TYPES[type]}[]`).join(', ')}) AS v(${names.join(', ')})`;
     return {
       names,
-      sql: `unnest(${types.map((type) => `?::${POSTGRES_TYPES[type]}[]`).join(', ')}) AS v(${names.join(', ')})`,
+      sql,
+      // True of every row, and by its form of one in two hundred.
+      few: `(SELECT * FROM ${sql} WHERE ${names[0]} IS NOT DISTINCT FROM greatest(${names[0]})) AS v`,
       bind: (rows) => types.map((type, column) => arrayOf(rows, column, type)),
     };
   },
   among: (table, column, alias) =>
     `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
   updateFrom: fromClause,
-  deleteFrom: (table, key, { sql }) =>
-    `DELETE FROM ${table} USING ${sql} WHERE ${table}.${key} = v_id`,
+  deleteFrom: (table, key, { few }) =>
+    `DELETE FROM ${table} USING ${few} WHERE ${table}.${key} = v_id`,
   jsonField: (column, name) => `(CAST(${column} AS json) ->> '${name}')`,
   placeholders: memoise((sql) => {
     let n = 0;
@@ -175,14 +183,13 @@ const sqlite: Dialect = {
   ignoreConflict: () => 'ON CONFLICT DO NOTHING',
   onConflict: (key, set, where) =>
     `ON CONFLICT (${key}) ${where ? `WHERE ${where} ` : ''}DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
-  // The limit keeps SQLite from writing the row out as JSON anew for each of its columns.
-  rows: (columns) => ({
-    names: Object.keys(columns),
-    sql: `(SELECT ${Object.keys(columns)
-      .map((name, index) => `entry ->> ${index} AS ${name}`)
-      .join(', ')} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`,
-    bind: (rows) => [JSON.stringify(rows)],
-  }),
+  rows: (columns) => {
+    const names = Object.keys(columns);
+    const members = names.map((name, index) => `entry ->> ${index} AS ${name}`).join(', ');
+    // The limit keeps SQLite from writing the row out as JSON anew for each of its columns.
+    const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
+    return { names, sql, few: sql, bind: (rows) => [JSON.stringify(rows)] };
+  },
   among: joined('CROSS JOIN'),
   updateFrom: fromClause,
   deleteFrom: (table, key, { sql }) =>
@@ -211,13 +218,13 @@ const mysql: Dialect = {
   ignoreConflict: (table, column) => `ON DUPLICATE KEY UPDATE ${column} = ${table}.${column}`,
   onConflict: (_key, set) =>
     `ON DUPLICATE KEY UPDATE ${set.replaceAll(/new\.(\w+)/g, 'VALUES($1)')}`,
-  rows: (columns) => ({
-    names: Object.keys(columns),
-    sql: `JSON_TABLE(?, '$[*]' COLUMNS (${Object.entries(columns)
-      .map(([name, type], index) => `${name} ${MYSQL_TYPES[type]} PATH '$[${index}]'`)
-      .join(', ')})) AS v`,
-    bind: (rows) => [JSON.stringify(rows)],
-  }),
+  rows: (columns) => {
+    const members = Object.entries(columns).map(
+      ([name, type], index) => `${name} ${MYSQL_TYPES[type]} PATH '$[${index}]'`,
+    );
+    const sql = `JSON_TABLE(?, '$[*]' COLUMNS (${members.join(', ')})) AS v`;
+    return { names: Object.keys(columns), sql, few: sql, bind: (rows) => [JSON.stringify(rows)] };
+  },
   among: joined('STRAIGHT_JOIN'),
   updateFrom: ({ table, rows, set, where, index = 'PRIMARY' }) =>
     `UPDATE ${rows.sql} STRAIGHT_JOIN ${table} FORCE INDEX (${index}) ON ${where} SET ${set}`,
@@ -233,7 +240,7 @@ function joined(join: Dialect['join']): Dialect['among'] {
 }
 
 function fromClause({ table, rows, set, where }: UpdateFrom): string {
-  return `UPDATE ${table} SET ${set} FROM ${rows.sql} WHERE ${where}`;
+  return `UPDATE ${table} SET ${set} FROM ${rows.few} WHERE ${where}`;
 }
 
 /** Texts are remembered up to so many; some have a list of conditions in them. */

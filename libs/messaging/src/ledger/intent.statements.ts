@@ -65,7 +65,7 @@ export function intentStatements(dialect: Dialect) {
   });
   return {
     keys,
-    lockOpen: `SELECT s.batch, s.n FROM ${keys.sql}
+    lockOpen: `SELECT s.batch, s.n FROM ${keys.few}
       ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
         AND ${dialect.also('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
@@ -81,10 +81,10 @@ export function intentStatements(dialect: Dialect) {
     batches,
     submissions,
     messages,
-    lockBatches: `SELECT b.id, b.revision FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
+    lockBatches: `SELECT b.id, b.revision FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.also(`b.phase IN (${BATCH_PHASE.accepted}, ${BATCH_PHASE.sending})`)}
       ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockQueued: `SELECT m.batch FROM ${messages.sql}
+    lockQueued: `SELECT m.batch FROM ${messages.few}
       ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
         AND ${dialect.also(`m.status = ${STATUS_RANK.queued}`)}
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
@@ -100,17 +100,17 @@ export function intentStatements(dialect: Dialect) {
     atOnce:
       dialect.kind === 'postgres'
         ? (renewal: string) => `WITH held AS (${renewal} RETURNING fence),
-          planned AS MATERIALIZED (SELECT * FROM ${batches.sql}),
+          planned AS MATERIALIZED (SELECT * FROM ${batches.few}),
           live AS (
             UPDATE messaging_batch SET ${STARTED} FROM planned, held
             WHERE messaging_batch.id = v_id AND ${dialect.also(IS_AS_PLANNED)} RETURNING id),
-          submitted AS (${INTO_SUBMISSIONS} FROM ${submissions.sql} JOIN live ON id = v_batch),
-          written AS (${INTO_MESSAGES} FROM ${messages.sql} JOIN live ON id = v_batch)
-          SELECT (SELECT count(*)::int FROM held) AS held, (SELECT string_agg(v_id::text, ' ') FROM planned
-            WHERE NOT EXISTS (SELECT 1 FROM live WHERE id = v_id)) AS gone`
+          gone AS MATERIALIZED (SELECT ARRAY(SELECT v_id FROM planned EXCEPT SELECT id FROM live) AS ids),
+          submitted AS (${INTO_SUBMISSIONS} FROM ${submissions.sql} WHERE v_batch <> ALL ((SELECT ids FROM gone)::uuid[])),
+          written AS (${INTO_MESSAGES} FROM ${messages.sql} WHERE v_batch <> ALL ((SELECT ids FROM gone)::uuid[]))
+          SELECT (SELECT count(*)::int FROM held) AS held, (SELECT array_to_string(ids, ' ') FROM gone) AS gone`
         : undefined,
     together,
-    lockFreeBatches: `SELECT b.id, b.revision, b.phase FROM ${ids.sql}
+    lockFreeBatches: `SELECT b.id, b.revision, b.phase FROM ${ids.few}
       ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
       ORDER BY b.id ${dialect.kind === 'sqlite' ? '' : `${dialect.forUpdate('b')} SKIP LOCKED`}`,
     /**

@@ -30,7 +30,7 @@ export class MatchedReports {
   constructor(dialect: Dialect) {
     this.#rows = dialect.rows(MATCHED);
     const statement = (answer: string) => `WITH held AS (
-        SELECT v.*, ${HELD_COLUMNS} FROM ${this.#rows.sql}
+        SELECT v.*, ${HELD_COLUMNS} FROM ${this.#rows.few}
         JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position
         JOIN messaging_batch b ON b.id = m.batch
         ORDER BY m.batch, m.position ${dialect.forUpdate('m')}),

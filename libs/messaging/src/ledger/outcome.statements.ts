@@ -43,8 +43,8 @@ export function outcomeStatements(dialect: Dialect) {
     submissions,
     back,
     references,
-    lockBatches: `SELECT b.id, b.phase FROM ${ids.sql} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.sql}
+    lockBatches: `SELECT b.id, b.phase FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.few}
       ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
         AND ${dialect.also('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
@@ -56,7 +56,7 @@ export function outcomeStatements(dialect: Dialect) {
       where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
         AND ${dialect.also(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
     }),
-    holdMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.sql}
+    holdMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.few}
       ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
       JOIN messaging_batch b ${dialect.by('PRIMARY')} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,

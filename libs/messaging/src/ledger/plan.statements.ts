@@ -28,11 +28,11 @@ export function planStatements(dialect: Dialect) {
             nextDue: `SELECT v_lane AS lane, (${nextDueOf(dialect, 'v_lane')}) AS due_in FROM ${lanes.sql}`,
           }
         : undefined,
-    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.sql}
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.few}
       ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
         AND (m.due_at IS NULL OR m.due_at <= ${dialect.now})
       ORDER BY m.batch, m.position`,
-    deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.sql}
+    deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.few}
       ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
         AND m.due_at > ${dialect.now} GROUP BY m.batch`,
   };

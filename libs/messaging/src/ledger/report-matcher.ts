@@ -191,16 +191,16 @@ function statementsFor(dialect: Dialect) {
     places,
     messageIds,
     keys,
-    tenants: `SELECT b.id, b.tenant FROM ${ids.sql} ${dialect.join} messaging_batch b ON b.id = v_id
+    tenants: `SELECT b.id, b.tenant FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE b.content IS NOT NULL`,
-    byPlace: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.sql}
+    byPlace: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.few}
       ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ${dialect.by('PRIMARY')} ON b.id = m.batch ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.sql}
+    byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.few}
       ${dialect.join} messaging_message m ${dialect.by('messaging_message_reference')} ON m.reference = v_message_id
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
         AND ${dialect.also('s.transport = v_transport')}`,
-    byKey: `SELECT v_index, m.batch, m.position FROM ${keys.sql}
+    byKey: `SELECT v_index, m.batch, m.position FROM ${keys.few}
       ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n
       JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
         AND m.recipient = v_recipient`,

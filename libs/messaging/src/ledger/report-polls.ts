@@ -53,7 +53,7 @@ export class ReportPolls {
         recipient: string;
         status: number;
       }>(
-        `SELECT s.batch, s.n, b.channel, s.transport, s.reference, s.first_sent_at, m.recipient, m.status FROM ${ids.sql}
+        `SELECT s.batch, s.n, b.channel, s.transport, s.reference, s.first_sent_at, m.recipient, m.status FROM ${ids.few}
          ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${OPEN})
          JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
          JOIN messaging_batch b ON b.id = s.batch

@@ -107,7 +107,7 @@ export class SubmissionIndex {
     if (names.size === 0) return;
     const rows = await sql.all<SubmissionRow>(
       `SELECT s.transport, s.reference, s.batch, s.first_position AS first, s.last_position AS last
-       FROM ${this.#references.sql} ${this.database.dialect.join} messaging_submission s
+       FROM ${this.#references.few} ${this.database.dialect.join} messaging_submission s
          ON s.reference = v_reference AND s.transport = v_transport
        ORDER BY s.batch, s.n`,
       this.#references.bind([...names.values()]),
@@ -133,7 +133,7 @@ export class SubmissionIndex {
     submissions: readonly IndexedSubmission[],
   ): Promise<void> {
     const rows = await sql.all<{ v_index: number; position: number; recipient: string }>(
-      `SELECT v_index, m.position, m.recipient FROM ${this.#ranges.sql}
+      `SELECT v_index, m.position, m.recipient FROM ${this.#ranges.few}
        ${this.database.dialect.join} messaging_message m ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last`,
       this.#ranges.bind(
         submissions.map(({ batch, first, last }, index) => [index, batch, first, last]),

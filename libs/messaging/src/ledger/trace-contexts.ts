@@ -12,7 +12,7 @@ export class TraceContexts {
   constructor(private readonly database: LedgerDatabase) {
     const { dialect } = database;
     this.#ids = dialect.rows({ v_id: 'uuid' });
-    this.#select = `SELECT b.id, b.content FROM ${this.#ids.sql}
+    this.#select = `SELECT b.id, b.content FROM ${this.#ids.few}
       ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.also('b.content IS NOT NULL')}`;
     this.#group = new GroupCommit((take) => this.#read(take()), {

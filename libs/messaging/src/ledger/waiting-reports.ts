@@ -35,7 +35,7 @@ export class WaitingReports {
 
 function statementsFor(dialect: Dialect) {
   const names = dialect.rows({ v_name: 'key' });
-  const naming = (column: string) => `SELECT ${COLUMNS} FROM ${names.sql}
+  const naming = (column: string) => `SELECT ${COLUMNS} FROM ${names.few}
     ${dialect.join} messaging_report r ON r.${column} = v_name WHERE r.batch IS NULL`;
   return {
     names,
