@@ -48,6 +48,36 @@ const WORDS: Readonly<Record<'postgres' | 'mariadb' | 'sqlite', Words>> = {
 
 const TABLES = ['lane', 'batch', 'batch_chunk', 'submission', 'message', 'report'];
 
+/** Gives one lane so many batches each that are to come, put aside, and back from that; they are analysed. */
+export async function fillLane(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  lane: string,
+  each: number,
+): Promise<void> {
+  const { series, id, analyse } = WORDS[kind];
+  const past = '1700000000000000';
+  const future = '4000000000000000';
+  for (const [prefix, availableAt, parkedUntil] of [
+    ['0190cccc', future, '0'],
+    ['0190dddd', past, future],
+    ['0190eeee', past, past],
+  ] as const) {
+    await source.query(
+      `INSERT INTO messaging_batch (id, tenant, channel, lane, class, sender, content, delivery_report, parts,
+         recipient_count, created_at, available_at, phase, pending, parked_until)
+       SELECT ${id(prefix, 'seq')}, 'waits', 'sms', '${lane}', 1, 'ACME', '{"kind":"text","text":"Hello"}', 1, 1,
+         1, ${past}, ${availableAt} + seq, 1, 1, ${parkedUntil}
+       FROM ${series(each)}`,
+    );
+    await source.query(
+      `INSERT INTO messaging_batch_chunk (batch, n, recipients)
+       SELECT ${id(prefix, 'seq')}, 0, '2348012345678' FROM ${series(each)}`,
+    );
+  }
+  for (const table of ['batch', 'batch_chunk']) await source.query(`${analyse} messaging_${table}`);
+}
+
 /** Makes a ledger that has seen much, and the server's statistics of it. */
 export async function fillLedger(
   source: DataSource,

@@ -9,6 +9,9 @@ interface PostgresNode {
   readonly 'Index Cond'?: string;
   readonly 'Index Name'?: string;
   readonly Plans?: readonly PostgresNode[];
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
 }
 
 interface MariaDbRow {
@@ -57,6 +60,50 @@ const READERS: Readonly<
   },
 };
 
+/**
+ * Rows of tables that the server reads for this statement. SQLite does not tell; there it is 0 where
+ * each way into the batches ends at the first that does not count, else `Infinity`.
+ */
+export async function rowsRead(
+  source: DataSource,
+  kind: DatabaseKind,
+  { sql, params }: Statement,
+): Promise<number> {
+  switch (kind) {
+    case 'postgres': {
+      const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`;
+      const nodes = await nodesOf(source, explain, params);
+      return nodes
+        .filter((node) => node['Relation Name'] !== undefined)
+        .reduce((sum, node) => {
+          const rows = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0);
+          return sum + rows * (node['Actual Loops'] ?? 0);
+        }, 0);
+    }
+    case 'mariadb': {
+      const runner = source.createQueryRunner();
+      const reads = async () =>
+        (
+          (await runner.query(`SHOW SESSION STATUS LIKE 'Handler_read%'`)) as { Value: string }[]
+        ).reduce((sum, { Value }) => sum + Number(Value), 0);
+      const before = await reads();
+      await runner.query(sql, [...params]);
+      const after = await reads();
+      await runner.release();
+      return after - before;
+    }
+    case 'sqlite': {
+      const rows = (await source.query(`EXPLAIN QUERY PLAN ${sql}`, [...params])) as {
+        detail: string;
+      }[];
+      const ways = rows.filter(({ detail }) => /^(SEARCH|SCAN) (b|messaging_batch)\b/.test(detail));
+      return ways.every(({ detail }) => /\bid=\?|\bclass=\? AND parked_until/.test(detail))
+        ? 0
+        : Infinity;
+    }
+  }
+}
+
 /** The same of the plan that this connection keeps of the statement; none where it keeps none. */
 export async function wholeReadsKept(
   source: DataSource,
@@ -98,6 +145,16 @@ async function seqScans(
   explain: string,
   params: readonly unknown[] = [],
 ): Promise<string[]> {
+  return (await nodesOf(source, explain, params))
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .map((node) => node['Relation Name'] ?? '');
+}
+
+async function nodesOf(
+  source: Pick<DataSource, 'query'>,
+  explain: string,
+  params: readonly unknown[],
+): Promise<PostgresNode[]> {
   const [row] = (await source.query(explain, [...params])) as [
     { 'QUERY PLAN': [{ Plan: PostgresNode }] },
   ];
@@ -107,9 +164,7 @@ async function seqScans(
     for (const child of node.Plans ?? []) visit(child);
   };
   visit(row['QUERY PLAN'][0].Plan);
-  return nodes
-    .filter((node) => node['Node Type'] === 'Seq Scan')
-    .map((node) => node['Relation Name'] ?? '');
+  return nodes;
 }
 
 /** By what a statement calls each table of the ledger; MariaDB and SQLite name that in their plans. */

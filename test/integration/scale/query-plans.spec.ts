@@ -7,12 +7,16 @@ import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging
 import { completeJob } from '../../../libs/messaging/src/jobs/complete.job.js';
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
+import { LaneWork } from '../../../libs/messaging/src/ledger/lane-work.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
+import { migrate } from '../../../libs/messaging/src/ledger/migrator.js';
+import { LEDGER_MIGRATIONS } from '../../../libs/messaging/src/ledger/schema.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { fillLedger } from '../../support/filled-ledger.js';
+import { fillLane, fillLedger } from '../../support/filled-ledger.js';
 import { PaperTransport } from '../reports/paper.transport.js';
-import { wholeReads } from './query-plan.js';
+import { rowsRead, wholeReads } from './query-plan.js';
 import { type Statement, StatementRecorder } from './statement-recorder.js';
 
 const TO = Array.from({ length: 20 }, (_, i) => `23480${12_345_600 + i}`);
@@ -174,6 +178,35 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
         await sms.timeline(`${id}-0`, scope);
       }),
     ).toEqual([]);
+  });
+});
+
+describeEachDatabase('the plans of a lane in which 200,000 batches wait', (database) => {
+  const recorder = new StatementRecorder();
+  let source: DataSource;
+  let work: LaneWork;
+
+  beforeAll(async () => {
+    source = await database.open({ entities: [], migrations: [], logger: recorder });
+    await migrate(source, LEDGER_MIGRATIONS);
+    await fillLane(source, database.kind, 'waits:sms', 67_000);
+    work = new LaneWork(new LedgerDatabase(source));
+    recorder.forget();
+  });
+
+  it('are of what it does next, whether they are to come, put aside or back from that', async () => {
+    expect(await work.plan('waits:sms', 20)).toHaveLength(20);
+    expect(await work.nextDue('waits:sms')).toBeLessThan(0);
+    expect(await work.nextDue('nobody:sms')).toBeUndefined();
+    const { kind } = database;
+    const costly: string[] = [];
+    for (const statement of recorder.statements) {
+      const whole = await wholeReads(source, kind, statement);
+      const rows = await rowsRead(source, kind, statement);
+      if (whole.length > 0 || rows > 1_000) costly.push(`${rows} rows: ${textOf(statement)}`);
+    }
+    expect(recorder.statements.length).toBeGreaterThan(1);
+    expect(costly).toEqual([]);
   });
 });
 

@@ -10,7 +10,7 @@ export interface LaneHealth {
   /** The same for people, with the remedy. */
   readonly pauseDetail: string | null;
   readonly pausedUntil: Date | null;
-  /** How long its oldest due message has waited, in milliseconds. */
+  /** How long its oldest due message has waited, in milliseconds; one put aside, since it came back. */
   readonly waiting: number;
   /** Somebody has its lease and works on it, or it rests until a set time after a failure. */
   readonly held: boolean;
@@ -23,9 +23,9 @@ export interface DueLane {
 }
 
 /**
- * The first pending batch of each lane and class. It costs by the lanes that have work, not by the
- * batches that wait in them: MySQL steps from group to group in the index of pending batches by
- * itself, the others have to be told.
+ * When the first pending batch of each lane and class is due, and the first of those put aside. It costs
+ * by the lanes that have work, not by the batches that wait in them: MySQL steps from group to group in
+ * the index of pending batches by itself, the others have to be told.
  */
 const HEADS = {
   stepping: `WITH RECURSIVE waiting (lane) AS (
@@ -34,16 +34,26 @@ const HEADS = {
       SELECT (SELECT min(b.lane) FROM messaging_batch b WHERE b.pending = 1 AND b.lane > w.lane)
       FROM waiting w WHERE w.lane IS NOT NULL
     ),
-    heads AS (
-      SELECT w.lane, c.class, (SELECT min(b.available_at) FROM messaging_batch b
-        WHERE b.pending = 1 AND b.lane = w.lane AND b.class = c.class) AS available_at
-      FROM waiting w
+    classes AS (
+      SELECT w.lane, c.class FROM waiting w
       CROSS JOIN (SELECT ${CLASS_ORDER.high} AS class UNION ALL SELECT ${CLASS_ORDER.normal}) c
       WHERE w.lane IS NOT NULL
+    ),
+    heads AS (
+      SELECT c.lane, c.class, (SELECT min(b.available_at) FROM messaging_batch b
+        WHERE b.pending = 1 AND b.lane = c.lane AND b.class = c.class AND b.parked_until = 0) AS due_at
+      FROM classes c
+      UNION ALL
+      SELECT c.lane, c.class, (SELECT min(b.parked_until) FROM messaging_batch b
+        WHERE b.pending = 1 AND b.lane = c.lane AND b.class = c.class AND b.parked_until > 0)
+      FROM classes c
     )`,
   grouping: `WITH heads AS (
-      SELECT b.lane, b.class, min(b.available_at) AS available_at FROM messaging_batch b
-      WHERE b.pending = 1 GROUP BY b.pending, b.lane, b.class
+      SELECT b.lane, b.class, min(b.available_at) AS due_at FROM messaging_batch b
+      WHERE b.pending = 1 AND b.parked_until = 0 GROUP BY b.pending, b.lane, b.class
+      UNION ALL
+      SELECT b.lane, b.class, min(b.parked_until) FROM messaging_batch b
+      WHERE b.pending = 1 AND b.parked_until > 0 GROUP BY b.pending, b.lane, b.class
     )`,
 };
 
@@ -63,9 +73,9 @@ export class LaneQueues {
     const { now } = this.database.dialect;
     const rows = await this.database.all<{ lane: string; due_in: string | number }>(
       `${this.#heads}
-       SELECT h.lane, min(h.available_at) - ${now} AS due_in
+       SELECT h.lane, min(h.due_at) - ${now} AS due_in
        FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
-       WHERE h.available_at <= ${now} + ?
+       WHERE h.due_at <= ${now} + ?
          AND (l.lane_key IS NULL OR l.owner IS NULL OR l.lease_until < ${now})
          AND coalesce(l.paused_until, 0) <= ${now} + ?
        GROUP BY h.lane`,
@@ -99,11 +109,11 @@ export class LaneQueues {
          SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS held
          FROM messaging_lane WHERE pause_reason IS NOT NULL
          UNION ALL
-         SELECT h.lane, NULL, 0, ${now} - h.available_at,
+         SELECT h.lane, NULL, 0, ${now} - h.due_at,
            CASE WHEN l.owner IS NOT NULL AND l.lease_until >= ${now} THEN 1
              WHEN l.paused_until > ${now} THEN 1 ELSE 0 END
          FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
-         WHERE h.available_at <= ${now}) AS lanes
+         WHERE h.due_at <= ${now}) AS lanes
        GROUP BY lane ORDER BY lane`,
     );
     return rows.map((row) => ({
@@ -124,7 +134,7 @@ export class LaneQueues {
     const { now } = this.database.dialect;
     const rows = await this.database.all<{ class: string | number; age: string | number }>(
       `${this.#heads}
-       SELECT class, ${now} - min(available_at) AS age FROM heads WHERE available_at <= ${now} GROUP BY class`,
+       SELECT class, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now} GROUP BY class`,
     );
     const ageOf = (rank: number): number =>
       Number(rows.find((row) => Number(row.class) === rank)?.age ?? 0) / 1_000;

@@ -98,7 +98,8 @@ export class LaneWork {
   }
 
   async #nextDueAlone(lane: string): Promise<number | undefined> {
-    const [row] = await this.database.all<NextDue>(this.#sql.nextDue, [lane]);
+    const { nextDue, nextDueParameters } = this.#sql;
+    const [row] = await this.database.all<NextDue>(nextDue, nextDueParameters(lane));
     return row && millisecondsOf(row);
   }
 

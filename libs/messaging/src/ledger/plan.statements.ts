@@ -16,8 +16,13 @@ export function planStatements(dialect: Dialect) {
     lanes,
     /** Of one lane. */
     plan: planOf(dialect, '?', '?'),
-    planParameters: (lane: string, limit: number) => [lane, limit, lane, limit, limit, limit],
+    planParameters: (lane: string, limit: number) => [
+      ...Array.from({ length: 4 }, () => [lane, limit]).flat(),
+      limit,
+      limit,
+    ],
     nextDue: nextDueOf(dialect, '?'),
+    nextDueParameters: (lane: string) => Array.from({ length: 4 }, () => lane),
     /** The same of many lanes at once, where a server can. */
     atOnce:
       dialect.kind === 'postgres'
@@ -38,15 +43,28 @@ export function planStatements(dialect: Dialect) {
   };
 }
 
-/** Only as many batches as the slice can hold: `ahead` counts the recipients before each. */
+/**
+ * Only as many batches as the slice can hold: `ahead` counts the recipients before each. Those that were
+ * put aside are read apart, in the order in which they come back, so that nobody steps over the others.
+ */
 function planOf(dialect: Dialect, lane: string, limit: string): string {
   const { now } = dialect;
   const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
-  const due = (of: number) => `SELECT * FROM (
+  const first = (name: string, of: number, due: string, order: string) => `SELECT * FROM (
       SELECT b.id, b.class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
-      WHERE b.pending = 1 AND b.lane = ${lane} AND b.class = ${of} AND b.available_at <= (SELECT ${now})
-        AND b.parked_until <= ${now}
-      ORDER BY b.available_at, b.id LIMIT ${limit}) AS class_${of}`;
+      WHERE b.pending = 1 AND b.lane = ${lane} AND b.class = ${of} AND ${due}
+      ORDER BY ${order}b.available_at, b.id LIMIT ${limit}) AS ${name}_${of}`;
+  const due = Object.values(CLASS_ORDER)
+    .flatMap((of) => [
+      first('fresh', of, `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`, ''),
+      first(
+        'back',
+        of,
+        `b.parked_until > 0 AND b.parked_until <= (SELECT ${now})`,
+        'b.parked_until, ',
+      ),
+    ])
+    .join(' UNION ALL ');
   return `SELECT b.id, b.tenant, b.channel, b.sender, b.content, b.delivery_report, b.recipient_count,
       b.requeued, b.revision, b.class, b.available_at, p.next, p.next_submission,
       c.n AS chunk_n, c.recipients AS chunk,
@@ -60,7 +78,7 @@ function planOf(dialect: Dialect, lane: string, limit: string): string {
           (SELECT max(s.n) + 1 FROM messaging_submission s WHERE s.batch = d.id), 0) END AS next_submission
       FROM (
         SELECT q.*, sum(q.recipient_count) OVER (ORDER BY q.class, q.available_at, q.id) - q.recipient_count AS ahead
-        FROM (${due(CLASS_ORDER.high)} UNION ALL ${due(CLASS_ORDER.normal)}) AS q) AS d
+        FROM (${due}) AS q) AS d
       WHERE d.ahead < ${limit}) AS p
     JOIN messaging_batch b ON b.id = p.id
     LEFT JOIN messaging_batch_chunk c ON c.batch = p.id
@@ -68,8 +86,14 @@ function planOf(dialect: Dialect, lane: string, limit: string): string {
     ORDER BY p.class, p.available_at, p.id, c.n`;
 }
 
-/** Microseconds until the lane has something to do next. */
-function nextDueOf(dialect: Dialect, lane: string): string {
-  return `SELECT min(${dialect.greatest('available_at', 'parked_until')}) - ${dialect.now} AS due_in
-    FROM messaging_batch WHERE pending = 1 AND lane = ${lane}`;
+/** Microseconds until the lane has something to do next: by the first of each class, and the first of those put aside. */
+function nextDueOf({ now }: Dialect, lane: string): string {
+  const heads = Object.values(CLASS_ORDER).flatMap((of) => {
+    const pending = `FROM messaging_batch WHERE pending = 1 AND lane = ${lane} AND class = ${of}`;
+    return [
+      `SELECT min(available_at) AS due_at ${pending} AND parked_until = 0`,
+      `SELECT min(parked_until) AS due_at ${pending} AND parked_until > 0`,
+    ];
+  });
+  return `SELECT min(due_at) - ${now} AS due_in FROM (${heads.join(' UNION ALL ')}) AS heads`;
 }

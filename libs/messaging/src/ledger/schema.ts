@@ -6,6 +6,7 @@ import {
   ReportEntity,
   SubmissionEntity,
 } from './entities/ledger.entities.js';
+import { BatchQueue1700000000340 } from './migrations/batch-queue.migration.js';
 import { HeldLanes1700000000310 } from './migrations/held-lanes.migration.js';
 import { Ledger1700000000000 } from './migrations/ledger.migration.js';
 import { Policy1700000000100 } from './migrations/policy.migration.js';
@@ -23,7 +24,12 @@ export const LEDGER_ENTITIES = [
 /** Only for apps that cap the frequency: every message pays for the index. */
 export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1700000000330];
 
-export const LEDGER_MIGRATIONS = [Ledger1700000000000, Policy1700000000100, HeldLanes1700000000310];
+export const LEDGER_MIGRATIONS = [
+  Ledger1700000000000,
+  Policy1700000000100,
+  HeldLanes1700000000310,
+  BatchQueue1700000000340,
+];
 
 /** Recipients in one chunk row. */
 export const CHUNK_SIZE = 1_000;

@@ -34,6 +34,7 @@ export class BatchEntity {
   @Column('smallint') pending!: number;
   /** 1 while messages of it are set back to `queued`. */
   @Column('smallint') requeued!: number;
+  /** Put aside until then, by a failure or by policy; 0: it never was. */
   @Column('bigint', { name: 'parked_until', ...micros }) parkedUntil!: number;
   /** Grows with each cancel and reschedule. */
   @Column('int') revision!: number;
