@@ -28,13 +28,7 @@ import { ReferenceId } from './reference-id.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import { readSendSms, type SendSms } from './send-sms.js';
 import { BatchesQuery, RescheduleBody } from './sms.dto.js';
-import {
-  type BatchAnswer,
-  type BatchSummary,
-  batchSummary,
-  type SendSmsAnswer,
-  sendSmsAnswer,
-} from './sms.view.js';
+import { type BatchAnswer, type BatchSummary, batchSummary, sendSmsAnswer } from './sms.view.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
 import { inWireFields } from '../http/wire-fields.js';
 
@@ -72,20 +66,32 @@ export class SmsController {
     errors: ['IdempotencyConflict'],
   })
   async send(
-    @AccountId() account: string,
+    @AccountId() tenant: string,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(readSendSms) request: SendSms,
-    @Res({ passthrough: true }) reply: HttpReply,
-  ): Promise<SendSmsAnswer> {
-    const registered = this.senders.isRegistered(account, request.from);
+    // Answered here: what Nest does with a result in case it is a stream costs as much as the answer.
+    @Res() reply: HttpReply,
+  ): Promise<void> {
+    const registered = this.senders.isRegistered(tenant, request.from);
     if (registered !== true && !(await registered))
       throw new ApiError('sender_not_registered', `The sender ${request.from} is not registered`, {
         details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
       });
-    const receipt = await this.#accept(account, idempotencyKey, request);
+    const place = this.pending.take(request.to.length);
+    let receipt: Receipt;
+    try {
+      const { from, to, text: body, deliveryReport, sendAt } = request;
+      const message = { from, to, body, deliveryReport, sendAt };
+      receipt = await this.sms.send(message, { tenant, idempotencyKey });
+    } catch (error) {
+      if (!(error instanceof MessageValidationError)) throw error;
+      throw inWireFields(error, { body: request.textField, sendAt: 'send_at' });
+    } finally {
+      this.pending.leave(place);
+    }
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('sms', receipt.recipients);
-    return sendSmsAnswer(receipt, this.#times);
+    reply.send(sendSmsAnswer(receipt, this.#times));
   }
 
   /** Newest first, without their recipients. */
@@ -173,31 +179,6 @@ export class SmsController {
   })
   async cancel(@AccountId() tenant: string, @ReferenceId() id: string): Promise<BatchAnswer> {
     return this.#answer(await this.sms.cancel(id, { tenant }));
-  }
-
-  async #accept(
-    tenant: string,
-    idempotencyKey: string | undefined,
-    request: SendSms,
-  ): Promise<Receipt> {
-    const place = this.pending.take(request.to.length);
-    try {
-      return await this.sms.send(
-        {
-          from: request.from,
-          to: request.to,
-          body: request.text,
-          deliveryReport: request.deliveryReport,
-          sendAt: request.sendAt,
-        },
-        { tenant, idempotencyKey },
-      );
-    } catch (error) {
-      if (!(error instanceof MessageValidationError)) throw error;
-      throw inWireFields(error, { body: request.textField, sendAt: 'send_at' });
-    } finally {
-      this.pending.leave(place);
-    }
   }
 
   async #answer(batch: BatchView): Promise<BatchAnswer> {

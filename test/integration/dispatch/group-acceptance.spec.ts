@@ -58,4 +58,92 @@ describeEachDatabase('sends that come together', (database) => {
       expect(data).toHaveLength(39);
     },
   );
+
+  it.each([false, true])(
+    'keep what is their own, however much they share; keyed: %s',
+    async (keyed) => {
+      const { ledger } = await fixture.boot({ dispatch: false });
+      const at = Date.now();
+      const plain = {
+        tenant: 'acme',
+        channel: 'sms',
+        lane: 'acme:sms',
+        class: 'normal',
+        sender: 'ACME',
+        deliveryReport: true,
+        parts: 1,
+        denied: [],
+        sendAt: null,
+        validFor: null,
+      } as const;
+      const different: Partial<NewBatch>[] = [
+        {},
+        { tenant: 'other', lane: 'other:sms' },
+        { class: 'high' },
+        { sender: 'Other 1' },
+        { deliveryReport: false },
+        { parts: 3 },
+        { sendAt: at + 3_600_000 },
+        { validFor: 60_000 },
+      ];
+      const made = Array.from({ length: 80 }, (_, n): NewBatch => ({
+        ...plain,
+        ...different[n < 40 ? 0 : n % different.length],
+        id: `019f0000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+        content: JSON.stringify({ kind: 'text', text: `"${n}" \\ {a,b}\n'é€😀` }),
+        recipients: Array.from({ length: n === 79 ? 1_001 : 1 + (n % 2) }, (_, r) =>
+          String(2_348_010_000_000 + n * 2_000 + r),
+        ),
+        createdAt: at + (n % 3),
+        idempotencyKey: keyed ? `key-${n}` : null,
+        fingerprint: keyed ? `print-${n}` : null,
+      }));
+      await Promise.all(made.map((batch) => ledger.acceptance.accept(batch)));
+      const rows = await ledger.database.all<Record<string, unknown>>(
+        `SELECT id, tenant, lane, class, sender, content, delivery_report, parts, recipient_count,
+          created_at, send_at, available_at, valid_until, idempotency_key, fingerprint
+          FROM messaging_batch ORDER BY id`,
+      );
+      const chunks = await ledger.database.all<{ batch: string; n: number; recipients: string }>(
+        'SELECT batch, n, recipients FROM messaging_batch_chunk ORDER BY batch, n',
+      );
+      const number = (value: unknown) => (value === null ? null : Number(value));
+      expect(
+        rows.map((row) => ({
+          ...row,
+          created_at: number(row['created_at']),
+          send_at: number(row['send_at']),
+          available_at: Number(row['available_at']) > (at + 3_000_000) * 1_000,
+          valid_until: row['valid_until'] !== null,
+        })),
+      ).toEqual(
+        made.map((batch) => ({
+          id: batch.id,
+          tenant: batch.tenant,
+          lane: batch.lane,
+          class: batch.class === 'high' ? 0 : 1,
+          sender: batch.sender,
+          content: batch.content,
+          delivery_report: batch.deliveryReport ? 1 : 0,
+          parts: batch.parts,
+          recipient_count: batch.recipients.length,
+          created_at: batch.createdAt * 1_000,
+          send_at: batch.sendAt === null ? null : batch.sendAt * 1_000,
+          available_at: batch.sendAt !== null,
+          valid_until: batch.validFor !== null,
+          idempotency_key: batch.idempotencyKey,
+          fingerprint: batch.fingerprint,
+        })),
+      );
+      expect(chunks.filter(({ batch }) => batch === made[79]?.id).map(({ n }) => n)).toEqual([
+        0, 1,
+      ]);
+      for (const { id, recipients } of made)
+        expect(
+          chunks
+            .filter(({ batch }) => batch === id)
+            .flatMap((chunk) => chunk.recipients.split('\n')),
+        ).toEqual(recipients);
+    },
+  );
 });

@@ -65,7 +65,8 @@ export class SmsService extends ChannelService {
       if (!first) throw error;
       return first;
     }
-    return this.intake.take(asked.batch, asked.content, tx);
+    // Awaited here: a promise that is returned as it is takes three more turns to arrive.
+    return await this.intake.take(asked.batch, asked.content, tx);
   }
 
   /** What one message with this text would take and cost; nothing is sent or stored. */

@@ -1,4 +1,10 @@
-import { BATCH_COLUMN_NAMES, BATCH_COLUMNS, batchValues, microseconds } from './batch-columns.js';
+import {
+  BATCH_COLUMN_NAMES,
+  BATCH_COLUMNS,
+  batchValues,
+  isAlike,
+  microseconds,
+} from './batch-columns.js';
 import type { Columns, Dialect } from './dialect.js';
 import type { NewBatch } from './new-batch.js';
 import { BATCH_PHASE, CHUNK_SIZE } from './schema.js';
@@ -9,6 +15,18 @@ const BATCH: Columns = {
   v_valid_for: 'bigint',
 };
 const CHUNK = { v_batch: 'uuid', v_n: 'int', v_recipients: 'text' } as const satisfies Columns;
+/** In what concurrent batches without keys differ, and their only chunk. */
+const OWN = {
+  v_id: 'uuid',
+  v_content: 'text',
+  v_created_at: 'bigint',
+  v_recipients: 'text',
+} as const satisfies Columns;
+const SHARED: Columns = Object.fromEntries(
+  Object.entries(BATCH).filter(([name]) => !(name in OWN)),
+);
+const BATCH_NAMES = Object.keys(BATCH);
+const SHARED_PLACES = Object.keys(SHARED).map((name) => BATCH_NAMES.indexOf(name));
 const KEY = { v_tenant: 'key', v_channel: 'key', v_key: 'key' } as const satisfies Columns;
 
 /** What acceptance says to the database. */
@@ -18,12 +36,23 @@ export function acceptanceStatements(dialect: Dialect) {
   const keys = dialect.rows(KEY);
   const ids = dialect.rows({ v_id: 'uuid' });
   const availableAt = dialect.greatest(dialect.now, 'coalesce(v_send_at, 0)');
-  const insertBatches = `INSERT INTO messaging_batch (${BATCH_COLUMN_NAMES.join(', ')}, available_at, valid_until, phase, pending)
+  const batchesFrom = (rows: string) =>
+    `INSERT INTO messaging_batch (${BATCH_COLUMN_NAMES.join(', ')}, available_at, valid_until, phase, pending)
       SELECT ${VALUES.join(', ')}, ${availableAt}, ${availableAt} + v_valid_for, ${BATCH_PHASE.accepted}, 1
-      FROM ${batch.sql} WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch', 'id')}`;
-  const insertChunks = `INSERT INTO messaging_batch_chunk (batch, n, recipients)
-      SELECT v_batch, v_n, v_recipients FROM ${chunk.sql} WHERE 1 = 1
+      FROM ${rows} WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch', 'id')}`;
+  const chunksFrom = (rows: string, n: string) =>
+    `INSERT INTO messaging_batch_chunk (batch, n, recipients)
+      SELECT ${n}, v_recipients FROM ${rows} WHERE 1 = 1
       ${dialect.ignoreConflict('messaging_batch_chunk', 'n')}`;
+  const insertBatches = batchesFrom(batch.sql);
+  const insertChunks = chunksFrom(chunk.sql, 'v_batch, v_n');
+  const batchRows = (batches: readonly NewBatch[]) => batch.bind(batches.map(batchRowOf));
+  const chunkRows = (batches: readonly NewBatch[]) => chunk.bind(batches.flatMap(chunkRowsOf));
+  const own = dialect.rows(OWN);
+  const shared = dialect.rows(SHARED);
+  const insertAtOnce = `WITH stored AS (${insertBatches}) ${insertChunks}`;
+  const insertAlike = `WITH own AS (SELECT * FROM ${own.sql}), shared AS (SELECT * FROM ${shared.sql}),
+    stored AS (${batchesFrom('own CROSS JOIN shared')}) ${chunksFrom('own', 'v_id, 0')}`;
   const findKeys = `SELECT b.id, b.tenant, b.channel, b.idempotency_key, b.fingerprint, b.created_at, b.recipient_count
       FROM ${keys.few} ${dialect.join} messaging_batch b ${dialect.by('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`;
@@ -32,9 +61,22 @@ export function acceptanceStatements(dialect: Dialect) {
     ids,
     insertBatches,
     insertChunks,
-    // Where no key has to be looked at first, a server is asked once and not five times.
-    insertAtOnce:
-      dialect.kind === 'postgres' ? `WITH stored AS (${insertBatches}) ${insertChunks}` : undefined,
+    /**
+     * One statement and what it binds, for batches without keys: where none has to be looked at first, a
+     * server is asked once and not five times. What all of them share is sent once.
+     */
+    atOnce:
+      dialect.kind !== 'postgres'
+        ? undefined
+        : (batches: readonly NewBatch[]): [string, unknown[]] => {
+            const [first] = batches;
+            return first && batches.every((one) => isAlike(first, one) && isOneChunk(one))
+              ? [
+                  insertAlike,
+                  [...own.bind(batches.map(ownRowOf)), ...shared.bind([sharedRowOf(first)])],
+                ]
+              : [insertAtOnce, [...batchRows(batches), ...chunkRows(batches)]];
+          },
     findKeys,
     selectKeys: `${findKeys} ${dialect.forUpdate('b')}`,
     releaseKeys: dialect.updateFrom({
@@ -43,16 +85,34 @@ export function acceptanceStatements(dialect: Dialect) {
       set: 'idempotency_key = NULL',
       where: 'messaging_batch.id = v_id',
     }),
-    batchRows: (batches: readonly NewBatch[]) =>
-      batch.bind(batches.map((one) => [...batchValues(one), microseconds(one.validFor)])),
-    chunkRows: (batches: readonly NewBatch[]) => chunk.bind(batches.flatMap(chunkRowsOf)),
+    batchRows,
+    chunkRows,
   };
 }
 
 export type AcceptanceStatements = ReturnType<typeof acceptanceStatements>;
 
-function chunkRowsOf({ id, recipients }: NewBatch): unknown[][] {
-  if (recipients.length <= CHUNK_SIZE) return [[id, 0, recipients.join('\n')]];
+function batchRowOf(batch: NewBatch): unknown[] {
+  return [...batchValues(batch), microseconds(batch.validFor)];
+}
+
+function ownRowOf({ id, content, createdAt, recipients }: NewBatch): unknown[] {
+  return [id, content, microseconds(createdAt), recipients.join('\n')];
+}
+
+function sharedRowOf(batch: NewBatch): unknown[] {
+  const row = batchRowOf(batch);
+  return SHARED_PLACES.map((place) => row[place]);
+}
+
+/** Most are: a batch has a chunk for each thousand of its recipients. */
+export function isOneChunk({ recipients }: NewBatch): boolean {
+  return recipients.length <= CHUNK_SIZE;
+}
+
+function chunkRowsOf(batch: NewBatch): unknown[][] {
+  const { id, recipients } = batch;
+  if (isOneChunk(batch)) return [[id, 0, recipients.join('\n')]];
   const rows: unknown[][] = [];
   for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)
     rows.push([id, n, recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE).join('\n')]);

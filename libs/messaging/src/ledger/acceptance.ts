@@ -95,14 +95,11 @@ export class Acceptance {
   async #flush(
     take: () => readonly NewBatch[],
   ): Promise<readonly (AcceptedBatch | IdempotencyKeyReusedError)[]> {
-    const { insertAtOnce } = this.#statements;
-    if (!insertAtOnce || take().some(({ denied }) => denied.length > 0))
+    const { atOnce } = this.#statements;
+    if (!atOnce || take().some(({ denied }) => denied.length > 0))
       return this.database.transaction((tx) => this.#store(tx, take()));
     const batches = take();
-    await this.database.standalone.all(insertAtOnce, [
-      ...this.#statements.batchRows(batches),
-      ...this.#statements.chunkRows(batches),
-    ]);
+    await this.database.standalone.all(...atOnce(batches));
     return batches.map((batch) => accepted(batch, batch, []));
   }
 
@@ -160,8 +157,8 @@ export class Acceptance {
   }
 
   async #insertChunks(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
-    if (batches.length > 0)
-      await tx.run(this.#statements.insertChunks, this.#statements.chunkRows(batches));
+    if (batches.length === 0 || (await this.#sqlite?.insertFirstChunks(tx, batches))) return;
+    await tx.run(this.#statements.insertChunks, this.#statements.chunkRows(batches));
   }
 }
 

@@ -46,6 +46,24 @@ export function batchValues(batch: NewBatch): unknown[] {
   ];
 }
 
+/** Do they share every column but id, content, time of creation, key and fingerprint; has each a key, or neither? */
+export function isAlike(a: NewBatch, b: NewBatch): boolean {
+  return (
+    a.lane === b.lane &&
+    a.sender === b.sender &&
+    a.tenant === b.tenant &&
+    a.channel === b.channel &&
+    a.class === b.class &&
+    a.deliveryReport === b.deliveryReport &&
+    a.parts === b.parts &&
+    a.recipients.length === b.recipients.length &&
+    a.denied.length === b.denied.length &&
+    a.sendAt === b.sendAt &&
+    a.validFor === b.validFor &&
+    (a.idempotencyKey === null) === (b.idempotencyKey === null)
+  );
+}
+
 /** The ledger's unit of time. */
 export function microseconds(milliseconds: number | null): number | null {
   return milliseconds === null ? null : milliseconds * 1_000;

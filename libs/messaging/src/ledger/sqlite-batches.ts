@@ -1,4 +1,5 @@
-import { BATCH_COLUMN_NAMES, batchValues, microseconds } from './batch-columns.js';
+import { isOneChunk } from './acceptance.statements.js';
+import { BATCH_COLUMN_NAMES, batchValues, isAlike, microseconds } from './batch-columns.js';
 import type { Dialect } from './dialect.js';
 import type { Sql } from './ledger-database.js';
 import type { NewBatch } from './new-batch.js';
@@ -18,19 +19,26 @@ const COMPUTED_VALUES = `?, ?, ${BATCH_PHASE.accepted}, 1`;
 const INSERT_ONE = `${INSERT} (${BATCH_COLUMN_NAMES.join(', ')}, ${COMPUTED})
   VALUES (${BATCH_COLUMN_NAMES.map(() => '?').join(', ')}, ${COMPUTED_VALUES}) ON CONFLICT DO NOTHING`;
 
-/** What is shared is bound once, and read out of JSON is only the rest: the fewer columns of a row, the better. */
-const INSERT_ALIKE = `${INSERT} (${namesAt(SHARED_PLACES)}, ${COMPUTED}, ${OWN.join(', ')})
-  SELECT ${SHARED_PLACES.map(() => '?').join(', ')}, ${COMPUTED_VALUES},
-    ${OWN.map((_, place) => `value ->> ${place}`).join(', ')}
+const SHARED_COLUMNS = `${SHARED_PLACES.map((place) => BATCH_COLUMN_NAMES[place]).join(', ')}, ${COMPUTED}`;
+const SHARED_VALUES = `${SHARED_PLACES.map(() => '?').join(', ')}, ${COMPUTED_VALUES}`;
+
+const INSERT_KEYED = `${INSERT} (${SHARED_COLUMNS}, ${OWN.join(', ')})
+  SELECT ${SHARED_VALUES}, ${OWN.map((_, place) => `value ->> ${place}`).join(', ')}
   FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`;
 
-/** Batches that share all but what each has of its {@link OWN}. */
-interface Alike {
-  /** What {@link INSERT_ALIKE} binds before the rows. */
-  readonly shared: readonly unknown[];
-  readonly rows: (readonly unknown[])[];
-  readonly first: readonly unknown[];
-}
+/** Digits of a time in microseconds. */
+const TIME = 16;
+
+/**
+ * Without keys a batch is a member of one JSON object: SQLite gives a member's name and text as they are,
+ * where an array would be written out as JSON again and read anew for each of its places.
+ */
+const INSERT_UNKEYED = `${INSERT} (${SHARED_COLUMNS}, id, created_at, content)
+  SELECT ${SHARED_VALUES}, key, CAST(substr(value, 1, ${TIME}) AS INTEGER), substr(value, ${TIME + 1})
+  FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`;
+
+const INSERT_FIRST_CHUNKS = `INSERT INTO messaging_batch_chunk (batch, n, recipients)
+  SELECT key, 0, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`;
 
 /** Writes new batches on SQLite, where what a row costs is its columns on their way into the statement. */
 export class SqliteBatches {
@@ -47,42 +55,82 @@ export class SqliteBatches {
   }
 
   async insert(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
-    const keys = [...new Set(batches.map(({ lane }) => lane))].map((lane) => [lane]);
+    const groups = groupsOf(batches);
+    const keys = [...new Set(groups.map(([{ lane }]) => lane))].map((lane) => [lane]);
     const lanes = await tx.all<{ lane_key: string; accepted_at: number }>(
       this.#advance,
       this.#lanes.bind(keys),
     );
     const acceptedAt = new Map(lanes.map((lane) => [lane.lane_key, lane.accepted_at]));
-    for (const { shared, rows, first } of alike(batches, acceptedAt))
-      await (rows.length === 1
-        ? tx.run(INSERT_ONE, [...first, ...shared.slice(SHARED_PLACES.length)])
-        : tx.run(INSERT_ALIKE, [...shared, JSON.stringify(rows)]));
+    for (const group of groups) {
+      const [first] = group;
+      const values = batchValues(first);
+      const computed = times(first, acceptedAt.get(first.lane) as number);
+      if (group.length === 1) {
+        await tx.run(INSERT_ONE, [...values, ...computed]);
+        continue;
+      }
+      const shared = [...SHARED_PLACES.map((place) => values[place]), ...computed];
+      await (first.idempotencyKey === null
+        ? tx.run(INSERT_UNKEYED, [...shared, members(group, unkeyed)])
+        : tx.run(INSERT_KEYED, [...shared, JSON.stringify(group.map(keyed))]));
+    }
+  }
+
+  /** @returns false, having done nothing, where one of them takes more than a chunk */
+  async insertFirstChunks(tx: Sql, batches: readonly NewBatch[]): Promise<boolean> {
+    if (!batches.every(isOneChunk)) return false;
+    await tx.run(INSERT_FIRST_CHUNKS, [
+      members(batches, ({ recipients }) => recipients.join('\n')),
+    ]);
+    return true;
   }
 }
 
-function alike(
-  batches: readonly NewBatch[],
-  acceptedAt: ReadonlyMap<string, number>,
-): Iterable<Alike> {
-  const groups = new Map<string, Alike>();
+type Group = [NewBatch, ...NewBatch[]];
+
+/** Batches that share all but what each has of its {@link OWN}; mostly it is one group. */
+function groupsOf(batches: readonly NewBatch[]): Group[] {
+  const groups = new Map<string, Group>();
+  let last: Group | undefined;
   for (const batch of batches) {
+    if (last && isAlike(last[0], batch)) {
+      last.push(batch);
+      continue;
+    }
     const values = batchValues(batch);
-    const availableAt = Math.max(
-      acceptedAt.get(batch.lane) as number,
-      microseconds(batch.sendAt) ?? 0,
-    );
-    const validUntil = batch.validFor === null ? null : availableAt + batch.validFor * 1_000;
-    const shared = [...SHARED_PLACES.map((place) => values[place]), availableAt, validUntil];
-    const row = OWN_PLACES.map((place) => values[place]);
     // None of them can hold a line break.
-    const key = shared.join('\n');
-    const group = groups.get(key);
-    if (group) group.rows.push(row);
-    else groups.set(key, { shared, rows: [row], first: values });
+    const key = [
+      ...SHARED_PLACES.map((place) => values[place]),
+      batch.validFor,
+      batch.idempotencyKey === null,
+    ].join('\n');
+    last = groups.get(key);
+    if (last) last.push(batch);
+    else groups.set(key, (last = [batch]));
   }
-  return groups.values();
+  return [...groups.values()];
 }
 
-function namesAt(places: readonly number[]): string {
-  return places.map((place) => BATCH_COLUMN_NAMES[place]).join(', ');
+/** When they are available, and how long they are valid. */
+function times({ sendAt, validFor }: NewBatch, acceptedAt: number): [number, number | null] {
+  const availableAt = Math.max(acceptedAt, microseconds(sendAt) ?? 0);
+  return [availableAt, validFor === null ? null : availableAt + validFor * 1_000];
+}
+
+function keyed(batch: NewBatch): unknown[] {
+  const values = batchValues(batch);
+  return OWN_PLACES.map((place) => values[place]);
+}
+
+function unkeyed({ createdAt, content }: NewBatch): string {
+  return String(Math.trunc(createdAt * 1_000)).padStart(TIME, '0') + content;
+}
+
+/** One JSON object: a text of each by its id, in which there is nothing to escape. */
+function members(batches: readonly NewBatch[], textOf: (batch: NewBatch) => string): string {
+  let json = '';
+  for (const batch of batches)
+    json += `${json && ','}"${batch.id}":${JSON.stringify(textOf(batch))}`;
+  return `{${json}}`;
 }
