@@ -1,3 +1,5 @@
+import { close, fdatasync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
 import Database from 'libsql';
 import pg from 'pg';
 import { v7 } from 'uuid';
@@ -83,10 +85,38 @@ async function openPostgres(connectionString: string): Promise<RawStore> {
   };
 }
 
+/** As the library has it: room for the pages, and a group is synced beside the event loop, after its commit. */
 async function openSqlite(path: string): Promise<RawStore> {
+  const grouped = sqlite(path, 'NORMAL');
+  const alone = sqlite(path, 'FULL');
+  const log = openSync(`${path}-wal`, 'r+');
+  const sync = promisify(fdatasync);
+  return {
+    storeGroup: async (sends) => {
+      grouped.store(sends);
+      await sync(log);
+    },
+    storeOne: async (send) => alone.store([send]),
+    close: async () => {
+      await promisify(close)(log);
+      alone.close();
+      grouped.close();
+    },
+  };
+}
+
+/** One connection; it commits with the disk (`FULL`) or without. */
+function sqlite(path: string, synchronous: 'FULL' | 'NORMAL') {
   const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
+  for (const pragma of [
+    'journal_mode = WAL',
+    'cache_size = -32000',
+    'wal_autocheckpoint = 8000',
+    `synchronous = ${synchronous}`,
+    // The log is made when the database is first read.
+    'schema_version',
+  ])
+    database.pragma(pragma);
   const now = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
   const batches = database.prepare<unknown[]>(
     `INSERT INTO messaging_batch (${COLUMNS})
@@ -97,18 +127,16 @@ async function openSqlite(path: string): Promise<RawStore> {
     `INSERT INTO messaging_batch_chunk (batch, n, recipients)
      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`,
   );
-  const storeGroup = async (sends: readonly RawSend[]): Promise<void> => {
-    database.exec('BEGIN IMMEDIATE');
-    batches.run([
-      JSON.stringify(sends.map((s) => [s.id, s.sender, contentOf(s), s.recipients.length])),
-    ]);
-    chunks.run([JSON.stringify(sends.flatMap(chunksOf))]);
-    database.exec('COMMIT');
-  };
   return {
-    storeGroup,
-    storeOne: (send) => storeGroup([send]),
-    close: async () => void database.close(),
+    store: (sends: readonly RawSend[]): void => {
+      database.exec('BEGIN IMMEDIATE');
+      batches.run([
+        JSON.stringify(sends.map((s) => [s.id, s.sender, contentOf(s), s.recipients.length])),
+      ]);
+      chunks.run([JSON.stringify(sends.flatMap(chunksOf))]);
+      database.exec('COMMIT');
+    },
+    close: (): void => void database.close(),
   };
 }
 
