@@ -29,7 +29,8 @@ export function normaliseRecipients(
   to: readonly unknown[],
   maxErrors = 10,
 ): { recipients: string[]; errors: FieldError[] } {
-  const seen = new PhoneNumberSet(to.length);
+  // Most lists name one, which is nobody's double.
+  const seen = to.length > 1 ? new PhoneNumberSet(to.length) : undefined;
   const recipients: string[] = [];
   const errors: FieldError[] = [];
   for (let index = 0; index < to.length; index++) {
@@ -41,7 +42,7 @@ export function normaliseRecipients(
       value = valueOf(number);
     }
     if (value > 0) {
-      if (seen.add(value)) recipients.push(number);
+      if (!seen || seen.add(value)) recipients.push(number);
     } else if (errors.length < maxErrors)
       errors.push({
         path: `to[${index}]`,
