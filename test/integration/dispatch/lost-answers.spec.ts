@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { UncertainFailure } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture, ForwardClock, ScriptedTransport } from './dispatch-fixture.js';
+import { DispatchFixture, ForwardClock, Gate, ScriptedTransport } from './dispatch-fixture.js';
 
 const WINDOW = 3_600_000;
 
@@ -48,6 +48,31 @@ describeEachDatabase('an answer that was lost', (database) => {
         await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
       expect(transport.started).toHaveLength(2);
       expect(transport.texts.toSorted()).toEqual(['x', 'y']);
+    },
+  );
+
+  it.each(['acquire', 'release'] as const)(
+    'to a lane’s %s leaves nothing waiting for the lease to expire',
+    async (step) => {
+      const { send, transport, ledger } = await fixture.boot({ lease: '10m' });
+      await send('first');
+      await eventually(async () => expect(transport.texts).toEqual(['first']));
+      const { lanes } = ledger;
+      const lost = new Gate();
+      const lose = (answer: unknown) => {
+        Object.assign(lanes, { [step]: done });
+        lost.open();
+        void answer;
+        throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
+      };
+      const done = (lanes[step] as (...args: unknown[]) => Promise<unknown>).bind(lanes);
+      Object.assign(lanes, {
+        [step]: async (...args: unknown[]) => lose(step === 'acquire' && (await done(...args))),
+      });
+      await send('second');
+      await lost.opened;
+      await send('third');
+      await eventually(async () => expect(transport.texts).toEqual(['first', 'second', 'third']));
     },
   );
 });

@@ -59,6 +59,24 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
 
+  it('a grant whose answer was lost is made anew, and no window of its rate is taken to be known', async () => {
+    const { ledger } = await fixture.boot({ dispatch: false });
+    const other = await fixture.boot({ dispatch: false });
+    const before = (await other.ledger.lanes.acquire(LANE)) as Lease;
+    await other.ledger.lanes.release(LANE, before.fence, '[[0,1]]', false);
+    const lost = (await ledger.lanes.acquire(LANE)) as Lease;
+    expect(lost).toMatchObject({ clean: true, rateState: '[[0,1]]' });
+    expect(await other.ledger.lanes.acquire(LANE)).toBeUndefined();
+    expect(await ledger.lanes.acquire(LANE)).toMatchObject({
+      fence: lost.fence + 1,
+      clean: false,
+      ours: true,
+      idleFor: 0,
+      rateState: null,
+    });
+    expect(await ledger.lanes.renew(LANE, lost.fence)).toBe(false);
+  });
+
   it('nothing is intended by one whose lease its database forgot, though the next has the same fence', async () => {
     const { ledger, send, sms, app } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });

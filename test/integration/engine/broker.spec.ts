@@ -256,6 +256,27 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
       });
 
+      it('a lane that a worker could not give back is not left to the end of its lease', async () => {
+        await pair.boot(redis.url, { lease: '10m' });
+        const workers = [pair.worker, await pair.another()];
+        for (const { ledger } of workers) {
+          const release = ledger.lanes.release.bind(ledger.lanes);
+          let lost = 0;
+          ledger.lanes.release = async (...lane) => {
+            if (lost++ % 2 === 0) throw new Error('Connection terminated');
+            return release(...lane);
+          };
+        }
+        const texts = ['one', 'two', 'three', 'four'];
+        for (const text of texts) {
+          await pair.send(text);
+          await eventually(async () =>
+            expect(workers.flatMap(({ transport }) => transport.texts)).toContain(text),
+          );
+        }
+        expect(workers.flatMap(({ transport }) => transport.texts)).toHaveLength(texts.length);
+      });
+
       it('a stop ends while the broker keeps its connections and answers nobody', async () => {
         await pair.boot(redis.url, { shutdownTimeout: 50, lease: '1s' });
         const begun = new Gate();

@@ -40,7 +40,7 @@ interface LaneRow {
   readonly paused_until: string | number;
   readonly pause_reason: string | null;
   readonly now: string | number;
-  /** Nobody holds it. */
+  /** Nobody else holds it. */
   readonly free: string | number;
 }
 
@@ -61,7 +61,11 @@ export class LaneLeases {
     this.#sql = laneStatements(database.dialect);
   }
 
-  /** `undefined`: somebody holds it. */
+  /**
+   * One that is ours already is taken anew, under the next fence: the answer to an earlier grant or release
+   * was lost, since nobody here asks for a lane that is being worked on.
+   * @returns by lane; `undefined`: somebody else holds it
+   */
   async take(lanes: readonly string[]): Promise<Map<string, Lease | undefined>> {
     const rows = await this.#takeKnown(lanes);
     const known = new Set(rows.map(({ lane_key }) => lane_key));
@@ -76,7 +80,7 @@ export class LaneLeases {
   /** The same for one whose row is waited for. */
   takeWaiting(lane: string): Promise<Lease | undefined> {
     return this.database.transaction(async (tx) => {
-      const [row] = await tx.all<LaneRow>(this.#sql.formerWaiting, this.#keys([lane]));
+      const [row] = await tx.all<LaneRow>(this.#sql.formerWaiting, this.#taken([lane]));
       if (!row || !isFree(row)) return undefined;
       await tx.run(this.#sql.grant, this.#taken([lane]));
       return this.#leaseOf(row);
@@ -138,7 +142,7 @@ export class LaneLeases {
     const { atOnce, former, grant } = this.#sql;
     if (atOnce) return this.database.standalone.all<LaneRow>(atOnce.take, this.#taken(lanes));
     return this.database.transaction(async (tx) => {
-      const rows = await tx.all<LaneRow>(former, this.#keys(lanes));
+      const rows = await tx.all<LaneRow>(former, this.#taken(lanes));
       const free = rows.filter(isFree).map(({ lane_key }) => lane_key);
       if (free.length > 0) await tx.run(grant, this.#taken(free));
       return rows;
@@ -185,9 +189,11 @@ export class LaneLeases {
       lane: former.lane_key,
       fence: Number(former.fence) + 1,
       clean: former.owner === null,
-      // A holder stops starting at two thirds of its lease.
+      // A holder stops starting at two thirds of its lease. One of ours is not over, and nobody else's.
       idleFor:
-        former.owner === null ? 0 : (now - Number(former.lease_until)) / 1_000 + this.leaseTime / 3,
+        former.owner === null
+          ? 0
+          : Math.max(0, (now - Number(former.lease_until)) / 1_000 + this.leaseTime / 3),
       rateState,
       ours: (former.owner ?? by) === this.owner,
       pausedFor: Math.max(0, (Number(former.paused_until) - now) / 1_000),

@@ -33,7 +33,7 @@ export function laneStatements(dialect: Dialect) {
   /** A row somebody else holds is left out. */
   const free = kind === 'sqlite' ? '' : `${dialect.forUpdate('l')} SKIP LOCKED`;
   const former = `l.lane_key, l.owner, l.fence, l.lease_until, l.rate_state, l.paused_until, l.pause_reason,
-    ${now} AS now, CASE WHEN l.owner IS NULL OR l.lease_until < ${now} THEN 1 ELSE 0 END AS free`;
+    ${now} AS now, CASE WHEN l.owner IS NULL OR l.owner = v_owner OR l.lease_until < ${now} THEN 1 ELSE 0 END AS free`;
   const ours = `l.fence = v_fence AND l.owner = v_owner`;
   const oursFree = `SELECT l.lane_key, v_lease FROM ${held.sql} ${join} ${lane} AND ${ours} ORDER BY l.lane_key ${free}`;
   const release = `owner = CASE WHEN v_open = 1 THEN owner END, lease_until = 0, rate_state = v_state`;
@@ -42,7 +42,7 @@ export function laneStatements(dialect: Dialect) {
     taken,
     held,
     released,
-    former: `SELECT ${former} FROM ${lanes.sql} ${join} ${lane} ORDER BY l.lane_key ${free}`,
+    former: `SELECT ${former} FROM ${taken.sql} ${join} ${lane} ORDER BY l.lane_key ${free}`,
     grant: dialect.updateFrom({
       table: 'messaging_lane',
       rows: taken,
@@ -52,7 +52,7 @@ export function laneStatements(dialect: Dialect) {
     known: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}`,
     create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${lanes.sql} WHERE 1 = 1
       ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
-    formerWaiting: `SELECT ${former} FROM ${lanes.sql} ${join} ${lane} ${dialect.forUpdate('l')}`,
+    formerWaiting: `SELECT ${former} FROM ${taken.sql} ${join} ${lane} ${dialect.forUpdate('l')}`,
     oursWaiting: `SELECT l.lane_key FROM ${held.sql} ${join} ${lane} AND ${ours} ${dialect.forUpdate('l')}`,
     ours: oursFree,
     renew: dialect.updateFrom({

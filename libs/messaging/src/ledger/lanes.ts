@@ -39,7 +39,7 @@ export class Lanes {
     });
   }
 
-  /** The lane's lease, or `undefined` while somebody else holds it. */
+  /** The lane's lease, or `undefined` while somebody else holds it. Not to be asked for by who works on it. */
   acquire(lane: string): Promise<Lease | undefined> {
     return this.#taking.add({ lane });
   }

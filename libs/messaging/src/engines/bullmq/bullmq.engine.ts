@@ -103,7 +103,9 @@ export class BullMqEngine implements ObservedEngine {
     const next = await this.#run(lane).catch((error: unknown) => {
       const { name: kind, message } = error as Error;
       this.#logger.error(`Lane ${lane} failed: ${kind}: ${message}`);
-      return Date.now() + AFTER_FAILURE;
+      // Where it could not give the lane back, nobody else can take it yet.
+      this.#here.wake(lane, Date.now() + AFTER_FAILURE);
+      return undefined;
     });
     // What this process did not finish, another takes up when its job ends.
     if (this.#abort.signal.aborted) this.#outbox.add({ lane });
