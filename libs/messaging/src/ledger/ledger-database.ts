@@ -157,7 +157,12 @@ export class LedgerDatabase {
         await whenFree(() => manager.query(TAKE_WRITE_LOCK), this.#patience.over);
         return work(manager);
       });
-    return this.#patience.wait(() => this.#turns.exclusively(() => this.#turns.guest(turn)));
+    return this.#patience.wait(async () => {
+      const result = await this.#turns.exclusively(() => this.#turns.guest(turn));
+      // Its commit may have but written the log: the app's connection is as its driver has it.
+      await this.#wal?.done();
+      return result;
+    });
   }
 
   /** Code that is not the ledger's, within a transaction: what it would wait for in vain is refused. */

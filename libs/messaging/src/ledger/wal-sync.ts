@@ -1,4 +1,5 @@
-import { close, fdatasync, open } from 'node:fs';
+import { close, fdatasync, fsync, open } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
@@ -27,7 +28,9 @@ export class WalSync {
     // The log is made when the database is first read.
     await connection.query('PRAGMA schema_version');
     // Windows syncs only what may be written.
-    const descriptor = await promisify(open)(`${main?.file}-wal`, 'r+');
+    const log = `${main?.file}-wal`;
+    const descriptor = await promisify(open)(log, 'r+');
+    await syncDirectory(dirname(log));
     const sync = promisify(fdatasync);
     return new WalSync({
       sync: () => sync(descriptor),
@@ -48,7 +51,7 @@ export class WalSync {
   }
 
   async close(): Promise<void> {
-    await this.#last.catch(() => undefined);
+    await (this.#next ?? this.#last).catch(() => undefined);
     await this.file.close();
   }
 
@@ -61,5 +64,17 @@ export class WalSync {
       );
       throw error;
     }
+  }
+}
+
+/** A log that is new is found after a loss of power only where its directory was synced, too. */
+async function syncDirectory(path: string): Promise<void> {
+  // There directories are no files.
+  if (process.platform === 'win32') return;
+  const descriptor = await promisify(open)(path, 'r');
+  try {
+    await promisify(fsync)(descriptor);
+  } finally {
+    await promisify(close)(descriptor);
   }
 }
