@@ -5,10 +5,18 @@ import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-databa
 import { satOut } from '../../../libs/messaging/src/ledger/outage.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
-/** `ReadyForQuery`, and the `ErrorResponse` of a session that an administrator ends. */
+/** `ReadyForQuery`, and the tag of a transaction that is committed. */
 const READY = Buffer.from('5a0000000549', 'hex');
-const FIELDS = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
-const ENDED = Buffer.concat([Buffer.from('E'), lengthOf(FIELDS), FIELDS]);
+const COMMITTED = Buffer.from('COMMIT\0');
+
+/** The `ErrorResponse` of a session that an administrator ends, and a pooler's of a server it has lost. */
+const ENDED = fatal('57P01', 'terminating connection');
+const LOST = fatal('08P01', 'server conn crashed?');
+
+function fatal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  return Buffer.concat([Buffer.from('E'), lengthOf(fields), fields]);
+}
 
 function lengthOf(fields: Buffer): Buffer {
   const length = Buffer.alloc(4);
@@ -16,9 +24,10 @@ function lengthOf(fields: Buffer): Buffer {
   return length;
 }
 
-/** A way to the server that may cut a connection as soon as it is made: both come in one packet. */
+/** A way to the server that may cut a connection: as soon as it is made, both in one packet, or in place of the answer to a commit. */
 class Cutting {
   cuts = 0;
+  lostCommits = 0;
   readonly #open = new Set<Socket>();
   readonly #server: Server;
 
@@ -50,6 +59,10 @@ class Cutting {
     near.pipe(far);
     far.on('data', (chunk: Buffer) => {
       const cut = this.cuts > 0 && chunk.subarray(-READY.length).equals(READY);
+      if (this.lostCommits > 0 && chunk.includes(COMMITTED)) {
+        this.lostCommits--;
+        return void near.end(LOST);
+      }
       if (!cut) return void near.write(chunk);
       this.cuts--;
       near.end(Buffer.concat([chunk, ENDED]));
@@ -82,6 +95,36 @@ describeEachDatabase(
       expect(await satOut(() => ledger.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
       expect(cutting.cuts).toBe(0);
       await holder.release();
+      await ledger.close();
+    });
+  },
+  ['postgres'],
+);
+
+describeEachDatabase(
+  'a commit whose answer a pooler lost',
+  (database) => {
+    let cutting: Cutting;
+    let source: DataSource;
+    beforeAll(async () => {
+      cutting = new Cutting(new URL(database.url));
+      const url = await cutting.start();
+      source = await new DataSource({ type: 'postgres', url } as DataSourceOptions).initialize();
+    });
+    afterAll(async () => {
+      await source.destroy();
+      await cutting.stop();
+    });
+
+    it('may have been made, and is not made again', async () => {
+      const ledger = new LedgerDatabase(source);
+      await ledger.open();
+      await ledger.all('CREATE TABLE kept (value int)');
+      cutting.lostCommits = 1;
+      const work = ledger.transaction((tx) => tx.run('INSERT INTO kept VALUES (1)'));
+      await expect(work).rejects.toMatchObject({ code: '08P01' });
+      expect(cutting.lostCommits).toBe(0);
+      expect(await ledger.all('SELECT value FROM kept')).toEqual([{ value: 1 }]);
       await ledger.close();
     });
   },

@@ -35,7 +35,10 @@ export function isStatementLost(error: unknown): boolean {
 
 /** Somebody else prepared a statement by that name on the connection: a pooler shares it out. */
 export function isStatementTaken(error: unknown): boolean {
-  return ['42P05', '08P01'].includes(codeOf(error));
+  const code = codeOf(error);
+  // Where it ends the connection it is a pooler's word for a server it has lost, with whatever that was doing.
+  const ends = (error as { severity?: unknown }).severity === 'FATAL';
+  return code === '42P05' || (code === '08P01' && !ends);
 }
 
 /** A table was changed so that a prepared statement would answer with other columns. */
