@@ -4,6 +4,9 @@ import { DatabaseGivenUpError } from '../message/errors.js';
 /** Milliseconds the database has for each answer once the time to stop is over. */
 const LAST_WORD = 1_000;
 
+/** How many times as long those beside the ledger are freed after it was closed: the data source may outlive the app. */
+const AFTER_CLOSE = 5;
+
 /**
  * How long the ledger waits for the database: as long as it takes, until the app stops. When its time is
  * over each answer has a second more, and the first that is owed then gives the database up: whatever
@@ -15,7 +18,7 @@ export class DatabasePatience {
   /** What waits, and since when, oldest first. */
   readonly #waiting = new Map<(error: unknown) => void, number>();
   #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  #closedAt = Infinity;
 
   constructor(
     /** Frees those who wait for the database beside the ledger; false: there is nobody left. */
@@ -57,21 +60,25 @@ export class DatabasePatience {
 
   /** Nothing new is asked: what waits still has its time. */
   close(): void {
-    this.#closed = true;
+    this.#closedAt = performance.now();
     this.#end();
   }
 
   #look(from: number): void {
-    const [oldest = Infinity] = this.#waiting.values();
-    const waited = performance.now() - Math.max(oldest, from);
-    if (!this.over.aborted && waited >= this.lastWord) this.#giveUp();
+    const now = performance.now();
+    if (!this.over.aborted) {
+      const [oldest = Infinity] = this.#waiting.values();
+      if (now - Math.max(oldest, from) < this.lastWord) return this.#end();
+      this.#giveUp();
+    }
     // Who connects after that waits in vain, too.
-    if (this.over.aborted && !this.cut()) clearInterval(this.#timer);
-    this.#end();
+    const lasts = now - this.#closedAt < AFTER_CLOSE * this.lastWord;
+    if (!this.cut() || !lasts) clearInterval(this.#timer);
   }
 
   #end(): void {
-    if (this.#closed && !this.over.aborted && this.#waiting.size === 0) clearInterval(this.#timer);
+    const closed = this.#closedAt < Infinity;
+    if (closed && !this.over.aborted && this.#waiting.size === 0) clearInterval(this.#timer);
   }
 
   #giveUp(): void {

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { DatabaseGivenUpError } from '../message/errors.js';
+import { DatabasePatience } from './database-patience.js';
+
+const never = () => new Promise<void>(() => undefined);
+let cuts: number;
+let patience: DatabasePatience;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+  cuts = 0;
+  patience = new DatabasePatience(() => ++cuts > 0, 1_000);
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+it('waits as long as it takes while nobody hurries', async () => {
+  const told = jest.fn();
+  void patience.wait(never).catch(told);
+  await jest.advanceTimersByTimeAsync(3_600_000);
+  expect(told).not.toHaveBeenCalled();
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+it('each answer has its last word once the time is over; the first that is owed ends it for all', async () => {
+  patience.hurry(10_000);
+  const told = jest.fn();
+  void patience.wait(never).catch(told);
+  await jest.advanceTimersByTimeAsync(10_900);
+  const late = patience.wait(never).catch(told);
+  expect(told).not.toHaveBeenCalled();
+  await jest.advanceTimersByTimeAsync(600);
+  await late;
+  expect(told.mock.calls.flat()).toEqual([
+    expect.any(DatabaseGivenUpError),
+    expect.any(DatabaseGivenUpError),
+  ]);
+  await expect(patience.wait(never)).rejects.toThrow(DatabaseGivenUpError);
+});
+
+it('what is answered in time is no reason', async () => {
+  patience.hurry(0);
+  for (let n = 0; n < 20; n++) {
+    const answer = new Promise<number>((resolve) => setTimeout(resolve, 400, n));
+    const waited = patience.wait(() => answer);
+    await jest.advanceTimersByTimeAsync(400);
+    expect(await waited).toBe(n);
+  }
+  patience.close();
+  expect(patience.over.aborted).toBe(false);
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+it('a data source that outlives the app is left alone in the end', async () => {
+  patience.hurry(0);
+  void patience.wait(never).catch(() => undefined);
+  await jest.advanceTimersByTimeAsync(5_000);
+  expect(cuts).toBeGreaterThan(1);
+  patience.close();
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(jest.getTimerCount()).toBe(0);
+});
