@@ -27,6 +27,28 @@ describeEachDatabase('sends that come together', (database) => {
     expect(transport.started).toHaveLength(100);
   });
 
+  it('whose commit was not told of, twice: each is stored once, and resolves', async () => {
+    const { ledger, sms, send } = await fixture.boot({ dispatch: false });
+    let losses = 2;
+    const losing =
+      <A extends unknown[], R>(work: (...of: A) => Promise<R>) =>
+      async (...of: A): Promise<R> => {
+        const done = await work(...of);
+        if (losses-- > 0)
+          throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
+        return done;
+      };
+    const { database } = ledger;
+    Object.assign(database.standalone, { all: losing(database.standalone.all) });
+    database.transaction = losing(
+      database.transaction.bind(database),
+    ) as typeof database.transaction;
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => send(String(n))));
+    expect(losses).toBeLessThan(0);
+    const { data } = await sms.batches({ limit: 100 });
+    expect(data.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+
   it.each([false, true])(
     'of which the database refuses one: that one fails alone, keyed: %s',
     async (keyed) => {

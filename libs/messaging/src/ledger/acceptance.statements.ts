@@ -36,21 +36,25 @@ export function acceptanceStatements(dialect: Dialect) {
   const keys = dialect.rows(KEY);
   const ids = dialect.rows({ v_id: 'uuid' });
   const availableAt = dialect.greatest(dialect.now, 'coalesce(v_send_at, 0)');
-  const batchesFrom = (rows: string) =>
+  const batchesFrom = (rows: string, suffix = '') =>
     `INSERT INTO messaging_batch (${BATCH_COLUMN_NAMES.join(', ')}, available_at, valid_until, phase, pending)
       SELECT ${VALUES.join(', ')}, ${availableAt}, ${availableAt} + v_valid_for, ${BATCH_PHASE.accepted}, 1
-      FROM ${rows} WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch', 'id')}`;
-  const chunksFrom = (rows: string, n: string) =>
+      FROM ${rows} ${suffix}`;
+  const chunksFrom = (rows: string, n: string, suffix = '') =>
     `INSERT INTO messaging_batch_chunk (batch, n, recipients)
-      SELECT ${n}, v_recipients FROM ${rows} WHERE 1 = 1
-      ${dialect.ignoreConflict('messaging_batch_chunk', 'n')}`;
-  const insertBatches = batchesFrom(batch.sql);
-  const insertChunks = chunksFrom(chunk.sql, 'v_batch, v_n');
+      SELECT ${n}, v_recipients FROM ${rows} ${suffix}`;
+  const unlessThere = {
+    batch: `WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch', 'id')}`,
+    chunk: `WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch_chunk', 'n')}`,
+  };
+  const insertBatches = batchesFrom(batch.sql, unlessThere.batch);
+  const insertChunks = chunksFrom(chunk.sql, 'v_batch, v_n', unlessThere.chunk);
   const batchRows = (batches: readonly NewBatch[]) => batch.bind(batches.map(batchRowOf));
   const chunkRows = (batches: readonly NewBatch[]) => chunk.bind(batches.flatMap(chunkRowsOf));
   const own = dialect.rows(OWN);
   const shared = dialect.rows(SHARED);
-  const insertAtOnce = `WITH stored AS (${insertBatches}) ${insertChunks}`;
+  const insertAgain = `WITH stored AS (${insertBatches}) ${insertChunks}`;
+  const insertAtOnce = `WITH stored AS (${batchesFrom(batch.sql)}) ${chunksFrom(chunk.sql, 'v_batch, v_n')}`;
   const insertAlike = `WITH own AS (SELECT * FROM ${own.sql}), shared AS (SELECT * FROM ${shared.sql}),
     stored AS (${batchesFrom('own CROSS JOIN shared')}) ${chunksFrom('own', 'v_id, 0')}`;
   const findKeys = `SELECT b.id, b.tenant, b.channel, b.idempotency_key, b.fingerprint, b.created_at, b.recipient_count
@@ -63,19 +67,23 @@ export function acceptanceStatements(dialect: Dialect) {
     insertChunks,
     /**
      * One statement and what it binds, for batches without keys: where none has to be looked at first, a
-     * server is asked once and not five times. What all of them share is sent once.
+     * server is asked once and not five times. What all of them share is sent once. Only what is stored
+     * `again` may be there; to look for it the first time would be a fifth of the work.
      */
     atOnce:
       dialect.kind !== 'postgres'
         ? undefined
-        : (batches: readonly NewBatch[]): [string, unknown[]] => {
+        : (batches: readonly NewBatch[], again: boolean): [string, unknown[]] => {
             const [first] = batches;
-            return first && batches.every((one) => isAlike(first, one) && isOneChunk(one))
+            return !again && first && batches.every((one) => isAlike(first, one) && isOneChunk(one))
               ? [
                   insertAlike,
                   [...own.bind(batches.map(ownRowOf)), ...shared.bind([sharedRowOf(first)])],
                 ]
-              : [insertAtOnce, [...batchRows(batches), ...chunkRows(batches)]];
+              : [
+                  again ? insertAgain : insertAtOnce,
+                  [...batchRows(batches), ...chunkRows(batches)],
+                ];
           },
     findKeys,
     selectKeys: `${findKeys} ${dialect.forUpdate('b')}`,

@@ -30,6 +30,8 @@ export class Acceptance {
   readonly #denied: DeniedRecipients;
   /** Those in whose group somebody waited for a key in vain. */
   readonly #waited = new WeakSet<NewBatch>();
+  /** Those that an attempt may have stored. */
+  readonly #tried = new WeakSet<NewBatch>();
 
   constructor(
     private readonly database: LedgerDatabase,
@@ -42,7 +44,7 @@ export class Acceptance {
     this.#denied = new DeniedRecipients(database.dialect, writer);
     const group = (flush: Flush<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>) =>
       new GroupCommit<NewBatch, AcceptedBatch | IdempotencyKeyReusedError>(
-        // A commit may be lost on its way back; every insert leaves alone what is there, so it is made again.
+        // A commit may be lost on its way back; it is made again, and leaves alone what is there.
         (take) => satOut(() => flush(take)),
         {
           maxItems: 2_000,
@@ -99,7 +101,13 @@ export class Acceptance {
     if (!atOnce || take().some(({ denied }) => denied.length > 0))
       return this.database.transaction((tx) => this.#store(tx, take()));
     const batches = take();
-    await this.database.standalone.all(...atOnce(batches));
+    const again = batches.some((batch) => this.#tried.has(batch));
+    try {
+      await this.database.standalone.all(...atOnce(batches, again));
+    } catch (error) {
+      for (const batch of batches) this.#tried.add(batch);
+      throw error;
+    }
     return batches.map((batch) => accepted(batch, batch, []));
   }
 
