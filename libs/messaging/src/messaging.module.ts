@@ -12,6 +12,7 @@ import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { TracedIntake } from './channels/traced-intake.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { tracedTransport } from './dispatch/traced.transport.js';
+import { StockBudget } from './dispatch/stock-budget.js';
 import { TransportRate } from './dispatch/transport-rate.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
@@ -199,6 +200,7 @@ function dispatcherOf(
       policy,
       transport: tracing ? tracedTransport(transport, tracing) : transport,
       transportRate,
+      stock: new StockBudget(),
       clock,
       served: { at: -Infinity },
       ...settingsOf(options),

@@ -4,11 +4,10 @@ import type { PlannedBatch } from '../ledger/planned-batch.js';
 import { judgePlanned, judgeReady, VERDICT_LASTS } from './lane-policy.js';
 import type { LaneRun } from './lane-run.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import { ReadyQueue } from './ready-queue.js';
 import { Resends } from './resends.js';
 import { type Ready, slice } from './slice.js';
-
-/** Messages planned at once where nothing limits the rate. */
-const LARGEST_SLICE = 4_000;
+import { LARGEST_SLICE, SliceSize } from './slice-size.js';
 
 /** A plan of at most so many messages that says nothing follows is believed; where more come, the next ones are on their way. */
 const FEW = 10;
@@ -26,9 +25,7 @@ interface Refilled {
  * that started before and go out again. It refills itself a slice at a time.
  */
 export class LaneStock {
-  readonly #ready: Ready[] = [];
-  /** Messages ready to start; a submission holds one or many. */
-  #messages = 0;
+  readonly #ready: ReadyQueue;
   readonly #resends: Resends;
   /** When policy was asked last, monotonic milliseconds. */
   readonly #judgedAt = new WeakMap<Ready, number>();
@@ -44,17 +41,16 @@ export class LaneStock {
   /** The last plan found nothing, and nobody has told of new work since. */
   #dry = false;
   #nudges = 0;
-  #sliceSize: number;
-  #filledAt = 0;
+  readonly #sliceSize: SliceSize;
 
   constructor(private readonly run: LaneRun) {
+    this.#ready = new ReadyQueue(run.context.stock);
     this.#resends = new Resends(run);
-    this.#sliceSize =
-      run.memory.limiter?.share(LARGEST_SLICE) ?? Math.max(64, run.context.concurrency);
+    this.#sliceSize = new SliceSize(run);
   }
 
   get next(): Ready | undefined {
-    return this.#ready[0];
+    return this.#ready.next;
   }
 
   get filling(): boolean {
@@ -82,15 +78,14 @@ export class LaneStock {
   async judgeAgain(): Promise<Ready[]> {
     const { policy, clock } = this.run.context;
     const now = clock.monotonic();
-    const items = this.#ready.filter(({ instead }) => !instead);
+    const items = this.#ready.items.filter(({ instead }) => !instead);
     const rulings = await judgeReady(policy, items);
     for (const item of items) if (!rulings.has(item)) this.#judgedAt.set(item, now);
     if (rulings.size === 0) return [];
-    const changed = this.#ready.filter((item) => rulings.has(item));
-    const kept = this.#ready.filter((item) => !rulings.has(item));
-    this.#ready.splice(0, Infinity, ...kept);
-    for (const { positions } of changed) this.#messages -= positions.length;
-    return this.#setApart(changed, now);
+    return this.#setApart(
+      this.#ready.remove((item) => rulings.has(item)),
+      now,
+    );
   }
 
   /** New work may be due. */
@@ -101,9 +96,7 @@ export class LaneStock {
   }
 
   take(): Ready | undefined {
-    const item = this.#ready.shift();
-    this.#messages -= item?.positions.length ?? 0;
-    return item;
+    return this.#ready.shift();
   }
 
   /** A fill was overtaken by a withdrawal: withdraw once more. */
@@ -114,9 +107,9 @@ export class LaneStock {
   /** Everything ready that did not start; what may have started before stays, to go out again. */
   withdraw(): Ready[] {
     this.#withdrawals++;
-    this.#messages = 0;
     const now = this.run.context.clock.monotonic();
-    return [...this.#overtaken.splice(0), ...this.#setApart(this.#ready.splice(0), now)];
+    const ready = this.#ready.remove(() => true);
+    return [...this.#overtaken.splice(0), ...this.#setApart(ready, now)];
   }
 
   #setApart(items: readonly Ready[], now: number): Ready[] {
@@ -134,19 +127,18 @@ export class LaneStock {
     return this.#resends.recover();
   }
 
-  /** Keeps a whole slice ahead: planning and writing one down takes a good part of the time another needs to leave. */
+  /** Keeps some ahead, as the budget of all lanes allows. */
   refill({ recording, returning, inFlight }: Refilled): void {
     if (this.#filling) return;
     this.#unsettled = inFlight + recording;
+    if (this.resendIn <= 0) return void this.#fill(() => this.#fillResends());
     const room = this.#room(this.#unsettled);
-    const wanted =
-      this.resendIn <= 0 ||
-      (!this.#dry &&
-        returning === 0 &&
-        room > 0 &&
-        this.#messages <= this.#sliceSize &&
-        recording < LARGEST_SLICE);
-    if (wanted) void this.#fill(room);
+    if (this.#dry || returning > 0 || room <= 0 || recording >= LARGEST_SLICE) return;
+    const { stock } = this.run.context;
+    const size = stock.share(this.#sliceSize.messages, this.#ready.messages);
+    if (size === 0) return;
+    stock.hold(size);
+    void this.#fill(() => this.#fillNew(size, room).finally(() => stock.release(size)));
   }
 
   /** No other batch is on its way, or waits to go out again. */
@@ -165,11 +157,11 @@ export class LaneStock {
       : concurrency - unsettled - this.#ready.length;
   }
 
-  async #fill(room: number): Promise<void> {
+  async #fill(work: () => Promise<void>): Promise<void> {
     const { run } = this;
     this.#filling = true;
     try {
-      await (this.resendIn <= 0 ? this.#fillResends() : this.#fillNew(room));
+      await work();
     } catch (error) {
       if (error instanceof LaneLostError) run.keeper.lose();
       else run.failure = error;
@@ -183,11 +175,10 @@ export class LaneStock {
     const judgedAt = this.run.context.clock.monotonic();
     const ready = await this.#resends.take();
     for (const item of ready) this.#judgedAt.set(item, judgedAt);
-    this.#ready.unshift(...ready);
-    for (const { positions } of ready) this.#messages += positions.length;
+    this.#ready.unshift(ready);
   }
 
-  async #fillNew(room: number): Promise<void> {
+  async #fillNew(size: number, room: number): Promise<void> {
     const { context, lane, lease, keeper, memory } = this.run;
     const { work, intents, transport, clock } = context;
     const { gate, limiter } = memory;
@@ -195,8 +186,8 @@ export class LaneStock {
     const nudges = this.#nudges;
     const alone = gate.probing && this.#nothingElse;
     const withdrawals = this.#withdrawals;
-    if (!limiter) this.#adapt(now);
-    const planned = await work.plan(lane, gate.probing ? 1 : this.#sliceSize);
+    this.#sliceSize.adapt(now);
+    const planned = await work.plan(lane, gate.probing ? 1 : size);
     if (planned.length === 0) {
       this.#dry = nudges === this.#nudges;
       if (alone) gate.alone();
@@ -231,18 +222,7 @@ export class LaneStock {
       }
       this.#judgedAt.set(item, judgedAt);
       this.#ready.push(item);
-      this.#messages += item.positions.length;
     }
-  }
-
-  /** A slice is what leaves in about a quarter second. */
-  #adapt(now: number): void {
-    const took = now - this.#filledAt;
-    if (this.#filledAt > 0 && took < 125)
-      this.#sliceSize = Math.min(LARGEST_SLICE, this.#sliceSize * 2);
-    else if (this.#filledAt > 0 && took > 500)
-      this.#sliceSize = Math.max(this.run.context.concurrency, this.#sliceSize >> 1);
-    this.#filledAt = now;
   }
 }
 
