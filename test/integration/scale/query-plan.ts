@@ -9,6 +9,7 @@ interface PostgresNode {
   readonly 'Index Cond'?: string;
   readonly 'Index Name'?: string;
   readonly Plans?: readonly PostgresNode[];
+  readonly 'Total Cost'?: number;
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
   readonly 'Rows Removed by Filter'?: number;
@@ -129,6 +130,18 @@ async function seqScansOfKept(source: DataSource, { sql, params }: Statement): P
     const found = await seqScans(manager, `EXPLAIN (FORMAT JSON) EXECUTE kept ${listOf(params)}`);
     await manager.query('DEALLOCATE kept');
     return found;
+  });
+}
+
+/** What PostgreSQL takes that plan to cost; from 100,000 on it compiles what it runs (`jit_above_cost`). */
+export async function costOfKept(source: DataSource, { sql, params }: Statement): Promise<number> {
+  return source.transaction(async (manager) => {
+    await manager.query(`SET LOCAL plan_cache_mode = force_generic_plan`);
+    await manager.query(`PREPARE kept AS ${sql}`);
+    const explain = `EXPLAIN (FORMAT JSON) EXECUTE kept ${listOf(params)}`;
+    const [top] = await nodesOf(manager, explain, []);
+    await manager.query('DEALLOCATE kept');
+    return top?.['Total Cost'] ?? Infinity;
   });
 }
 

@@ -1,7 +1,7 @@
 import { LaneGroup } from './lane-group.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import { type OpenSubmission, openSubmissions } from './open-submissions.js';
-import { planStatements } from './plan.statements.js';
+import { MANY, planStatements } from './plan.statements.js';
 import {
   mergeChunks,
   type PlannedBatch,
@@ -18,9 +18,6 @@ interface Wanted {
 
 /** Messages asked for in one flush of plans. */
 const MESSAGES = 16_000;
-
-/** A lane that asks for more is planned by itself: reading them takes a while. */
-const MANY = 500;
 
 /** Lanes in one flush of looks. */
 const LANES = 500;

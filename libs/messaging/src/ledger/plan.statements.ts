@@ -2,6 +2,9 @@ import { STATUS_RANK } from '../message/status.js';
 import type { Dialect } from './dialect.js';
 import { CHUNK_SIZE, CLASS_ORDER } from './schema.js';
 
+/** Messages of one lane at most, where many are planned at once: reading more takes a while. */
+export const MANY = 500;
+
 /** How long a batch `b` is still valid, and how long it has been due, in microseconds. */
 export function batchTimes({ now }: Dialect): string {
   return `b.valid_until - ${now} AS valid_for, ${now} - b.available_at AS due_for`;
@@ -27,8 +30,8 @@ export function planStatements(dialect: Dialect) {
     atOnce:
       dialect.kind === 'postgres'
         ? {
-            plan: `SELECT v_lane AS lane, planned.* FROM ${lanes.sql}
-              CROSS JOIN LATERAL (${planOf(dialect, 'v_lane', 'v_limit')}) AS planned
+            plan: `SELECT v_lane AS lane, planned.* FROM ${lanes.few}
+              CROSS JOIN LATERAL (${planOf(dialect, 'v_lane', 'v_limit', MANY)}) AS planned
               ORDER BY v_lane, class, available_at, id, chunk_n`,
             nextDue: `SELECT v_lane AS lane, (${nextDueOf(dialect, 'v_lane')}) AS due_in FROM ${lanes.sql}`,
           }
@@ -46,14 +49,19 @@ export function planStatements(dialect: Dialect) {
 /**
  * Only as many batches as the slice can hold: `ahead` counts the recipients before each. Those that were
  * put aside are read apart, in the order in which they come back, so that nobody steps over the others.
+ *
+ * `most` bounds the limit: PostgreSQL takes one it does not know for a tenth of what waits, and would
+ * compile a plan that it thinks dear, for a hundred times as long as it runs.
  */
-function planOf(dialect: Dialect, lane: string, limit: string): string {
+function planOf(dialect: Dialect, lane: string, limit: string, most?: number): string {
   const { now } = dialect;
   const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
-  const first = (name: string, of: number, due: string, order: string) => `SELECT * FROM (
+  const bounded = (rows: string) => (most === undefined ? rows : `(${rows} LIMIT ${most})`);
+  const first = (name: string, of: number, due: string, order: string) =>
+    bounded(`SELECT * FROM (
       SELECT b.id, b.class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
       WHERE b.pending = 1 AND b.lane = ${lane} AND b.class = ${of} AND ${due}
-      ORDER BY ${order}b.available_at, b.id LIMIT ${limit}) AS ${name}_${of}`;
+      ORDER BY ${order}b.available_at, b.id LIMIT ${limit}) AS ${name}_${of}`);
   const due = Object.values(CLASS_ORDER)
     .flatMap((of) => [
       first('fresh', of, `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`, ''),
