@@ -24,6 +24,8 @@ export interface LedgerWorkerOptions {
   readonly countStatements?: boolean;
   /** File for the starts. */
   readonly startLog?: string;
+  /** Messages a second of a lane; those of who only warms up are not limited. */
+  readonly rate?: number;
   readonly messaging?: Pick<
     MessagingOptions,
     'dispatch' | 'rateLimit' | 'concurrency' | 'lease' | 'maxRecipients'
@@ -32,6 +34,9 @@ export interface LedgerWorkerOptions {
 
 const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: 'none' } as const;
 const SEEDERS = 500;
+const WARMERS = 64;
+/** What warms up is sent by tenants whose name begins so. */
+const WARMING = 'warming-';
 
 let app: INestApplicationContext;
 let completed = 0;
@@ -47,6 +52,7 @@ serve({
         transport: transportOf(options),
         deliveryReport: 'none',
         reconcile: { after: '1h' },
+        ...(options.rate !== undefined && { rateLimit: limitOf(options.rate) }),
         ...options.messaging,
       },
       ...(options.countStatements && { logger: counter }),
@@ -58,21 +64,28 @@ serve({
   },
   /** Accepts `n` single messages that are not due, makes them due, and times until the last is recorded. */
   drain: async (n: number): Promise<Count> => {
-    const sms = app.get(SmsService);
-    const sendAt = new Date(Date.now() + 3_600_000);
-    await inFlight(n, SEEDERS, (i) => sms.send({ ...MESSAGE, to: recipient(i), sendAt }));
+    await reserve(n);
     const done = untilCompleted(n + 1);
-    await app
-      .get(MessagingService)
-      .transaction((manager) =>
-        manager.query(
-          `UPDATE messaging_batch SET send_at = NULL, available_at = ${Date.now() * 1_000} WHERE send_at IS NOT NULL`,
-        ),
-      );
+    await makeDue();
     const begun = performance.now();
-    await sms.send({ ...MESSAGE, to: recipient(n) });
+    await send(n);
     await done;
     return { count: n + 1, ms: performance.now() - begun };
+  },
+  /** Sends `n` single messages in a lane of its own, and resolves when all of them have left. */
+  warm: async ({ n, as }: { n: number; as: number }) => {
+    const sms = app.get(SmsService);
+    const tenant = `${WARMING}${as}`;
+    await inFlight(n, WARMERS, (i) => sms.send({ ...MESSAGE, to: recipient(i) }, { tenant }));
+    while ((await openBatches(tenant)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  },
+  reserve,
+  /** Makes what is reserved due; the lane is woken by one more. */
+  release: async (): Promise<number> => {
+    await makeDue();
+    const at = moment();
+    await send(0);
+    return at;
   },
   /** Accepts `n` single messages while they leave; statements of both. */
   live: async ({
@@ -109,10 +122,6 @@ serve({
     await done;
     return { key: `${id}-s0`, given, accepted };
   },
-  seed: async (n: number) => {
-    const sms = app.get(SmsService);
-    await inFlight(n, SEEDERS, (i) => sms.send({ ...MESSAGE, to: recipient(i) }));
-  },
   stop: () => app.close(),
 });
 
@@ -122,6 +131,37 @@ function transportOf({ sink, interceptor, startLog }: LedgerWorkerOptions): Tran
     const transport = http({ baseUrl: sink, apiToken: 'tok_bench' })(context);
     return startLog === undefined ? transport : new LoggedTransport(transport, startLog);
   };
+}
+
+function limitOf(rate: number): MessagingOptions['rateLimit'] {
+  return (lane) => (lane.startsWith(WARMING) ? undefined : { max: rate, per: '1s' });
+}
+
+function send(index: number, sendAt?: Date): Promise<unknown> {
+  return app.get(SmsService).send({ ...MESSAGE, to: recipient(index), ...(sendAt && { sendAt }) });
+}
+
+/** Accepts `n` single messages that are not due. */
+async function reserve(n: number): Promise<void> {
+  const sendAt = new Date(Date.now() + 3_600_000);
+  await inFlight(n, SEEDERS, (i) => send(i, sendAt));
+}
+
+async function makeDue(): Promise<void> {
+  await query(
+    `UPDATE messaging_batch SET send_at = NULL, available_at = ${Date.now() * 1_000} WHERE send_at IS NOT NULL`,
+  );
+}
+
+async function openBatches(tenant: string): Promise<number> {
+  const [row] = await query<{ open: string | number }[]>(
+    `SELECT count(*) AS open FROM messaging_batch WHERE completed_at IS NULL AND tenant = '${tenant}'`,
+  );
+  return Number(row?.open);
+}
+
+function query<T>(sql: string): Promise<T> {
+  return app.get(MessagingService).transaction((manager) => manager.query<T>(sql));
 }
 
 function untilCompleted(n: number): Promise<void> {
