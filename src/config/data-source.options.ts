@@ -33,7 +33,14 @@ export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSo
         timeout: 0,
       };
     case 'postgres':
-      return { ...shared, type: 'postgres', url: database.url, applicationName: 'dundun' };
+      return {
+        ...shared,
+        type: 'postgres',
+        url: database.url,
+        applicationName: 'dundun',
+        // A peer that is gone without a word is noticed, and not waited for without an end.
+        extra: { keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
+      };
     case 'mysql':
     case 'mariadb':
       return {
