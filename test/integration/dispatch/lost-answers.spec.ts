@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { UncertainFailure } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, ForwardClock, Gate, ScriptedTransport } from './dispatch-fixture.js';
@@ -54,9 +55,15 @@ describeEachDatabase('an answer that was lost', (database) => {
   it.each(['acquire', 'release'] as const)(
     'to a lane’s %s leaves nothing waiting for the lease to expire',
     async (step) => {
-      const { send, transport, ledger } = await fixture.boot({ lease: '10m' });
+      const { app, send, transport, ledger } = await fixture.boot({ lease: '10m' });
       await send('first');
       await eventually(async () => expect(transport.texts).toEqual(['first']));
+      // Who has the lane still takes what comes along, and asks for it no more.
+      await eventually(async () =>
+        expect(await app.get(DataSource).query('SELECT owner FROM messaging_lane')).toEqual([
+          { owner: null },
+        ]),
+      );
       const { lanes } = ledger;
       const lost = new Gate();
       const lose = (answer: unknown) => {
