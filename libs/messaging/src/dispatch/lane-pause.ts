@@ -32,11 +32,12 @@ export class LanePause {
     return this.#recorded || this.#restUntil === this.#restRead;
   }
 
-  /** Nothing starts for `wait` milliseconds. @param reason why, where everybody should know */
-  rest(wait: number, reason: string | null): void {
+  /** Nothing starts for `wait` milliseconds. @param why for people, where everybody should know */
+  rest(wait: number, why: string | null): void {
     const { context, lane } = this.run;
     this.#restUntil = Math.max(this.#restUntil, context.clock.monotonic() + wait);
-    if (reason === null) return;
+    if (why === null) return;
+    const reason = storable(why);
     if (this.#reason !== reason) this.#logger.warn(`${lane}: paused: ${reason}`);
     this.#reason = reason;
     this.#recorded = true;
@@ -71,4 +72,12 @@ export class LanePause {
       )
       .catch(() => undefined);
   }
+}
+
+/** A reason for people, as the lane's row can hold it. */
+function storable(reason: string): string {
+  return reason
+    .slice(0, 512)
+    .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
+    .slice(0, 255);
 }

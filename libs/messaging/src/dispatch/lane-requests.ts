@@ -168,7 +168,7 @@ export class LaneRequests {
     const { restFor } = this.pause;
     // Requests that were in flight together fail together: that is one failure.
     const wait = restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, gate.refused());
-    this.#rest(retryAfter ?? wait, storable(`${code}: ${message}`));
+    this.#rest(retryAfter ?? wait, `${code}: ${message}`);
     return 0;
   }
 
@@ -245,12 +245,4 @@ function insteadOfLate(item: Ready, { clock, transport }: LaneDrainContext): Rea
   return ageOf(item, clock) < transport.capabilities.idempotencyWindow
     ? undefined
     : { result: 'unknown', errorCode: 'outcome_lost' };
-}
-
-/** A reason for people, as the lane's row can hold it. */
-function storable(reason: string): string {
-  return reason
-    .slice(0, 512)
-    .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
-    .slice(0, 255);
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { MessagingConfigError } from '../message/errors.js';
+import { arrayOf } from './postgres-arrays.js';
 
 /** Column types of row sources; they are the same words in every dialect. */
 export type ColumnType = 'uuid' | 'int' | 'bigint' | 'text' | 'key';
@@ -120,7 +121,8 @@ const postgres: Dialect = {
       sql,
       // True of every row, and by its form of one in two hundred.
       few: `(SELECT * FROM ${sql} WHERE ${names[0]} IS NOT DISTINCT FROM greatest(${names[0]})) AS v`,
-      bind: (rows) => types.map((type, column) => arrayOf(rows, column, type)),
+      bind: (rows) =>
+        types.map((type, column) => arrayOf(rows, column, type === 'text' || type === 'key')),
     };
   },
   among: (table, column, alias) =>
@@ -134,42 +136,6 @@ const postgres: Dialect = {
     return sql.replaceAll('?', () => `$${++n}`);
   }),
 };
-
-/**
- * A column as the server writes arrays; the driver would look at each value for what it might be. Rows
- * that come together share most values, and what is as the row before has it is not written out again.
- */
-function arrayOf(rows: readonly (readonly unknown[])[], column: number, type: ColumnType): string {
-  const written = type === 'text' || type === 'key' ? quoted : String;
-  let list = '';
-  let before: unknown;
-  let text = 'NULL';
-  for (const row of rows) {
-    const value = row[column] as string | number | bigint | null | undefined;
-    if (value !== before) {
-      before = value;
-      text = value === null || value === undefined ? 'NULL' : written(String(value));
-    }
-    list += list === '' ? text : `,${text}`;
-  }
-  return `{${list}}`;
-}
-
-function quoted(text: string): string {
-  if (!/[\\"]/.test(text)) return `"${text}"`;
-  let escaped = '"';
-  let from = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit !== QUOTE && unit !== BACKSLASH) continue;
-    escaped += `${text.slice(from, at)}\\`;
-    from = at;
-  }
-  return `${escaped}${text.slice(from)}"`;
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
 
 const sqlite: Dialect = {
   kind: 'sqlite',

@@ -1,0 +1,39 @@
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/**
+ * A column as the server writes arrays; the driver would look at each value for what it might be. Rows
+ * that come together share most values, and what is as the row before has it is not written out again.
+ */
+export function arrayOf(
+  rows: readonly (readonly unknown[])[],
+  column: number,
+  isText: boolean,
+): string {
+  const written = isText ? quoted : String;
+  let list = '';
+  let before: unknown;
+  let text = 'NULL';
+  for (const row of rows) {
+    const value = row[column] as string | number | bigint | null | undefined;
+    if (value !== before) {
+      before = value;
+      text = value === null || value === undefined ? 'NULL' : written(String(value));
+    }
+    list += list === '' ? text : `,${text}`;
+  }
+  return `{${list}}`;
+}
+
+function quoted(text: string): string {
+  if (!/[\\"]/.test(text)) return `"${text}"`;
+  let escaped = '"';
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit !== QUOTE && unit !== BACKSLASH) continue;
+    escaped += `${text.slice(from, at)}\\`;
+    from = at;
+  }
+  return `${escaped}${text.slice(from)}"`;
+}
