@@ -84,6 +84,7 @@ it('the public names are these, and no others', () => {
   "normalisePhoneNumber",
   "plivoInboundParser",
   "plivoParser",
+  "plivoSignature",
   "sharedSecret",
   "simulator",
   "smsParts",
@@ -94,6 +95,7 @@ it('the public names are these, and no others', () => {
   "twilioSignature",
   "vonageInboundParser",
   "vonageParser",
+  "vonageSignature",
 ]
 `);
 });

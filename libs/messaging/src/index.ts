@@ -29,6 +29,10 @@ export {
   hmacSignature,
 } from './callbacks/verifiers/hmac-signature.verifier.js';
 export { ipRanges } from './callbacks/verifiers/ip-ranges.verifier.js';
+export {
+  plivoSignature,
+  type PlivoSignatureOptions,
+} from './callbacks/verifiers/plivo-signature.verifier.js';
 export type { Secrets } from './callbacks/verifiers/secret.js';
 export { allOf, anyOf } from './callbacks/verifiers/several.verifier.js';
 export {
@@ -39,6 +43,10 @@ export {
   twilioSignature,
   type TwilioSignatureOptions,
 } from './callbacks/verifiers/twilio-signature.verifier.js';
+export {
+  vonageSignature,
+  type VonageSignatureOptions,
+} from './callbacks/verifiers/vonage-signature.verifier.js';
 export { type WhatsAppReceipt, WhatsAppService } from './channels/whatsapp.service.js';
 export type { Receipt } from './channels/receipt.js';
 export type { SendOptions } from './channels/send-options.js';

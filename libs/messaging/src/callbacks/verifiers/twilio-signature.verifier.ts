@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest, CallbackVerifier } from '../../ports/delivery-report-parser.js';
+import { checkedOrigin } from './origin.js';
 import { rawBodyOf } from './raw-body.js';
 import { checkedSecrets, sameText, type Secrets } from './secret.js';
 
@@ -22,10 +22,7 @@ const FORM = 'application/x-www-form-urlencoded';
  */
 export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifier {
   const tokens = checkedSecrets('twilioSignature.authToken', options.authToken);
-  if (!/^https?:\/\/[^/?#\s]+$/.test(options.origin))
-    throw new MessagingConfigError(
-      'twilioSignature.origin: must be scheme and host, such as https://app.example.com',
-    );
+  const origin = checkedOrigin('twilioSignature.origin', options.origin);
   return {
     verify: (request) => {
       const given = request.headers['x-twilio-signature'];
@@ -35,7 +32,7 @@ export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifi
       const signature = Buffer.from(given, 'base64');
       return tokens
         .map((token) =>
-          createHmac('sha1', token).update(`${options.origin}${request.url}${fields}`).digest(),
+          createHmac('sha1', token).update(`${origin}${request.url}${fields}`).digest(),
         )
         .map((own) => own.length === signature.length && timingSafeEqual(own, signature))
         .includes(true);
