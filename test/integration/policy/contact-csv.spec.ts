@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
-import { ContactsService, MessageValidationError } from '@dundun/messaging';
+import { ContactsService, MessageValidationError, PolicyService } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
 import { bootApp } from './policy-app.js';
 
 describeEachDatabase('contacts as CSV', (database) => {
@@ -92,6 +93,35 @@ describeEachDatabase('contacts as CSV', (database) => {
     });
     expect(await contacts.find('2348012345674', { tenant })).toMatchObject({ bsuid: 'NG.4' });
     expect(await contacts.find('2348012345670')).toBeUndefined();
+  });
+
+  it('a file imported again undoes no STOP, and takes nothing back of who was erased', async () => {
+    const tenant = 'again';
+    const [stopped, erased, silent] = ['2348012345680', '2348012345690', '2348012345700'];
+    const csv = ['phone,sms', ...[stopped, erased, silent].map((phone) => `${phone},opted_in`)];
+    const said = { channel: 'sms', source: 'keyword', tenant } as const;
+    const refusing = async () => {
+      const content = { kind: 'text', text: 'Hello' } as const;
+      const to = [stopped, erased, silent];
+      const explained = await app
+        .get(PolicyService)
+        .explain({ channel: 'sms', tenant, from: 'ACME', to, content });
+      return explained
+        .filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.decision === 'deny'))
+        .map(({ recipient }) => recipient);
+    };
+    await contacts.importCsv([csv.join('\n')], { tenant });
+    expect(await refusing()).toEqual([]);
+    await contacts.optOut([stopped, erased], said);
+    await contacts.erase(erased, { tenant });
+    const before = Date.now();
+    await eventually(async () => expect(Date.now()).toBeGreaterThan(before));
+    expect(await contacts.importCsv([csv.join('\n')], { tenant })).toMatchObject({ imported: 3 });
+    expect(await refusing()).toEqual([stopped, erased]);
+    // A yes with its time is a new one.
+    const now = new Date().toISOString();
+    await contacts.importCsv([`phone,sms,sms_at\n${stopped},opted_in,${now}`], { tenant });
+    expect(await refusing()).toEqual([erased]);
   });
 
   it.each([

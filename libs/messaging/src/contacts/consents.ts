@@ -32,10 +32,16 @@ export const REFUSED = 'opted_out';
 /** What somebody says of a channel, and since when, epoch milliseconds. */
 export type Standing = Pick<NewConsent, 'state' | 'at'>;
 
-/** The younger one counts; of two at the same instant the refusal does. */
-export function overrules(consent: Standing, other: Standing): boolean {
-  if (consent.at !== other.at) return consent.at > other.at;
-  return consent.state === 'opted_out' || other.state === 'opted_in';
+/**
+ * The younger one counts; of two at the same instant the refusal does. A word from the time to come is a
+ * clock gone wrong: any refusal counts against it.
+ * @param now epoch milliseconds
+ */
+export function overrules(consent: Standing, other: Standing, now: number): boolean {
+  const { state, at } = consent;
+  if (state === 'opted_out' && other.at > now) return true;
+  if (at !== other.at) return at > other.at;
+  return state === 'opted_out' || other.state === 'opted_in';
 }
 
 function rowOf(
@@ -45,22 +51,23 @@ function rowOf(
   return [contact, channel, state, at * 1_000, source, evidence, recordedAt * 1_000];
 }
 
+/** MySQL assigns from left to right, so what decides comes last. */
+const RAISED = ['source', 'evidence', 'state', 'at'];
+
 /** The state of consent per channel, which the youngest entry decides, and the history, which only grows. */
 export class Consents {
   readonly #rows;
   readonly #append: string;
   readonly #raise: string;
   readonly #ids;
-  readonly #lock: string;
   readonly #select: string;
   readonly #outlived: string;
   readonly #lift: string;
+  readonly #refused: string;
 
   constructor(dialect: Dialect) {
     this.#rows = dialect.rows(CONSENT);
     this.#ids = dialect.rows({ v_id: 'uuid' });
-    this.#lock = `SELECT c.id FROM ${this.#ids.sql} ${dialect.join} messaging_contact c ${dialect.by('PRIMARY')}
-      ON c.id = v_id ORDER BY c.id ${dialect.forUpdate('c')}`;
     this.#select = `SELECT k.contact, k.channel, k.state, k.at FROM ${this.#ids.sql}
       ${dialect.join} messaging_consent k ON k.contact = v_id`;
     this.#outlived = `SELECT s.tenant, s.recipient, s.channel FROM ${this.#rows.sql}
@@ -76,13 +83,20 @@ export class Consents {
       SELECT ${values}, v_recorded FROM ${this.#rows.sql}`;
     // `overrules()`, in SQL.
     const wins = `(new.at > messaging_consent.at OR (new.at = messaging_consent.at
-      AND (new.state = 'opted_out' OR messaging_consent.state = 'opted_in')))`;
+      AND (new.state = 'opted_out' OR messaging_consent.state = 'opted_in'))
+      OR (new.state = 'opted_out' AND messaging_consent.at > ?))`;
     const raise = (column: string) =>
       `${column} = CASE WHEN ${wins} THEN new.${column} ELSE messaging_consent.${column} END`;
-    // MySQL assigns from left to right, so what decides comes last.
     this.#raise = `INSERT INTO messaging_consent (${columns})
       SELECT ${values} FROM ${this.#rows.sql} WHERE 1 = 1
-      ${dialect.onConflict('contact, channel', ['source', 'evidence', 'state', 'at'].map(raise).join(', '))}`;
+      ${dialect.onConflict('contact, channel', RAISED.map(raise).join(', '))}`;
+    this.#refused = `SELECT k.contact, k.channel FROM ${this.#ids.sql}
+        ${dialect.join} messaging_consent k ON k.contact = v_id WHERE k.state = 'opted_out'
+      UNION ALL
+      SELECT c.id, s.channel FROM ${this.#ids.sql}
+        ${dialect.join} messaging_contact c ${dialect.by('PRIMARY')} ON c.id = v_id
+        ${dialect.join} messaging_suppression s ON s.tenant = c.tenant AND s.recipient = c.phone
+      WHERE s.reason = '${REFUSED}'`;
   }
 
   async record(tx: Sql, consents: readonly ContactConsent[], recordedAt: number): Promise<void> {
@@ -92,11 +106,14 @@ export class Consents {
     for (const consent of consents) {
       const key = `${consent.contact} ${consent.channel}`;
       const other = winners.get(key);
-      if (!other || overrules(consent, other)) winners.set(key, consent);
+      if (!other || overrules(consent, other, recordedAt)) winners.set(key, consent);
     }
     // In one order, so that two of these never wait for each other.
     const sorted = [...winners.keys()].sort().map((key) => winners.get(key) as ContactConsent);
-    await tx.run(this.#raise, this.#rows.bind(sorted.map((one) => rowOf(one, recordedAt))));
+    await tx.run(this.#raise, [
+      ...this.#rows.bind(sorted.map((one) => rowOf(one, recordedAt))),
+      ...RAISED.map(() => recordedAt * 1_000),
+    ]);
     await this.#liftOutlived(
       tx,
       sorted.filter(({ state }) => state === 'opted_in').map((one) => rowOf(one, recordedAt)),
@@ -114,10 +131,9 @@ export class Consents {
       await tx.run(this.#lift, [tenant, recipient, channel]);
   }
 
-  /** What contacts say now, by `{contact} {channel}`; locked, so that of two words at once one sees the other. */
+  /** What contacts say now, by `{contact} {channel}`. They are locked already, so that of two words at once one sees the other. */
   async held(tx: Sql, contacts: readonly string[]): Promise<Map<string, Standing>> {
     const ids = this.#ids.bind([...new Set(contacts)].sort().map((id) => [id]));
-    await tx.all(this.#lock, ids);
     const rows = await tx.all<ConsentRow>(this.#select, ids);
     return new Map(
       rows.map(({ contact, channel, state, at }) => [
@@ -125,6 +141,13 @@ export class Consents {
         { state, at: Number(at) / 1_000 },
       ]),
     );
+  }
+
+  /** What contacts have refused, as `{contact} {channel}`; also whoever had their number and was erased. */
+  async refused(tx: Sql, contacts: readonly string[]): Promise<Set<string>> {
+    const ids = this.#ids.bind([...new Set(contacts)].sort().map((id) => [id]));
+    const rows = await tx.all<ConsentRow>(this.#refused, [...ids, ...ids]);
+    return new Set(rows.map(({ contact, channel }) => `${contact} ${channel}`));
   }
 
   /** Oldest first. */

@@ -40,11 +40,17 @@ export interface CsvImport {
   readonly errors: readonly CsvRowError[];
 }
 
+/** What a row says of a channel. */
+interface CsvConsent extends Omit<ContactConsent, 'contact'> {
+  /** It says when; else it is said now. */
+  readonly timed: boolean;
+}
+
 /** A row, checked. */
 export interface CsvContact {
   readonly line: number;
   readonly identity: Identity;
-  readonly consents: readonly Omit<ContactConsent, 'contact'>[];
+  readonly consents: readonly CsvConsent[];
 }
 
 type Row = Readonly<Record<string, string | undefined>>;
@@ -169,7 +175,14 @@ function readRow(record: Row, line: number, now: number): CsvContact | CsvRowErr
       errors.push({ path: `${channel}_source`, message: 'must be at most 255 characters' });
     else
       return [
-        { channel, state, at: Math.min(time.getTime(), now), source, evidence: null } as const,
+        {
+          channel,
+          state,
+          at: Math.min(time.getTime(), now),
+          timed: at !== undefined,
+          source,
+          evidence: null,
+        } as const,
       ];
     return [];
   });

@@ -66,7 +66,8 @@ export abstract class ContactReader {
     const ids = rows.slice(0, limit).map(({ id }) => id);
     const views = await this.views.byIds(reader, ids);
     return {
-      data: ids.map((id) => views.get(id) as Contact),
+      // Who is erased in between is none.
+      data: ids.flatMap((id) => views.get(id) ?? []),
       nextCursor: rows.length > limit ? encodeCursor(ids.at(-1) as string) : null,
     };
   }

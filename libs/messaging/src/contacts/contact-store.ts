@@ -33,32 +33,44 @@ export class ContactStore {
     this.#sql = statementsFor(dialect);
   }
 
-  /** Each identity's contact, made where there is none; ids in the order given. */
+  /**
+   * Each identity's contact, made where there is none; ids in the order given. They are locked: who is
+   * erased meanwhile is made anew, so that nothing is written down of a contact that is no more.
+   */
   async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
-    const known = await this.lookUp(tx, tenant, people);
-    const fresh = new Map<string, Identity>();
-    for (const person of people)
-      if (!known.of(person)) for (const key of keysOf(person)) fresh.set(key, person);
-    const inserted = [...new Set(fresh.values())];
-    if (inserted.length > 0) {
-      const at = this.clock.now() * 1_000;
-      await tx.run(
-        this.#sql.insert,
-        this.#sql.contacts.bind(
-          inserted.map((p) => [this.clock.id(), tenant, p.phone, p.bsuid, p.name ?? null, at]),
-        ),
+    let known = await this.lookUp(tx, tenant, people);
+    do {
+      await this.#insert(
+        tx,
+        tenant,
+        people.filter((person) => !known.of(person)),
       );
-    }
-    const now = inserted.length > 0 ? await this.lookUp(tx, tenant, people) : known;
-    await this.#learn(tx, tenant, people, now);
-    return people.map((person) => (now.of(person) as ContactRow).id);
+      // Not before: MySQL would lock the gaps of those that are not there, and two would wait for each other.
+      known = await this.hold(tx, tenant, people);
+    } while (people.some((person) => !known.of(person)));
+    await this.#learn(tx, tenant, people, known);
+    return people.map((person) => (known.of(person) as ContactRow).id);
   }
 
   /** Contacts that exist, by identity. */
-  async lookUp(tx: Pick<Sql, 'all'>, tenant: string, people: readonly Identity[]): Promise<Known> {
+  lookUp(tx: Pick<Sql, 'all'>, tenant: string, people: readonly Identity[]): Promise<Known> {
+    return this.#read(tx, tenant, people, this.#sql.seen);
+  }
+
+  /** As they are now, and stay until the transaction ends. */
+  hold(tx: Sql, tenant: string, people: readonly Identity[]): Promise<Known> {
+    return this.#read(tx, tenant, people, this.#sql.held);
+  }
+
+  async #read(
+    tx: Pick<Sql, 'all'>,
+    tenant: string,
+    people: readonly Identity[],
+    { byPhone, byBsuid }: { readonly byPhone: string; readonly byBsuid: string },
+  ): Promise<Known> {
     const phones = people.flatMap(({ phone }) => (phone === null ? [] : [[phone]]));
     const bsuids = people.flatMap(({ bsuid }) => (bsuid === null ? [] : [[bsuid]]));
-    const { keys, byPhone, byBsuid } = this.#sql;
+    const { keys } = this.#sql;
     return new Known([
       ...(phones.length > 0
         ? await tx.all<ContactRow>(byPhone, [...keys.bind(phones), tenant])
@@ -67,6 +79,23 @@ export class ContactStore {
         ? await tx.all<ContactRow>(byBsuid, [...keys.bind(bsuids), tenant])
         : []),
     ]);
+  }
+
+  async #insert(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
+    const fresh = new Map<string, Identity>();
+    for (const person of people) fresh.set(keyOf(person), person);
+    if (fresh.size === 0) return;
+    const { insert, contacts } = this.#sql;
+    const at = this.clock.now() * 1_000;
+    const rows = [...fresh.values()].map((p) => [
+      this.clock.id(),
+      tenant,
+      p.phone,
+      p.bsuid,
+      p.name ?? null,
+      at,
+    ]);
+    await tx.run(insert, contacts.bind(rows));
   }
 
   /** Writes down what the identities tell beyond what is known. */
@@ -114,21 +143,23 @@ export class Known {
   }
 }
 
-function keysOf({ phone, bsuid }: Identity): string[] {
-  return phone === null ? [`b${bsuid}`] : [`p${phone}`];
+function keyOf({ phone, bsuid }: Identity): string {
+  return phone === null ? `b${bsuid}` : `p${phone}`;
 }
 
 function statementsFor(dialect: Dialect) {
   const contacts = dialect.rows(CONTACT);
   const keys = dialect.rows({ v_key: 'key' });
-  const select = (column: string) =>
+  const select = (column: string, held = '') =>
     `SELECT c.id, c.tenant, c.phone, c.bsuid, c.name, c.created_at
-     FROM ${keys.sql} ${dialect.join} messaging_contact c ON c.${column} = v_key AND c.tenant = ?`;
+     FROM ${keys.sql} ${dialect.join} messaging_contact c ON c.${column} = v_key AND c.tenant = ? ${held}`;
+  // In one order, so that two of these never wait for each other.
+  const held = `ORDER BY c.id ${dialect.forUpdate('c')}`;
   return {
     contacts,
     keys,
-    byPhone: select('phone'),
-    byBsuid: select('bsuid'),
+    seen: { byPhone: select('phone'), byBsuid: select('bsuid') },
+    held: { byPhone: select('phone', held), byBsuid: select('bsuid', held) },
     insert: `INSERT INTO messaging_contact (id, tenant, phone, bsuid, name, created_at, updated_at)
       SELECT v_id, v_tenant, v_phone, v_bsuid, v_name, v_at, v_at FROM ${contacts.sql} WHERE 1 = 1
       ${dialect.ignoreConflict('messaging_contact', 'id')}`,

@@ -19,7 +19,7 @@ import { asArray, CHANNELS, channelOf, invalid } from './contact-input.js';
 import { ContactReader } from './contact-reader.js';
 import { Erasure, type ErasureResult } from './erasure.js';
 import { InboundTimes } from './inbound-times.js';
-import { identitiesOf, isText, numbersOf, tenantOf } from './person.js';
+import { type Identity, identitiesOf, isText, numbersOf, tenantOf } from './person.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 
 /**
@@ -125,8 +125,10 @@ export class ContactsService extends ContactReader {
     const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
     return this.#in(options, async (tx) => {
-      const row = (await this.store.lookUp(tx, tenant, identities)).of(identities[0]!);
-      const phone = row?.phone ?? identities[0]?.phone ?? null;
+      const [identity] = identities as [Identity];
+      const seen = (await this.store.lookUp(tx, tenant, identities)).of(identity);
+      const row = seen && (await this.store.hold(tx, tenant, identities)).of(identity);
+      const phone = row?.phone ?? identity.phone;
       return this.#erasure.erase(tx, tenant, row?.id, phone, this.clock.now());
     });
   }
@@ -180,7 +182,8 @@ export class ContactsService extends ContactReader {
   /**
    * Reads contacts from CSV as it comes, a few hundred rows at a time: columns `phone`, `bsuid`, `name`, and
    * for each channel its consent (`whatsapp`: `opted_in`, `opted_out` or nothing), `whatsapp_at` and
-   * `whatsapp_source`. A bad row is left out and told; calling again with the same file changes nothing.
+   * `whatsapp_source`. A bad row is left out and told. An `opted_in` without its time is none against a
+   * refusal, so that the same file again undoes no STOP: it adds to the history, and changes nothing.
    *
    * @throws MessageValidationError where it is no CSV or its header is unknown; rows before that stay
    */
@@ -197,10 +200,15 @@ export class ContactsService extends ContactReader {
           tenant,
           rows.map(({ identity }) => identity),
         );
+        const refused = await this.consents.refused(tx, ids);
         const said = rows.flatMap(({ consents }, n) =>
           consents.map((consent) => ({ ...consent, contact: ids[n] as string })),
         );
-        await this.consents.record(tx, said, now);
+        const counts = said.filter(
+          ({ contact, channel, state, timed }) =>
+            timed || state === 'opted_out' || !refused.has(`${contact} ${channel}`),
+        );
+        await this.consents.record(tx, counts, now);
       }),
     );
   }

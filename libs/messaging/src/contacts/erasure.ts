@@ -18,6 +18,7 @@ export class Erasure {
     private readonly suppressions: Suppressions,
   ) {}
 
+  /** @param contact locked already: what it refuses from now on waits until it is gone */
   async erase(
     tx: Sql,
     tenant: string,
@@ -27,7 +28,8 @@ export class Erasure {
   ): Promise<ErasureResult> {
     if (contact !== undefined) {
       const refused = await tx.all<{ channel: string }>(
-        "SELECT channel FROM messaging_consent WHERE contact = ? AND state = 'opted_out'",
+        `SELECT k.channel FROM messaging_consent k WHERE k.contact = ? AND k.state = 'opted_out'
+         ${this.dialect.forUpdate('k')}`,
         [contact],
       );
       if (phone !== null)

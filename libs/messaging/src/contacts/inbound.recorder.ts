@@ -187,11 +187,12 @@ export class InboundRecorder {
       tx,
       all.map(({ contact }) => contact),
     );
-    await this.#consents.record(tx, all, this.needs.clock.now());
+    const now = this.needs.clock.now();
+    await this.#consents.record(tx, all, now);
     for (const [index, consent] of said) {
       const key = `${consent.contact} ${consent.channel}`;
       const before = held.get(key);
-      if (before && !overrules(consent, before)) continue;
+      if (before && !overrules(consent, before, now)) continue;
       held.set(key, consent);
       if (before?.state !== consent.state) changed.set(index, consent.state);
     }

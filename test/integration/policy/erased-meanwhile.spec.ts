@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import type { TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { ContactsService, MessagingService, PolicyService } from '@dundun/messaging';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.recorder.js';
+import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { bootApp } from './policy-app.js';
+
+const WAITING = {
+  postgres: [
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  ],
+  mariadb: [
+    // What it tells is not renewed for who asks again within a tenth of a second.
+    'DO sleep(0.2)',
+    `SELECT t.trx_id FROM information_schema.innodb_trx t
+      JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+      WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'`,
+  ],
+};
+
+// On SQLite a whole transaction is one turn.
+describeEachDatabase(
+  'a person who comes or goes meanwhile',
+  (database) => {
+    let app: TestingModule;
+    let contacts: ContactsService;
+    let messaging: MessagingService;
+    let next = 0;
+    const number = () => `23480${30_000_000 + next++ * 10}`;
+    const said = { channel: 'sms', source: 'keyword' } as const;
+
+    /** Until somebody waits for what the transaction under way has locked. */
+    const somebodyWaits = async () => {
+      const statements = WAITING[database.kind as keyof typeof WAITING];
+      await eventually(async () => {
+        let waiting: unknown;
+        for (const statement of statements) waiting = await app.get(DataSource).query(statement);
+        expect(waiting).not.toHaveLength(0);
+      });
+    };
+    const codesFor = async (to: string) => {
+      const content = { kind: 'text', text: 'Hello' } as const;
+      const [explained] = await app
+        .get(PolicyService)
+        .explain({ channel: 'sms', from: 'ACME', to, content });
+      return explained?.verdicts.flatMap(({ verdict }) =>
+        verdict.decision === 'deny' ? [verdict.code] : [],
+      );
+    };
+
+    beforeAll(async () => {
+      app = await bootApp(database.options());
+      contacts = app.get(ContactsService);
+      messaging = app.get(MessagingService);
+    });
+    afterAll(() => app.close());
+
+    const stops = {
+      'by their STOP': (from: string) =>
+        app.get(InboundRecorder).record(
+          [
+            {
+              messageId: `m-${from}`,
+              channel: 'sms',
+              from,
+              bsuid: null,
+              to: '2348000000001',
+              text: 'STOP',
+              sentAt: null,
+            },
+          ],
+          { transport: 'simulator' },
+        ),
+      'by the app': (from: string) => contacts.optOut(from, said),
+    };
+
+    it.each(Object.entries(stops))(
+      'who refuses while they are erased, %s, stays refused',
+      async (_, stop) => {
+        const phone = number();
+        await contacts.optIn(phone, said);
+        let stopped: Promise<void> | undefined;
+        await messaging.transaction(async (manager) => {
+          await contacts.erase(phone, { manager });
+          stopped = stop(phone);
+          await somebodyWaits();
+        });
+        await stopped;
+        expect(await codesFor(phone)).toEqual(['opted_out']);
+      },
+    );
+
+    it('who is erased while their refusal is being committed stays refused', async () => {
+      const phone = number();
+      await contacts.optIn(phone, said);
+      let erased: Promise<unknown> | undefined;
+      await messaging.transaction(async (manager) => {
+        await contacts.optOut(phone, { ...said, manager });
+        erased = contacts.erase(phone);
+        // A word that is nobody's has nobody to wait for.
+        await Promise.race([erased, somebodyWaits()]);
+      });
+      await erased;
+      expect(await contacts.find(phone)).toBeUndefined();
+      expect(await codesFor(phone)).toEqual(['opted_out']);
+    });
+
+    it('who is erased while a list is read is left out of it', async () => {
+      const tenant = 'listed';
+      const [gone, stays] = [number(), number()];
+      await contacts.upsert([{ phone: gone }, { phone: stays }], { tenant });
+      const { database } = app.get(Ledger);
+      const all = database.all.bind(database);
+      const reading = jest.spyOn(database, 'all').mockImplementation(async (sql, params) => {
+        const rows = await all<never>(sql, params);
+        if (!sql.startsWith('SELECT id FROM messaging_contact')) return rows;
+        reading.mockRestore();
+        await contacts.erase(gone, { tenant });
+        return rows;
+      });
+      const { data } = await contacts.list({ tenant });
+      expect(data.map((contact) => contact?.phone)).toEqual([stays]);
+    });
+
+    it('is found by a transaction that began before they were a contact', async () => {
+      const phone = number();
+      await app.get(DataSource).transaction(async (manager) => {
+        await manager.query('SELECT count(*) AS contacts FROM messaging_contact');
+        await contacts.upsert({ phone, name: 'Ade' });
+        await contacts.optOut(phone, { ...said, manager });
+      });
+      expect(await contacts.find(phone)).toMatchObject({
+        name: 'Ade',
+        consents: { sms: { state: 'opted_out' } },
+      });
+    });
+  },
+  ['postgres', 'mariadb'],
+);
