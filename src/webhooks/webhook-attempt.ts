@@ -41,6 +41,8 @@ export interface DueDelivery {
   readonly payload: string;
   /** Attempts so far. */
   readonly attempts: number;
+  /** Epoch milliseconds; 0: not tried yet. */
+  readonly dueAt: number;
   /** Sent along as headers. */
   readonly trace?: TraceContext;
 }

@@ -6,7 +6,7 @@ import type { AttemptError, AttemptOutcome, DueDelivery } from './webhook-attemp
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import type { WebhookOptions } from './webhook-options.js';
 import { retryAfterMs } from './retry-schedule.js';
-import { webhookHeaders } from './webhook-signature.js';
+import { splitSecrets, webhookHeaders } from './webhook-signature.js';
 
 /** Bytes of an answer that are read and kept. */
 const EXCERPT = 1_024;
@@ -112,7 +112,7 @@ function secretsOf(
   at: number,
 ): string[] {
   const both = previousSecret !== null && previousUntil !== null && at < previousUntil;
-  return both ? [secret, previousSecret] : [secret];
+  return both ? [secret, ...splitSecrets(previousSecret)] : [secret];
 }
 
 function errorOfStatus(status: number): AttemptError | null {

@@ -3,6 +3,7 @@ import type { Sql, WebhookDatabase } from './webhook-database.js';
 
 const RESULT = {
   v_position: 'bigint',
+  v_was_due: 'bigint',
   v_attempts: 'int',
   v_due: 'bigint',
   v_delivered: 'bigint',
@@ -50,13 +51,15 @@ export class WebhookDeliveriesRepository {
     const { dialect } = database;
     this.#result = dialect.rows(RESULT);
     this.#attempt = dialect.rows(ATTEMPT);
-    // Not what has ended meanwhile: a late failure of another process takes nothing back.
+    // Not what has ended meanwhile: a late failure of another process takes nothing back, nor one of
+    // before a redelivery the redelivery.
     this.#recordResults = dialect.updateFrom({
       table: 'gateway_webhook_delivery',
       rows: this.#result,
       set: 'attempts = v_attempts, due_at = v_due, delivered_at = v_delivered',
       where: `gateway_webhook_delivery.position = v_position
-        AND gateway_webhook_delivery.due_at IS NOT NULL`,
+        AND gateway_webhook_delivery.due_at IS NOT NULL
+        AND (v_delivered IS NOT NULL OR gateway_webhook_delivery.due_at = v_was_due)`,
     });
     this.#recordAttempts = `INSERT INTO gateway_webhook_attempt
         (endpoint_id, delivery_id, message_id, attempt, started_at, duration, status, error, response)
@@ -97,6 +100,7 @@ export class WebhookDeliveriesRepository {
       sequence: row.sequence,
       payload: row.payload,
       attempts: row.attempts,
+      dueAt: Number(row.due_at),
     }));
   }
 
@@ -122,6 +126,7 @@ export class WebhookDeliveriesRepository {
       this.#result.bind(
         ordered.map(({ delivery, nextAt, error, startedAt, duration }) => [
           delivery.position,
+          delivery.dueAt,
           delivery.attempts + 1,
           nextAt,
           error === null ? startedAt + duration : null,

@@ -25,7 +25,7 @@ export class WebhookEndpointEntity {
   @Column('varchar', { length: 2048 }) url!: string;
   /** `whsec_…`; kept readable, because every callback is signed with it. */
   @Column('varchar', { length: 96 }) secret!: string;
-  /** Signed with as well until `previousUntil`. */
+  /** Signed with as well until `previousUntil`: one, or two where it was rotated again before. */
   @Column('varchar', { name: 'previous_secret', length: 96, nullable: true })
   previousSecret!: string | null;
   @Column('bigint', { name: 'previous_until', nullable: true, ...epochMilliseconds })

@@ -6,7 +6,7 @@ import { isUniqueViolation, type Sql, type WebhookDatabase } from './webhook-dat
 import type { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 import type { WebhookOptions } from './webhook-options.js';
-import { newWebhookSecret } from './webhook-signature.js';
+import { joinSecrets, newWebhookSecret, splitSecrets } from './webhook-signature.js';
 import { checkWebhookUrl } from './webhook-url.js';
 
 /** Answer of `set()`, in the names of the command line's JSON. */
@@ -122,17 +122,20 @@ export class WebhookEndpointsService {
 
   /**
    * A new secret. Callbacks are signed with both for `rotation` (24 h), so that the receiver can
-   * change over in its own time.
+   * change over in its own time; rotated again within that time, with the three last.
    */
   rotateSecret(accountId: string, id: string): Promise<WebhookEndpointEntity> {
     return this.#change(accountId, id, async (manager, known) => {
+      const { secret, previousSecret, previousUntil } = known;
+      const now = this.clock.now();
+      const still = previousSecret !== null && now < (previousUntil ?? 0);
       await manager.update(
         WebhookEndpointEntity,
         { id },
         {
           secret: newWebhookSecret(),
-          previousSecret: known.secret,
-          previousUntil: this.clock.now() + this.options.rotation,
+          previousSecret: joinSecrets([secret, ...(still ? splitSecrets(previousSecret) : [])]),
+          previousUntil: now + this.options.rotation,
         },
       );
     });
@@ -192,7 +195,14 @@ export class WebhookEndpointsService {
   ): Promise<WebhookEndpointEntity> {
     if (!isWebhookId(id)) return Promise.reject(unknownEndpoint(id));
     return this.#write(accountId, async (manager) => {
-      const known = await manager.findOneBy(WebhookEndpointEntity, { id, accountId });
+      // Of two changes at once the second sees the first.
+      const lock = this.database.dialect.kind !== 'sqlite' && {
+        mode: 'pessimistic_write' as const,
+      };
+      const known = await manager.findOne(WebhookEndpointEntity, {
+        where: { id, accountId },
+        ...(lock && { lock }),
+      });
       if (!known) return notFound(id);
       await work(manager, known);
       return manager.findOneByOrFail(WebhookEndpointEntity, { id });

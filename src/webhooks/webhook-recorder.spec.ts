@@ -24,6 +24,7 @@ function resultOf(position: number): AttemptResult {
       sequence: 1,
       payload: '',
       attempts: 0,
+      dueAt: 0,
     },
   };
 }

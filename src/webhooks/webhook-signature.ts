@@ -16,9 +16,25 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(32).toString('base64');
 }
 
+/** Former secrets that are signed with still: the last one, and the one before should that answer have been lost. */
+const FORMER = 2;
+
+/** Former secrets as one column holds them, the youngest first; the prefix stands once. */
+export function joinSecrets(secrets: readonly string[]): string {
+  const bare = secrets.slice(0, FORMER).map((secret) => secret.slice(PREFIX.length));
+  return PREFIX + bare.join(' ');
+}
+
+export function splitSecrets(joined: string): string[] {
+  return joined
+    .slice(PREFIX.length)
+    .split(' ')
+    .map((secret) => PREFIX + secret);
+}
+
 /**
- * Signs one attempt with every secret given: two during a rotation, so that a receiver that knows
- * either of them can verify.
+ * Signs one attempt with every secret given: several during a rotation, so that a receiver that knows
+ * any of them can verify.
  *
  * @param at milliseconds since 1970
  * @example

@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { WebhookRedeliveryService } from '../../../src/webhooks/webhook-redelivery.service.js';
+import { answer } from './receiver.js';
+import { statusChange } from './webhook-fixture.js';
+import { describeWebhooks } from './webhook-stage.js';
+
+describeWebhooks('webhook redelivery', (stage) => {
+  it.each([
+    ['the last try', []],
+    ['a try', [3_600_000]],
+  ])('asked for while %s is under way is made, though that fails', async (_, schedule) => {
+    const gateway = stage.start({ schedule });
+    const held: ServerResponse[] = [];
+    const customer = await stage.receiver((response) => void held.push(response));
+    const { webhook_id: id } = await gateway.endpoints.set(stage.account, customer.url);
+    await gateway.commit([statusChange(stage.account)]);
+    await gateway.sender.poll();
+    await customer.first(1);
+    stage.clock.advance(1);
+    const { database, endpoints, clock } = gateway;
+    const redelivery = new WebhookRedeliveryService(database, endpoints, clock);
+    expect(await redelivery.redeliver(stage.account, id)).toBe(1);
+    customer.respond = answer(204);
+    held[0]!.writeHead(500).end();
+    await gateway.sender.idle();
+    await stage.work(gateway);
+    expect(customer.received.map((one) => one.id)).toEqual(Array(2).fill(customer.received[0]!.id));
+    expect(await stage.deliveries(id)).toEqual([
+      expect.objectContaining({ attempts: 1, dueAt: null, deliveredAt: expect.any(Number) }),
+    ]);
+    expect((await stage.attempts(id)).map(({ error }) => error)).toEqual(['http_status', null]);
+  });
+});
