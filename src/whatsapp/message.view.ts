@@ -15,12 +15,8 @@ export interface SendWhatsAppAnswer extends Charged {
   readonly status: 'sent' | 'queued' | 'unknown' | 'rejected' | 'failed' | 'expired' | 'cancelled';
 }
 
-/** @param category what it is sent as; the answer of the platform counts where there is one */
-export function sendWhatsAppAnswer(
-  message: SubmittedMessage,
-  category: string,
-): SendWhatsAppAnswer {
-  return { ...charged(message, category), status: submitStatus(message) };
+export function sendWhatsAppAnswer(message: SubmittedMessage): SendWhatsAppAnswer {
+  return { ...charged(message), status: submitStatus(message) };
 }
 
 /** What became of the submit, whatever was reported since: a delivered message was `sent`. */
@@ -68,7 +64,7 @@ export function messageAnswer(message: MessageTimeline): WhatsAppMessageAnswer {
   const template = content?.kind === 'template' ? content : undefined;
   const last = message.reports.findLast(({ sequence }) => sequence !== null);
   return {
-    ...charged(message, content?.kind === 'text' ? 'service' : (template?.category ?? null)),
+    ...charged(message),
     reference_id: message.id,
     to: message.recipient,
     message_type: content?.kind ?? null,
@@ -83,12 +79,15 @@ export function messageAnswer(message: MessageTimeline): WhatsAppMessageAnswer {
   };
 }
 
-function charged(message: SubmittedMessage, category: string | null): Charged {
+/** The platform's category counts where it told one, else what it is sent as. */
+function charged(message: SubmittedMessage): Charged {
+  const { content } = message;
+  const category = content?.kind === 'template' ? content.category : content && 'service';
   return {
     message_id: message.providerId ?? message.id,
     cost: message.cost === null ? null : Number(message.cost),
     currency: message.currency,
-    category: message.category ?? category,
+    category: message.category ?? category ?? null,
     sender: message.sender,
   };
 }

@@ -77,7 +77,7 @@ export class WhatsAppController {
     const receipt = await this.#accept(account, idempotencyKey, from, category, request);
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
-    return sendWhatsAppAnswer(await this.waits.outcome(receipt), category);
+    return sendWhatsAppAnswer(await this.waits.outcome(receipt));
   }
 
   @Get('messages/:messageId')
@@ -102,20 +102,20 @@ export class WhatsAppController {
     return messageAnswer(await this.whatsApp.timeline(id, { tenant }));
   }
 
-  /** What the message will be charged as. @throws ApiError 422 where its template cannot be sent */
-  async #categoryOf(account: string, request: SendWhatsApp): Promise<MessageCategory> {
+  /** What the message will be charged as, or why its template cannot be sent: 422. */
+  async #categoryOf(account: string, request: SendWhatsApp): Promise<MessageCategory | ApiError> {
     if (request.type === 'text') return 'service';
     const { template: name, language, params } = request;
     const template = await this.templates.find(account, name, language);
     if (template?.status !== 'approved')
-      throw new ApiError(
+      return new ApiError(
         'template_not_approved',
         `There is no approved template ${name} in ${language}`,
         { details: [{ path: 'template_name', message: 'must be an approved template' }] },
       );
     const { category, paramsCount } = template;
     if (params.length !== paramsCount)
-      throw new ApiError(
+      return new ApiError(
         'template_params_mismatch',
         `The template ${name} takes ${paramsCount} params, not ${params.length}`,
         { details: [{ path: 'params', message: `must have ${paramsCount} entries` }] },
@@ -127,7 +127,7 @@ export class WhatsAppController {
     tenant: string,
     idempotencyKey: string | undefined,
     from: string,
-    category: MessageCategory,
+    category: MessageCategory | ApiError,
     request: SendWhatsApp,
   ): Promise<WhatsAppReceipt> {
     const options = { tenant, idempotencyKey };
@@ -137,10 +137,14 @@ export class WhatsAppController {
       if (request.type === 'text')
         return await this.whatsApp.sendText({ from, to, text: request.text }, options);
       const { template, language, params } = request;
-      return await this.whatsApp.sendTemplate(
-        { from, to, template, language, params, category },
-        options,
-      );
+      const message = { from, to, template, language, params };
+      if (!(category instanceof ApiError))
+        return await this.whatsApp.sendTemplate({ ...message, category }, options);
+      // It may have been sent under this key while it still could be.
+      const first =
+        idempotencyKey && (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
+      if (!first) throw category;
+      return first;
     } catch (error) {
       if (error instanceof MessagingConfigError)
         throw new ApiError('unavailable', 'This service has no way to WhatsApp set up', {

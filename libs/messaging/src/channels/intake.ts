@@ -27,7 +27,13 @@ export class Intake {
    * @throws IdempotencyKeyReusedError
    * @throws IdempotencyKeyInUseError
    */
-  async take(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {
+  take(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {
+    return !tx && this.policy.isSilent(wanted.channel)
+      ? this.#store(wanted)
+      : this.#judge(wanted, content, tx);
+  }
+
+  async #judge(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {
     const batch = this.policy.isSilent(wanted.channel)
       ? wanted
       : await admit(this.policy, wanted, content, tx);
@@ -36,10 +42,12 @@ export class Intake {
       if (first) return first;
       throw batch;
     }
-    const due = batch.sendAt !== null && batch.sendAt > batch.createdAt ? batch.sendAt : undefined;
-    if (tx) return this.#within(tx, batch, due);
+    return tx ? this.#within(tx, batch) : this.#store(batch);
+  }
+
+  async #store(batch: NewBatch): Promise<Receipt> {
     const accepted = await this.ledger.acceptance.accept(batch);
-    if (!accepted.replayed) this.waker.wake(batch.lane, due);
+    if (!accepted.replayed) this.waker.wake(batch.lane, dueOf(batch));
     return receiptOf(accepted);
   }
 
@@ -55,7 +63,8 @@ export class Intake {
     return first && receiptOf(first);
   }
 
-  async #within(tx: Transaction, batch: NewBatch, due: number | undefined): Promise<Receipt> {
+  async #within(tx: Transaction, batch: NewBatch): Promise<Receipt> {
+    const due = dueOf(batch);
     const { afterCommit, acceptance } = this.ledger;
     const accepted = await acceptance.acceptWithin(tx, batch);
     const runner = tx.manager.queryRunner!;
@@ -64,6 +73,11 @@ export class Intake {
       afterCommit.on(runner, accepted.id, () => acceptance.tell(accepted));
     return receiptOf(accepted);
   }
+}
+
+/** `undefined`: at once. */
+function dueOf({ sendAt, createdAt }: NewBatch): number | undefined {
+  return sendAt !== null && sendAt > createdAt ? sendAt : undefined;
 }
 
 function receiptOf({ id, recipients, createdAt, replayed }: AcceptedBatch): Receipt {

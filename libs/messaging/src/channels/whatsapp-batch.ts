@@ -103,10 +103,17 @@ export function whatsAppBatch(
       idempotencyKey === undefined
         ? null
         : fingerprintOf(
-            [sender, stored, due, options.class ?? null, validFor ?? null],
+            [sender, saidBy(content), due, options.class ?? null, validFor ?? null],
             [recipient],
           ),
   };
+}
+
+/** Of a template its category is no part: the platform may change that between a send and its repetition. */
+function saidBy(content: MessageContent): string {
+  return JSON.stringify(
+    content.kind === 'template' ? { ...content, category: undefined } : content,
+  );
 }
 
 function isTemplate(value: unknown): value is Template {

@@ -90,6 +90,26 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
+   * What the first send of this template under `idempotencyKey` was answered with, whether or not it could
+   * be sent now; `undefined`: there was none.
+   *
+   * @throws MessageValidationError naming each wrong field
+   * @throws IdempotencyKeyReusedError where the key was used for other content
+   */
+  async replayOf(
+    message: WhatsAppTemplate,
+    options: SendOptions & { readonly idempotencyKey: string },
+  ): Promise<WhatsAppReceipt | undefined> {
+    const errors: FieldError[] = [];
+    const content = templateContent(message, this.options.whatsapp ?? {}, errors);
+    const { manager } = options;
+    const tx = manager && this.ledger.database.join(manager);
+    const batch = whatsAppBatch(message, content, errors, options, this.options, this.clock);
+    const receipt = await this.intake.replayOf(batch, tx);
+    return receipt && this.#followed(receipt, options);
+  }
+
+  /**
    * One message as it stands.
    * @param id `{batchId}-0`, or the platform's once it is known
    * @throws MessageNotFoundError
@@ -127,10 +147,13 @@ export class WhatsAppService extends ChannelService {
       throw new MessagingConfigError(
         `transport: ${this.transport.name} does not send WhatsApp; with http that takes the apiKey (svk_…)`,
       );
-    const { manager, tenant = '' } = options;
+    const { manager } = options;
     const tx = manager && this.ledger.database.join(manager);
     const batch = whatsAppBatch(message, content, errors, options, this.options, this.clock);
-    const receipt = await this.intake.take(batch, content, tx);
+    return this.#followed(await this.intake.take(batch, content, tx), options);
+  }
+
+  #followed(receipt: Receipt, { tenant = '' }: SendOptions): WhatsAppReceipt {
     const scope = { tenant, channel: this.channel } as const;
     return {
       ...receipt,
