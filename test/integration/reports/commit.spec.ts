@@ -114,17 +114,31 @@ describeEachDatabase('a report', (database) => {
     expect(again).toEqual(alone);
   });
 
-  it('of a message that is gone writes nothing but itself, and the others are not held up', async () => {
-    const [gone, there] = ['2348012345679', '2348012345680'];
-    const id = await app.sent([gone, there]);
-    const reference = `ref-${app.paper.submissions.at(-1)?.id}`;
-    // So that its places are remembered.
-    await app.hear(report({ reference, recipient: there, status: 'sent', rawStatus: 'ENROUTE' }));
-    await app.query(`DELETE FROM messaging_message WHERE batch = '${id}' AND position = 0`);
-    await app.hear(report({ reference, recipient: gone }), report({ reference, recipient: there }));
-    expect(await app.counts(id)).toEqual({ delivered: 1, queued: 1 });
-    expect(await log(id)).toHaveLength(3);
-  });
+  it.each([
+    { is: 'gone', change: 'DELETE FROM messaging_message', left: { queued: 1 } },
+    {
+      is: 'another’s',
+      change: "UPDATE messaging_message SET recipient = 'another'",
+      left: { sent: 1 },
+    },
+  ])(
+    'of a message that is $is writes nothing but itself, and the others are not held up',
+    async ({ change, left }) => {
+      const recipients = Array.from({ length: 37 }, (_, n) => `23480${12_345_600 + n}`);
+      const id = await app.sent(recipients);
+      const reference = `ref-${app.paper.submissions.at(-1)?.id}`;
+      // So that its places are remembered.
+      const recipient = recipients[0]!;
+      await app.hear(report({ reference, recipient, status: 'sent', rawStatus: 'ENROUTE' }));
+      await app.query(`${change} WHERE batch = '${id}' AND position = 36`);
+      await app.hear(...recipients.map((to) => report({ reference, recipient: to })));
+      expect(await app.counts(id)).toEqual({ delivered: 36, ...left });
+      const logged = (await log(id)) as { position: number | null; sequence: number | null }[];
+      expect(logged.filter(({ position }) => position === null)).toHaveLength(1);
+      expect(logged.filter(({ sequence }) => sequence === 2)).toHaveLength(36);
+      expect(logged).toHaveLength(38);
+    },
+  );
 });
 
 describeEachDatabase('listeners', (database) => {

@@ -53,20 +53,23 @@ describeEachDatabase('matching reports', (database) => {
     expect(await app.counts(id)).toEqual({ sent: 1 });
   });
 
-  it('one reference for several submissions leads to the right message of each', async () => {
-    app.paper.answer = () => ({ reference: 'campaign' });
-    const first = await app.sent([TO, OTHER]);
-    await app.hear(report({ reference: 'campaign', recipient: TO }));
-    const second = await app.sent([STRANGER]);
-    await app.hear(
-      report({ reference: 'campaign', recipient: STRANGER }),
-      report({ reference: 'campaign', recipient: OTHER }),
-    );
-    expect([await app.counts(first), await app.counts(second)]).toEqual([
-      { delivered: 2 },
-      { delivered: 1 },
-    ]);
-  });
+  it.each([['two', [TO, OTHER]] as const, ['one', [TO]] as const])(
+    'one reference for several submissions, the first of %s, leads to each',
+    async (_, to) => {
+      app.paper.answer = () => ({ reference: 'campaign' });
+      const first = await app.sent(to);
+      await app.hear(report({ reference: 'campaign', recipient: TO }));
+      const second = await app.sent([STRANGER]);
+      await app.hear(
+        report({ reference: 'campaign', recipient: STRANGER }),
+        report({ reference: 'campaign', recipient: OTHER }),
+      );
+      expect([await app.counts(first), await app.counts(second)]).toEqual([
+        { delivered: to.length },
+        { delivered: 1 },
+      ]);
+    },
+  );
 
   it('a recipient only the provider knew belongs to the batch, and to none of its messages', async () => {
     const id = await app.sent([TO, OTHER]);

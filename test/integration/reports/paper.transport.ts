@@ -17,17 +17,19 @@ export class PaperTransport implements MessageTransport {
   /** What was asked after, call by call. */
   readonly asked: (readonly SentSubmission[])[] = [];
   answer: Answer = ({ id }) => ({ reference: `ref-${id}` });
-  reports: (submissions: readonly SentSubmission[]) => Promise<readonly DeliveryReport[]> = () =>
-    Promise.resolve([]);
+  reports: NonNullable<MessageTransport['fetchReports']> = () => Promise.resolve([]);
 
   async submit(submission: Submission): Promise<SubmissionAccepted> {
     this.submissions.push(submission);
     return this.answer(submission);
   }
 
-  fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
+  fetchReports(
+    submissions: readonly SentSubmission[],
+    signal: AbortSignal,
+  ): Promise<readonly DeliveryReport[]> {
     this.asked.push(submissions);
-    return this.reports(submissions);
+    return this.reports(submissions, signal);
   }
 }
 

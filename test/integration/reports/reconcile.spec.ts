@@ -78,6 +78,36 @@ describeEachDatabase('reconciling', (database) => {
     expect(new Set(app.paper.asked.flat().map(({ submissionId }) => submissionId)).size).toBe(120);
   });
 
+  it('submissions of very many recipients are asked after a few at a time', async () => {
+    app = await ReportsApp.start(database, { reconcile: { after: 1 } });
+    const to = Array.from({ length: 12_000 }, (_, n) => `23480${10_000_000 + n}`);
+    await app.sent(to);
+    await makeDue();
+    await app.reconcile();
+    const recipients = app.paper.asked.map((submissions) =>
+      submissions.reduce((sum, one) => sum + one.recipients.length, 0),
+    );
+    expect(Math.max(...recipients)).toBeLessThanOrEqual(10_000);
+    expect(recipients.reduce((sum, n) => sum + n, 0)).toBe(12_000);
+    expect(recipients).toHaveLength(2);
+  });
+
+  it('a call that takes too long keeps what it has learned', async () => {
+    app = await ReportsApp.start(database);
+    const id = await app.sent(TO);
+    app.paper.reports = (submissions, signal) =>
+      new Promise((resolve) => {
+        const learned = submissions.map(({ submissionId }) => ({
+          ...report({ recipient: TO }),
+          submissionId,
+        }));
+        signal.addEventListener('abort', () => resolve(learned));
+      });
+    await makeDue();
+    await app.reconcile(50);
+    expect(await app.counts(id)).toEqual({ delivered: 1 });
+  });
+
   it('of several replicas, one asks', async () => {
     app = await ReportsApp.start(database);
     const other = await ReportsApp.start(database);

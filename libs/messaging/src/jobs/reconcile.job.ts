@@ -10,8 +10,12 @@ const WAITING = 1_000;
 /** Batches claimed in one run, and submissions asked after in one call. */
 const BATCHES = 500;
 const SUBMISSIONS = 100;
-/** Milliseconds one call may take, whatever the transport thinks of signals. */
+/** Recipients asked after in one call, but for a submission that has more alone: a provider has a few pages of them. */
+const RECIPIENTS = 10_000;
+/** Milliseconds one call may take. */
 const PATIENCE = 60_000;
+/** And so many more to tell what it has learned, whatever the transport thinks of signals. */
+const GRACE = 1_000;
 
 const logger = new Logger('Reconcile');
 
@@ -34,9 +38,9 @@ export function reconcileJob(
       const own = (await ledger.reportPolls.claim(BATCHES)).filter(
         (s) => s.transport === transport.name,
       );
-      for (let from = 0; from < own.length && !signal.aborted; from += SUBMISSIONS) {
+      for (const asked of callsOf(own)) {
+        if (signal.aborted) return;
         try {
-          const asked = own.slice(from, from + SUBMISSIONS);
           const reports = await fetched(transport, asked, signal, patience);
           await ledger.reports.record(reports, { transport: transport.name });
         } catch (error) {
@@ -47,6 +51,21 @@ export function reconcileJob(
   };
 }
 
+function* callsOf<T extends SentSubmission>(submissions: readonly T[]): Generator<readonly T[]> {
+  let call: T[] = [];
+  let room = RECIPIENTS;
+  for (const submission of submissions) {
+    room -= submission.recipients.length;
+    if (call.length === SUBMISSIONS || (room < 0 && call.length > 0)) {
+      yield call;
+      call = [];
+      room = RECIPIENTS - submission.recipients.length;
+    }
+    call.push(submission);
+  }
+  if (call.length > 0) yield call;
+}
+
 async function fetched(
   transport: MessageTransport,
   submissions: readonly SentSubmission[],
@@ -55,15 +74,16 @@ async function fetched(
 ): Promise<readonly DeliveryReport[]> {
   if (!transport.fetchReports) return [];
   const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+  const end = AbortSignal.any([signal, AbortSignal.timeout(patience + GRACE)]);
   let giveUp!: () => void;
   const tooLong = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(limit.reason as Error);
-    limit.addEventListener('abort', giveUp);
+    giveUp = () => reject(end.reason as Error);
+    end.addEventListener('abort', giveUp);
   });
   try {
     return await Promise.race([transport.fetchReports(submissions, limit), tooLong]);
   } finally {
-    limit.removeEventListener('abort', giveUp);
+    end.removeEventListener('abort', giveUp);
   }
 }
 

@@ -49,13 +49,14 @@ export class ReportMatcher {
     this.#index = new SubmissionIndex(database);
   }
 
-  /** By index of the report; what matches nothing is left out. */
+  /** By index of the report; what matches nothing is left out. `places` as they were found; a doubtful one is looked for afresh. */
   async match(
     tx: Transaction,
     reports: readonly ReceivedReport[],
+    places: Map<number, MessagePlace>,
   ): Promise<Map<number, ReportMatch>> {
-    const places = await this.places(tx, reports);
     const matches = await this.#hold(tx, reports, places);
+    await this.#lookAfresh(tx, reports, places, matches);
     const strangers = [...places].filter(([index]) => !matches.has(index));
     for (const [index, match] of await this.#batches(tx, strangers)) matches.set(index, match);
     return matches;
@@ -86,6 +87,8 @@ export class ReportMatcher {
         if (place.position !== undefined || !places.has(index)) places.set(index, place);
     };
 
+    const known = this.#known(reports);
+    if (known) return known;
     const keyed: unknown[][] = [];
     for (const [index, { submissionId, recipient }] of reports.entries()) {
       const [, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
@@ -119,6 +122,19 @@ export class ReportMatcher {
     return places;
   }
 
+  /** Where memory alone tells the message of every report, by its reference. */
+  #known(reports: readonly ReceivedReport[]): Map<number, MessagePlace> | undefined {
+    const places = new Map<number, MessagePlace>();
+    for (let index = 0; index < reports.length; index++) {
+      const { submissionId, transport, reference, recipient } = reports[index] as ReceivedReport;
+      if (submissionId !== undefined || reference === null) return undefined;
+      const place = this.#index.known({ transport, reference, recipient });
+      if (place?.position === undefined) return undefined;
+      places.set(index, place);
+    }
+    return places;
+  }
+
   /** The messages at the places, locked; one object each, however many reports name it. */
   async #hold(
     tx: Transaction,
@@ -149,6 +165,25 @@ export class ReportMatcher {
         matches.set(index, { message });
     }
     return matches;
+  }
+
+  /** A reference that led to somebody else may have been given again since it was remembered. */
+  async #lookAfresh(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    places: Map<number, MessagePlace>,
+    matches: Map<number, ReportMatch>,
+  ): Promise<void> {
+    const doubtful = [...places]
+      .filter((place) => isMessage(place) && !matches.has(place[0]))
+      .map(([index]) => index);
+    if (doubtful.length === 0) return;
+    const asked = doubtful.map((index) => reports[index] as ReceivedReport);
+    if (!this.#index.forget(asked)) return;
+    const afresh = new Map<number, MessagePlace>();
+    for (const [n, place] of await this.places(tx, asked)) afresh.set(doubtful[n] as number, place);
+    for (const [index, place] of afresh) places.set(index, place);
+    for (const [index, match] of await this.#hold(tx, reports, afresh)) matches.set(index, match);
   }
 
   /** The batches of strangers; one that retention erased takes no more phone numbers in. */

@@ -1,5 +1,6 @@
 import type { Columns } from './dialect.js';
 import type { LedgerDatabase, Sql } from './ledger-database.js';
+import type { ReceivedReport } from './received-report.js';
 
 /** Recipients whose places are kept in memory. */
 const CAPACITY = 200_000;
@@ -88,6 +89,23 @@ export class SubmissionIndex {
     }
     this.#evict();
     return places;
+  }
+
+  /** Remembers no more what the reports' references led to. False: it remembered nothing of them. */
+  forget(reports: readonly ReceivedReport[]): boolean {
+    let remembered = false;
+    for (const { transport, reference } of reports) {
+      if (reference === null) continue;
+      const name = nameOf({ transport, reference });
+      remembered ||= this.#known.has(name);
+      this.#forget(name);
+    }
+    return remembered;
+  }
+
+  /** The place of a key, as far as memory tells. */
+  known(key: ReportKey): MessagePlace | undefined {
+    return this.#place(nameOf(key), key.recipient);
   }
 
   #place(name: string, recipient: string | null): MessagePlace | undefined {

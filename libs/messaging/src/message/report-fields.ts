@@ -43,11 +43,14 @@ export function recipientNumber(value: unknown): string | null {
 /** A date and time with its offset; without one it is nobody's time. */
 export function moment(value: unknown): Date | null {
   if (typeof value !== 'string' || !WITH_OFFSET.test(value)) return null;
+  const plain = value[10] === 'T' && value.endsWith('Z');
   const at = Date.parse(
-    value
-      .toUpperCase()
-      .replace(' ', 'T')
-      .replace(/(\d{2})(\d{2})$/, '$1:$2'),
+    plain
+      ? value
+      : value
+          .toUpperCase()
+          .replace(' ', 'T')
+          .replace(/(\d{2})(\d{2})$/, '$1:$2'),
   );
   return Number.isNaN(at) ? null : new Date(at);
 }

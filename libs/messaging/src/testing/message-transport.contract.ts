@@ -99,8 +99,9 @@ export function messageTransportContract<T extends TransportUnderTest>(
       'has a name fit to store and capabilities that mean something',
       async ({ transport }) => {
         assert.match(transport.name, /^[a-z0-9][a-z0-9._-]{0,31}$/);
-        const { maxRecipients, idempotencyWindow } = transport.capabilities;
+        const { maxRecipients, idempotencyWindow, connections = 1 } = transport.capabilities;
         assert.ok(Number.isSafeInteger(maxRecipients) && maxRecipients >= 1);
+        assert.ok(Number.isSafeInteger(connections) && connections >= 1);
         assert.ok(Number.isFinite(idempotencyWindow) && idempotencyWindow >= 0);
         assert.equal(typeof transport.listen, setup.pushes ? 'function' : 'undefined');
         assert.equal(typeof transport.fetchReports, setup.polls ? 'function' : 'undefined');

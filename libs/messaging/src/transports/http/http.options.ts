@@ -31,7 +31,7 @@ export interface HttpTransportOptions {
   readonly idempotencyWindow?: Duration;
   /** Asks the service for callbacks, or not, whatever a message says. @default as the message says */
   readonly deliveryReport?: 'none' | 'yes';
-  /** Connections kept to the service at most. @default 128 */
+  /** Connections kept to the service at most, and requests of this process in flight. @default 128 */
   readonly connections?: number;
   /** Tells several apart; stored with every submission and report, so never change it. @default 'http' */
   readonly name?: string;

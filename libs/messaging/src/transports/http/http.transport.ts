@@ -21,6 +21,14 @@ const MAX_REPORT_PAGE = 8 * 1_048_576;
 const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
+interface Fetched {
+  readonly reports: readonly DeliveryReport[];
+  /** Why there may be more. */
+  readonly failure: unknown;
+}
+
+const NOTHING: Fetched = { reports: [], failure: undefined };
+
 /**
  * Sends through a service that speaks the messaging service interface.
  *
@@ -51,6 +59,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     this.capabilities = {
       maxRecipients: settings.maxRecipients,
       idempotencyWindow: settings.idempotencyWindow,
+      connections: settings.connections,
       channels: settings.apiKey === undefined ? ['sms'] : ['sms', 'whatsapp'],
       passesTraceOn: true,
     };
@@ -101,14 +110,23 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     const now = this.context.clock.now();
     const whatsApp = submissions.filter(({ channel }) => channel === 'whatsapp');
     const others = submissions.filter(({ channel }) => channel !== 'whatsapp');
-    const found = whatsApp.length > 0 ? await this.#whatsApp(signal).fetch(whatsApp, now) : [];
-    return others.length > 0 ? [...found, ...(await this.#fetchSms(others, signal))] : found;
+    const answers = await Promise.allSettled([
+      whatsApp.length > 0 ? this.#whatsApp(signal).fetch(whatsApp, now) : NOTHING,
+      others.length > 0 ? this.#fetchSms(others, signal) : NOTHING,
+    ]);
+    const learned = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const reports = learned.flatMap((one) => one.reports);
+    const [failure] = answers
+      .map((one) => (one.status === 'fulfilled' ? one.value.failure : one.reason))
+      .filter((one) => one !== undefined);
+    if (failure === undefined) return reports;
+    // What was learned counts, and the next poll has less to ask.
+    if (reports.length === 0) throw failure as Error;
+    this.#logger.warn(`Some reports could not be fetched: ${(failure as Error).message}`);
+    return reports;
   }
 
-  async #fetchSms(
-    submissions: readonly SentSubmission[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryReport[]> {
+  async #fetchSms(submissions: readonly SentSubmission[], signal: AbortSignal): Promise<Fetched> {
     const get = async (path: string) => {
       const answer = await this.#door.send(
         {
@@ -125,12 +143,12 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       return body;
     };
     const poll = new ReportPoll(get, this.context.clock.now());
-    const { reports, unreadable } = await poll.run(submissions);
+    const { unreadable, ...fetched } = await poll.run(submissions);
     if (unreadable > 0)
       this.#logger.warn(
         `${unreadable} fetched delivery reports could not be read and were left out`,
       );
-    return reports;
+    return fetched;
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -104,6 +104,42 @@ describe('fetchReports', () => {
     ).toBe(60);
   });
 
+  it('what was learned before a page failed, or was refused, is kept', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    service.pageSize = 7;
+    const recipients = Array.from({ length: 30 }, (_, index) => String(2348012345000 + index));
+    const asked = await sent(1, recipients);
+    for (const status of [503, 429]) {
+      service.requests.length = 0;
+      service.answer((_request, response) => {
+        if (service.requests.length < 3) return false;
+        response.writeHead(status).end('{}');
+        return true;
+      });
+      expect(await transport.fetchReports(asked, signal)).toHaveLength(14);
+    }
+    expect(warn).toHaveBeenCalledTimes(2);
+    warn.mockRestore();
+  });
+
+  it('a list that fails leaves the others alone, a service that serves nobody is asked no more', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const keyed = (await sent(20)).map((one) => ({ ...one, reference: null }));
+    const failing = (status: number) =>
+      service.answer((request, response) => {
+        if (!request.url.includes('idempotency_key=b1-s0')) return false;
+        response.writeHead(status).end('{}');
+        return true;
+      });
+    failing(502);
+    expect(await transport.fetchReports(keyed, signal)).toHaveLength(19);
+    failing(429);
+    service.requests.length = 0;
+    await transport.fetchReports(keyed, signal);
+    expect(service.requests.length).toBeLessThan(20);
+    warn.mockRestore();
+  });
+
   it('a cursor that does not move ends the list', async () => {
     service.answer((_request, response) => {
       response.end('{"data":[],"next_cursor":"again"}');

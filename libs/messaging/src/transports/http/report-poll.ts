@@ -1,6 +1,6 @@
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import { readDeliveryReport } from '../../message/wire-report.js';
-import { PermanentFailure } from '../../message/failures.js';
+import { PausedFailure, PermanentFailure } from '../../message/failures.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 
 /** `GET` of one page; throws a SubmitFailure. */
@@ -19,6 +19,8 @@ export interface PollResult {
   readonly reports: readonly DeliveryReport[];
   /** Items that could not be read. */
   readonly unreadable: number;
+  /** Why there may be more. */
+  readonly failure: unknown;
 }
 
 /** One list to read, page by page. */
@@ -31,15 +33,17 @@ interface ReportList {
 /**
  * Fetches the reports of sent submissions: those with a reference many to a request
  * (`reference_id` repeated), the others one by one under the key they were sent with.
- * A request the service refuses leaves the others alone; where nothing at all was learned, its
- * refusal is thrown.
+ * A list that fails leaves the others alone, and a service that serves nobody is asked no more: what was
+ * learned is told with the first failure. Where nothing at all was learned, that is thrown.
  */
 export class ReportPoll {
   readonly #reports: DeliveryReport[] = [];
   readonly #byReference = new Map<string, string>();
   #unreadable = 0;
-  #refusal: PermanentFailure | undefined;
+  #refusal: unknown;
+  #failure: unknown;
   #answered = false;
+  #stopped = false;
 
   constructor(
     private readonly get: GetPage,
@@ -49,11 +53,14 @@ export class ReportPoll {
   async run(submissions: readonly SentSubmission[]): Promise<PollResult> {
     const lists = this.#lists(submissions);
     const reader = async (): Promise<void> => {
-      for (const list of lists) await this.#read(list);
+      for (const list of lists)
+        if (this.#stopped) return;
+        else await this.#read(list);
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, reader));
-    if (this.#refusal && !this.#answered) throw this.#refusal;
-    return { reports: this.#reports, unreadable: this.#unreadable };
+    const failure = this.#failure ?? (this.#answered ? undefined : this.#refusal);
+    if (failure !== undefined && this.#reports.length === 0) throw failure as Error;
+    return { reports: this.#reports, unreadable: this.#unreadable, failure };
   }
 
   *#lists(submissions: readonly SentSubmission[]): Generator<ReportList> {
@@ -82,8 +89,9 @@ export class ReportPoll {
       try {
         body = await this.get(`${PATH}?${query}&limit=${PAGE}${after}`);
       } catch (error) {
-        if (!(error instanceof PermanentFailure)) throw error;
-        this.#refusal ??= error;
+        if (error instanceof PermanentFailure) this.#refusal ??= error;
+        else this.#failure ??= error;
+        this.#stopped ||= error instanceof PausedFailure;
         return;
       }
       this.#answered = true;

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { HttpService } from '@nestjs/axios';
+import { Logger } from '@nestjs/common';
 import axios from 'axios';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import { systemClock } from '../../ports/clock.js';
@@ -160,5 +161,42 @@ describe('WhatsApp over the interface', () => {
         providerTime: null,
       },
     ]);
+  });
+
+  it('a poll that is cut short keeps what it learned, and holds up no SMS', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const asked: SentSubmission[] = [];
+    for (let n = 0; n < 20; n++) {
+      const submission = { ...template, id: `${template.batchId}-s${n}` };
+      const { reference } = await transport().submit(submission, signal);
+      const { id: submissionId, channel, recipients, firstSentAt } = submission;
+      asked.push({ submissionId, channel, reference, recipients, firstSentAt });
+    }
+    service.requests.length = 0;
+    service.answer((_request, response) => {
+      if (service.requests.length <= 8) return false;
+      response.writeHead(429, { 'retry-after': '1' }).end('{}');
+      return true;
+    });
+    expect(await transport().fetchReports(asked, signal)).toHaveLength(8);
+    service.answer((request, response) => {
+      if (!request.url.startsWith('/whatsapp/')) return false;
+      response.writeHead(401).end('{}');
+      return true;
+    });
+    const sms = { ...text, channel: 'sms', sender: service.sender } as const;
+    const { reference } = await transport().submit(sms, signal);
+    const { recipients, firstSentAt } = sms;
+    const other = {
+      submissionId: 'sms',
+      channel: 'sms',
+      reference,
+      recipients,
+      firstSentAt,
+    } as const;
+    expect(await transport().fetchReports([...asked, other], signal)).toMatchObject([
+      { submissionId: 'sms', status: 'delivered' },
+    ]);
+    warn.mockRestore();
   });
 });

@@ -50,18 +50,32 @@ export class WhatsAppWire {
     return { reference: messageId, messageIds: [messageId], details: detailsOf(answer) };
   }
 
-  /** One request each: there is no list to ask. Those whose id was never learned cannot be asked after. */
-  async fetch(submissions: readonly SentSubmission[], now: number): Promise<DeliveryReport[]> {
+  /**
+   * One request each: there is no list to ask. Those whose id was never learned cannot be asked after. What
+   * was learned comes with the first failure; where nothing was, that is thrown.
+   */
+  async fetch(
+    submissions: readonly SentSubmission[],
+    now: number,
+  ): Promise<{ readonly reports: readonly DeliveryReport[]; readonly failure: unknown }> {
     const reports: DeliveryReport[] = [];
+    let failure: unknown;
+    let stopped = false;
     const asked = submissions.values();
     const reader = async (): Promise<void> => {
-      for (const submission of asked) {
-        const report = await this.#report(submission, now);
-        if (report) reports.push(report);
-      }
+      for (const submission of asked)
+        try {
+          if (stopped) return;
+          const report = await this.#report(submission, now);
+          if (report) reports.push(report);
+        } catch (error) {
+          failure ??= error;
+          stopped ||= error instanceof PausedFailure;
+        }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, reader));
-    return reports;
+    if (failure !== undefined && reports.length === 0) throw failure as Error;
+    return { reports, failure };
   }
 
   async #report(
