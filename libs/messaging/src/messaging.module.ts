@@ -12,6 +12,7 @@ import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { TracedIntake } from './channels/traced-intake.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { tracedTransport } from './dispatch/traced.transport.js';
+import { RequestSlots } from './dispatch/request-slots.js';
 import { StockBudget } from './dispatch/stock-budget.js';
 import { TransportRate } from './dispatch/transport-rate.js';
 import { DatabaseEngine } from './engines/database.engine.js';
@@ -201,6 +202,7 @@ function dispatcherOf(
       transport: tracing ? tracedTransport(transport, tracing) : transport,
       transportRate,
       stock: new StockBudget(),
+      slots: new RequestSlots(transport.capabilities.connections),
       clock,
       served: { at: -Infinity },
       ...settingsOf(options),

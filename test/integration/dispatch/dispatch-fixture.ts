@@ -13,6 +13,7 @@ import {
   SmsService,
   type Submission,
   type SubmissionAccepted,
+  type TransportCapabilities,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
@@ -28,7 +29,12 @@ export class ScriptedTransport implements MessageTransport {
   /** Throws the failure of a submission, or waits; by default everything is accepted at once. */
   script: (submission: Submission, signal: AbortSignal) => Promise<void> | void = () => undefined;
 
-  constructor(readonly capabilities = { maxRecipients: 100, idempotencyWindow: 3_600_000 }) {}
+  constructor(
+    readonly capabilities: TransportCapabilities = {
+      maxRecipients: 100,
+      idempotencyWindow: 3_600_000,
+    },
+  ) {}
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     this.started.push(submission);

@@ -5,14 +5,15 @@ import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 export const LANE = ':sms';
 export const TRANSPORT = 'scripted';
 
-/** What a drain does up to where its requests start. */
-export async function intend(ledger: Ledger) {
+/** What a drain does up to where its requests start; `meanwhile` once it is planned. */
+export async function intend(ledger: Ledger, meanwhile?: () => Promise<unknown>) {
   const lease = (await ledger.lanes.acquire(LANE)) as Lease;
   const planned = await ledger.work.plan(LANE, 100);
+  await meanwhile?.();
   const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
   const { intent, ready } = slice(planned, () => undefined, limits);
   const { fence } = lease;
-  await ledger.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
+  const live = await ledger.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
   const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
     batch,
     n,
@@ -22,5 +23,5 @@ export async function intend(ledger: Ledger) {
     fence,
     attempt: 2,
   }));
-  return { lease, heads };
+  return { lease, heads, live };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
+import { RequestSlots } from '../../../libs/messaging/src/dispatch/request-slots.js';
 import { StockBudget } from '../../../libs/messaging/src/dispatch/stock-budget.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { PolicyPipeline } from '../../../libs/messaging/src/policy/policy-pipeline.js';
@@ -39,6 +40,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
         intents,
         outcomes,
         stock,
+        slots: new RequestSlots(),
         transport,
         policy: app.get(PolicyPipeline, { strict: false }),
         transportRate: undefined,

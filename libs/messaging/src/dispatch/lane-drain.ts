@@ -83,6 +83,7 @@ export class LaneDrain {
       else run.failure = error;
     } finally {
       stopping.remove(wake);
+      context.slots.leave(changed);
     }
     return this.#finish(run, stock, requests);
   }
@@ -109,7 +110,7 @@ export class LaneDrain {
   }
 }
 
-/** Starts what is ready, in order, as rate, concurrency and lease allow; ends when there is nothing to wait for. */
+/** Starts what is ready, in order, as rate, concurrency, lease and the transport's connections allow; ends when there is nothing to wait for. */
 async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
   const { context, memory, keeper, changed } = run;
   while (!run.stopping.aborted && !keeper.lost && run.failure === undefined) {
@@ -135,6 +136,7 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
       const wait = next.instead ? 0 : rateDelay(run, next.positions.length);
       if (wait > 0) await changed.sleep(wait);
       else if (stock.stale) requests.withdraw(await stock.judgeAgain());
+      else if (!next.instead && !context.slots.free(changed)) await changed.sleep(LINGER);
       else {
         stock.take();
         requests.start(next);

@@ -2,9 +2,10 @@ import { Logger } from '@nestjs/common';
 import type { Outcome } from '../ledger/outcome.js';
 import { DatabaseGivenUpError } from '../message/errors.js';
 import { InFlight } from './in-flight.js';
+import { insteadOfLate } from './instead-of-late.js';
 import type { Evidence } from './lane-gate.js';
 import { LanePause } from './lane-pause.js';
-import type { LaneDrainContext, LaneRun } from './lane-run.js';
+import type { LaneRun } from './lane-run.js';
 import type { LaneStock } from './lane-stock.js';
 import { ageOf, type Ready } from './slice.js';
 import { outcomeOf, type Verdict, verdictOf } from './submit-verdict.js';
@@ -64,6 +65,7 @@ export class LaneRequests {
       this.#record({ ...this.#headOf(item), ...instead });
       return;
     }
+    context.slots.take(this.run.changed);
     if (this.#patient) context.outcomes.expect(1);
     const answered = this.#exchange(item, this.#inFlight.begin(item));
     // Counted once it is on its way: a pause in between must not make it look earlier than it was.
@@ -103,9 +105,11 @@ export class LaneRequests {
 
   /** False: it was settled before. */
   #settle(item: Ready): boolean {
+    const { context, changed } = this.run;
     const ended = this.#inFlight.end(item);
-    if (ended && this.#patient) this.run.context.outcomes.expect(-1);
-    this.run.changed.wake();
+    if (ended) context.slots.giveBack();
+    if (ended && this.#patient) context.outcomes.expect(-1);
+    changed.wake();
     return ended;
   }
 
@@ -234,15 +238,4 @@ export class LaneRequests {
       this.stock.nudge();
     } else this.run.changed.wake();
   }
-}
-
-/**
- * Its time was over before it could start; or it may have started before, for which its time was judged
- * with its resend, and its key is honoured no more.
- */
-function insteadOfLate(item: Ready, { clock, transport }: LaneDrainContext): Ready['instead'] {
-  if (!item.resent) return item.validUntil <= clock.monotonic() ? { result: 'expired' } : undefined;
-  return ageOf(item, clock) < transport.capabilities.idempotencyWindow
-    ? undefined
-    : { result: 'unknown', errorCode: 'outcome_lost' };
 }

@@ -9,6 +9,7 @@ import type { MessageTransport } from '../ports/message-transport.js';
 import type { LaneGate } from './lane-gate.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { RateLimiter } from './rate-limiter.js';
+import type { RequestSlots } from './request-slots.js';
 import type { StockBudget } from './stock-budget.js';
 import type { StopSignal } from './stop-signal.js';
 import type { TransportRate } from './transport-rate.js';
@@ -26,6 +27,8 @@ export interface LaneDrainContext {
   readonly transportRate: TransportRate | undefined;
   /** What all lanes have ready to start. */
   readonly stock: StockBudget;
+  /** What all lanes have in flight. */
+  readonly slots: RequestSlots;
   readonly clock: Clock;
   /** When the transport last served anybody, whatever the lane; monotonic milliseconds. */
   readonly served: { at: number };

@@ -1,4 +1,7 @@
-/** One sleeper that anything which changes may wake. */
+/**
+ * One sleeper that anything which changes may wake. It gets up once the event loop has taken in all that
+ * has come: of answers that came together, the next requests go out together.
+ */
 export class WakeSignal {
   #wake: (() => void) | undefined;
 
@@ -15,7 +18,11 @@ export class WakeSignal {
         resolve(timedOut);
       };
       const timer = ms === undefined ? undefined : setTimeout(end, ms, true);
-      this.#wake = () => end(false);
+      this.#wake = () => {
+        this.#wake = undefined;
+        clearTimeout(timer);
+        setImmediate(resolve, false);
+      };
     });
   }
 }

@@ -60,17 +60,17 @@ export class Acceptance {
    * Stores the batch in a commit shared with other concurrent sends.
    * @throws IdempotencyKeyInUseError where somebody's open transaction holds its key
    */
-  async accept(batch: NewBatch): Promise<AcceptedBatch> {
+  accept(batch: NewBatch): Promise<AcceptedBatch> {
     this.database.refuseWithin();
     const group = batch.idempotencyKey === null ? this.#group : this.#keyed;
-    try {
-      const accepted = answer(await group.add(batch));
-      this.tell(accepted);
-      return accepted;
-    } catch (error) {
-      throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
-    }
+    return group.add(batch).then(this.#told, refused);
   }
+
+  readonly #told = (result: AcceptedBatch | IdempotencyKeyReusedError): AcceptedBatch => {
+    const accepted = answer(result);
+    this.tell(accepted);
+    return accepted;
+  };
 
   /** Stores the batch in the caller's transaction; {@link tell} after its commit. */
   async acceptWithin(tx: Transaction, batch: NewBatch): Promise<AcceptedBatch> {
@@ -168,6 +168,10 @@ export class Acceptance {
     if (batches.length === 0 || (await this.#sqlite?.insertFirstChunks(tx, batches))) return;
     await tx.run(this.#statements.insertChunks, this.#statements.chunkRows(batches));
   }
+}
+
+function refused(error: unknown): never {
+  throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
 }
 
 function answer(result: AcceptedBatch | IdempotencyKeyReusedError | undefined): AcceptedBatch {

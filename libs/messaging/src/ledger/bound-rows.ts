@@ -8,23 +8,29 @@ export class BoundRows {
   readonly #statements: ReadonlyMap<number, string>;
 
   /**
-   * @param into `INSERT INTO … (…)`
+   * @param into what comes before the rows: `INSERT INTO … (…)`
    * @param row `(?, …)`
-   * @param onConflict what follows the rows
+   * @param after what follows them
    */
-  constructor(into: string, row: string, onConflict: string) {
+  constructor(into: string, row: string, after: string) {
     this.#statements = new Map(
       SIZES.map((size) => [
         size,
-        `${into} VALUES ${Array.from({ length: size }, () => row).join(', ')} ${onConflict}`,
+        `${into} VALUES ${Array.from({ length: size }, () => row).join(', ')} ${after}`,
       ]),
     );
   }
 
-  async insert(tx: Pick<Sql, 'run'>, rows: readonly (readonly unknown[])[]): Promise<void> {
+  /** Resolves with the number of rows written. */
+  async insert(tx: Pick<Sql, 'run'>, rows: readonly (readonly unknown[])[]): Promise<number> {
+    let written = 0;
     for (let from = 0; from < rows.length;) {
       const size = SIZES.find((one) => one <= rows.length - from) ?? 1;
-      await tx.run(this.#statements.get(size) as string, rows.slice(from, (from += size)).flat());
+      const params: unknown[] = [];
+      for (const end = from + size; from < end; from++)
+        for (const value of rows[from] as readonly unknown[]) params.push(value);
+      written += await tx.run(this.#statements.get(size) as string, params);
     }
+    return written;
   }
 }

@@ -13,6 +13,7 @@ import { LaneGroup } from './lane-group.js';
 import type { Lanes } from './lanes.js';
 import type { LedgerDatabase, Transaction } from './ledger-database.js';
 import { OvertakenError } from './overtaken.error.js';
+import { areLoneIntents, intendLone } from './sqlite-intents.js';
 
 /** Weight of what is written down in one flush at most, in messages. */
 const MESSAGES = 2_000;
@@ -30,6 +31,7 @@ export class LaneLostError extends Error {}
 export class IntentRecorder {
   readonly #sql: IntentStatements;
   readonly #group: LaneGroup<Intent, ReadonlySet<string>>;
+  readonly #onSqlite: boolean;
 
   constructor(
     private readonly database: LedgerDatabase,
@@ -37,6 +39,7 @@ export class IntentRecorder {
     private readonly completion: BatchCompletion,
   ) {
     this.#sql = intentStatements(database.dialect);
+    this.#onSqlite = database.dialect.kind === 'sqlite';
     const intents = new IntentsTogether(database, lanes.leases, this.#sql);
     this.#group = new LaneGroup({
       together: (group) => intents.record(group),
@@ -129,10 +132,14 @@ export class IntentRecorder {
       const live = await liveOf(tx);
       const batches = intent.batches.filter(({ id }) => live.has(id)).toSorted(byId);
       if (batches.length === 0) return { live, completed: [] };
+      const submissions = intent.submissions.filter(({ batch }) => live.has(batch));
+      if (this.#onSqlite && areLoneIntents(batches, submissions)) {
+        await intendLone(tx, intent, batches, submissions);
+        return { live, completed: [] };
+      }
       const { updateBatches, batches: rows } = this.#sql;
       if ((await tx.run(updateBatches, rows.bind(batches.map(batchRow)))) !== batches.length)
         throw new OvertakenError();
-      const submissions = intent.submissions.filter(({ batch }) => live.has(batch));
       if (submissions.length > 0) await this.#insert(tx, intent, submissions);
       const deferred = intent.deferred.filter(({ batch }) => live.has(batch));
       if (deferred.length > 0) await this.#defer(tx, deferred);

@@ -1,37 +1,19 @@
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { TransactionRequiredError } from '../message/errors.js';
 import { cutConnections } from './cut-connections.js';
 import { isLockTimeout, isStatementLost } from './database-errors.js';
 import { DatabasePatience } from './database-patience.js';
 import { type Dialect, dialectOf } from './dialect.js';
+import { LedgerConnections, type LedgerWays } from './ledger-connections.js';
 import { listenFromTheStart } from './postgres-connections.js';
-import { PreparedStatements } from './prepared-statements.js';
-import { limitSession, limitTransaction, UNLIMIT_SESSION } from './session-limits.js';
 import { privateConnection, whenFree } from './sqlite-connection.js';
 import { SqliteTurns } from './sqlite-turns.js';
-import { statementsOn } from './statements-on.js';
+import type { Sql, Transaction } from './statements-on.js';
 import { retried } from './transient-retry.js';
-import { began, isUndone } from './transaction-state.js';
+import { isUndone } from './transaction-state.js';
 import type { WalSync } from './wal-sync.js';
 
-/** Statements on one connection or transaction, written with `?`. */
-export interface Sql {
-  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
-  /** Resolves with the number of rows changed. */
-  run(sql: string, params?: readonly unknown[]): Promise<number>;
-}
-
-/** A transaction; `manager` is for listeners. */
-export interface Transaction extends Sql {
-  readonly manager: EntityManager;
-}
-
-export interface LedgerWays {
-  /** Milliseconds after which a transaction of a process that fell silent is given up. */
-  readonly silence: number;
-  /** PostgreSQL plans what runs often once for each connection. */
-  readonly preparedStatements: boolean;
-}
+export type { Sql, Transaction } from './statements-on.js';
 
 /** Changes no row, yet takes SQLite's write lock: what the transaction reads next cannot be outdated by another process. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
@@ -44,7 +26,8 @@ const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key 
  */
 export class LedgerDatabase {
   readonly dialect: Dialect;
-  readonly #prepared: PreparedStatements | undefined;
+  readonly #connections: LedgerConnections;
+  /** The app's, or on SQLite one of the ledger's own. */
   #own: DataSource;
   #wal: WalSync | undefined;
   readonly #patience = new DatabasePatience(() => {
@@ -59,12 +42,14 @@ export class LedgerDatabase {
 
   constructor(
     readonly dataSource: DataSource,
-    private readonly ways: LedgerWays = { silence: 30_000, preparedStatements: true },
+    ways: LedgerWays = { silence: 30_000, preparedStatements: true },
   ) {
     this.dialect = dialectOf(dataSource);
     this.#own = dataSource;
-    if (ways.preparedStatements && dataSource.options.type === 'postgres')
-      this.#prepared = new PreparedStatements();
+    this.#connections = new LedgerConnections(this.dialect, () => this.#own, {
+      ...ways,
+      preparedStatements: ways.preparedStatements && dataSource.options.type === 'postgres',
+    });
   }
 
   async open(): Promise<void> {
@@ -125,7 +110,7 @@ export class LedgerDatabase {
     return this.dialect.kind === 'sqlite'
       ? this.#patience.wait(() =>
           this.#turns.transaction((runner) =>
-            work(this.#sql(runner, this.#own.createEntityManager(runner))),
+            work(this.#connections.on(runner, this.#own.createEntityManager(runner))),
           ),
         )
       : retried(() => this.#pooled(work));
@@ -185,65 +170,7 @@ export class LedgerDatabase {
       throw new TransactionRequiredError(
         'manager: SQLite has undone its transaction, for an error that somebody swallowed; let it fail',
       );
-    return this.#sql(runner, manager);
-  }
-
-  #sql(runner: QueryRunner, manager: EntityManager): Transaction {
-    return statementsOn(runner, manager, (sql) => {
-      const text = this.dialect.placeholders(sql);
-      this.#prepared?.count(text);
-      return text;
-    });
-  }
-
-  #alone<T>(work: (one: Sql) => Promise<T>): Promise<T> {
-    return this.#patience.wait(async () => {
-      const runner = this.#own.createQueryRunner();
-      try {
-        await this.#prepared?.attach(runner);
-        return await work(this.#sql(runner, runner.manager));
-      } finally {
-        await runner.release();
-      }
-    });
-  }
-
-  #pooled<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
-    return this.#patience.wait(() => this.#transact(work, patience));
-  }
-
-  async #transact<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
-    const runner = this.#own.createQueryRunner();
-    try {
-      await this.#begin(runner, patience);
-      const result = await work(this.#sql(runner, runner.manager));
-      await runner.commitTransaction();
-      return result;
-    } catch (error) {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      throw error;
-    } finally {
-      // The connection is the app's, and may be long idle in its pool. One that broke has no limits.
-      if (this.dialect.kind === 'mysql') await runner.query(UNLIMIT_SESSION).catch(() => undefined);
-      await runner.release();
-    }
-  }
-
-  /**
-   * A frozen process must not keep the locks of the transaction it is in the middle of from those who
-   * take over its work: the server ends a transaction in which nothing is said for too long.
-   */
-  async #begin(runner: QueryRunner, patience?: number): Promise<void> {
-    const limits = { silence: this.ways.silence, patience };
-    if (this.dialect.kind === 'mysql') {
-      await runner.query(limitSession(limits));
-      return runner.startTransaction('READ COMMITTED');
-    }
-    await this.#prepared?.attach(runner);
-    began(runner);
-    await runner.query(
-      `START TRANSACTION ISOLATION LEVEL READ COMMITTED; ${limitTransaction(limits)}`,
-    );
+    return this.#connections.on(runner, manager);
   }
 
   /**
@@ -252,5 +179,13 @@ export class LedgerDatabase {
    */
   refuseWithin(): void {
     this.#turns.refuseWithin();
+  }
+
+  #alone<T>(work: (one: Sql) => Promise<T>): Promise<T> {
+    return this.#patience.wait(() => this.#connections.statement(work));
+  }
+
+  #pooled<T>(work: (tx: Transaction) => Promise<T>, patience?: number): Promise<T> {
+    return this.#patience.wait(() => this.#connections.transaction(work, patience));
   }
 }

@@ -14,7 +14,9 @@ const SHARED_PLACES = BATCH_COLUMN_NAMES.flatMap((name, place) =>
 
 const INSERT = 'INSERT INTO messaging_batch';
 const COMPUTED = 'available_at, valid_until, phase, pending';
-const COMPUTED_VALUES = `?, ?, ${BATCH_PHASE.accepted}, 1`;
+/** After all that its lane accepted before, and not before it is due. */
+const AVAILABLE_AT = '(SELECT max(accepted_at, ?) FROM messaging_lane WHERE lane_key = ?)';
+const COMPUTED_VALUES = `${AVAILABLE_AT}, ${AVAILABLE_AT} + ?, ${BATCH_PHASE.accepted}, 1`;
 
 const INSERT_ONE = `${INSERT} (${BATCH_COLUMN_NAMES.join(', ')}, ${COMPUTED})
   VALUES (${BATCH_COLUMN_NAMES.map(() => '?').join(', ')}, ${COMPUTED_VALUES}) ON CONFLICT DO NOTHING`;
@@ -42,35 +44,28 @@ const INSERT_FIRST_CHUNKS = `INSERT INTO messaging_batch_chunk (batch, n, recipi
 
 /** Writes new batches on SQLite, where what a row costs is its columns on their way into the statement. */
 export class SqliteBatches {
-  readonly #lanes;
   readonly #advance: string;
 
-  constructor(dialect: Dialect) {
-    this.#lanes = dialect.rows({ v_lane: 'key' });
-    // SQLite's clock counts milliseconds only, so the lane itself keeps acceptances apart.
+  constructor({ now }: Dialect) {
+    // SQLite's clock counts milliseconds only, so the lane itself keeps acceptances apart. To have it say
+    // what it came to would cost more than to advance it; the batches read it where they are stored.
     this.#advance = `INSERT INTO messaging_lane (lane_key, accepted_at)
-      SELECT v_lane, ${dialect.now} FROM ${this.#lanes.sql} WHERE true
-      ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)
-      RETURNING lane_key, accepted_at`;
+      SELECT value, ${now} FROM json_each(?) WHERE true
+      ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`;
   }
 
   async insert(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
     const groups = groupsOf(batches);
-    const keys = [...new Set(groups.map(([{ lane }]) => lane))].map((lane) => [lane]);
-    const lanes = await tx.all<{ lane_key: string; accepted_at: number }>(
-      this.#advance,
-      this.#lanes.bind(keys),
-    );
-    const acceptedAt = new Map(lanes.map((lane) => [lane.lane_key, lane.accepted_at]));
+    const lanes = new Set(groups.map(([{ lane }]) => lane));
+    await tx.run(this.#advance, [JSON.stringify([...lanes])]);
     for (const group of groups) {
       const [first] = group;
       const values = batchValues(first);
-      const computed = times(first, acceptedAt.get(first.lane) as number);
       if (group.length === 1) {
-        await tx.run(INSERT_ONE, [...values, ...computed]);
+        await tx.run(INSERT_ONE, [...values, ...computed(first)]);
         continue;
       }
-      const shared = [...SHARED_PLACES.map((place) => values[place]), ...computed];
+      const shared = [...SHARED_PLACES.map((place) => values[place]), ...computed(first)];
       await (first.idempotencyKey === null
         ? tx.run(INSERT_UNKEYED, [...shared, members(group, unkeyed)])
         : tx.run(INSERT_KEYED, [...shared, JSON.stringify(group.map(keyed))]));
@@ -112,10 +107,10 @@ function groupsOf(batches: readonly NewBatch[]): Group[] {
   return [...groups.values()];
 }
 
-/** When they are available, and how long they are valid. */
-function times({ sendAt, validFor }: NewBatch, acceptedAt: number): [number, number | null] {
-  const availableAt = Math.max(acceptedAt, microseconds(sendAt) ?? 0);
-  return [availableAt, validFor === null ? null : availableAt + validFor * 1_000];
+/** What {@link COMPUTED_VALUES} binds: when they are available, and how long they are valid. */
+function computed({ lane, sendAt, validFor }: NewBatch): unknown[] {
+  const due = microseconds(sendAt) ?? 0;
+  return [due, lane, due, lane, microseconds(validFor)];
 }
 
 function keyed(batch: NewBatch): unknown[] {

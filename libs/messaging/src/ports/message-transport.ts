@@ -59,6 +59,11 @@ export interface TransportCapabilities {
   readonly maxRecipients: number;
   /** How long the provider honours an idempotency key, in milliseconds; 0: not at all. */
   readonly idempotencyWindow: number;
+  /**
+   * Requests it carries at once; more, over all lanes of a process, are not handed to it: they would wait
+   * within it, past rate and policy. @default any number
+   */
+  readonly connections?: number;
   /** It sends `submission.trace` on: instrumented HTTP clients under it must not do so again. @default false */
   readonly passesTraceOn?: boolean;
 }
@@ -78,7 +83,10 @@ export interface MessageTransport {
    * @throws a {@link SubmitFailure} that says what is known; anything else counts as uncertain.
    */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
-  /** Ask for reports of earlier submissions, at most 100 at a time. */
+  /**
+   * Ask for reports of earlier submissions, at most 100 at a time.
+   * @param signal tells to give up: what was learned by then counts if it is told within a second
+   */
   fetchReports?(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,

@@ -42,7 +42,7 @@ export interface LaneOf {
 export interface CallbackEndpointOptions {
   /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
   readonly secrets?: readonly string[];
-  /** Another proof: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`, several by `allOf()` or `anyOf()`, or your own. */
+  /** Another proof: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`, `vonageSignature()`, `plivoSignature()`, several by `allOf()` or `anyOf()`, or your own. */
   readonly verifier?: CallbackVerifier;
   /** Take callbacks from anybody who finds the path. Never in production. @default false */
   readonly insecure?: boolean;

@@ -17,7 +17,7 @@ export interface KannelOptions {
   readonly reports?: 'always' | 'message';
   /** `smsc-id` to route through. @default as Kannel routes */
   readonly smsc?: string;
-  /** Connections kept to smsbox at most; it takes 500 of all its clients. @default 64 */
+  /** Connections kept to smsbox at most, and requests of this process in flight; it takes 500 of all its clients. @default 64 */
   readonly connections?: number;
   /** Tells several apart; stored with every submission and report, so never change it. @default 'kannel' */
   readonly name?: string;

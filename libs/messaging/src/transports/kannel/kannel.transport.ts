@@ -40,11 +40,7 @@ export function kannel(options: KannelOptions): TransportFactory {
  */
 export class KannelTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
-  readonly capabilities: TransportCapabilities = {
-    maxRecipients: 1,
-    idempotencyWindow: 0,
-    channels: ['sms'],
-  };
+  readonly capabilities: TransportCapabilities;
   readonly #door: HttpDoor;
   readonly #fixed: Readonly<Record<string, string>>;
 
@@ -54,6 +50,12 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   ) {
     const { name, url, connections, username, password, smsc } = settings;
     this.name = name;
+    this.capabilities = {
+      maxRecipients: 1,
+      idempotencyWindow: 0,
+      connections,
+      channels: ['sms'],
+    };
     this.#door = new HttpDoor(http, url, connections);
     this.#fixed = {
       'content-type': 'text/plain; charset=UTF-8',

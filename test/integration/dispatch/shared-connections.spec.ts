@@ -1,0 +1,103 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { type MessagingOptions, RetryableFailure } from '@dundun/messaging';
+import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { type DispatchApp, DispatchFixture, Gate, ScriptedTransport } from './dispatch-fixture.js';
+
+const CONNECTIONS = 3;
+const LANES = 8;
+const EACH = 6;
+const TENANTS = Array.from({ length: LANES }, (_, n) => `t${n}`);
+
+describeEachDatabase('requests of all lanes of a process', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  /** Work in every lane, and a provider that carries three requests at once, each held until `answers` opens or it is to give up. */
+  async function dispatch(options: Partial<MessagingOptions> = {}) {
+    const sender = await fixture.boot({ dispatch: false });
+    for (let n = 0; n < EACH; n++)
+      await Promise.all(TENANTS.map((tenant) => sender.send(`${tenant} ${n}`, { tenant })));
+    const transport = new ScriptedTransport({
+      maxRecipients: 1,
+      idempotencyWindow: 3_600_000,
+      connections: CONNECTIONS,
+    });
+    const answers = new Gate();
+    let under = 0;
+    let most = 0;
+    transport.script = async (_submission, signal) => {
+      most = Math.max(most, ++under);
+      signal.addEventListener('abort', answers.open, { once: true });
+      await answers.opened;
+      under--;
+    };
+    const app = await fixture.boot({ concurrency: 4, ...options }, transport);
+    return { app, transport, answers, most: () => most };
+  }
+
+  /** Lanes that have written down what they would start. */
+  const ready = async ({ ledger }: DispatchApp) => {
+    const [row] = await ledger.database.all<{ lanes: string | number }>(
+      'SELECT count(DISTINCT b.lane) AS lanes FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch',
+    );
+    return Number(row?.lanes);
+  };
+  /** Every lane would start something, and as many have as the provider carries. */
+  const untilFull = (app: DispatchApp, transport: ScriptedTransport) =>
+    eventually(async () => {
+      expect(await ready(app)).toBe(LANES);
+      expect(transport.started).toHaveLength(CONNECTIONS);
+    });
+  const statuses = async ({ ledger }: DispatchApp) => {
+    const rows = await ledger.database.all<{ status: string | number; n: string | number }>(
+      'SELECT status, count(*) AS n FROM messaging_message GROUP BY status ORDER BY status',
+    );
+    return new Map<number, number>(rows.map(({ status, n }) => [Number(status), Number(n)]));
+  };
+  const inOrder = (transport: ScriptedTransport) => {
+    for (const tenant of TENANTS)
+      expect(transport.texts.filter((text) => text.startsWith(`${tenant} `))).toEqual(
+        Array.from({ length: EACH }, (_, n) => `${tenant} ${n}`),
+      );
+  };
+
+  it('are no more than its transport carries; each lane has its turn, and goes on in its order', async () => {
+    const { app, transport, answers, most } = await dispatch();
+    await untilFull(app, transport);
+    answers.open();
+    await eventually(async () => expect(transport.accepted).toHaveLength(LANES * EACH));
+    expect(most()).toBe(CONNECTIONS);
+    inOrder(transport);
+  });
+
+  it('that wait for a connection when the process stops have not started, and wait for the next', async () => {
+    const { app, transport } = await dispatch({ shutdownTimeout: 1 });
+    await untilFull(app, transport);
+    // Told to give up, they are answered.
+    await app.app.close();
+    expect(transport.accepted).toHaveLength(CONNECTIONS);
+    const left = await fixture.boot({ dispatch: false });
+    const found = await statuses(left);
+    expect([...found.keys()]).toEqual([STATUS_RANK.queued, STATUS_RANK.sent]);
+    expect(found.get(STATUS_RANK.sent)).toBe(CONNECTIONS);
+  });
+
+  it('leave their connections to others while their lane rests', async () => {
+    const { transport, answers } = await dispatch();
+    const accept = transport.script;
+    let refused = 0;
+    transport.script = async (submission, signal) => {
+      await accept(submission, signal);
+      if (submission.tenant === TENANTS[0] && refused++ < 4)
+        throw new RetryableFailure('busy', 'try again');
+    };
+    answers.open();
+    await eventually(async () => expect(transport.accepted).toHaveLength(LANES * EACH));
+    expect(refused).toBeGreaterThanOrEqual(4);
+  });
+});
