@@ -43,9 +43,22 @@ export class AuthGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): true | Promise<true> {
     const requirement = this.#requirementOf(context.getHandler());
-    const request = requestOf<AuthenticatedRequest>(context);
-    const reply = replyOf(context);
-    const presented = presentedSecret(request.headers.authorization, requirement.kind);
+    return this.admits(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
+  }
+
+  /**
+   * For a route that asks for itself (`@AuthWithin()`).
+   * @throws ApiError 401, 403 or 429; or rejects with it
+   */
+  admits(
+    request: AuthenticatedRequest,
+    reply: HttpReply,
+    requirement: AuthRequirement,
+  ): true | Promise<true> {
+    const { authorization } = request.headers;
+    const known = this.credentials.known(authorization, requirement.kind);
+    if (known) return this.#admit(request, reply, requirement, known);
+    const presented = presentedSecret(authorization, requirement.kind);
     if (presented.secret === undefined) throw this.#unauthorized(request, presented.cause);
     const principal = this.credentials.verify(presented.secret);
     return principal instanceof Promise

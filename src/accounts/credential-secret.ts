@@ -9,6 +9,9 @@ const PREFIX: Readonly<Record<CredentialKind, string>> = { api_token: 'tok_', ap
 const FORM = /^(?:tok|svk)_[0-9A-Za-z]{49}$/;
 const SIGNED = 47;
 
+/** Characters of every secret. */
+export const SECRET_LENGTH = SIGNED + 6;
+
 /**
  * A new secret: prefix, 43 random base62 characters (256 bits), and the CRC-32 of all that in 6 more,
  * so that a mistyped one is refused without a look into the database.

@@ -3,9 +3,12 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, In } from 'typeorm';
 import { Account } from './account.entity.js';
 import { Credential } from './credential.entity.js';
-import { type CredentialKind, fingerprint } from './credential-secret.js';
+import { type CredentialKind, fingerprint, SECRET_LENGTH } from './credential-secret.js';
 import { FreshCache } from './fresh-cache.js';
 import type { Scope } from './scope.js';
+
+/** As nearly everybody writes it. */
+const SCHEME = 'Bearer ';
 
 /** What a credential proves: whose it is and what it opens. */
 export interface Principal {
@@ -32,6 +35,18 @@ export class CredentialVerifier {
       load: (fingerprints) => this.#load(fingerprints),
       keep: ({ revoked, suspended }) => !revoked && !suspended,
     });
+  }
+
+  /**
+   * Whose the credential in an `Authorization` header is, where it is in use: then its form and checksum
+   * are right. `undefined` says nothing; what else it could be is told by `presentedSecret` and {@link verify}.
+   */
+  known(header: string | string[] | undefined, kind: CredentialKind): Principal | undefined {
+    if (typeof header !== 'string' || header.length !== SCHEME.length + SECRET_LENGTH)
+      return undefined;
+    if (!header.startsWith(SCHEME)) return undefined;
+    const principal = this.#cache.peek(fingerprint(header.slice(SCHEME.length)));
+    return principal?.kind === kind ? principal : undefined;
   }
 
   /** At once where the credential is in use, else a promise; `undefined`: nobody has it. */

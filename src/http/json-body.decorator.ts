@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiError } from './api-error.js';
-import { requestOf } from './http-message.js';
+import { type HttpRequest, requestOf } from './http-message.js';
 
 /** Reads a JSON body, or throws a 422 that names the wrong fields. */
 export type BodyReader<T> = (body: Readonly<Record<string, unknown>>) => T;
@@ -10,24 +10,27 @@ export type BodyReader<T> = (body: Readonly<Record<string, unknown>>) => T;
  * send path a pipe would cost more than the check.
  */
 export const JsonBody = createParamDecorator(
-  (reader: BodyReader<unknown>, context: ExecutionContext): unknown => {
-    const request = requestOf(context);
-    const type = request.headers['content-type'];
-    if (
-      request.body !== undefined &&
-      !(typeof type === 'string' && type.startsWith('application/json'))
-    )
-      throw new ApiError(
-        'unsupported_media_type',
-        'Send the body as JSON with Content-Type: application/json',
-      );
-    if (!isObject(request.body))
-      throw new ApiError('invalid_field', 'The body must be a JSON object', {
-        details: [{ path: '', message: 'must be a JSON object' }],
-      });
-    return reader(request.body);
-  },
+  (reader: BodyReader<unknown>, context: ExecutionContext): unknown =>
+    readJsonBody(requestOf(context), reader),
 );
+
+/**
+ * See {@link JsonBody}, for a route that takes its request as it is.
+ * @throws ApiError 415 where it is no JSON, 422 where it is no object
+ */
+export function readJsonBody<T>({ body, headers }: HttpRequest, reader: BodyReader<T>): T {
+  const type = headers['content-type'];
+  if (body !== undefined && !(typeof type === 'string' && type.startsWith('application/json')))
+    throw new ApiError(
+      'unsupported_media_type',
+      'Send the body as JSON with Content-Type: application/json',
+    );
+  if (!isObject(body))
+    throw new ApiError('invalid_field', 'The body must be a JSON object', {
+      details: [{ path: '', message: 'must be a JSON object' }],
+    });
+  return reader(body);
+}
 
 function isObject(body: unknown): body is Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null && !Array.isArray(body);

@@ -17,8 +17,8 @@ export function readText<Name extends string>(
   errors: FieldError[],
 ): WrittenText<Name> {
   const written = names.filter((name) => request[name] !== undefined);
-  const [field = names[0], ...others] = written;
-  const different = others.find((name) => request[name] !== request[field]);
+  const field = written[0] ?? names[0];
+  const different = written.find((name) => request[name] !== request[field]);
   if (different !== undefined)
     throw new ApiError('conflicting_fields', `${field} and ${different} differ; send one of them`, {
       details: [

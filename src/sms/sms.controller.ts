@@ -4,14 +4,19 @@ import {
   type Receipt,
   SmsService,
 } from '@dundun/messaging';
-import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
-import { AccountId, Auth } from '../accounts/auth.decorators.js';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import { AccountId, accountIdOf, Auth, AuthWithin } from '../accounts/auth.decorators.js';
+import {
+  AuthGuard,
+  type AuthenticatedRequest,
+  type AuthRequirement,
+} from '../accounts/auth.guard.js';
 import { SenderRegistry } from '../accounts/sender.registry.js';
 import { ApiError } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
 import type { HttpReply } from '../http/http-message.js';
 import { IsoTimes } from '../http/iso-times.js';
-import { JsonBody } from '../http/json-body.decorator.js';
+import { JsonBody, readJsonBody } from '../http/json-body.decorator.js';
 import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import {
   CURSOR,
@@ -22,15 +27,24 @@ import {
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { validated } from '../http/validated.js';
 import { Metrics } from '../metrics/metrics.js';
-import { IdempotencyKey } from '../http/idempotency-key.js';
+import { idempotencyKeyOf } from '../http/idempotency-key.js';
 import { PendingSends } from '../accounts/pending-sends.js';
 import { ReferenceId } from './reference-id.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { readSendSms, type SendSms } from './send-sms.js';
+import { readSendSms } from './send-sms.js';
 import { BatchesQuery, RescheduleBody } from './sms.dto.js';
-import { type BatchAnswer, type BatchSummary, batchSummary, sendSmsAnswer } from './sms.view.js';
+import {
+  type BatchAnswer,
+  type BatchSummary,
+  batchSummary,
+  JSON_TYPE,
+  sendSmsAnswer,
+} from './sms.view.js';
 import { SMS_EXAMPLES } from './sms.examples.js';
 import { inWireFields } from '../http/wire-fields.js';
+
+/** What a send asks of its credential. */
+const TOKEN: AuthRequirement = { kind: 'api_token' };
 
 const readReschedule = (body: object): RescheduleBody => validated(RescheduleBody, body);
 
@@ -41,6 +55,7 @@ export class SmsController {
 
   constructor(
     private readonly sms: SmsService,
+    private readonly auth: AuthGuard,
     private readonly senders: SenderRegistry,
     private readonly pending: PendingSends,
     private readonly metrics: Metrics,
@@ -48,7 +63,7 @@ export class SmsController {
 
   @Post('sendsms')
   @HttpCode(200)
-  @Auth('api_token')
+  @AuthWithin(TOKEN)
   @Documented({
     operationId: 'sendSms',
     summary: 'Send a batch',
@@ -66,12 +81,16 @@ export class SmsController {
     errors: ['IdempotencyConflict'],
   })
   async send(
-    @AccountId() tenant: string,
-    @IdempotencyKey() idempotencyKey: string | undefined,
-    @JsonBody(readSendSms) request: SendSms,
+    // As it is: for each decorator that reads it Nest makes a context, three objects a parameter.
+    @Req() incoming: AuthenticatedRequest,
     // Answered here: what Nest does with a result in case it is a stream costs as much as the answer.
     @Res() reply: HttpReply,
   ): Promise<void> {
+    const admitted = this.auth.admits(incoming, reply, TOKEN);
+    if (admitted !== true) await admitted;
+    const request = readJsonBody(incoming, readSendSms);
+    const idempotencyKey = idempotencyKeyOf(incoming);
+    const tenant = accountIdOf(incoming);
     const registered = this.senders.isRegistered(tenant, request.from);
     if (registered !== true && !(await registered))
       throw new ApiError('sender_not_registered', `The sender ${request.from} is not registered`, {
@@ -91,7 +110,7 @@ export class SmsController {
     }
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('sms', receipt.recipients);
-    reply.send(sendSmsAnswer(receipt, this.#times));
+    reply.header('content-type', JSON_TYPE).send(sendSmsAnswer(receipt, this.#times));
   }
 
   /** Newest first, without their recipients. */

@@ -28,6 +28,14 @@ describe('a credential at the gateway', () => {
     expect((await get({ authorization: `bearer ${account.apiToken}` })).status).toBe(200);
   });
 
+  it('in use opens nothing else', async () => {
+    const whatsApp = '/whatsapp/ng/v1/templates';
+    expect((await withToken(account.apiToken)).status).toBe(200);
+    expect((await gateway.call('GET', whatsApp, { token: account.apiKey })).status).toBe(200);
+    expect((await withToken(account.apiKey)).status).toBe(401);
+    expect((await gateway.call('GET', whatsApp, { token: account.apiToken })).status).toBe(401);
+  });
+
   it('in use costs no read of the database per request', async () => {
     const { manager } = gateway.running.app.get(DataSource, { strict: false });
     const read = jest.spyOn(manager, 'findBy');
