@@ -87,6 +87,7 @@ function messaging(
       dispatch,
       ...(engine && { engine }),
       migrate: false,
+      preparedStatements: environment.PREPARED_STATEMENTS,
       lease: environment.LEASE,
       maxRecipients: environment.MAX_RECIPIENTS,
       maxParts: environment.MAX_PARTS,

@@ -61,6 +61,6 @@ function batchRow(batch: BatchView): Row {
     recipients: batch.recipients,
     created_at: batch.createdAt.toISOString(),
     send_at: batch.sendAt?.toISOString() ?? null,
-    counts: Object.entries(batch.counts).map(([status, count]) => `${status}=${count}`),
+    counts: batch.counts,
   };
 }

@@ -5,7 +5,10 @@ import { toApiError } from '../http/error-mapping.js';
 /** What a command answers: fields in the order they are shown. */
 export type Answer = Readonly<Record<string, Value | readonly Row[]>>;
 
-type Value = string | number | null | readonly string[];
+type Value = string | number | null | readonly string[] | Counts;
+
+/** How many there are of each. */
+type Counts = Readonly<Record<string, number>>;
 
 /** A line of a table; every one of a list has the same fields. */
 export type Row = Readonly<Record<string, Value>>;
@@ -51,7 +54,11 @@ function table(name: string, rows: readonly Row[]): string {
 }
 
 function shown(value: Value): string {
-  return value === null ? '-' : [value].flat().join(' ');
+  if (value === null) return '-';
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, entry]) => (Array.isArray(value) ? entry : `${name}=${entry}`))
+    .join(' ');
 }
 
 /** Tells the error on stderr, in the same form the gateway answers, and sets exit code 1. */

@@ -1,10 +1,12 @@
 import {
-  credential,
+  apiKey,
+  apiToken,
   httpUrl,
   oneOf,
   optional,
   required,
   secretText,
+  serviceUrl,
   signingSecret,
   visible,
 } from './variable.js';
@@ -18,16 +20,16 @@ export const CARRIER_VARIABLES = {
       'The way out: `simulator` delivers nothing and reports like a network; `http` is another service that speaks this interface; `kannel` is a Kannel SMS gateway. See [carriers](carriers.md).',
   }),
   CARRIER_URL: optional({
-    parse: httpUrl,
+    parse: serviceUrl,
     description: 'Address of the carrier, for `CARRIER=http`.',
   }),
   CARRIER_TOKEN: optional({
-    parse: credential,
+    parse: apiToken,
     description: 'API token at the carrier, for `CARRIER=http`.',
     secret: true,
   }),
   CARRIER_KEY: optional({
-    parse: credential,
+    parse: apiKey,
     description:
       'The `svk_…` key at the carrier, for WhatsApp with `CARRIER=http`. Without it a WhatsApp send is answered 503.',
     secret: true,

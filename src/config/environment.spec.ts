@@ -19,6 +19,7 @@ describe('readEnvironment', () => {
       HOST: '127.0.0.1',
       PORT: 3000,
       DATABASE_URL: { type: 'sqlite', path: 'data/dundun.sqlite' },
+      PREPARED_STATEMENTS: true,
       ROLE: 'all',
       ENGINE: 'database',
       CARRIER: 'simulator',
@@ -162,6 +163,20 @@ describe('readEnvironment', () => {
     ['tok_se\ncret', /a space or a line break/],
   ])('names what a copy did to a carrier token: %j', (token, remedy) => {
     const [problem] = problemsOf({ CARRIER_TOKEN: token });
+    expect(problem).toMatch(remedy);
+    expect(problem).not.toContain('secret');
+  });
+
+  it.each([
+    ['CARRIER_TOKEN', 'svk_secret', /is an svk_ key.*CARRIER_KEY/],
+    ['CARRIER_TOKEN', 'tok_\u200bsecret', /printable ASCII/],
+    ['CARRIER_KEY', 'tok_secret', /must start with svk_.*CARRIER_TOKEN/],
+    ['CARRIER_KEY', 'Bearer svk_secret', /leave the word Bearer out/],
+    ['CARRIER_KEY', 'svk_secret\u00a0', /a space or a line break/],
+    ['CARRIER_URL', 'https://sms.example.com/ng/v1/sendsms', /the address before \/ng\/v1/],
+  ])('knows by its own name what a carrier would refuse: %s=%j', (name, value, remedy) => {
+    const [problem] = problemsOf({ [name]: value });
+    expect(problem).toMatch(new RegExp(`^${name}\\b`));
     expect(problem).toMatch(remedy);
     expect(problem).not.toContain('secret');
   });

@@ -47,6 +47,12 @@ export const VARIABLES = {
       '`sqlite:PATH` (a file, relative to the working directory), `postgres://user:password@host:5432/name`, `mysql://user:password@host:3306/name` or `mariadb://…`.',
     secret: true,
   }),
+  PREPARED_STATEMENTS: required({
+    default: 'true',
+    parse: flag,
+    description:
+      '`false` where PostgreSQL is behind a pooler that keeps no prepared statements (PgBouncer before 1.21, or with `max_prepared_statements = 0`, in transaction mode); until it is set, the gateway finds out by statements that fail and are made again. See [scaling](scaling.md).',
+  }),
   ROLE: required({
     default: 'all',
     parse: oneOf('all', 'api', 'worker'),

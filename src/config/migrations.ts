@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type DataSource, MigrationExecutor } from 'typeorm';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 
 /** Names of the migrations this database has not had; none are run and nothing is created. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
@@ -13,39 +13,68 @@ export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> 
   return executed.length === 0;
 }
 
+const LOCK = 7_238_455;
+
+/** Milliseconds a replica waits for the one that migrates before it. */
+const PATIENCE = 300_000;
+
 /**
  * Runs what is pending, one process at a time: servers have a lock for it; on SQLite the loser of
  * the race waits and finds the work done.
+ * @throws where somebody else holds the lock for `patience` milliseconds
  */
-export async function runMigrations(dataSource: DataSource): Promise<void> {
+export async function runMigrations(dataSource: DataSource, patience = PATIENCE): Promise<void> {
   switch (dataSource.options.type) {
     case 'postgres':
-      return locked(
-        dataSource,
-        'SELECT pg_advisory_lock(7238455)',
-        'SELECT pg_advisory_unlock(7238455)',
-      );
+      return locked(dataSource, {
+        take: [
+          `SET lock_timeout = ${patience}`,
+          `SELECT 1 AS taken FROM pg_advisory_lock(${LOCK})`,
+        ],
+        give: ['RESET lock_timeout', `SELECT pg_advisory_unlock(${LOCK})`],
+      });
     case 'mysql':
     case 'mariadb':
-      return locked(
-        dataSource,
-        "SELECT GET_LOCK('dundun_migrations', 300)",
-        "SELECT RELEASE_LOCK('dundun_migrations')",
-      );
+      return locked(dataSource, {
+        take: [`SELECT GET_LOCK('dundun_migrations', ${patience / 1_000}) AS taken`],
+        give: ["SELECT RELEASE_LOCK('dundun_migrations')"],
+      });
     default:
       return raced(dataSource);
   }
 }
 
-async function locked(dataSource: DataSource, lock: string, unlock: string): Promise<void> {
+interface Lock {
+  readonly take: readonly string[];
+  readonly give: readonly string[];
+}
+
+async function locked(dataSource: DataSource, { take, give }: Lock): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
-    await runner.query(lock);
+    if (!(await isTaken(runner, take)))
+      throw new Error(
+        'Another session holds the migration lock and does not end; wait for its migration, or end that session, and start again',
+      );
     await dataSource.runMigrations({ transaction: 'each' });
-    await runner.query(unlock);
   } finally {
+    // On a connection that is gone there is nothing to give back.
+    for (const statement of give) await runner.query(statement).catch(() => undefined);
     await runner.release();
   }
+}
+
+async function isTaken(runner: QueryRunner, take: readonly string[]): Promise<boolean> {
+  let taken: unknown;
+  try {
+    for (const statement of take)
+      taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
+  } catch (error) {
+    if (error instanceof Error && /lock timeout/.test(error.message)) return false;
+    throw error;
+  }
+  // MySQL says 0 after the time, and NULL where something went wrong.
+  return Number(taken) === 1;
 }
 
 const RACE_LASTS = 30_000;

@@ -53,14 +53,14 @@ interface PreparedStatement {
 
 function bindable(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value);
-  return isDate(value) ? value.toISOString() : value;
+  return typeof value === 'object' && isDate(value) ? value.toISOString() : value;
 }
 
 function withBuffers(row: unknown): unknown {
   const columns = row as Record<string, unknown>;
   for (const name in columns) {
     const value = columns[name];
-    if (isAnyArrayBuffer(value)) columns[name] = Buffer.from(value);
+    if (typeof value === 'object' && isAnyArrayBuffer(value)) columns[name] = Buffer.from(value);
   }
   return columns;
 }

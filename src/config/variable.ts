@@ -161,6 +161,28 @@ export function credential(value: string): string {
   return value;
 }
 
+/** An API token of a service that speaks this interface. */
+export function apiToken(value: string): string {
+  if (value.startsWith('svk_'))
+    throw new Error('is an svk_ key, which SMS does not take; write it as CARRIER_KEY');
+  return visible(credential(value));
+}
+
+/** A key of a service that speaks this interface. */
+export function apiKey(value: string): string {
+  if (!credential(value).startsWith('svk_'))
+    throw new Error('must start with svk_; the API token is written as CARRIER_TOKEN');
+  return visible(value);
+}
+
+/** Where a service that speaks this interface is. */
+export function serviceUrl(value: string): string {
+  const { pathname } = new URL(httpUrl(value));
+  if (/\/ng\/v1\b/.test(pathname))
+    throw new Error('holds the path of an operation; write the address before /ng/v1');
+  return value;
+}
+
 /** A word that goes into a header. */
 export function visible(value: string): string {
   if (!/^[\x21-\x7e]+$/.test(value))

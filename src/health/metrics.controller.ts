@@ -18,9 +18,13 @@ export class MetricsController {
   read(@Headers('authorization') authorization: string | undefined): Promise<string> {
     const { HOST, METRICS_TOKEN } = this.environment;
     if (!isLoopback(HOST) && !holds(authorization, METRICS_TOKEN))
-      throw new ApiError('unauthorized', 'Send METRICS_TOKEN as "Authorization: Bearer "', {
-        headers: { 'www-authenticate': 'Bearer', 'content-type': 'application/json' },
-      });
+      throw new ApiError(
+        'unauthorized',
+        METRICS_TOKEN === undefined
+          ? 'Metrics are for this machine alone until the operator sets METRICS_TOKEN'
+          : 'Send METRICS_TOKEN as "Authorization: Bearer "',
+        { headers: { 'www-authenticate': 'Bearer', 'content-type': 'application/json' } },
+      );
     return this.metrics.registry.metrics();
   }
 }

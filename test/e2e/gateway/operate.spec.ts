@@ -49,12 +49,20 @@ describe('an operator beside a running gateway', () => {
       ask('batches', 'show', ...one),
       ask('batches', 'show', ...of, '--reference', 'x'),
     ]);
-    const row = { reference_id: reference, from: 'ACME', recipients: 1, status: 'scheduled' };
+    const row = {
+      reference_id: reference,
+      from: 'ACME',
+      recipients: 1,
+      status: 'scheduled',
+      counts: { queued: 1 },
+    };
     expect(list).toMatchObject({ batches: [row], next_cursor: null });
     expect(shown).toMatchObject(row);
     expect(JSON.stringify(list)).not.toMatch(/2348012345678|Later/);
     expect(wrong).toMatchObject({ error: { code: 'invalid_field' } });
-    expect(await ask('batches', 'cancel', ...one)).toMatchObject({ status: 'cancelled' });
+    expect(await ask('batches', 'cancel', ...one)).toMatchObject({ counts: { cancelled: 1 } });
+    const { stdout } = await processes.dundun(['batches', 'show', ...one], settings);
+    expect(stdout).toMatch(/^counts +cancelled=1$/m);
   });
 
   it('looks at webhooks and puts them right', async () => {

@@ -109,7 +109,12 @@ describe('the metrics of a gateway that others can reach', () => {
     expect(await read(guarded)).toBe(401);
     expect(await read(guarded, 'Bearer metrics-tokem')).toBe(401);
     expect(await read(guarded, 'Bearer metrics-token')).toBe(200);
-    const refused = await guarded.call('GET', '/metrics');
-    expect(refused.body).toMatchObject({ error: { code: 'unauthorized' } });
+    for (const [gateway, remedy] of [
+      [open, /until the operator sets METRICS_TOKEN/],
+      [guarded, /Send METRICS_TOKEN/],
+    ] as const)
+      expect((await gateway.call('GET', '/metrics')).body).toMatchObject({
+        error: { code: 'unauthorized', message: expect.stringMatching(remedy) },
+      });
   });
 });

@@ -1,0 +1,40 @@
+import { expect, it } from '@jest/globals';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
+import { describeEachDatabase } from '../../support/databases.js';
+
+class First1700000000000 implements MigrationInterface {
+  readonly name = 'First1700000000000';
+  up(runner: QueryRunner): Promise<void> {
+    return runner.query('CREATE TABLE first_table (id INTEGER)') as Promise<void>;
+  }
+  down = (): Promise<void> => Promise.resolve();
+}
+
+const LOCKS = {
+  postgres: ['SELECT pg_advisory_lock(7238455)', 'SELECT pg_advisory_unlock(7238455)'],
+  mariadb: ["SELECT GET_LOCK('dundun_migrations', 1)", "SELECT RELEASE_LOCK('dundun_migrations')"],
+} as const;
+
+describeEachDatabase(
+  "the gateway's migration lock",
+  (database) => {
+    it('is waited for, and whoever does not get it migrates nothing', async () => {
+      const other = await database.open();
+      const [take, give] = LOCKS[database.kind as keyof typeof LOCKS];
+      const holder = other.createQueryRunner();
+      await holder.query(take);
+      const own = await database.open({ migrations: [First1700000000000] });
+      await expect(runMigrations(own, 1_000)).rejects.toThrow(/migration lock/);
+      expect(await pendingMigrations(own)).toEqual(['First1700000000000']);
+      const waiting = runMigrations(own);
+      await holder.query(give);
+      await waiting;
+      expect(await pendingMigrations(own)).toEqual([]);
+      // It is given back: the next one need not wait.
+      await runMigrations(other, 1_000);
+      await holder.release();
+    });
+  },
+  ['postgres', 'mariadb'],
+);
