@@ -1,35 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { type KannelPorts, kannelConfiguration } from './kannel-configuration.js';
-
-/** Debian's places; `probe-servers.js` looks for the same. */
-const PROGRAMS = {
-  bearerbox: '/usr/sbin/bearerbox',
-  smsbox: '/usr/sbin/smsbox',
-  fakesmsc: '/usr/lib/kannel/test/fakesmsc',
-} as const;
-
-type Program = keyof typeof PROGRAMS;
-
-/** A message as it reached the network. */
-export interface SmscMessage {
-  readonly from: string;
-  readonly to: string;
-  readonly encoding: 'text' | 'ucs-2' | 'data';
-  readonly text: string;
-  /** Which part of a long text it is, percent-encoded. */
-  readonly header: string | undefined;
-}
-
-export function isKannelInstalled(): boolean {
-  return Object.values(PROGRAMS).every((path) => existsSync(path));
-}
+import { KannelPrograms, type Program } from './kannel-programs.js';
+import { type SmscMessage, smscMessages } from './kannel-messages.js';
 
 export interface KannelOptions {
   /** Every step, for tests; not where speed is measured. @default true */
@@ -47,10 +24,9 @@ export interface KannelOptions {
 export class Kannel {
   readonly username = 'tester';
   readonly password = 'kannel-pass-1';
-  readonly #running = new Map<Program, ChildProcess>();
 
   private constructor(
-    private readonly directory: string,
+    private readonly programs: KannelPrograms,
     private readonly ports: KannelPorts,
     private readonly written: string | undefined,
   ) {}
@@ -63,7 +39,11 @@ export class Kannel {
       number,
       number,
     ];
-    const self = new Kannel(directory, { admin, boxes, sendsms, network }, written);
+    const self = new Kannel(
+      new KannelPrograms(directory),
+      { admin, boxes, sendsms, network },
+      written,
+    );
     const { username, password } = self;
     for (const spool of ['messages', 'reports']) await mkdir(join(directory, spool));
     await writeFile(
@@ -74,7 +54,7 @@ export class Kannel {
       await self.startBoxes();
       await self.startNetwork();
     } catch (error) {
-      const said = await self.#read('bearerbox.out');
+      const said = await self.programs.read('bearerbox.out');
       await self.stop();
       throw new Error(`Kannel did not start:\n${said}`, { cause: error });
     }
@@ -88,15 +68,13 @@ export class Kannel {
 
   /** Of a program that runs. */
   pid(program: Program): number {
-    const pid = this.#running.get(program)?.pid;
-    if (pid === undefined) throw new Error(`${program} does not run`);
-    return pid;
+    return this.programs.pid(program);
   }
 
   async startBoxes(): Promise<void> {
-    await this.#spawn('bearerbox', ['kannel.conf']);
+    await this.programs.spawn('bearerbox', ['kannel.conf']);
     await eventually(async () => void (await this.#status()));
-    await this.#spawn('smsbox', ['kannel.conf']);
+    await this.programs.spawn('smsbox', ['kannel.conf']);
     await this.#until('smsbox', (status) => status.includes('smsbox:box1'));
     await eventually(async () => void (await answerOf(this.url)));
   }
@@ -106,64 +84,36 @@ export class Kannel {
     const [count, message] =
       this.written === undefined ? ['0', '0 0 text unused'] : ['1', this.written];
     const told = ['-H', '127.0.0.1', '-r', port, '-i', '1', '-m', count, message];
-    await this.#spawn('fakesmsc', told);
+    await this.programs.spawn('fakesmsc', told);
     await this.#until('fakesmsc', (status) => /FAKE:\d+ \(online/.test(status));
   }
 
   async stopNetwork(): Promise<void> {
-    await this.#end('fakesmsc', 'SIGTERM');
+    await this.programs.end('fakesmsc', 'SIGTERM');
     await this.#until('bearerbox', (status) => !/FAKE:\d+ \(online/.test(status));
   }
 
   /** `kill -9` of bearerbox. Its smsbox first ends the callbacks it is about, and takes nothing meanwhile. */
   async killBearerbox(): Promise<void> {
-    const smsbox = await this.#read('smsbox.log');
-    await this.#end('bearerbox', 'SIGKILL');
+    const smsbox = await this.programs.read('smsbox.log');
+    await this.programs.end('bearerbox', 'SIGKILL');
     await eventually(async () => {
-      const since = (await this.#read('smsbox.log')).slice(smsbox.length);
+      const since = (await this.programs.read('smsbox.log')).slice(smsbox.length);
       if (!since.includes('watch_timers) terminates')) throw new Error('smsbox has not ended');
     });
     // Now it would sleep ten seconds and start itself again.
-    await this.#end('smsbox', 'SIGKILL');
-    await this.#end('fakesmsc', 'SIGKILL');
+    await this.programs.end('smsbox', 'SIGKILL');
+    await this.programs.end('fakesmsc', 'SIGKILL');
   }
 
   /** What reached the network, in its order. */
   async delivered(): Promise<SmscMessage[]> {
-    const lines = (await this.#read('fakesmsc.out')).split('\n');
-    return lines.flatMap((line) => {
-      const match = /Got message \d+: <(.+?) (\d+) (?:udh (\S+) )?(text|ucs-2|data) (.*)>$/.exec(
-        line,
-      );
-      if (!match) return [];
-      const [, from, to, header, encoding, written] = match as unknown as [
-        string,
-        string,
-        string,
-        string | undefined,
-        SmscMessage['encoding'],
-        string,
-      ];
-      return [
-        {
-          from,
-          to,
-          encoding,
-          header,
-          text:
-            encoding === 'ucs-2'
-              ? fromUcs2(written)
-              : encoding === 'data'
-                ? fromPercents(written).toString('utf8')
-                : written,
-        },
-      ];
-    });
+    return smscMessages(await this.programs.read('fakesmsc.out'));
   }
 
   /** Numbers smsbox was asked to send to and took, in that order. */
   async taken(): Promise<string[]> {
-    const log = await this.#read('smsbox-access.log');
+    const log = await this.programs.read('smsbox-access.log');
     return [...log.matchAll(/send-SMS request added .* target:(\d+) /g)].map(
       ([, to]) => to as string,
     );
@@ -171,7 +121,7 @@ export class Kannel {
 
   /** Numbers whose delivery bearerbox heard of and then could not tell: it no longer found whom to. */
   async reportsLost(): Promise<string[]> {
-    const log = await this.#read('bearerbox.log');
+    const log = await this.programs.read('bearerbox.log');
     return [...log.matchAll(/DLR from SMSC<FAKE> for DST<(\d+)> not found/g)].map(
       ([, to]) => to as string,
     );
@@ -179,32 +129,8 @@ export class Kannel {
 
   async stop(): Promise<void> {
     for (const program of ['fakesmsc', 'smsbox', 'bearerbox'] as const)
-      await this.#end(program, 'SIGKILL');
-    await rm(this.directory, { recursive: true, force: true });
-  }
-
-  async #spawn(program: Program, args: readonly string[]): Promise<void> {
-    const output = await open(join(this.directory, `${program}.out`), 'a');
-    const child = spawn(PROGRAMS[program], args, {
-      cwd: this.directory,
-      stdio: ['ignore', output.fd, output.fd],
-    });
-    await once(child, 'spawn');
-    await output.close();
-    this.#running.set(program, child);
-    // Kannel outlives whoever started it and was stopped in haste.
-    const end = (): void => void child.kill('SIGKILL');
-    process.once('exit', end);
-    child.once('exit', () => process.off('exit', end));
-  }
-
-  async #end(program: Program, signal: NodeJS.Signals): Promise<void> {
-    const child = this.#running.get(program);
-    this.#running.delete(program);
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    child.kill(signal);
-    await exit;
+      await this.programs.end(program, 'SIGKILL');
+    await rm(this.programs.directory, { recursive: true, force: true });
   }
 
   async #status(): Promise<string> {
@@ -216,13 +142,9 @@ export class Kannel {
     await eventually(async () => {
       if (!holds(await this.#status()))
         throw new Error(
-          `${program} is not where it should be:\n${await this.#read(`${program}.out`)}`,
+          `${program} is not where it should be:\n${await this.programs.read(`${program}.out`)}`,
         );
     });
-  }
-
-  #read(file: string): Promise<string> {
-    return readFile(join(this.directory, file), 'utf8').catch(() => '');
   }
 }
 
@@ -237,17 +159,4 @@ async function freePorts(count: number): Promise<number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => once(server.close(), 'close')));
   return ports;
-}
-
-function fromPercents(text: string): Buffer {
-  const bytes = text
-    .replaceAll('+', ' ')
-    .replaceAll(/%([0-9A-F]{2})/gi, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-  return Buffer.from(bytes, 'latin1');
-}
-
-function fromUcs2(text: string): string {
-  return fromPercents(text).swap16().toString('utf16le');
 }
