@@ -2,7 +2,7 @@ import { databaseKinds, describeDatabase } from './harness/database.place.js';
 import { request } from './harness/extent.js';
 import { ResultBook } from './harness/result.book.js';
 import { measureRelays } from './kannel/relay.figure.js';
-import { isKannelInstalled } from '../test/support/kannel.js';
+import { isKannelInstalled } from '../test/support/kannel-programs.js';
 
 /** The gateway beside Kannel, on the same machine (K). */
 const asked = request({ ms: 0, rounds: 3 }, { ms: 0, rounds: 11 });

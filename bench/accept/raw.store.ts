@@ -1,8 +1,6 @@
-import { close, fdatasync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
-import Database from 'libsql';
 import pg from 'pg';
 import { v7 } from 'uuid';
+import { openRawSqlite, openWal } from '../harness/raw.sqlite.js';
 
 /** A send as the bare programs know it. */
 export interface RawSend {
@@ -85,38 +83,27 @@ async function openPostgres(connectionString: string): Promise<RawStore> {
   };
 }
 
-/** As the library has it: room for the pages, and a group is synced beside the event loop, after its commit. */
+/** As the library has it: a group is synced beside the event loop, after its commit. */
 async function openSqlite(path: string): Promise<RawStore> {
   const grouped = sqlite(path, 'NORMAL');
   const alone = sqlite(path, 'FULL');
-  const log = openSync(`${path}-wal`, 'r+');
-  const sync = promisify(fdatasync);
+  const wal = openWal(path);
   return {
     storeGroup: async (sends) => {
       grouped.store(sends);
-      await sync(log);
+      await wal.sync();
     },
     storeOne: async (send) => alone.store([send]),
     close: async () => {
-      await promisify(close)(log);
+      await wal.close();
       alone.close();
       grouped.close();
     },
   };
 }
 
-/** One connection; it commits with the disk (`FULL`) or without. */
 function sqlite(path: string, synchronous: 'FULL' | 'NORMAL') {
-  const database = new Database(path);
-  for (const pragma of [
-    'journal_mode = WAL',
-    'cache_size = -32000',
-    'wal_autocheckpoint = 8000',
-    `synchronous = ${synchronous}`,
-    // The log is made when the database is first read.
-    'schema_version',
-  ])
-    database.pragma(pragma);
+  const database = openRawSqlite(path, synchronous);
   const now = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
   const batches = database.prepare<unknown[]>(
     `INSERT INTO messaging_batch (${COLUMNS})

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import Database from 'libsql';
 import pg from 'pg';
+import { openRawSqlite, openWal } from '../harness/raw.sqlite.js';
 import type { BareReport } from './campaign.js';
 
 /** The limit the library is measured by: statuses and log by the driver alone, with statements prepared once. */
@@ -66,10 +66,11 @@ async function openPostgres(connectionString: string): Promise<RawStatus> {
   };
 }
 
+/** As the library has it: a group is synced beside the event loop, after its commit. */
 async function openSqlite(path: string): Promise<RawStatus> {
-  const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
+  const database = openRawSqlite(path, 'NORMAL');
+  const alone = openRawSqlite(path, 'FULL');
+  const wal = openWal(path);
   const update = database.prepare<unknown[]>(
     `UPDATE messaging_message SET status = v.status, sequence = sequence + 1
      FROM (SELECT value ->> 0 AS batch, value ->> 1 AS position, value ->> 2 AS status FROM json_each(?)) AS v
@@ -81,7 +82,7 @@ async function openSqlite(path: string): Promise<RawStatus> {
      SELECT value ->> 0, '', value ->> 1, value ->> 2, 'simulator', value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
      FROM json_each(?) WHERE 1 = 1 ON CONFLICT (hash) WHERE hash IS NOT NULL DO NOTHING`,
   );
-  const one = database.prepare<unknown[]>(
+  const one = alone.prepare<unknown[]>(
     'UPDATE messaging_message SET status = ?3 WHERE batch = ?1 AND position = ?2 AND status < ?3',
   );
   return {
@@ -90,11 +91,16 @@ async function openSqlite(path: string): Promise<RawStatus> {
       update.run([JSON.stringify(reports.map((r) => [r.batch, r.position, r.rank]))]);
       log.run([JSON.stringify(reports.map(logRow))]);
       database.exec('COMMIT');
+      await wal.sync();
     },
     updateOne: async ({ batch, position, rank }) => {
       one.run([batch, position, rank]);
     },
-    close: async () => void database.close(),
+    close: async () => {
+      await wal.close();
+      alone.close();
+      database.close();
+    },
   };
 }
 
