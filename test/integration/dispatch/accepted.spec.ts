@@ -6,7 +6,7 @@ import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
 import type { Outcome } from '../../../libs/messaging/src/ledger/outcome.js';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { eventually } from '../../support/eventually.js';
+import { somebodyWaits } from '../../support/lock-waits.js';
 import { type DispatchApp, DispatchFixture, Gate } from './dispatch-fixture.js';
 
 const LANE = ':sms';
@@ -275,12 +275,7 @@ describeEachDatabase('an acceptance', (database) => {
         `UPDATE messaging_message SET status = ${STATUS_RANK.delivered}, sequence = 1 WHERE batch = '${id}'`,
       );
       const recorded = app.ledger.outcomes.record(accepted(ready[0] as Ready, fence));
-      await eventually(async () => {
-        const waiting = await elsewhere.query<unknown[]>(
-          "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-        );
-        expect(waiting).not.toHaveLength(0);
-      });
+      await somebodyWaits(database.kind, elsewhere);
       await report.commitTransaction();
       await report.release();
       await recorded;

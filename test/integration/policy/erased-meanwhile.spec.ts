@@ -5,21 +5,8 @@ import { ContactsService, MessagingService, PolicyService } from '@dundun/messag
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.recorder.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { eventually } from '../../support/eventually.js';
+import { somebodyWaits } from '../../support/lock-waits.js';
 import { bootApp } from './policy-app.js';
-
-const WAITING = {
-  postgres: [
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-  ],
-  mariadb: [
-    // What it tells is not renewed for who asks again within a tenth of a second.
-    'DO sleep(0.2)',
-    `SELECT t.trx_id FROM information_schema.innodb_trx t
-      JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-      WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'`,
-  ],
-};
 
 // On SQLite a whole transaction is one turn.
 describeEachDatabase(
@@ -32,15 +19,6 @@ describeEachDatabase(
     const number = () => `23480${30_000_000 + next++ * 10}`;
     const said = { channel: 'sms', source: 'keyword' } as const;
 
-    /** Until somebody waits for what the transaction under way has locked. */
-    const somebodyWaits = async () => {
-      const statements = WAITING[database.kind as keyof typeof WAITING];
-      await eventually(async () => {
-        let waiting: unknown;
-        for (const statement of statements) waiting = await app.get(DataSource).query(statement);
-        expect(waiting).not.toHaveLength(0);
-      });
-    };
     const codesFor = async (to: string) => {
       const content = { kind: 'text', text: 'Hello' } as const;
       const [explained] = await app
@@ -86,7 +64,7 @@ describeEachDatabase(
         await messaging.transaction(async (manager) => {
           await contacts.erase(phone, { manager });
           stopped = stop(phone);
-          await somebodyWaits();
+          await somebodyWaits(database.kind, app.get(DataSource));
         });
         await stopped;
         expect(await codesFor(phone)).toEqual(['opted_out']);
@@ -101,7 +79,7 @@ describeEachDatabase(
         await contacts.optOut(phone, { ...said, manager });
         erased = contacts.erase(phone);
         // A word that is nobody's has nobody to wait for.
-        await Promise.race([erased, somebodyWaits()]);
+        await Promise.race([erased, somebodyWaits(database.kind, app.get(DataSource))]);
       });
       await erased;
       expect(await contacts.find(phone)).toBeUndefined();

@@ -1,0 +1,27 @@
+import { expect } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import type { DatabaseKind } from './databases.js';
+import { eventually } from './eventually.js';
+
+const WAITING = {
+  postgres: [
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  ],
+  mariadb: [
+    // What it tells is not renewed for who asks again within a tenth of a second.
+    'DO sleep(0.2)',
+    `SELECT t.trx_id FROM information_schema.innodb_trx t
+      JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+      WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'`,
+  ],
+};
+
+/** Until somebody in this database waits for what a transaction under way has locked. SQLite has no such state. */
+export async function somebodyWaits(kind: DatabaseKind, source: DataSource): Promise<void> {
+  const statements = WAITING[kind as keyof typeof WAITING];
+  await eventually(async () => {
+    let waiting: unknown;
+    for (const statement of statements) waiting = await source.query(statement);
+    expect(waiting).not.toHaveLength(0);
+  });
+}
