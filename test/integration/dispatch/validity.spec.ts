@@ -48,6 +48,27 @@ describeEachDatabase('a message whose time is over', (database) => {
     expect(data[0]?.errorCode).toBe('validity_over');
   });
 
+  it('after a crash, while it waits for its turn to be sent again, is not: nobody knows', async () => {
+    const crashed = await fixture.boot({ dispatch: false });
+    await crashed.send('in time');
+    const late = await crashed.send('late', { validFor: '1h' });
+    const { lease } = await intend(crashed.ledger);
+    await crashed.ledger.lanes.release(LANE, lease.fence, null, true);
+    const clock = new ForwardClock();
+    const transport = new ScriptedTransport({ maxRecipients: 100, idempotencyWindow: 20 * HOUR });
+    const rateLimit = { max: 1, per: '1h' };
+    const { send, sms } = await fixture.boot({ rateLimit }, transport, undefined, [], clock);
+    // Both are taken over together, and the second waits for the rate.
+    await eventually(async () => expect(transport.texts).toEqual(['in time']));
+    clock.ahead = 2 * HOUR;
+    // Whoever waits by the system's clock looks at the time again.
+    await send('after');
+    await eventually(async () => expect((await sms.batch(late)).counts).toEqual({ unknown: 1 }));
+    await eventually(async () => expect(transport.texts).toEqual(['in time', 'after']));
+    const { data } = await sms.messages(late);
+    expect(data[0]?.errorCode).toBe('validity_over');
+  });
+
   it('while it waited for its turn is expired, and never left', async () => {
     const clock = new ForwardClock();
     const rateLimit = { max: 1, per: '1h' };
