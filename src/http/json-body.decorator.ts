@@ -14,13 +14,23 @@ export const JsonBody = createParamDecorator(
     readJsonBody(requestOf(context), reader),
 );
 
+/** As {@link JsonBody}; a body that is left out, or `null`, is an empty object. */
+export const OptionalJsonBody = createParamDecorator(
+  (reader: BodyReader<unknown>, context: ExecutionContext): unknown => {
+    const request = requestOf(context);
+    return request.body == null ? reader({}) : readJsonBody(request, reader);
+  },
+);
+
+const JSON_TYPE = /^application\/json/i;
+
 /**
  * See {@link JsonBody}, for a route that takes its request as it is.
  * @throws ApiError 415 where it is no JSON, 422 where it is no object
  */
 export function readJsonBody<T>({ body, headers }: HttpRequest, reader: BodyReader<T>): T {
   const type = headers['content-type'];
-  if (body !== undefined && !(typeof type === 'string' && type.startsWith('application/json')))
+  if (body !== undefined && !(typeof type === 'string' && JSON_TYPE.test(type)))
     throw new ApiError(
       'unsupported_media_type',
       'Send the body as JSON with Content-Type: application/json',

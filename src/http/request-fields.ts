@@ -1,6 +1,8 @@
 import { type FieldError, isPhoneNumber } from '@dundun/messaging';
 
 const MOST_ERRORS = 10;
+/** Of a field's name as it is shown, in characters. */
+const LONGEST_NAME = 64;
 
 /**
  * Checks a list of phone numbers in one pass: 100,000 of them must not become as many validation
@@ -35,12 +37,23 @@ export function numberRemedy(entry: unknown): string {
   return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
 }
 
-/** Names every field of `request` that is none of `fields`. */
+/**
+ * Names the fields of `request` that are none of `fields`, the first ten: a body has room for half a
+ * million, and the answer would be ten times as long.
+ */
 export function checkUnknown(
   request: Readonly<Record<string, unknown>>,
   fields: ReadonlySet<string>,
   errors: FieldError[],
 ): void {
-  for (const name in request)
-    if (!fields.has(name)) errors.push({ path: name, message: 'is not a field of this request' });
+  let unknown = 0;
+  for (const name in request) {
+    if (fields.has(name)) continue;
+    errors.push({ path: nameShown(name), message: 'is not a field of this request' });
+    if (++unknown === MOST_ERRORS) return;
+  }
+}
+
+function nameShown(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
 }

@@ -1,31 +1,46 @@
 import type { FieldError } from '@dundun/messaging';
-import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validateSync } from 'class-validator';
 import { invalidFields } from './api-error.js';
+import { checkUnknown } from './request-fields.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = new WeakMap<object, ReadonlySet<string>>();
 
 /**
  * `plain` as a DTO, its class-validator rules held and unknown fields refused.
- * @throws ApiError 422 naming each field as `to[3]`.
+ *
+ * Values stay as they are, and unknown fields are looked for here: class-transformer and
+ * class-validator take minutes over what fits into one body.
+ * @param made the DTO of the known fields, where values are to be turned into others
+ * @throws ApiError 422 naming each field.
  */
-export function validated<T extends object>(dto: new () => T, plain: object): T {
-  const instance = plainToInstance(dto, plain, { exposeDefaultValues: true });
-  const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true });
-  if (errors.length > 0) throw invalidFields(errors.flatMap((error) => fieldErrors(error)));
+export function validated<T extends object>(
+  dto: new () => T,
+  plain: object,
+  made: (known: Fields) => T = (known) => Object.assign(new dto(), known),
+): T {
+  const fields = knownFields(dto);
+  const unknown: FieldError[] = [];
+  checkUnknown(plain as Fields, fields, unknown);
+  const known = [...fields].filter((name) => Object.hasOwn(plain, name));
+  const instance = made(Object.fromEntries(known.map((name) => [name, (plain as Fields)[name]])));
+  const wrong = validateSync(instance).flatMap(({ property: path, constraints = {} }) =>
+    Object.values(constraints)
+      .slice(0, 1)
+      .map((message) => ({ path, message })),
+  );
+  if (wrong.length + unknown.length > 0) throw invalidFields([...wrong, ...unknown]);
   return instance;
 }
 
-function fieldErrors(error: ValidationError, parent = ''): FieldError[] {
-  const path = /^\d+$/.test(error.property)
-    ? `${parent}[${error.property}]`
-    : parent === ''
-      ? error.property
-      : `${parent}.${error.property}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
-    path,
-    message: rule === 'whitelistValidation' ? 'is not a field of this request' : message,
-  }));
-  return [
-    ...own.slice(0, 1),
-    ...(error.children ?? []).flatMap((child) => fieldErrors(child, path)),
-  ];
+/** Those that have a rule. */
+function knownFields(dto: new () => object): ReadonlySet<string> {
+  let fields = fieldsOf.get(dto);
+  if (!fields) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    fields = new Set(rules.map(({ propertyName }) => propertyName));
+    fieldsOf.set(dto, fields);
+  }
+  return fields;
 }

@@ -1,4 +1,6 @@
-import { IsBoolean, IsOptional, IsRFC3339, IsString, IsUUID } from 'class-validator';
+import { IsBoolean, IsString, IsUUID } from 'class-validator';
+import { IsTimestamp } from '../http/is-timestamp.decorator.js';
+import { MayBeLeftOut } from '../http/may-be-left-out.decorator.js';
 import { PageOf } from '../http/page-query.js';
 
 const URL_RULE = 'must be an address such as https://example.com/sms-reports';
@@ -11,24 +13,22 @@ export class CreateWebhookBody {
 
 /** `PATCH /ng/v1/webhooks/{id}` */
 export class UpdateWebhookBody {
-  @IsOptional()
+  @MayBeLeftOut()
   @IsString({ message: URL_RULE })
   readonly url?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   readonly enabled?: boolean;
 }
 
 /** `POST /ng/v1/webhooks/{id}/redeliver` */
 export class RedeliverBody {
-  @IsOptional()
-  @IsRFC3339({
-    message: 'must be an RFC 3339 time with an offset or Z, such as 2026-01-31T09:00:00+01:00',
-  })
+  @MayBeLeftOut()
+  @IsTimestamp()
   readonly since?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsUUID('all', { message: 'must be the webhook-id of a delivery' })
   readonly delivery_id?: string;
 }

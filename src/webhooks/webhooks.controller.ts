@@ -1,10 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
-import { invalidFields } from '../http/api-error.js';
 import { Documented } from '../http/documented.decorator.js';
-import { JsonBody } from '../http/json-body.decorator.js';
+import { JsonBody, OptionalJsonBody } from '../http/json-body.decorator.js';
 import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import { CURSOR, limit as limitUpTo } from '../http/schema.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { validated } from '../http/validated.js';
 import {
@@ -29,6 +29,7 @@ import { WebhookSender } from './webhook-sender.js';
 
 const readCreate = (body: object): CreateWebhookBody => validated(CreateWebhookBody, body);
 const readUpdate = (body: object): UpdateWebhookBody => validated(UpdateWebhookBody, body);
+const readRedeliver = (body: object): RedeliverBody => validated(RedeliverBody, body);
 
 /** `{id}` of the path; ids are compared in lower case. */
 function WebhookId(): ParameterDecorator {
@@ -210,22 +211,13 @@ export class WebhooksController {
   async redeliver(
     @AccountId() account: string,
     @WebhookId() id: string,
-    @Body() body: unknown,
+    @OptionalJsonBody(readRedeliver) { since, delivery_id: deliveryId }: RedeliverBody,
   ): Promise<{ readonly redelivered: number }> {
-    const { since, delivery_id: deliveryId } = readRedeliver(body);
     const redelivered = await this.redelivery.redeliver(account, id, {
       deliveryId,
-      since: since === undefined ? undefined : new Date(since),
+      since: parseTimestamp(since),
     });
     if (redelivered > 0) this.sender.wake(id);
     return { redelivered };
   }
-}
-
-/** The body may be left out. */
-function readRedeliver(body: unknown): RedeliverBody {
-  const given = body ?? {};
-  if (typeof given !== 'object' || Array.isArray(given))
-    throw invalidFields([{ path: '', message: 'must be a JSON object' }]);
-  return validated(RedeliverBody, given);
 }

@@ -1,15 +1,15 @@
 import type { ErasureResult } from '@dundun/messaging';
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
 import { Documented } from '../http/documented.decorator.js';
-import { JsonBody } from '../http/json-body.decorator.js';
+import { JsonBody, OptionalJsonBody } from '../http/json-body.decorator.js';
 import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
 import { CURSOR, limit as limitUpTo, PHONE_NUMBER } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { ContactBook } from './contact-book.js';
 import { ContactsQuery } from './whatsapp.dto.js';
 import type { ContactAnswer } from './contact.view.js';
-import { readConsent, readContact, type UpsertContact } from './read-contact.js';
+import { type GivenConsent, readConsent, readContact, type UpsertContact } from './read-contact.js';
 import { WHATSAPP_EXAMPLES } from './whatsapp.examples.js';
 
 const NOW = {
@@ -98,9 +98,9 @@ export class ContactsController {
   optIn(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
-    @Body() body: unknown,
+    @OptionalJsonBody(readConsent) consent: GivenConsent,
   ): Promise<ContactAnswer> {
-    return this.contacts.consent(tenant, id, 'opted_in', readConsent(body));
+    return this.contacts.consent(tenant, id, 'opted_in', consent);
   }
 
   /** Nothing that has not left yet leaves. */
@@ -118,9 +118,9 @@ export class ContactsController {
   optOut(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
-    @Body() body: unknown,
+    @OptionalJsonBody(readConsent) consent: GivenConsent,
   ): Promise<ContactAnswer> {
-    return this.contacts.consent(tenant, id, 'opted_out', readConsent(body));
+    return this.contacts.consent(tenant, id, 'opted_out', consent);
   }
 
   @Delete(':contactId')

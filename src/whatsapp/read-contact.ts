@@ -51,10 +51,10 @@ export function readContact(request: Fields): UpsertContact {
   };
 }
 
-/** The body of an opt-in or opt-out, which may be left out. @throws ApiError 422 */
-export function readConsent(body: unknown): GivenConsent {
+/** The body of an opt-in or opt-out. @throws ApiError 422 */
+export function readConsent(body: Fields): GivenConsent {
   const errors: FieldError[] = [];
-  const consent = consentOf(body ?? {}, '', CONSENT, errors);
+  const consent = consentOf(body, '', CONSENT, errors);
   if (errors.length > 0) throw invalidFields(errors);
   return consent;
 }
