@@ -53,16 +53,21 @@ describeEachDatabase('matching reports', (database) => {
     expect(await app.counts(id)).toEqual({ sent: 1 });
   });
 
-  it.each([['two', [TO, OTHER]] as const, ['one', [TO]] as const])(
-    'one reference for several submissions, the first of %s, leads to each',
-    async (_, to) => {
+  it.each([
+    ['reference', 'two', [TO, OTHER]] as const,
+    ['reference', 'one', [TO]] as const,
+    ['messageId', 'two', [TO, OTHER]] as const,
+    ['messageId', 'one', [TO]] as const,
+  ])(
+    'one answer to several submissions, told as %s, the first of %s, leads to each',
+    async (name, _, to) => {
       app.paper.answer = () => ({ reference: 'campaign' });
       const first = await app.sent(to);
-      await app.hear(report({ reference: 'campaign', recipient: TO }));
+      await app.hear(report({ [name]: 'campaign', recipient: TO }));
       const second = await app.sent([STRANGER]);
       await app.hear(
-        report({ reference: 'campaign', recipient: STRANGER }),
-        report({ reference: 'campaign', recipient: OTHER }),
+        report({ [name]: 'campaign', recipient: STRANGER }),
+        report({ [name]: 'campaign', recipient: OTHER }),
       );
       expect([await app.counts(first), await app.counts(second)]).toEqual([
         { delivered: to.length },

@@ -91,15 +91,16 @@ export class SubmissionIndex {
     return places;
   }
 
-  /** Remembers no more what the reports' references led to. False: it remembered nothing of them. */
+  /** Remembers no more what the reports' references, or ids, led to. False: it remembered nothing of them. */
   forget(reports: readonly ReceivedReport[]): boolean {
     let remembered = false;
-    for (const { transport, reference } of reports) {
-      if (reference === null) continue;
-      const name = nameOf({ transport, reference });
-      remembered ||= this.#known.has(name);
-      this.#forget(name);
-    }
+    for (const { transport, reference, messageId } of reports)
+      for (const id of [reference, messageId]) {
+        if (id === null) continue;
+        const name = nameOf({ transport, reference: id });
+        remembered ||= this.#known.has(name);
+        this.#forget(name);
+      }
     return remembered;
   }
 
