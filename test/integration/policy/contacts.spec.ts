@@ -215,6 +215,59 @@ describeEachDatabase('contacts', (database) => {
     });
   });
 
+  it.each([
+    ['alone', 1],
+    ['among others', 3],
+  ])('a late report of an erased person, %s in the batch, brings no number back', async (_, n) => {
+    const sms = app.get(SmsService);
+    const ledger = app.get(Ledger);
+    const [phone, ...others] = Array.from({ length: n }, number) as [string, ...string[]];
+    const { id } = await sms.send({ from: 'ACME', to: [phone, ...others], body: 'Hello' });
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: n }));
+    const [submission] = await ledger.database.all<{ reference: string }>(
+      'SELECT reference FROM messaging_submission WHERE batch = ?',
+      [id],
+    );
+    const reportOf = (recipient: string, rawStatus: string) => ({
+      submissionId: undefined,
+      reference: submission?.reference ?? null,
+      messageId: null,
+      recipient,
+      status: 'read' as const,
+      rawStatus,
+      errorCode: null,
+      providerTime: null,
+    });
+    const hear = (...reports: ReturnType<typeof reportOf>[]) =>
+      ledger.reports.record(reports, { transport: 'simulator' });
+    await hear(reportOf(phone, 'before'));
+    await eventually(async () => {
+      await reconcileJob(ledger, app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+        new AbortController().signal,
+      );
+      expect(await contacts.erase(phone)).toMatchObject({ remaining: 0 });
+    });
+    // As two processes leave it that missed each other.
+    await hear({ ...reportOf(phone, 'waited'), reference: `missed-${id}` });
+    await ledger.database.standalone.run(
+      'UPDATE messaging_report SET reference = ? WHERE reference = ?',
+      [submission?.reference, `missed-${id}`],
+    );
+    await ledger.reports.sweep(1_000);
+    const late = reportOf(phone, 'late');
+    await hear(late);
+    await hear(late, reportOf(phone, 'before'), { ...late, submissionId: `${id}-s0` } as never);
+    for (const other of others) await hear(reportOf(other, 'of another'));
+    const rows = await app.get(DataSource).query('SELECT * FROM messaging_report');
+    expect(JSON.stringify(rows)).not.toContain(phone);
+    const { data } = await sms.reports({ batchIds: [id] });
+    const names = data.map(({ rawStatus }) => rawStatus);
+    expect(names).toEqual(expect.arrayContaining(['before', 'waited', 'late']));
+    expect(
+      data.flatMap(({ rawStatus, recipient }) => (rawStatus === 'of another' ? [recipient] : [])),
+    ).toEqual(others);
+  });
+
   it('what an erased person refused stays refused until they say yes anew, for that channel', async () => {
     const sms = app.get(SmsService);
     const [phone, other] = [number(), number()];

@@ -2,6 +2,11 @@ import type { Dialect } from './dialect.js';
 import type { Sql } from './ledger-database.js';
 import { BATCH_PHASE } from './schema.js';
 
+/** Of a batch `b`: 1 where somebody was taken out of it, which leaves an empty line. */
+export const HAS_FORGOTTEN = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk c WHERE c.batch = b.id
+  AND (c.recipients = '' OR c.recipients LIKE '\n%' OR c.recipients LIKE '%\n' OR c.recipients LIKE '%\n\n%'))
+  THEN 1 ELSE 0 END`;
+
 /**
  * Takes one number out of what has ended, keeping every row: messages, reports, and the lines of the
  * chunks. What has not ended, or may still be asked after, keeps it.

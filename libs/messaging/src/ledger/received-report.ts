@@ -66,7 +66,7 @@ export function reportedAt({ providerTime, receivedAt }: ReceivedReport): number
 /** Its row of the log. */
 export function logRow(
   report: ReceivedReport,
-  { tenant = '', batch, position }: LoggedPlace,
+  { tenant = '', batch, position, nameless = false }: LoggedPlace,
   sequence: number | null,
 ): unknown[] {
   return [
@@ -77,7 +77,7 @@ export function logRow(
     report.transport,
     report.reference,
     report.messageId,
-    report.recipient,
+    nameless ? null : report.recipient,
     report.status ? STATUS_RANK[report.status] : null,
     report.rawStatus,
     report.errorCode,
@@ -92,6 +92,7 @@ interface LoggedPlace {
   readonly tenant?: string;
   readonly batch?: string;
   readonly position?: number;
+  readonly nameless?: boolean;
 }
 
 /** A report in the log that matches nothing yet. */

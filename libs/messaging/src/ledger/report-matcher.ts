@@ -1,4 +1,5 @@
 import type { Columns, Dialect } from './dialect.js';
+import { HAS_FORGOTTEN } from './forgetting.js';
 import type { LedgerDatabase, Sql, Transaction } from './ledger-database.js';
 import type { ReceivedReport } from './received-report.js';
 import type { HeldMessage } from './status-change.js';
@@ -11,7 +12,13 @@ import { type MessagePlace, type ReportKey, SubmissionIndex } from './submission
  */
 export type ReportMatch =
   | { readonly message: HeldMessage }
-  | { readonly message?: undefined; readonly batch: string; readonly tenant: string };
+  | {
+      readonly message?: undefined;
+      readonly batch: string;
+      readonly tenant: string;
+      /** Somebody of the batch was erased, and this may be them: their number is not taken in again. */
+      readonly nameless: boolean;
+    };
 
 const PLACE = { v_index: 'int', v_batch: 'uuid', v_position: 'int' } as const satisfies Columns;
 const LOOKUP_ID = {
@@ -194,14 +201,15 @@ export class ReportMatcher {
     const matches = new Map<number, ReportMatch>();
     if (strangers.length === 0) return matches;
     const ids = [...new Set(strangers.map(([, { batch }]) => batch))].map((batch) => [batch]);
-    const rows = await tx.all<{ id: string; tenant: string }>(
+    const rows = await tx.all<{ id: string; tenant: string; erased: string | number }>(
       this.#sql.tenants,
       this.#sql.ids.bind(ids),
     );
-    const tenants = new Map(rows.map(({ id, tenant }) => [id, tenant]));
+    const found = new Map(rows.map((row) => [row.id, row]));
     for (const [index, { batch }] of strangers) {
-      const tenant = tenants.get(batch);
-      if (tenant !== undefined) matches.set(index, { batch, tenant });
+      const { tenant, erased } = found.get(batch) ?? {};
+      if (tenant !== undefined)
+        matches.set(index, { batch, tenant, nameless: Number(erased) === 1 });
     }
     return matches;
   }
@@ -226,7 +234,7 @@ function statementsFor(dialect: Dialect) {
     places,
     messageIds,
     keys,
-    tenants: `SELECT b.id, b.tenant FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
+    tenants: `SELECT b.id, b.tenant, ${HAS_FORGOTTEN} AS erased FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE b.content IS NOT NULL`,
     byPlace: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.few}
       ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position

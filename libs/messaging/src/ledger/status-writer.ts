@@ -46,6 +46,7 @@ export function onLogged(dialect: Dialect): string {
   return dialect.onConflict(
     'hash',
     `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
+     recipient = CASE WHEN messaging_report.batch IS NULL THEN new.recipient ELSE messaging_report.recipient END,
      position = coalesce(messaging_report.position, new.position),
      sequence = coalesce(messaging_report.sequence, new.sequence),
      batch = coalesce(messaging_report.batch, new.batch)`,
