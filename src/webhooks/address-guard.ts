@@ -27,14 +27,18 @@ export type Lookup = (hostname: string, options: LookupOptions, callback: Lookup
 
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
+/** Azure's host, from any machine of its cloud: a public address that answers inside alone. */
+const CLOUD_HOSTS: ReadonlySet<string> = new Set(['168.63.129.16']);
+
 /**
  * Only plain global unicast: not loopback, private, link-local, shared, multicast, reserved or
- * documentation space, and no IPv6 form that carries an IPv4 address inside (mapped, compatible,
- * NAT64, 6to4, Teredo), since what stands inside would be reached unchecked.
+ * documentation space, not the host of a cloud's machines, and no IPv6 form that carries an IPv4
+ * address inside (mapped, compatible, NAT64, 6to4, Teredo), since what stands inside would be reached
+ * unchecked.
  */
 export function isPublicAddress(address: string): boolean {
   // A zone (`%eth0`) picks an interface of this machine: no business of a public address.
-  if (isIP(address) === 0 || address.includes('%')) return false;
+  if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.has(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST);
