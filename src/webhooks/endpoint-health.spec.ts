@@ -3,6 +3,7 @@ import { EndpointHealth } from './endpoint-health.js';
 import type { AttemptOutcome } from './webhook-attempt.js';
 
 const DAY = 86_400_000;
+const HOOK = { id: 'w', url: 'https://hooks.example.com/reports' };
 
 function attempt(startedAt: number, error: AttemptOutcome['error']): AttemptOutcome {
   return { startedAt, duration: 10, status: 500, error, response: null, retryAfter: null };
@@ -10,25 +11,25 @@ function attempt(startedAt: number, error: AttemptOutcome['error']): AttemptOutc
 
 describe('endpoint health', () => {
   it('is news only when it changes', () => {
-    const health = new EndpointHealth('w', null, 5 * DAY);
+    const health = new EndpointHealth({ ...HOOK, failingSince: null }, 5 * DAY);
     expect(health.after(attempt(1_000, null))).toBeUndefined();
-    expect(health.after(attempt(2_000, 'http_status'))).toEqual({ id: 'w', failingSince: 2_000 });
+    expect(health.after(attempt(2_000, 'http_status'))).toEqual({ ...HOOK, failingSince: 2_000 });
     expect(health.after(attempt(3_000, 'timeout'))).toBeUndefined();
-    expect(health.after(attempt(4_000, null))).toEqual({ id: 'w', failingSince: null });
+    expect(health.after(attempt(4_000, null))).toEqual({ ...HOOK, failingSince: null });
     expect(health.after(attempt(5_000, null))).toBeUndefined();
   });
 
   it('gone disables at once', () => {
-    const health = new EndpointHealth('w', null, 5 * DAY);
+    const health = new EndpointHealth({ ...HOOK, failingSince: null }, 5 * DAY);
     expect(health.after(attempt(1_000, 'gone'))).toEqual({
-      id: 'w',
+      ...HOOK,
       failingSince: 1_000,
       disabled: { at: 1_010, reason: 'gone' },
     });
   });
 
   it('five days without a success disable, counted from the first failure, known or new', () => {
-    const health = new EndpointHealth('w', 1_000, 5 * DAY);
+    const health = new EndpointHealth({ ...HOOK, failingSince: 1_000 }, 5 * DAY);
     expect(health.after(attempt(5 * DAY + 980, 'timeout'))).toBeUndefined();
     expect(health.after(attempt(5 * DAY + 990, 'timeout'))).toMatchObject({
       disabled: { reason: 'failing' },
@@ -36,8 +37,8 @@ describe('endpoint health', () => {
   });
 
   it('a quiet week does not count', () => {
-    const health = new EndpointHealth('w', null, 5 * DAY);
+    const health = new EndpointHealth({ ...HOOK, failingSince: null }, 5 * DAY);
     health.after(attempt(0, null));
-    expect(health.after(attempt(7 * DAY, 'timeout'))).toEqual({ id: 'w', failingSince: 7 * DAY });
+    expect(health.after(attempt(7 * DAY, 'timeout'))).toEqual({ ...HOOK, failingSince: 7 * DAY });
   });
 });

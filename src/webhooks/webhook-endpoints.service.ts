@@ -109,7 +109,8 @@ export class WebhookEndpointsService {
     return this.#change(accountId, id, async (manager, known) => {
       if (enabled === true) await this.#enable(manager, known, url ?? known.url);
       else {
-        if (url !== undefined) await manager.update(WebhookEndpointEntity, { id }, { url });
+        if (url !== undefined && url !== known.url)
+          await manager.update(WebhookEndpointEntity, { id }, { url, failingSince: null });
         if (enabled === false && known.disabledAt === null)
           await manager.update(
             WebhookEndpointEntity,

@@ -49,7 +49,7 @@ export class WebhookLane {
   readonly #busy = new Set<string>();
   /** Requests and records under way. */
   readonly #unfinished = new Set<Promise<void>>();
-  readonly #health: EndpointHealth;
+  #health: EndpointHealth;
   #inFlight = 0;
   #limit: number;
   #more = true;
@@ -60,7 +60,7 @@ export class WebhookLane {
     private readonly tools: LaneTools,
   ) {
     const { concurrency, failingLimit } = tools.options;
-    this.#health = new EndpointHealth(endpoint.id, endpoint.failingSince, failingLimit);
+    this.#health = new EndpointHealth(endpoint, failingLimit);
     this.#limit = Math.max(1, Math.floor(concurrency / 4));
   }
 
@@ -81,6 +81,8 @@ export class WebhookLane {
     try {
       while (await this.#mayGoOn()) {
         if (this.#more && this.#queue.length < this.#limit) await this.#read();
+        // The look may have taken longer than the lease: what another process sends now is not sent before it.
+        if (!this.#isHolder()) break;
         this.#start();
         if (this.#inFlight + this.#queue.length > 0) await this.#wait();
         else if (!this.#more && !(await this.#linger())) break;
@@ -91,11 +93,18 @@ export class WebhookLane {
   }
 
   async #mayGoOn(): Promise<boolean> {
-    if (this.#over || !this.tools.leases.holds(this.endpoint.id)) return false;
-    const current = await this.tools.endpoints.current(this.endpoint);
+    if (!this.#isHolder()) return false;
+    const { endpoints, options } = this.tools;
+    const current = await endpoints.current(this.endpoint);
     if (!current || this.#over) return false;
+    if (current.url !== this.endpoint.url)
+      this.#health = new EndpointHealth(current, options.failingLimit);
     this.endpoint = current;
     return true;
+  }
+
+  #isHolder(): boolean {
+    return !this.#over && this.tools.leases.holds(this.endpoint.id);
   }
 
   async #wait(): Promise<void> {
@@ -150,6 +159,7 @@ export class WebhookLane {
 
   async #attempt(delivery: DueDelivery): Promise<void> {
     const { client, abort } = this.tools;
+    const health = this.#health;
     const isFirst = delivery.attempts === 0;
     this.#inFlight++;
     if (isFirst) this.#busy.add(delivery.messageId);
@@ -157,7 +167,7 @@ export class WebhookLane {
       const outcome = await client.post(this.endpoint, delivery, abort);
       this.#adapt(outcome);
       // Not awaited here: the next request may start while this one is written down.
-      this.#finish(this.#record(delivery, outcome));
+      this.#finish(this.#record(delivery, outcome, health));
     } catch {
       // Given up by the stop: it stays due and goes out again under the same id.
     } finally {
@@ -174,13 +184,18 @@ export class WebhookLane {
         : Math.min(this.tools.options.concurrency, this.#limit + 1);
   }
 
-  async #record(delivery: DueDelivery, outcome: AttemptOutcome): Promise<void> {
+  async #record(
+    delivery: DueDelivery,
+    outcome: AttemptOutcome,
+    health: EndpointHealth,
+  ): Promise<void> {
     const { clock, options, recorder, endpoints } = this.tools;
     const nextAt =
       outcome.error === null
         ? null
         : nextAttemptAt(clock.now(), delivery.attempts + 1, outcome.retryAfter, options);
-    const news = this.#health.after(outcome);
+    // Of the address it has moved away from nothing is news.
+    const news = health === this.#health ? health.after(outcome) : undefined;
     if (news?.disabled) this.stop();
     await recorder.record({
       result: { ...outcome, endpointId: this.endpoint.id, delivery, nextAt },

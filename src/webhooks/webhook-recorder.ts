@@ -68,23 +68,29 @@ export class WebhookRecorder {
   }
 }
 
-/** One piece of news per endpoint, the last, in the order in which rows are locked everywhere. */
+/** One piece of news per endpoint and address, the last, in the order in which rows are locked everywhere. */
 function newsOf(group: readonly Recordable[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>();
-  for (const { news: item } of group)
-    if (item) news.set(item.id, { ...news.get(item.id), ...item });
+  for (const { news: item } of group) {
+    const key = `${item?.id} ${item?.url}`;
+    if (item) news.set(key, { ...news.get(key), ...item });
+  }
   return [...news.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-async function writeNews(sql: Sql, { id, failingSince, disabled }: EndpointNews): Promise<void> {
-  await sql.run('UPDATE gateway_webhook_endpoint SET failing_since = ? WHERE id = ?', [
+async function writeNews(
+  sql: Sql,
+  { id, url, failingSince, disabled }: EndpointNews,
+): Promise<void> {
+  await sql.run('UPDATE gateway_webhook_endpoint SET failing_since = ? WHERE id = ? AND url = ?', [
     failingSince,
     id,
+    url,
   ]);
   if (disabled)
     await sql.run(
       `UPDATE gateway_webhook_endpoint SET disabled_at = ?, disabled_reason = ?
-        WHERE id = ? AND disabled_at IS NULL`,
-      [disabled.at, disabled.reason, id],
+        WHERE id = ? AND url = ? AND disabled_at IS NULL`,
+      [disabled.at, disabled.reason, id, url],
     );
 }

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -41,6 +42,45 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
       { status: 410, error: 'gone' },
       { status: 200 },
     ]);
+  });
+
+  it.each([
+    ['this process', () => stage.gateway],
+    ['another process', () => stage.start()],
+  ])('410 from where it was before %s moved it disables nothing', async (_, mover) => {
+    const held: ServerResponse[] = [];
+    const before = await stage.receiver((response) => void held.push(response));
+    const after = await stage.receiver();
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, before.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.gateway.sender.poll();
+    await before.first(1);
+    await mover().endpoints.set(stage.account, after.url);
+    held[0]!.writeHead(410).end();
+    await stage.gateway.sender.idle();
+    expect(await stage.gateway.endpoints.get(stage.account, webhook_id)).toMatchObject({
+      disabledAt: null,
+      failingSince: null,
+    });
+    stage.clock.advance(6_000);
+    await stage.work();
+    expect(await stage.attempts(webhook_id)).toMatchObject([{ error: 'gone' }, { error: null }]);
+    expect(after.received.map(({ id }) => id)).toEqual(before.received.map(({ id }) => id));
+  });
+
+  it('where it has moved to it has five days anew', async () => {
+    const customer = await stage.receiver(answer(500));
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    stage.clock.advance(6 * 24 * 3_600_000);
+    await stage.gateway.endpoints.update(stage.account, webhook_id, { url: `${customer.url}&new` });
+    await stage.work();
+    expect(await stage.gateway.endpoints.get(stage.account, webhook_id)).toMatchObject({
+      disabledAt: null,
+      failingSince: expect.any(Number),
+    });
+    expect(customer.received).toHaveLength(2);
   });
 
   it('no success for five days disables it; a success in between starts anew', async () => {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
+import { WebhookDeliveriesRepository } from '../../../src/webhooks/webhook-deliveries.repository.js';
 import { answer } from './receiver.js';
 import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
@@ -124,6 +125,26 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       expect(delivery!.deliveredAt).not.toBeNull();
       await stage.gateway.stop();
       expect((await stage.deliveries(webhook_id))[0]).toMatchObject({ dueAt: null, attempts: 1 });
+    });
+
+    it('one that was frozen over its look sends nothing after its heir', async () => {
+      const customer = await stage.receiver();
+      await stage.gateway.endpoints.set(stage.account, customer.url);
+      await stage.gateway.commit(
+        [1, 2].map((sequence) => statusChange(stage.account, { messageId: 'm', sequence })),
+      );
+      const { due } = WebhookDeliveriesRepository.prototype;
+      const look = jest.spyOn(WebhookDeliveriesRepository.prototype, 'due');
+      look.mockImplementationOnce(async function (this: WebhookDeliveriesRepository, ...asked) {
+        const found = await due.apply(this, asked);
+        stage.clock.advance(stage.gateway.options.lease);
+        await stage.source.query('UPDATE gateway_webhook_endpoint SET lease_until = 1');
+        await stage.work(stage.start());
+        return found;
+      });
+      await stage.work();
+      look.mockRestore();
+      expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2]);
     });
 
     it('a late failure of one that lost the endpoint takes no success back', async () => {
