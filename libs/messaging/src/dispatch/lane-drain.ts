@@ -123,7 +123,7 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
     if (stock.overtaken) requests.withdraw(stock.withdraw());
     stock.refill(requests);
     const { next, resendIn } = stock;
-    if (next && !next.resent && resendIn <= 0) await changed.sleep(LINGER);
+    if (next && !next.resent && stock.resendsFirst) await changed.sleep(LINGER);
     else if (!next) {
       if (stock.dry && requests.settled && resendIn > LINGER) return;
       if (await changed.sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();

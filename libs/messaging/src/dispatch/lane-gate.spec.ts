@@ -41,3 +41,14 @@ it('another batch that passes proves every one that failed, and a batch that pas
   expect(gate.costsAttempt('b', NOBODY)).toBe(false);
   expect(gate.probing).toBe(false);
 });
+
+it('what failed three times is not the probe until something passes, nor does the lane rest for long', () => {
+  const batches = Array.from({ length: 20 }, (_, n) => `batch ${n}`);
+  const gate = failed(1_000, ...batches);
+  gate.failed('next', 1_000);
+  expect(batches.every((batch) => gate.isAside(batch))).toBe(true);
+  expect(gate.isAside('next')).toBe(false);
+  for (const batch of batches) expect(gate.failed(batch, 1_000).rest).toBeLessThanOrEqual(30_000);
+  gate.passed('next');
+  expect(batches.some((batch) => gate.isAside(batch))).toBe(false);
+});

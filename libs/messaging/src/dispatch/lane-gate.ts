@@ -3,6 +3,9 @@ import { backoff } from './backoff.js';
 /** Failures of one batch before another is tried in its stead. */
 const STRIKES_BEFORE_PROBE = 3;
 
+/** While everything fails another batch is tried at least this often, in milliseconds. */
+const LONGEST_REST = 30_000;
+
 /** Batches whose failures are remembered: one that is cancelled never passes. */
 const SUSPECTS = 10_000;
 
@@ -35,7 +38,8 @@ export interface Evidence {
  * open ──failure──▶ probing: one at a time, growing rests ──success──▶ open
  *                     │ three strikes of one batch: it is parked and the next batch is the probe
  *                     ├─ the probe passes: the parked one is proven, its strikes cost attempts
- *                     ├─ the probe fails: an outage, which costs no attempts
+ *                     ├─ the probe fails: an outage, which costs no attempts; the next batch is the probe,
+ *                     │    and what is parked comes again where no other is left
  *                     └─ there is none: an outage, until another lane is served or the batch is overdue
  * ```
  */
@@ -83,13 +87,19 @@ export class LaneGate {
     if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
     suspect.asideUntil = now + wait;
     // One batch alone may be the poison: the others need not wait for it.
-    const rest = this.#failing.size > 1 ? backoff(this.base, this.#streak) : 0;
+    const rest =
+      this.#failing.size > 1 ? Math.min(LONGEST_REST, backoff(this.base, this.#streak)) : 0;
     return { rest, aside: wait };
   }
 
   /** Milliseconds `batch` is still left aside. */
   asideFor(batch: string, now: number): number {
     return Math.max(0, (this.#suspects.get(batch)?.asideUntil ?? 0) - now);
+  }
+
+  /** While everything fails it is not the probe as long as there is another. */
+  isAside(batch: string): boolean {
+    return this.probing && (this.#suspects.get(batch)?.strikes ?? 0) >= STRIKES_BEFORE_PROBE;
   }
 
   /** Does a failure of this batch cost an attempt? */

@@ -66,6 +66,12 @@ export class LaneStock {
     return this.#resends.dueIn;
   }
 
+  /** What went out before goes before anything new; while probing, what was put aside goes after it. */
+  get resendsFirst(): boolean {
+    if (this.resendIn > 0) return false;
+    return !this.#resends.aside || (this.#dry && this.#ready.length === 0);
+  }
+
   /** The verdict on the next one is too old to start by. */
   get stale(): boolean {
     const { policy, clock } = this.run.context;
@@ -131,7 +137,7 @@ export class LaneStock {
   refill({ recording, returning, inFlight }: Refilled): void {
     if (this.#filling) return;
     this.#unsettled = inFlight + recording;
-    if (this.resendIn <= 0) return void this.#fill(() => this.#fillResends());
+    if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
     const room = this.#room(this.#unsettled);
     if (this.#dry || returning > 0 || room <= 0 || recording >= LARGEST_SLICE) return;
     const { stock } = this.run.context;
@@ -187,7 +193,7 @@ export class LaneStock {
     const alone = gate.probing && this.#nothingElse;
     const withdrawals = this.#withdrawals;
     this.#sliceSize.adapt(now);
-    const planned = await work.plan(lane, gate.probing ? 1 : size);
+    const planned = await (gate.probing ? work.probe(lane) : work.plan(lane, size));
     if (planned.length === 0) {
       this.#dry = nudges === this.#nudges;
       if (alone) gate.alone();

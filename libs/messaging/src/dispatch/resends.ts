@@ -22,6 +22,15 @@ export class Resends {
     return first ? first.dueAt - this.run.context.clock.monotonic() : Infinity;
   }
 
+  /** All that are due were put aside: others are tried first. */
+  get aside(): boolean {
+    const { context, memory } = this.run;
+    const now = context.clock.monotonic();
+    return this.#waiting.every(
+      ({ ready, dueAt }) => dueAt > now || memory.gate.isAside(ready.batch),
+    );
+  }
+
   /** Batches they are of. */
   get batches(): ReadonlySet<string> {
     return new Set(this.#waiting.map(({ ready }) => ready.batch));
@@ -50,12 +59,10 @@ export class Resends {
     return lost;
   }
 
-  /** Those that are due, under this lease and by what policy says now; while probing, the first one. */
+  /** Those that are due, under this lease and by what policy says now; while probing, one. */
   async take(): Promise<Ready[]> {
-    const { context, lane, lease, keeper, memory } = this.run;
-    const now = context.clock.monotonic();
-    const count = this.#waiting.filter(({ dueAt }) => dueAt <= now).length;
-    const due = this.#waiting.splice(0, memory.gate.probing ? 1 : count);
+    const { context, lane, lease, keeper } = this.run;
+    const due = this.#takeDue(context.clock.monotonic());
     try {
       const { ready, later } = await this.#judge(due.map((resend) => resend.ready));
       const again = ready.filter(({ instead }) => !instead);
@@ -73,6 +80,14 @@ export class Resends {
       this.#waiting.unshift(...due);
       throw error;
     }
+  }
+
+  #takeDue(now: number): Resend[] {
+    const { gate } = this.run.memory;
+    const count = this.#waiting.filter(({ dueAt }) => dueAt <= now).length;
+    if (!gate.probing) return this.#waiting.splice(0, count);
+    const probe = this.#waiting.findIndex(({ ready }) => !gate.isAside(ready.batch));
+    return this.#waiting.splice(probe > 0 && probe < count ? probe : 0, 1);
   }
 
   /**

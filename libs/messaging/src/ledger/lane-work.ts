@@ -51,6 +51,11 @@ export class LaneWork {
     return this.#planning?.add({ lane, limit }) ?? this.#planAlone({ lane, limit });
   }
 
+  /** The message to try where others fail: one of a batch that was never put aside, if there is one. */
+  probe(lane: string): Promise<PlannedBatch[]> {
+    return this.#planAlone({ lane, limit: 1 }, this.#sql.probe);
+  }
+
   /** When the lane has something to do next, in milliseconds from now; `undefined`: nothing is known. */
   nextDue(lane: string): Promise<number | undefined> {
     return this.#looking?.add({ lane }) ?? this.#nextDueAlone(lane);
@@ -75,11 +80,9 @@ export class LaneWork {
     );
   }
 
-  async #planAlone({ lane, limit }: Wanted): Promise<PlannedBatch[]> {
-    const { plan, planParameters } = this.#sql;
-    const batches = mergeChunks(
-      await this.database.all<PlanRow>(plan, planParameters(lane, limit)),
-    );
+  async #planAlone({ lane, limit }: Wanted, sql = this.#sql.plan): Promise<PlannedBatch[]> {
+    const rows = await this.database.all<PlanRow>(sql, this.#sql.planParameters(lane, limit));
+    const batches = mergeChunks(rows);
     return plannedOf(batches, await this.#setBackOf(batches), limit);
   }
 

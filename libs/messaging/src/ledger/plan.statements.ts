@@ -24,6 +24,8 @@ export function planStatements(dialect: Dialect) {
       limit,
       limit,
     ],
+    /** Of one lane, what was put aside behind everything else. */
+    probe: planOf(dialect, '?', '?', { asideLast: true }),
     nextDue: nextDueOf(dialect, '?'),
     nextDueParameters: (lane: string) => Array.from({ length: 4 }, () => lane),
     /** The same of many lanes at once, where a server can. */
@@ -31,7 +33,7 @@ export function planStatements(dialect: Dialect) {
       dialect.kind === 'postgres'
         ? {
             plan: `SELECT v_lane AS lane, planned.* FROM ${lanes.few}
-              CROSS JOIN LATERAL (${planOf(dialect, 'v_lane', 'v_limit', MANY)}) AS planned
+              CROSS JOIN LATERAL (${planOf(dialect, 'v_lane', 'v_limit', { most: MANY })}) AS planned
               ORDER BY v_lane, class, available_at, id, chunk_n`,
             nextDue: `SELECT v_lane AS lane, (${nextDueOf(dialect, 'v_lane')}) AS due_in FROM ${lanes.sql}`,
           }
@@ -53,21 +55,28 @@ export function planStatements(dialect: Dialect) {
  * `most` bounds the limit: PostgreSQL takes one it does not know for a tenth of what waits, and would
  * compile a plan that it thinks dear, for a hundred times as long as it runs.
  */
-function planOf(dialect: Dialect, lane: string, limit: string, most?: number): string {
+function planOf(
+  dialect: Dialect,
+  lane: string,
+  limit: string,
+  { most, asideLast = false }: { readonly most?: number; readonly asideLast?: boolean } = {},
+): string {
   const { now } = dialect;
   const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
   const bounded = (rows: string) => (most === undefined ? rows : `(${rows} LIMIT ${most})`);
-  const first = (name: string, of: number, due: string, order: string) =>
+  const first = (name: string, of: number, place: string, due: string, order: string) =>
     bounded(`SELECT * FROM (
-      SELECT b.id, b.class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
+      SELECT b.id, ${place} AS class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
       WHERE b.pending = 1 AND b.lane = ${lane} AND b.class = ${of} AND ${due}
       ORDER BY ${order}b.available_at, b.id LIMIT ${limit}) AS ${name}_${of}`);
-  const due = Object.values(CLASS_ORDER)
+  const classes = Object.values(CLASS_ORDER);
+  const due = classes
     .flatMap((of) => [
-      first('fresh', of, `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`, ''),
+      first('fresh', of, 'b.class', `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`, ''),
       first(
         'back',
         of,
+        asideLast ? `b.class + ${classes.length}` : 'b.class',
         `b.parked_until > 0 AND b.parked_until <= (SELECT ${now})`,
         'b.parked_until, ',
       ),

@@ -1,0 +1,39 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { DispatchFixture, textOf } from './dispatch-fixture.js';
+
+const POISONS = ['poison 1', 'poison 2', 'poison 3'];
+
+describeEachDatabase('several batches of a lane that always fail', (database) => {
+  let fixture: DispatchFixture;
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(() => fixture.clear());
+
+  it.each([
+    ['refused', new RetryableFailure('http_503', 'x'), 'failed'],
+    ['uncertain', new UncertainFailure('http_500', 'x'), 'unknown'],
+  ])('are put aside (%s) until all that follows was tried', async (_, failure, end) => {
+    const { send, sms, transport } = await fixture.boot({
+      concurrency: 1,
+      maxAttempts: 4,
+      backoff: 1,
+    });
+    transport.script = (submission) => {
+      if (POISONS.includes(textOf(submission))) throw failure;
+    };
+    const ids: string[] = [];
+    for (const poison of POISONS) ids.push(await send(poison));
+    await send('passes');
+    await eventually(async () => expect(transport.texts).toEqual(['passes']));
+    const tried = transport.started.map(textOf);
+    expect(tried.slice(0, tried.indexOf('passes'))).toEqual(
+      POISONS.flatMap((poison) => [poison, poison, poison]),
+    );
+    for (const id of ids)
+      await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ [end]: 1 }));
+  });
+});
