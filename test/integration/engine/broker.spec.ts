@@ -169,6 +169,35 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await expectWakes(pair);
       });
 
+      it('one that is frozen for longer than a lease loses and doubles nothing', async () => {
+        await pair.boot(redis.url, { jobs: true, concurrency: 1, lease: '1s' });
+        const workers = [pair.worker, await pair.another(true)];
+        const begun = new Gate();
+        const gate = new Gate();
+        for (const { transport } of workers)
+          transport.script = async () => {
+            begun.open();
+            await gate.opened;
+          };
+        await pair.send('at work');
+        await begun.opened;
+        const granted = await leaseOf(pair);
+        redis.freeze();
+        for (const text of ['frozen 1', 'frozen 2']) await pair.send(text);
+        // The job's own lock is shorter: the broker takes it for abandoned.
+        await eventually(async () =>
+          expect((await leaseOf(pair)) - granted).toBeGreaterThan(2_000_000),
+        );
+        redis.thaw();
+        await pair.send('thawed');
+        gate.open();
+        const sent = ['at work', 'frozen 1', 'frozen 2', 'thawed'];
+        const texts = () => workers.map(({ transport }) => transport.texts);
+        await eventually(async () => expect(texts().flat().toSorted()).toEqual(sent));
+        // A lane goes from hand to hand: each had what follows in its turn.
+        for (const some of texts()) expect(some).toEqual(some.toSorted());
+      });
+
       it('one that takes wakes and hands out no lanes is named, and messages leave', async () => {
         await pair.boot(redis.url, { jobs: true });
         await redis.call('ACL', 'SETUSER', 'default', '-bzpopmin');
@@ -325,6 +354,14 @@ async function expectWakes(pair: Pair): Promise<void> {
     await pair.send(`again ${n++}`);
     expect(pair.worker.transport.texts.length).toBeGreaterThan(before);
   });
+}
+
+/** Until when the lane is granted, in microseconds of the database. */
+async function leaseOf({ worker }: Pair): Promise<number> {
+  const [lane] = await worker.ledger.database.all<{ lease_until: string }>(
+    'SELECT lease_until FROM messaging_lane',
+  );
+  return Number(lane?.lease_until);
 }
 
 async function commandsOf(redis: PrivateRedis): Promise<number> {
