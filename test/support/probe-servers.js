@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
-const PATIENCE = 2_000;
+/** Milliseconds. Who is there and slow is not missing. */
+const PATIENCE = 30_000;
 
 /**
  * The servers that suites may ask for: where they are unless the environment says otherwise, and how

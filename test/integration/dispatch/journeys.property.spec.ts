@@ -133,5 +133,5 @@ describeEachDatabase('whatever the provider answers and whenever a caller cancel
       ),
       { numRuns: RUNS[database.kind] },
     );
-  }, 60_000);
+  });
 });

@@ -89,12 +89,16 @@ describeEachDatabase('a lane', (database) => {
     'lets the others pass a batch the provider always %s, and gives that one up',
     async (_, failure, status) => {
       const { send, sms, transport } = await fixture.boot({ concurrency: 4, maxAttempts: 3 });
-      transport.script = (submission) => {
+      // Alone in its lane it would be tried as long as the others take to come.
+      const all = new Gate();
+      transport.script = async (submission) => {
+        await all.opened;
         if (textOf(submission) === 'poison') throw failure;
       };
       const before = await send('before');
       const poison = await send('poison');
       const after = await Promise.all(Array.from({ length: 10 }, (__, i) => send(`after ${i}`)));
+      all.open();
       await eventually(async () =>
         expect((await sms.batch(poison)).counts).toEqual({ [status]: 1 }),
       );

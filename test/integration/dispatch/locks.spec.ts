@@ -19,28 +19,30 @@ describeEachDatabase(
     afterEach(() => fixture.clear());
 
     it('of a process that froze in the middle of a transaction are freed after the lease', async () => {
-      const frozen = await fixture.boot({ dispatch: false, lease: '1s' });
-      const next = await fixture.boot({ dispatch: false, lease: '1s' });
+      // Longer than a busy machine stands still between two statements.
+      const lease = '5s';
+      const frozen = await fixture.boot({ dispatch: false, lease });
+      const next = await fixture.boot({ dispatch: false, lease });
       await frozen.send('x');
-      const { lease } = await intend(frozen.ledger);
+      const { fence } = (await intend(frozen.ledger)).lease;
       const reached = new Gate();
       const woken = new Gate();
       const stuck = frozen.ledger.database
         .transaction(async (tx) => {
-          await frozen.ledger.lanes.renewWithin(tx, LANE, lease.fence);
+          await frozen.ledger.lanes.renewWithin(tx, LANE, fence);
           reached.open();
           await woken.opened;
-          return frozen.ledger.lanes.renewWithin(tx, LANE, lease.fence);
+          return frozen.ledger.lanes.renewWithin(tx, LANE, fence);
         })
         .catch((error: unknown) => error);
       await reached.opened;
       await eventually(async () =>
-        expect(await next.ledger.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence + 1 }),
+        expect(await next.ledger.lanes.acquire(LANE)).toMatchObject({ fence: fence + 1 }),
       );
       woken.open();
       expect(await stuck).toBeInstanceOf(Error);
       // Its connection is gone, and the next one serves.
-      expect(await frozen.ledger.lanes.renew(LANE, lease.fence)).toBe(false);
+      expect(await frozen.ledger.lanes.renew(LANE, fence)).toBe(false);
     });
 
     it('on a key hold up its own sends, and those for a moment: they are told to try again', async () => {

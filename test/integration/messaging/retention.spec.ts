@@ -12,6 +12,7 @@ import {
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
 import { Retention, type RetentionSettings } from '../../../libs/messaging/src/ledger/retention.js';
 import {
   MESSAGE_TRANSPORT,
@@ -114,8 +115,8 @@ describeEachDatabase('retention', (database) => {
     /** Messages and reports of one transaction. */
     const ROWS = 4;
     const to = Array.from({ length: 9 }, (_, n) => `234801234567${n}`).concat('2348012349901');
-    const retention = (settings: RetentionSettings) =>
-      new Retention(app.get(Ledger).database, settings, 0, ROWS);
+    const retention = (settings: RetentionSettings, own = app.get(Ledger).database) =>
+      new Retention(own, settings, 0, ROWS);
     const count = async (of: string) => {
       const [row] = await app.get(DataSource).query(`SELECT count(*) AS n FROM messaging_${of}`);
       return Number(row.n);
@@ -159,12 +160,14 @@ describeEachDatabase('retention', (database) => {
     it('a transaction that is undone is done again', async () => {
       await boot({});
       await settled(to);
-      const { database } = app.get(Ledger);
-      const transaction = database.transaction.bind(database);
-      const eraser = retention({ content: 0, messages: undefined });
+      // The app's jobs and lanes have transactions, too.
+      const own = new LedgerDatabase(app.get(DataSource));
+      await own.open();
+      const transaction = own.transaction.bind(own);
+      const eraser = retention({ content: 0, messages: undefined }, own);
       let more = true;
       for (let n = 0; more; n++) {
-        const cut = jest.spyOn(database, 'transaction').mockImplementationOnce((work) =>
+        const cut = jest.spyOn(own, 'transaction').mockImplementationOnce((work) =>
           transaction(async (tx) => {
             await work(tx);
             throw new Error(`cut ${n}`);
@@ -174,6 +177,7 @@ describeEachDatabase('retention', (database) => {
         cut.mockRestore();
         more = await eraser.purge(200);
       }
+      await own.close();
       expect(await numbers()).toBe(0);
       expect(await dump()).not.toContain('Secret');
     });

@@ -75,11 +75,11 @@ describeEachDatabase('sends that share a commit', (database) => {
         content: JSON.parse(row['content'] as string) as unknown,
         created_at: Number(row['created_at']),
         send_at: row['send_at'] === null ? null : Number(row['send_at']),
-        // PostgreSQL's clock goes on within a statement.
+        // PostgreSQL's clock goes on within a statement, however long that stands still.
         lasts:
           row['valid_until'] === null
             ? null
-            : Math.round((Number(row['valid_until']) - available) / 1_000),
+            : Math.round((Number(row['valid_until']) - available) / 1_000 / HOUR) * HOUR,
       }).toMatchObject({
         tenant,
         channel: 'sms',

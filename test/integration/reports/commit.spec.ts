@@ -8,6 +8,7 @@ import {
   StatusListeners,
   TransactionRequiredError,
 } from '@dundun/messaging';
+import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { somebodyWaits } from '../../support/lock-waits.js';
 import { report, ReportsApp, TO } from './reports-app.js';
@@ -33,6 +34,8 @@ describeEachDatabase(
       const recipients = Array.from({ length: 30 }, (_, n) => `23480${30_000_000 + n}`);
       const id = await app.sent(recipients);
       const reference = app.paper.submissions.at(-1)?.id;
+      // A lane that is given back is a commit, too.
+      await app.get(Dispatcher).stop();
       await lock.startTransaction();
       await lock.query(
         `SELECT position FROM messaging_message WHERE batch = '${id}' AND position = 0 FOR UPDATE`,

@@ -33,7 +33,7 @@ describeEachDatabase(
         await source.query(`TRUNCATE messaging_${table}`);
         await source.query(`ALTER TABLE messaging_${table} SET (autovacuum_enabled = false)`);
       }
-    }, 60_000);
+    });
 
     /** The statements of an app that sends, tries again, is told of deliveries and reads back. */
     async function statementsOfAnApp(): Promise<readonly Statement[]> {
@@ -113,7 +113,7 @@ describeEachDatabase(
       expect(await worseKept()).not.toEqual([]);
       await run(18);
       expect(await worseKept()).toEqual([]);
-    }, 60_000);
+    });
   },
   ['postgres'],
 );

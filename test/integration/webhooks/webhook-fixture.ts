@@ -17,11 +17,12 @@ import { WebhookOutboxListener } from '../../../src/webhooks/webhook-outbox.list
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import type { TestDatabase } from '../../support/databases.js';
 
-/** A wall clock that moves when told. */
+/** A wall clock that moves when told, and not otherwise. */
 export class TestClock implements Clock {
+  readonly #started = Date.now();
   #ahead = 0;
 
-  now = () => Date.now() + this.#ahead;
+  now = () => this.#started + this.#ahead;
   monotonic = () => performance.now() + this.#ahead;
   id = () => v7();
 
@@ -31,8 +32,8 @@ export class TestClock implements Clock {
 }
 
 const TEST_OPTIONS: WebhookOptions = {
-  ...webhookOptions({ NODE_ENV: 'test', WEBHOOK_ALLOW_PRIVATE: true, LEASE: 10_000 }),
-  timeout: 2_000,
+  ...webhookOptions({ NODE_ENV: 'test', WEBHOOK_ALLOW_PRIVATE: true, LEASE: 60_000 }),
+  timeout: 30_000,
   linger: 20,
   shutdownTimeout: 2_000,
 };

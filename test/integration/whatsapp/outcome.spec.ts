@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { ContactsService, simulator, WhatsAppService } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
+import { whileInUse } from '../../support/while-in-use.js';
 import { bootApp } from '../policy/policy-app.js';
 
 const FROM = '2348000000001';
@@ -57,7 +58,8 @@ describeEachDatabase('accepted here, dispatched elsewhere: the outcome on WhatsA
       [accepting, dispatching].map(async (app) => {
         const message = { to, template: 'hello', language: 'en' };
         const options = { idempotencyKey: 'both' };
-        const receipt = await app.get(WhatsAppService).sendTemplate(message, options);
+        const service = app.get(WhatsAppService);
+        const receipt = await whileInUse(() => service.sendTemplate(message, options));
         const { id, providerId } = await receipt.outcome({ timeout: '60s' });
         return { id, providerId };
       }),

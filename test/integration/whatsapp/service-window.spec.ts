@@ -24,9 +24,11 @@ const template: MessageContent = {
   params: [],
 };
 
+/** Its time of day stands still but for the leaps. */
 class LeapingClock implements Clock {
+  readonly #started = systemClock.now();
   leap = 0;
-  now = () => systemClock.now() + this.leap;
+  now = () => this.#started + this.leap;
   monotonic = () => systemClock.monotonic() + this.leap;
   id = () => systemClock.id();
 }
