@@ -124,6 +124,32 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(await refusing()).toEqual([erased]);
   });
 
+  it('of two rows about one person a yes without its time is none against the refusal', async () => {
+    const [first, second] = ['2348012345710', '2348012345720'];
+    const rows = [
+      `${first},opted_out,2026-01-02T03:04:05Z`,
+      `${first},opted_in,`,
+      `${second},opted_in,`,
+      `${second},opted_out,2026-01-02T03:04:05Z`,
+    ];
+    await contacts.importCsv([['phone,sms,sms_at', ...rows].join('\n')], { tenant: 'two' });
+    const { data } = await contacts.list({ tenant: 'two' });
+    expect(data.map(({ consents }) => consents.sms?.state)).toEqual(['opted_out', 'opted_out']);
+  });
+
+  it('what somebody says while the file comes in is younger than what it tells', async () => {
+    const [tenant, phone] = ['meanwhile', '2348012345730'];
+    async function* file() {
+      yield 'phone,sms,sms_at\n';
+      const began = Date.now();
+      await eventually(async () => expect(Date.now()).toBeGreaterThan(began));
+      await contacts.optIn(phone, { channel: 'sms', source: 'web form', tenant });
+      yield `${phone},opted_out,2026-01-02T03:04:05Z\n`;
+    }
+    await contacts.importCsv(file(), { tenant });
+    expect((await contacts.find(phone, { tenant }))?.consents.sms?.state).toBe('opted_in');
+  });
+
   it.each([
     ['', 'header'],
     ['name\nAde\n', 'must name phone or bsuid'],

@@ -294,4 +294,24 @@ describeEachDatabase('contacts', (database) => {
     expect(await listed()).toEqual(['phone whatsapp', 'other sms']);
     expect((await sms.send({ from: 'ACME', to: phone, body: 'Hello' })).recipients).toBe(1);
   });
+
+  it('who refused again before they were erased again is not won back by a yes in between', async () => {
+    const phone = number();
+    const later = async () => {
+      const before = Date.now();
+      await eventually(async () => expect(Date.now()).toBeGreaterThan(before));
+      return new Date();
+    };
+    const refusal = { channel: 'sms', source: 'keyword' } as const;
+    await contacts.optOut(phone, refusal);
+    await contacts.erase(phone);
+    const between = await later();
+    await later();
+    await contacts.optOut(phone, refusal);
+    await contacts.erase(phone);
+    await contacts.optIn(phone, { channel: 'sms', source: 'import', at: between });
+    await expect(
+      app.get(SmsService).send({ from: 'ACME', to: phone, body: 'Hello' }),
+    ).rejects.toMatchObject({ code: 'opted_out' });
+  });
 });

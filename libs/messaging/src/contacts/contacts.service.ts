@@ -204,11 +204,14 @@ export class ContactsService extends ContactReader {
         const said = rows.flatMap(({ consents }, n) =>
           consents.map((consent) => ({ ...consent, contact: ids[n] as string })),
         );
+        for (const { contact, channel, state } of said)
+          if (state === 'opted_out') refused.add(`${contact} ${channel}`);
         const counts = said.filter(
           ({ contact, channel, state, timed }) =>
             timed || state === 'opted_out' || !refused.has(`${contact} ${channel}`),
         );
-        await this.consents.record(tx, counts, now);
+        // Not `now`: what somebody said while the file came in is not said in the time to come.
+        await this.consents.record(tx, counts, this.clock.now());
       }),
     );
   }

@@ -31,13 +31,17 @@ export class Suppressions {
     const { dialect } = database;
     this.#rows = dialect.rows(SUPPRESSION);
     this.#numbers = dialect.rows({ v_recipient: 'key' });
-    // What only stands for a refusal is lifted by the next yes; what else is said of the number is not.
+    // What only stands for a refusal is lifted by the next yes that is younger than the last such refusal;
+    // what else is said of the number is not. MySQL assigns from left to right, so what decides comes last.
     this.#insert = `INSERT INTO messaging_suppression (tenant, recipient, channel, reason, at)
       SELECT v_tenant, v_recipient, v_channel, v_reason, v_at FROM ${this.#rows.sql} WHERE 1 = 1
       ${dialect.onConflict(
         'tenant, recipient, channel',
-        `reason = CASE WHEN messaging_suppression.reason = '${REFUSED}' THEN new.reason
-          ELSE messaging_suppression.reason END`,
+        `at = CASE WHEN messaging_suppression.reason = '${REFUSED}'
+            THEN ${dialect.greatest('messaging_suppression.at', 'new.at')}
+            ELSE messaging_suppression.at END,
+          reason = CASE WHEN messaging_suppression.reason = '${REFUSED}' THEN new.reason
+            ELSE messaging_suppression.reason END`,
       )}`;
   }
 
