@@ -38,7 +38,7 @@ const projects = {
 export default {
   maxWorkers: 2,
   // A promise is kept or not; how long a busy machine takes to show it is no part of it.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   // A spec file that boots a Nest module leaves about 30 MB behind in its worker.
   workerIdleMemoryLimit: '400MB',
   globalSetup: '<rootDir>/test/support/probe-servers.js',

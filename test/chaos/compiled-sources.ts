@@ -50,8 +50,10 @@ async function findSources(): Promise<{ files: string[]; state: string }> {
 
 async function forgetOld(): Promise<void> {
   for (const name of await readdir(cache)) {
-    const { mtimeMs } = await stat(join(cache, name));
-    if (Date.now() - mtimeMs > OLD) await rm(join(cache, name), { recursive: true, force: true });
+    // Another suite may just have given it its own name.
+    const known = await stat(join(cache, name)).catch(() => undefined);
+    if (known && Date.now() - known.mtimeMs > OLD)
+      await rm(join(cache, name), { recursive: true, force: true });
   }
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { freePort } from './free-port.js';
+import { freePort } from '../support/free-port.js';
 import { until } from './until.js';
 
 const SERVER = '/usr/sbin/mariadbd';
@@ -85,7 +85,7 @@ export class PrivateMariaDb {
         (connection) => connection.end().then(() => true),
         () => false,
       );
-    await until(answers, 30_000, 'the private MariaDB does not answer');
+    await until(answers, 60_000, 'the private MariaDB does not answer');
   }
 
   async #stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.js';
+import { freePort } from '../support/free-port.js';
 
 /** A program of Redis or Valkey. */
 const SERVER = process.env['TEST_REDIS_SERVER'] ?? 'redis-server';

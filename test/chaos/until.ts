@@ -1,3 +1,5 @@
+import { Patience } from '../support/patience.js';
+
 export type Found<T> = Exclude<T, false | undefined | null>;
 
 /**
@@ -10,11 +12,10 @@ export async function until<T>(
   limit: number,
   hint: string,
 ): Promise<Found<T>> {
-  const end = Date.now() + limit;
+  const patience = new Patience(limit);
   for (;;) {
     const found = await find();
     if (found !== undefined && found !== null && found !== false) return found as Found<T>;
-    if (Date.now() > end) throw new Error(`not within ${limit} ms; ${hint}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    if (!(await patience.isLeft())) throw new Error(`not within ${limit} ms; ${hint}`);
   }
 }

@@ -44,12 +44,13 @@ export class KannelPrograms {
     child.once('exit', () => process.off('exit', end));
   }
 
-  async end(program: Program, signal: NodeJS.Signals): Promise<void> {
+  /** @param signal none: it ends by itself, and is waited for */
+  async end(program: Program, signal?: NodeJS.Signals): Promise<void> {
     const child = this.#running.get(program);
     this.#running.delete(program);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
-    child.kill(signal);
+    if (signal) child.kill(signal);
     await exit;
   }
 

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 import { type KannelPorts, kannelConfiguration } from './kannel-configuration.js';
 import { KannelPrograms, type Program } from './kannel-programs.js';
 import { type SmscMessage, smscMessages } from './kannel-messages.js';
@@ -103,7 +102,8 @@ export class Kannel {
     });
     // Now it would sleep ten seconds and start itself again.
     await this.programs.end('smsbox', 'SIGKILL');
-    await this.programs.end('fakesmsc', 'SIGKILL');
+    // The network reads to the end what it was sent.
+    await this.programs.end('fakesmsc');
   }
 
   /** What reached the network, in its order. */
@@ -154,9 +154,7 @@ function answerOf(url: string): Promise<Response> {
 }
 
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }

@@ -13,7 +13,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Kannel } from '../../support/kannel.js';
 import { describeWithServer } from '../../support/servers.js';
-import { freePort } from './kannel-app.js';
+import { freePort } from '../../support/free-port.js';
 
 const SECRET = 'f3b1c7d0a94e4c6f';
 const FROM = '2348012345678';

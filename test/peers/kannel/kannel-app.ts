@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -11,6 +9,7 @@ import {
   type MessagingOptions,
 } from '@dundun/messaging';
 import type { DataSourceOptions } from 'typeorm';
+import { freePort } from '../../support/free-port.js';
 import type { Kannel } from '../../support/kannel.js';
 
 const PATH = 'sms/reports';
@@ -22,6 +21,7 @@ export async function startKannelApp(
   database: DataSourceOptions,
   options: Partial<MessagingOptions> = {},
 ): Promise<NestFastifyApplication> {
+  // Known before anybody listens there: it is part of what Kannel is told.
   const port = await freePort();
   const testing = await Test.createTestingModule({
     imports: [
@@ -49,13 +49,4 @@ export async function startKannelApp(
   );
   await app.listen(port, '127.0.0.1');
   return app;
-}
-
-/** Known before anybody listens there: it is part of what Kannel is told. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
 }
