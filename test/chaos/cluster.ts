@@ -6,7 +6,7 @@ import { Callers } from './callers.js';
 import { CompiledSources } from './compiled-sources.js';
 import { type Findings, audit } from './audit.js';
 import { seedOf } from './processes/chance.js';
-import type { AppEvent, AppSettings, Blow, Point, Send } from './processes/protocol.js';
+import type { AppEvent, AppSettings, Arming, Send } from './processes/protocol.js';
 import { Seed } from './seed.js';
 import { type Found, until } from './until.js';
 import { Upstream } from './upstream.js';
@@ -129,8 +129,10 @@ export class Cluster {
     for (const send of sends) await this.send([send]);
   }
 
-  arm(point: Point, nth: number, blow: Blow = 'SIGKILL'): void {
-    for (const app of this.#apps) app.tell({ command: 'arm', point, nth, blow });
+  /** All of them, once they are there. */
+  async arm(arming: Arming): Promise<void> {
+    await this.whole();
+    for (const app of this.#apps) app.tell({ command: 'arm', ...arming });
   }
 
   disarm(): void {
@@ -157,10 +159,9 @@ export class Cluster {
     await this.#until(() => this.blocks > blocks);
   }
 
-  /** Resolves once an event loop stood still at the armed point; the others are disarmed. */
-  async blocked(): Promise<void> {
-    await this.#until(() => this.blocks > 0);
-    this.disarm();
+  /** Resolves once every replica is there; one that is starting needs its database. */
+  async whole(): Promise<void> {
+    await this.#until(() => this.#apps.size === this.settings.replicas);
   }
 
   /** Resolves once `count` requests were started. */
@@ -168,14 +169,10 @@ export class Cluster {
     await this.#until(() => this.starts.length >= count);
   }
 
-  /** Resolves with the first replica that stopped at the armed point; the others are disarmed. */
-  async stopped(): Promise<App> {
-    const stopped = await this.#until(async () => {
-      for (const app of this.#apps) if (await app.isStopped()) return app;
-      return undefined;
-    });
-    this.disarm();
-    return stopped;
+  /** The replica that stopped at the armed point, if one did. */
+  async frozen(): Promise<App | undefined> {
+    for (const app of this.#apps) if (await app.isStopped()) return app;
+    return undefined;
   }
 
   /** Stops every replica as an operator would: what it still has to say is in the ledger then. */
@@ -185,13 +182,15 @@ export class Cluster {
 
   /** Resolves once every batch the callers were told of, and every other one, has ended. */
   async finished(limit = 60_000): Promise<void> {
-    await this.#until(async () => {
-      // The database itself may be what is being broken.
-      const [{ open } = { open: 1 }] = (await this.ledger
-        .query(`SELECT count(*) AS open FROM messaging_batch WHERE phase < ${ENDED}`)
-        .catch(() => [])) as { open: string | number }[];
-      return Number(open) === 0;
-    }, limit);
+    await this.#until(() => this.idle(), limit);
+  }
+
+  async idle(): Promise<boolean> {
+    // The database itself may be what is being broken.
+    const [{ open } = { open: 1 }] = (await this.ledger
+      .query(`SELECT count(*) AS open FROM messaging_batch WHERE phase < ${ENDED}`)
+      .catch(() => [])) as { open: string | number }[];
+    return Number(open) === 0;
   }
 
   async audit(): Promise<Findings> {
@@ -210,13 +209,15 @@ export class Cluster {
 
   async #start(): Promise<App> {
     const { replicas: _, options, ...settings } = this.settings;
+    // Without keys, a lane lost to a stall of the machine leaves behind what nobody can know.
+    const lease = settings.honoursKeys ? '2s' : '6s';
     const app = await App.start(
       this.sources.path('test/chaos/processes/app.process.js'),
       {
         ...settings,
         seed: seedOf(this.seed.value, `app ${++this.#started}`),
         upstream: this.upstream.url,
-        options: { lease: '2s', backoff: '50ms', concurrency: 4, ...options },
+        options: { lease, backoff: '50ms', concurrency: 4, ...options },
       },
       (event, from) => this.#hear(event, from),
     );
@@ -241,7 +242,7 @@ export class Cluster {
     this.callers.hear(event, from);
   }
 
-  #until<T>(find: () => T | Promise<T>, limit = 30_000): Promise<Found<T>> {
+  #until<T>(find: () => T | Promise<T>, limit = 60_000): Promise<Found<T>> {
     return until(find, limit, this.replay);
   }
 }

@@ -3,6 +3,7 @@ import { type DatabaseKind, describeEachDatabase } from '../support/databases.js
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import { POINTS } from './processes/protocol.js';
+import { strikeAt } from './strike-at.js';
 
 /** Messages a point, and how many times it is passed for them. */
 const { messages, rounds } =
@@ -36,12 +37,10 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
         it.each(POINTS)('%s: nothing is lost, nothing is doubled', async (point) => {
           const before = cluster.kills;
           for (let round = 0; round < rounds; round++) {
-            const killed =
-              point === 'on-the-wire'
-                ? cluster.killOnTheWire()
-                : cluster.arm(point, 1 + cluster.seed.below(3));
-            await cluster.send(cluster.sends(Math.ceil(messages / rounds)));
-            await killed;
+            const burst = () => cluster.send(cluster.sends(Math.ceil(messages / rounds)));
+            const nth = 1 + cluster.seed.below(3);
+            if (point === 'on-the-wire') await Promise.all([cluster.killOnTheWire(), burst()]);
+            else await (await strikeAt(cluster, { point, nth, blow: 'SIGKILL' }, burst)).sending;
             await cluster.finished();
             cluster.disarm();
           }

@@ -4,6 +4,7 @@ import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import { fullestWindow } from './fullest-window.js';
 import { POINTS } from './processes/protocol.js';
+import { strikeAt } from './strike-at.js';
 
 const REPLICAS = 3;
 
@@ -27,8 +28,10 @@ describeEachDatabase(
       for (let round = 0; round < 3; round++) {
         const others = POINTS.filter((point) => point !== 'on-the-wire');
         const point = others[cluster.seed.below(others.length)] ?? 'after-intent';
-        cluster.arm(point, 1 + cluster.seed.below(4));
-        await cluster.sendInTurn(cluster.sends(30, ['a'], 3));
+        const burst = () => cluster.sendInTurn(cluster.sends(30, ['a'], 3));
+        const arming = { point, nth: 1 + cluster.seed.below(4), blow: 'SIGKILL' } as const;
+        const strike = await strikeAt(cluster, arming, burst);
+        await strike.sending;
         await cluster.finished();
         cluster.disarm();
       }
@@ -53,7 +56,7 @@ describeEachDatabase(
       );
       cluster.begin();
       // Whoever has the lane dies of its twentieth answer, while most of the messages are still to start.
-      cluster.arm('response-read', 20);
+      await cluster.arm({ point: 'response-read', nth: 20, blow: 'SIGKILL' });
       await cluster.send(cluster.sends(300, ['a'], 7));
       await cluster.finished();
       expect(cluster.kills).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { type DatabaseKind, describeEachDatabase } from '../support/databases.js
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import type { Point } from './processes/protocol.js';
+import { strikeAt } from './strike-at.js';
 
 /** Messages, and how many times somebody is struck while they are under way. */
 const { messages, kills, blocks } =
@@ -76,10 +77,9 @@ export function struck(kind: DatabaseKind, replicas: number): void {
         'an event loop that stands still %s starts nothing that is not its own',
         async (point) => {
           await start(true);
-          cluster.arm(point, 2, 'block');
-          const sending = cluster.send(cluster.sends(30, ['a'], 1));
-          await cluster.blocked();
-          await sending;
+          const burst = () => cluster.send(cluster.sends(30, ['a'], 1));
+          const strike = await strikeAt(cluster, { point, nth: 2, blow: 'block' }, burst);
+          await strike.sending;
           await cluster.finished();
           await cluster.shutDown();
           expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });

@@ -3,6 +3,7 @@ import { type DatabaseKind, describeEachDatabase } from '../support/databases.js
 import { AGREED } from './audit.js';
 import { Cluster } from './cluster.js';
 import type { Point } from './processes/protocol.js';
+import { strikeAt } from './strike-at.js';
 
 /** A replica is frozen for longer than its lease, another one takes over, and then it goes on. */
 export function zombies(kind: DatabaseKind): void {
@@ -24,12 +25,12 @@ export function zombies(kind: DatabaseKind): void {
           ledger,
         );
         cluster.begin();
-        cluster.arm(point, 2, 'SIGSTOP');
-        const sending = cluster.send(cluster.sends(30, ['a'], 1));
-        const frozen = await cluster.stopped();
+        const burst = () => cluster.send(cluster.sends(30, ['a'], 1));
+        const arming = { point, nth: 2, blow: 'SIGSTOP' } as const;
+        const { sending, frozen } = await strikeAt(cluster, arming, burst);
         await cluster.finished();
         const { unknown } = await cluster.audit();
-        frozen.signal('SIGCONT');
+        frozen?.signal('SIGCONT');
         await sending;
         await cluster.finished();
         await cluster.shutDown();

@@ -61,7 +61,7 @@ process.on('message', (message: AppCommand) => {
       tail = tail.then(() => send(message.sends));
       break;
     case 'arm':
-      points.arm(message.point, message.nth, message.blow);
+      points.arm(message);
       break;
     case 'block':
       block();

@@ -1,12 +1,13 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { mkdirSync } from 'node:fs';
 import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
   type Submission,
 } from '../../../libs/messaging/src/ports/message-transport.js';
-import { type AppEvent, BLOCKED, type Blow, type Point } from './protocol.js';
+import { type AppEvent, type Arming, BLOCKED, type Point } from './protocol.js';
 
 /**
  * The named points of a message's journey, put around the library's own objects before its dispatch
@@ -14,16 +15,14 @@ import { type AppEvent, BLOCKED, type Blow, type Point } from './protocol.js';
  */
 @Injectable()
 export class Points implements OnModuleInit {
-  #armed: Point | undefined;
+  #armed: Arming | undefined;
   #left = 0;
-  #blow: Blow = 'SIGKILL';
 
   constructor(@Inject(ModuleRef) private readonly modules: ModuleRef) {}
 
-  arm(point: Point, nth: number, blow: Blow): void {
-    this.#armed = point;
-    this.#left = nth;
-    this.#blow = blow;
+  arm(arming: Arming): void {
+    this.#armed = arming;
+    this.#left = arming.nth;
   }
 
   disarm(): void {
@@ -60,10 +59,22 @@ export class Points implements OnModuleInit {
 
   /** A signal to oneself is delivered before the call returns. */
   #pass(point: Point): void {
-    if (this.#armed !== point || --this.#left > 0) return;
+    const armed = this.#armed;
+    if (armed?.point !== point || --this.#left > 0) return;
     this.#armed = undefined;
-    if (this.#blow === 'block') block();
-    else process.kill(process.pid, this.#blow);
+    if (armed.claim !== undefined && !isFirst(armed.claim)) return;
+    if (armed.blow === 'block') block();
+    else process.kill(process.pid, armed.blow);
+  }
+}
+
+/** Whoever comes later finds the directory there. */
+function isFirst(claim: string): boolean {
+  try {
+    mkdirSync(claim);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -31,7 +31,7 @@ export const POINTS = [
   'after-outcome',
 ] as const;
 
-/** How long a blocked event loop stands still, in milliseconds: longer than any lease here. */
+/** How long a blocked event loop stands still, in milliseconds: longer than its lease. */
 export const BLOCKED = 3_000;
 
 /** `inside-intent`: the database has been asked, and its answer is not read. */
@@ -58,15 +58,18 @@ export interface Send {
   readonly to: readonly string[];
 }
 
+/** Strike at the `nth` passage of `point` from now on. */
+export interface Arming {
+  readonly point: Point;
+  readonly nth: number;
+  readonly blow: Blow;
+  /** A directory: who makes it is struck, and nobody else. */
+  readonly claim?: string;
+}
+
 export type AppCommand =
   | { readonly command: 'send'; readonly sends: readonly Send[] }
-  /** Strike at the `nth` passage of `point` from now on. */
-  | {
-      readonly command: 'arm';
-      readonly point: Point;
-      readonly nth: number;
-      readonly blow: Blow;
-    }
+  | ({ readonly command: 'arm' } & Arming)
   /** Let the event loop stand still, here and now. */
   | { readonly command: 'block' }
   | { readonly command: 'disarm' };

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { App } from './app.js';
+import type { Cluster } from './cluster.js';
+import type { Arming } from './processes/protocol.js';
+import { until } from './until.js';
+
+export interface Strike {
+  /** Ends when everything was accepted: what a frozen process was handed waits for it. */
+  readonly sending: Promise<unknown>;
+  /** Who is frozen, where that was the blow. */
+  readonly frozen: App | undefined;
+}
+
+/**
+ * Sends a burst and strikes who passes a point for the `nth` time: everybody who dies of it, of others
+ * the first alone. How often a point is passed for a burst is the machine's affair: where it was too
+ * seldom, who passes it next, for another burst, is struck.
+ */
+export async function strikeAt(
+  cluster: Cluster,
+  arming: Arming,
+  burst: () => Promise<void>,
+): Promise<Strike> {
+  const { kills, blocks } = cluster;
+  const directory = await mkdtemp(join(tmpdir(), 'dundun-strike-'));
+  const claim = arming.blow === 'SIGKILL' ? undefined : { claim: join(directory, 'first') };
+  const sending: Promise<void>[] = [];
+  for (let { nth } = arming; ; nth = 1) {
+    await cluster.arm({ ...arming, ...claim, nth });
+    let sent = false;
+    const one = burst();
+    const end = (): void => void (sent = true);
+    one.then(end, end);
+    sending.push(one);
+    let frozen: App | undefined;
+    const struck = async (): Promise<boolean> => {
+      frozen = await cluster.frozen();
+      return frozen !== undefined || cluster.kills > kills || cluster.blocks > blocks;
+    };
+    const over = async (): Promise<boolean> => sent && cluster.idle();
+    await until(async () => (await struck()) || over(), 60_000, cluster.replay);
+    if (await struck()) {
+      await rm(directory, { recursive: true });
+      return { sending: Promise.all(sending), frozen };
+    }
+    await one;
+  }
+}
