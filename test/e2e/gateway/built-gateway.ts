@@ -155,6 +155,15 @@ export class RunningGateway {
     return this.#output;
   }
 
+  /** Once it has printed this: it listens before it tells of its account. */
+  async told(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.#output);
+      if (found) return found;
+      await once(this.child.stdout!, 'data');
+    }
+  }
+
   stop(signal: NodeJS.Signals): Promise<Ended> {
     this.child.kill(signal);
     return this.ended;

@@ -165,11 +165,13 @@ describe('a secret in any field or header', () => {
       expect([level, log.includes(`"level":"${level}"`)]).toEqual([level, true]);
     expect(log).toContain('"msg":"request"');
     expectClean(log);
+    await eventually(async () =>
+      expect(new Set(spans.all.map(({ name }) => name))).toEqual(
+        new Set(['send sms', 'submit sms', 'report sms', 'callback sms']),
+      ),
+    );
     const traced = spans.all.map(({ name, attributes, events, status }) =>
       JSON.stringify([name, attributes, events, status]),
-    );
-    expect(new Set(spans.all.map(({ name }) => name))).toEqual(
-      new Set(['send sms', 'submit sms', 'report sms', 'callback sms']),
     );
     expectClean(traced.join(''));
   });

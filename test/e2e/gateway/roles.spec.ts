@@ -56,10 +56,11 @@ describeUnless(
             ENGINE: 'bullmq',
             REDIS_URL: redis.url,
             LEASE: '2s',
+            WHATSAPP_WAIT: '60s',
           };
           api = await processes.gateway({ ...settings, ROLE: 'api' });
           worker = await processes.gateway({ ...settings, ROLE: 'worker' });
-          token = /tok_\w+/.exec(api.output)?.[0] ?? '';
+          [token] = await api.told(/tok_\w{49}/);
         });
         afterAll(async () => {
           await processes.destroy();
@@ -75,7 +76,7 @@ describeUnless(
         });
 
         it('a WhatsApp send is answered by the one with what the other was told', async () => {
-          const key = /svk_\w+/.exec(api.output)?.[0] ?? '';
+          const [key] = await api.told(/svk_\w{49}/);
           const post = (path: string, body: object) =>
             call('POST', `/whatsapp/ng/v1${path}`, body, api, key);
           await post('/contacts', { phone: '2348012345678', opt_in: true });

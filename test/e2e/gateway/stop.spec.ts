@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { describeEachDatabase } from '../../support/databases.js';
-import { eventually } from '../../support/eventually.js';
 import { Relay } from '../../support/relay.js';
 import { buildGateway, Processes } from './built-gateway.js';
 
@@ -21,21 +22,28 @@ describeEachDatabase(
 
     it('answers what is under way, says that it gave the database up, and ends by itself', async () => {
       const gateway = await processes.gateway({ DATABASE_URL: relay.url });
-      const tokens = () => gateway.output.match(/tok_[0-9A-Za-z]{49}/g) ?? [];
-      // It listens before it tells of its account.
-      await eventually(async () => expect(tokens()).not.toEqual([]));
-      const [token] = tokens();
-      const call = (): Promise<number> =>
-        fetch(`${gateway.url}/ng/v1/sendsms`, {
+      const [token] = await gateway.told(/tok_[0-9A-Za-z]{49}/);
+      const agent = new Agent({ keepAlive: true });
+      const call = () => {
+        const sending = request(`${gateway.url}/ng/v1/sendsms`, {
+          agent,
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ from: 'ACME', to: ['2348012345678'], body: 'Hello' }),
-        }).then(({ status }) => status);
-      expect(await call()).toBe(200);
+        }).end(JSON.stringify({ from: 'ACME', to: ['2348012345678'], body: 'Hello' }));
+        const answered = once(sending, 'response').then(([answer]) => {
+          const { statusCode } = (answer as IncomingMessage).resume();
+          return statusCode;
+        });
+        return { left: once(sending, 'finish'), answered };
+      };
+      expect(await call().answered).toBe(200);
       relay.hang();
-      const sending = call();
+      const { left, answered } = call();
+      await left;
+      // It has been read when somebody who came later is answered.
+      expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
       const { code, stdout, stderr } = await gateway.stop('SIGTERM');
-      expect(await sending).toBe(503);
+      expect(await answered).toBe(503);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('database does not answer: given up');
       expect(stdout).toContain('"msg":"stopped"');

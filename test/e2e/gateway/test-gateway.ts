@@ -31,6 +31,7 @@ export class TestGateway {
       PORT: '0',
       LOG_LEVEL: 'debug',
       RATE_LIMIT: '1000/s',
+      WHATSAPP_WAIT: '60s',
       ...this.settings,
       DATABASE_URL: this.databaseUrl,
     });
