@@ -1,14 +1,31 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { type MessagingOptions, RetryableFailure } from '@dundun/messaging';
+import { type DynamicModule, Module } from '@nestjs/common';
+import {
+  MESSAGING_POLICY,
+  type MessagingOptions,
+  type MessagingPolicy,
+  RetryableFailure,
+} from '@dundun/messaging';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { type DispatchApp, DispatchFixture, Gate, ScriptedTransport } from './dispatch-fixture.js';
+import {
+  type DispatchApp,
+  DispatchFixture,
+  ForwardClock,
+  Gate,
+  ScriptedTransport,
+} from './dispatch-fixture.js';
 
 const CONNECTIONS = 3;
 const LANES = 8;
 const EACH = 6;
 const TENANTS = Array.from({ length: LANES }, (_, n) => `t${n}`);
+
+@Module({})
+class Policies {}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describeEachDatabase('requests of all lanes of a process', (database) => {
   let fixture: DispatchFixture;
@@ -99,5 +116,48 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     answers.open();
     await eventually(async () => expect(transport.accepted).toHaveLength(LANES * EACH));
     expect(refused).toBeGreaterThanOrEqual(4);
+  });
+
+  it('of a lane whose turn it is go out though it has to ask policy first, and others are ready before', async () => {
+    const [busy, quiet] = ['busy', 'quiet'];
+    const sender = await fixture.boot({ dispatch: false });
+    for (let n = 0; n < 8; n++) await sender.send(`${n}`, { tenant: busy });
+    const transport = new ScriptedTransport({
+      maxRecipients: 1,
+      idempotencyWindow: 3_600_000,
+      connections: 1,
+    });
+    const clock = new ForwardClock();
+    const waits = new Gate();
+    transport.script = async () => {
+      await waits.opened;
+      // Whatever waited was judged too long ago.
+      clock.ahead += 2_000;
+    };
+    const slow: MessagingPolicy = {
+      name: 'slow',
+      async decide({ stage, items }) {
+        if (stage === 'dispatch' && items.some(({ message }) => message.tenant === quiet)) {
+          const before = transport.started.length;
+          for (let n = 0; n < 300 && transport.started.length === before; n++) await turn();
+        }
+        return new Map();
+      },
+    };
+    const policies: DynamicModule = {
+      module: Policies,
+      providers: [{ provide: MESSAGING_POLICY, useValue: slow }],
+    };
+    const app = await fixture.boot({ lease: '10m' }, transport, undefined, [policies], clock);
+    await eventually(async () => expect(transport.started).toHaveLength(1));
+    const id = await app.send('quiet', { tenant: quiet });
+    // Written down, and waiting for a connection.
+    await eventually(async () =>
+      expect((await app.sms.batch(id, { tenant: quiet })).counts).toEqual({ sending: 1 }),
+    );
+    for (let n = 0; n < 20; n++) await turn();
+    waits.open();
+    await eventually(async () => expect(transport.texts).toHaveLength(9));
+    expect(transport.texts.indexOf('quiet')).toBeLessThan(3);
   });
 });

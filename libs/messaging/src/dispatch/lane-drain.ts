@@ -4,6 +4,7 @@ import { LaneRequests } from './lane-requests.js';
 import type { LaneDrainContext, LaneMemory, LaneRun } from './lane-run.js';
 import { LaneStock } from './lane-stock.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import type { Ready } from './slice.js';
 import type { StopSignal } from './stop-signal.js';
 import { WakeSignal } from './wake-signal.js';
 
@@ -113,35 +114,50 @@ export class LaneDrain {
 /** Starts what is ready, in order, as rate, concurrency, lease and the transport's connections allow; ends when there is nothing to wait for. */
 async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
   const { context, memory, keeper, changed } = run;
+  // Whoever waits for something else leaves its turn for a connection to the next.
+  const sleep = (ms?: number) => {
+    context.slots.leave(changed);
+    return changed.sleep(ms);
+  };
   while (!run.stopping.aborted && !keeper.lost && run.failure === undefined) {
     const { restFor } = requests.pause;
     if (restFor > LINGER) return;
     if (restFor > 0) {
-      await changed.sleep(restFor);
+      await sleep(restFor);
       continue;
     }
     if (stock.overtaken) requests.withdraw(stock.withdraw());
     stock.refill(requests);
     const { next, resendIn } = stock;
-    if (next && !next.resent && stock.resendsFirst) await changed.sleep(LINGER);
+    if (next && !next.resent && stock.resendsFirst) await sleep(LINGER);
     else if (!next) {
       if (stock.dry && requests.settled && resendIn > LINGER) return;
-      if (await changed.sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
+      if (await sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
     } else if (requests.inFlight >= (memory.gate.probing ? 1 : context.concurrency)) {
       // Each has a time limit: one of them ends.
-      await changed.sleep();
+      await sleep();
     } else if (!keeper.valid) {
-      await changed.sleep(Math.min(50, context.leaseTime / 10));
+      await sleep(Math.min(50, context.leaseTime / 10));
     } else {
       const wait = next.instead ? 0 : rateDelay(run, next.positions.length);
-      if (wait > 0) await changed.sleep(wait);
-      else if (stock.stale) requests.withdraw(await stock.judgeAgain());
+      if (wait > 0) await sleep(wait);
+      else if (stock.stale) requests.withdraw(await judgedAgain(run, stock));
       else if (!next.instead && !context.slots.free(changed)) await changed.sleep(LINGER);
       else {
         stock.take();
         requests.start(next);
       }
     }
+  }
+}
+
+/** A turn for a connection is kept meanwhile, but not for a policy that hangs. */
+async function judgedAgain({ context, changed }: LaneRun, stock: LaneStock): Promise<Ready[]> {
+  const timer = setTimeout(() => context.slots.leave(changed), LINGER);
+  try {
+    return await stock.judgeAgain();
+  } finally {
+    clearTimeout(timer);
   }
 }
 

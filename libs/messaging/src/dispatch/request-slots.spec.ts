@@ -23,7 +23,7 @@ describe('RequestSlots', () => {
     }
     expect([slots.free(one), slots.free(other)]).toEqual([false, false]);
     slots.giveBack();
-    expect(slots.free(other)).toBe(true);
+    expect([slots.free(other), slots.free(one)]).toEqual([false, true]);
   });
 
   it('are without end where nobody says how many', () => {
@@ -71,6 +71,19 @@ describe('RequestSlots', () => {
     slots.take(one);
     expect(one.woken).toBe(1);
     expect(slots.free(other)).toBe(true);
+  });
+
+  it('are kept for who was woken, whoever asks before it does', () => {
+    const slots = new RequestSlots(1);
+    const [busy, slow] = lanes(2) as [Lane, Lane];
+    slots.take(busy);
+    slots.free(slow);
+    slots.giveBack();
+    expect(slots.free(busy)).toBe(false);
+    expect(slots.free(slow)).toBe(true);
+    slots.take(slow);
+    slots.giveBack();
+    expect([busy.woken, slots.free(slow), slots.free(busy)]).toEqual([1, false, true]);
   });
 
   it('nobody waits for who has left', () => {

@@ -9,12 +9,14 @@ export class RequestSlots {
   #taken = 0;
   /** In the order they came. */
   readonly #waiting = new Set<WakeSignal>();
+  /** Whose turn it is: a slot is kept for each, or who asks policy first would find it taken. */
+  readonly #called = new Set<WakeSignal>();
 
   constructor(private readonly most = Infinity) {}
 
   /** False: `lane` is woken when it is its turn. */
   free(lane: WakeSignal): boolean {
-    if (this.#taken < this.most) return true;
+    if (this.#called.has(lane) || this.#left > 0) return true;
     this.#waiting.add(lane);
     return false;
   }
@@ -26,20 +28,27 @@ export class RequestSlots {
 
   giveBack(): void {
     this.#taken--;
-    this.#next();
+    this.#call();
   }
 
-  /** It waits for none any more; if it was its turn, the next has it. */
+  /** It waits for none any more, or for something else first; if it was its turn, the next has it. */
   leave(lane: WakeSignal): void {
     this.#waiting.delete(lane);
-    this.#next();
+    this.#called.delete(lane);
+    this.#call();
   }
 
-  #next(): void {
-    if (this.#waiting.size === 0 || this.#taken >= this.most) return;
-    const [first] = this.#waiting;
-    if (!first) return;
-    this.#waiting.delete(first);
-    first.wake();
+  /** Nobody's. */
+  get #left(): number {
+    return this.most - this.#taken - this.#called.size;
+  }
+
+  #call(): void {
+    for (const lane of this.#waiting) {
+      if (this.#left <= 0) return;
+      this.#waiting.delete(lane);
+      this.#called.add(lane);
+      lane.wake();
+    }
   }
 }
