@@ -7,6 +7,7 @@ import { AccountsService, type CreatedAccount } from './accounts/accounts.servic
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { openGatewayDatabase } from './config/database.module.js';
+import { oneAtATime } from './config/migrations.js';
 import { EnvironmentError } from './config/environment-error.js';
 import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
 import { engineOf } from './engine.js';
@@ -56,7 +57,7 @@ export async function startGateway(
     front.complete();
     await listen(app, environment);
     const welcomes = environment.NODE_ENV !== 'production' && !isWorker;
-    const demo = welcomes ? await firstAccount(app) : undefined;
+    const demo = welcomes ? await firstAccount(app, dataSource) : undefined;
     const url = addressOf(app, environment.HOST);
     new Logger('Gateway').log({
       message: 'listening',
@@ -97,8 +98,12 @@ async function createApp(
   }
 }
 
-function firstAccount(app: NestFastifyApplication): Promise<CreatedAccount | undefined> {
-  return app.get(AccountsService).createFirst(DEMO_NAME, DEMO_SENDER);
+function firstAccount(
+  app: NestFastifyApplication,
+  dataSource: DataSource,
+): Promise<CreatedAccount | undefined> {
+  const accounts = app.get(AccountsService);
+  return oneAtATime(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
 }
 
 /** With the real port; an address to call where it listens on all. */

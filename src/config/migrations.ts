@@ -24,23 +24,38 @@ const PATIENCE = 300_000;
  * @throws where somebody else holds the lock for `patience` milliseconds
  */
 export async function runMigrations(dataSource: DataSource, patience = PATIENCE): Promise<void> {
-  switch (dataSource.options.type) {
+  const lock = lockOf(dataSource, patience);
+  if (!lock) return raced(dataSource);
+  await locked(dataSource, lock, () => dataSource.runMigrations({ transaction: 'each' }));
+}
+
+/**
+ * What replicas that start together do one after the other, after their migrations. On SQLite the
+ * transactions of `work` see to that themselves.
+ */
+export function oneAtATime<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
+  const lock = lockOf(dataSource, PATIENCE);
+  return lock ? locked(dataSource, lock, work) : work();
+}
+
+function lockOf({ options }: DataSource, patience: number): Lock | undefined {
+  switch (options.type) {
     case 'postgres':
-      return locked(dataSource, {
+      return {
         take: [
           `SET lock_timeout = ${patience}`,
           `SELECT 1 AS taken FROM pg_advisory_lock(${LOCK})`,
         ],
         give: ['RESET lock_timeout', `SELECT pg_advisory_unlock(${LOCK})`],
-      });
+      };
     case 'mysql':
     case 'mariadb':
-      return locked(dataSource, {
+      return {
         take: [`SELECT GET_LOCK('dundun_migrations', ${patience / 1_000}) AS taken`],
         give: ["SELECT RELEASE_LOCK('dundun_migrations')"],
-      });
+      };
     default:
-      return raced(dataSource);
+      return undefined;
   }
 }
 
@@ -49,14 +64,18 @@ interface Lock {
   readonly give: readonly string[];
 }
 
-async function locked(dataSource: DataSource, { take, give }: Lock): Promise<void> {
+async function locked<T>(
+  dataSource: DataSource,
+  { take, give }: Lock,
+  work: () => Promise<T>,
+): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
     if (!(await isTaken(runner, take)))
       throw new Error(
         'Another session holds the migration lock and does not end; wait for its migration, or end that session, and start again',
       );
-    await dataSource.runMigrations({ transaction: 'each' });
+    return await work();
   } finally {
     // On a connection that is gone there is nothing to give back.
     for (const statement of give) await runner.query(statement).catch(() => undefined);

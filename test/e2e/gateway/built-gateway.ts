@@ -10,6 +10,7 @@ import { commandLine, type Ended } from './command-line.js';
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'dist/src/main.js');
 const PROBE = join(ROOT, 'test/support/process-probe.js');
+const HALT = join(ROOT, 'test/support/halt-in-migration.js');
 const CLI = join(ROOT, 'src/cli/dundun.js');
 
 const DATABASE = { DATABASE_URL: 'sqlite:gateway.sqlite' };
@@ -81,6 +82,28 @@ export class Processes {
     const args = ['--expose-gc', '--import', pathToFileURL(PROBE).href, MAIN];
     const child = await this.#spawn(args, { PORT: '0', ...settings }, ['ipc']);
     return ProbedGateway.of(await RunningGateway.started(child, this.#end(child)));
+  }
+
+  /** Starts a gateway that halts once it has made `table`; waits until then, and gives what kills it. */
+  async haltedGateway(
+    table: string,
+    settings: Record<string, string>,
+  ): Promise<() => Promise<unknown>> {
+    const child = await this.#spawn(
+      ['--import', pathToFileURL(HALT).href, MAIN],
+      { PORT: '0', HALT_AFTER: table, ...settings },
+      ['ipc'],
+    );
+    const ended = this.#end(child);
+    const early = ended.then((end) => {
+      throw new Error(`the gateway did not halt: ${end.stdout}${end.stderr}`);
+    });
+    early.catch(() => undefined);
+    await Promise.race([once(child, 'message'), early]);
+    return () => {
+      child.kill('SIGKILL');
+      return ended;
+    };
   }
 
   /** Starts a gateway that is expected to end by itself. */

@@ -1,0 +1,100 @@
+import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { dataSourceOptions } from '../../../src/config/data-source.options.js';
+import { parseDatabaseUrl } from '../../../src/config/database-url.js';
+import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
+import { gatewayTables } from '../../../src/tables.js';
+import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
+
+const TOKEN = /tok_[0-9A-Za-z]{49}/;
+
+/** Sessions of this database that wait for a lock, of whatever kind; SQLite tells of none. */
+const WAITING = {
+  postgres: `SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  mariadb: `SELECT id FROM information_schema.processlist
+    WHERE db = DATABASE() AND (state = 'User lock' OR state LIKE 'Waiting for table%')`,
+};
+
+/** Until they are given up accounts can be read, and none made. */
+const HELD = {
+  postgres: ['BEGIN', 'LOCK TABLE gateway_account IN SHARE MODE', 'COMMIT'],
+  mariadb: ['SELECT 1', 'LOCK TABLES gateway_account READ', 'UNLOCK TABLES'],
+};
+
+describeEachDatabase('gateways that start together on one new database', (database) => {
+  let processes: Processes;
+  let source: DataSource;
+  let settings: Record<string, string>;
+
+  beforeAll(() => buildGateway());
+  beforeEach(async () => {
+    processes = new Processes();
+    const url = await database.another();
+    settings = { DATABASE_URL: url };
+    source = new DataSource(
+      dataSourceOptions(parseDatabaseUrl(url), gatewayTables({ FREQUENCY_CAP: undefined })),
+    );
+    await source.initialize();
+  });
+  afterEach(async () => {
+    await processes.destroy();
+    await source.destroy();
+  });
+
+  const waiting = (sessions: number) =>
+    eventually(async () => {
+      if (database.kind === 'sqlite') return;
+      expect(await source.query(WAITING[database.kind])).toHaveLength(sessions);
+    });
+
+  it('one is killed while it makes the tables: the other makes the rest, a third finds them whole', async () => {
+    const kill = await processes.haltedGateway('gateway_credential', settings);
+    const starting = processes.gateway(settings);
+    starting.catch(() => undefined);
+    await waiting(1);
+    await kill();
+    const other = await starting;
+    await eventually(async () => expect(other.output).toMatch(TOKEN));
+    expect(await pendingMigrations(source)).toEqual([]);
+    const third = await processes.gateway(settings);
+    await expectDelivered(third, TOKEN.exec(other.output)?.[0] ?? '');
+  });
+
+  it('they make the first account once', async () => {
+    await runMigrations(source);
+    const holder = source.createQueryRunner();
+    const give = await hold(database.kind, holder);
+    const starting = [processes.gateway(settings), processes.gateway(settings)];
+    for (const one of starting) one.catch(() => undefined);
+    await waiting(2);
+    await give();
+    await holder.release();
+    await Promise.all(starting);
+    expect(await source.query('SELECT name FROM gateway_account')).toEqual([{ name: 'demo' }]);
+  });
+});
+
+async function hold(kind: DatabaseKind, runner: QueryRunner): Promise<() => Promise<unknown>> {
+  if (kind === 'sqlite') return () => Promise.resolve();
+  const [begin = '', lock = '', give = ''] = HELD[kind];
+  await runner.query(begin);
+  await runner.query(lock);
+  return () => runner.query(give);
+}
+
+async function expectDelivered({ url }: RunningGateway, token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const sent = await fetch(`${url}/ng/v1/sendsms`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ from: 'ACME', to: ['2348012345678'], body: 'Hello' }),
+  });
+  const { reference_id: id } = (await sent.json()) as { reference_id: string };
+  await eventually(async () => {
+    const read = await fetch(`${url}/ng/v1/sms/${id}`, { headers });
+    expect(await read.json()).toMatchObject({ counts: { delivered: 1 } });
+  });
+}

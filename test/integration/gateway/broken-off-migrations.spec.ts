@@ -1,0 +1,82 @@
+import { expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../../../src/config/data-source.options.js';
+import { parseDatabaseUrl } from '../../../src/config/database-url.js';
+import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
+import { TypeOrmLogger } from '../../../src/config/type-orm.logger.js';
+import { gatewayTables } from '../../../src/tables.js';
+import { describeEachDatabase } from '../../support/databases.js';
+
+/** What changes something; MariaDB commits each that changes a table. */
+const CHANGE = /^\s*(CREATE|ALTER|DROP|INSERT|UPDATE|DELETE)\b/i;
+
+class BrokenOff extends Error {}
+
+Logger.overrideLogger(false);
+
+describeEachDatabase(
+  "the gateway's migrations",
+  (database) => {
+    const open = (url: string) =>
+      new DataSource({
+        ...dataSourceOptions(
+          parseDatabaseUrl(url),
+          gatewayTables({ FREQUENCY_CAP: { sms: { max: 1, per: '1h' } } }),
+        ),
+        logger: new TypeOrmLogger(),
+      }).initialize();
+
+    /** @returns false: it came to its end before any statement it had not made before */
+    async function isBrokenOff(source: DataSource, made: Set<string>): Promise<boolean> {
+      const create = source.createQueryRunner.bind(source);
+      source.createQueryRunner = (mode) => {
+        const runner = create(mode);
+        const query = runner.query.bind(runner);
+        return Object.assign(runner, {
+          query: async (sql: string, ...rest: [unknown[]?]) => {
+            const answer: unknown = await query(sql, ...rest);
+            const statement = sql + JSON.stringify(rest);
+            if (!CHANGE.test(sql) || made.has(statement)) return answer;
+            made.add(statement);
+            throw new BrokenOff(sql);
+          },
+        });
+      };
+      try {
+        await runMigrations(source);
+        return false;
+      } catch (error) {
+        if (error instanceof BrokenOff) return true;
+        throw error;
+      } finally {
+        await source.destroy();
+      }
+    }
+
+    it('broken off after any of their statements go on from there to the same tables', async () => {
+      const made = new Set<string>();
+      while (await isBrokenOff(await open(database.url), made));
+      expect(made.size).toBeGreaterThan(20);
+      const whole = await open(await database.another());
+      await runMigrations(whole);
+      const mended = await open(database.url);
+      expect(await pendingMigrations(mended)).toEqual([]);
+      expect(await tablesOf(mended)).toEqual(await tablesOf(whole));
+      await whole.destroy();
+      await mended.destroy();
+    });
+  },
+  ['mariadb'],
+);
+
+/** What the server says of each table; the next number of a row is none of it. */
+async function tablesOf(source: DataSource): Promise<string[]> {
+  const tables: { name: string }[] = await source.query(
+    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database() ORDER BY 1',
+  );
+  const said: string[] = [];
+  for (const { name } of tables)
+    said.push(JSON.stringify(await source.query(`SHOW CREATE TABLE ${name}`)));
+  return said.map((one) => one.replace(/ AUTO_INCREMENT=\d+/, ''));
+}
