@@ -12,6 +12,9 @@ import type { Environment } from './config/environment.js';
 /** Where carriers report deliveries. */
 export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 
+/** Bytes of a callback; the library takes no more. */
+export const CARRIER_CALLBACK_BYTES = 1_048_576;
+
 /** A way out, and how it reports back where it calls. */
 export interface Carrier {
   readonly transport: TransportFactory;

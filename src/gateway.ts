@@ -3,8 +3,11 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DataSource } from 'typeorm';
+import { AuthGuard } from './accounts/auth.guard.js';
+import { guardLargeBodies } from './accounts/large-bodies.js';
 import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
 import { AppModule } from './app.module.js';
+import { CARRIER_CALLBACK_BYTES, CARRIER_CALLBACK_PATH } from './carriers.js';
 import type { Environment } from './config/environment.js';
 import { openGatewayDatabase } from './config/database.module.js';
 import { oneAtATime } from './config/migrations.js';
@@ -52,6 +55,10 @@ export async function startGateway(
   const app = await createApp(environment, dataSource, front, logger);
   try {
     if (app.get(MESSAGING_TRACING, { strict: false })) continueTraces(front.adapter);
+    guardLargeBodies(front.adapter, app.get(AuthGuard, { strict: false }), {
+      path: `/${CARRIER_CALLBACK_PATH}`,
+      bodyLimit: Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT),
+    });
     if (!isWorker) serveOpenApi(app);
     await app.init();
     front.complete();

@@ -66,6 +66,18 @@ export class AuthGuard implements CanActivate {
       : this.#admit(request, reply, requirement, principal);
   }
 
+  /**
+   * For what comes before a route is asked: whether the credential is in use at all, whatever it opens.
+   * @throws ApiError 401, 403 or 429
+   */
+  async recognises(request: HttpRequest): Promise<void> {
+    const { authorization } = request.headers;
+    const kind = /\bsvk_/.test(String(authorization)) ? 'api_key' : 'api_token';
+    const presented = presentedSecret(authorization, kind);
+    if (presented.secret === undefined) throw this.#unauthorized(request, presented.cause);
+    refuseSuspended(this.#right(request, await this.credentials.verify(presented.secret)));
+  }
+
   #requirementOf(handler: ReturnType<ExecutionContext['getHandler']>): AuthRequirement {
     let requirement = this.#requirements.get(handler);
     if (!requirement) {
@@ -79,18 +91,11 @@ export class AuthGuard implements CanActivate {
     request: AuthenticatedRequest,
     reply: HttpReply,
     requirement: AuthRequirement,
-    principal: Principal | undefined,
+    found: Principal | undefined,
   ): true {
-    if (!principal) throw this.#unauthorized(request, 'unknown');
-    if (principal.revoked) {
-      const cause = principal.kind === 'api_token' ? 'rotated' : 'revoked';
-      throw this.#unauthorized(request, cause, principal.accountId);
-    }
-    if (principal.expiresAt !== null && principal.expiresAt <= Date.now())
-      throw this.#unauthorized(request, 'expired', principal.accountId);
+    const principal = this.#right(request, found);
     this.limit.take(principal.credentialId, reply);
-    if (principal.suspended)
-      throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
+    refuseSuspended(principal);
     const { scope } = requirement;
     if (scope && !principal.scopes.includes(scope))
       throw new ApiError(
@@ -100,6 +105,18 @@ export class AuthGuard implements CanActivate {
     request.account = principal;
     this.use.note(principal.credentialId);
     return true;
+  }
+
+  /** @throws ApiError 401 or 429 where it is nobody's, or no more */
+  #right(request: HttpRequest, principal: Principal | undefined): Principal {
+    if (!principal) throw this.#unauthorized(request, 'unknown');
+    if (principal.revoked) {
+      const cause = principal.kind === 'api_token' ? 'rotated' : 'revoked';
+      throw this.#unauthorized(request, cause, principal.accountId);
+    }
+    if (principal.expiresAt !== null && principal.expiresAt <= Date.now())
+      throw this.#unauthorized(request, 'expired', principal.accountId);
+    return principal;
   }
 
   #unauthorized(request: HttpRequest, cause: UnauthorizedCause, account?: string): ApiError {
@@ -122,6 +139,11 @@ export class AuthGuard implements CanActivate {
       { headers: { 'www-authenticate': 'Bearer' } },
     );
   }
+}
+
+function refuseSuspended({ suspended }: Principal): void {
+  if (suspended)
+    throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
 }
 
 function tooManyFailures(reset: number): ApiError {

@@ -15,7 +15,8 @@ export const LIMIT_VARIABLES = {
   BODY_LIMIT: required({
     default: '4MiB',
     parse: size(1 << 10, 64 << 20),
-    description: 'Size of one request’s body. Forms `512KiB`, `4MiB`; `1KiB` to `64MiB`.',
+    description:
+      'Size of one request’s body; without a credential in use 64 KiB, at the carrier’s callbacks 1 MiB at most. Forms `512KiB`, `4MiB`; `1KiB` to `64MiB`.',
   }),
   REQUEST_LIMIT: required({
     default: '10000/s',

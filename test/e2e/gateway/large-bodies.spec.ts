@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Readable } from 'node:stream';
+import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { newSecret } from '../../../src/accounts/credential-secret.js';
+import { newWebhookSecret } from '../../../src/webhooks/webhook-signature.js';
+import { TestGateway } from './test-gateway.js';
+
+const SEND = '/ng/v1/sendsms';
+const CALLBACKS = '/messaging/delivery-reports';
+
+/** No JSON, so that the answer tells whether somebody tried to read it. */
+const noJson = (bytes: number): string => '{'.repeat(bytes);
+
+describe('a large body', () => {
+  const gateway = new TestGateway({
+    CARRIER: 'http',
+    CARRIER_URL: 'http://127.0.0.1:9',
+    CARRIER_TOKEN: newSecret('api_token'),
+    CARRIER_CALLBACK_SECRET: newWebhookSecret(),
+  });
+  let account: CreatedAccount;
+
+  beforeAll(async () => {
+    await gateway.start();
+    account = await gateway.account();
+  });
+  afterAll(() => gateway.destroy());
+
+  const post = async (path: string, raw: string, token?: string): Promise<unknown> => {
+    const { status, body } = await gateway.call('POST', path, { raw, ...(token && { token }) });
+    return [status, (body['error'] as { code: string }).code];
+  };
+
+  it('is read of who has a credential', async () => {
+    const { apiToken, apiKey } = account;
+    expect(await post(SEND, noJson(100_000), apiToken)).toEqual([400, 'malformed_json']);
+    expect(await post('/whatsapp/ng/v1/contacts', noJson(100_000), apiKey)).toEqual([
+      400,
+      'malformed_json',
+    ]);
+  });
+
+  it('is not read of anybody else', async () => {
+    const [rotated, suspended] = [await gateway.account('rotated'), await gateway.account('away')];
+    await gateway.accounts.rotateToken(rotated.accountId);
+    await gateway.accounts.suspend(suspended.accountId);
+    const refused = [401, 'unauthorized'];
+    expect(await post(SEND, noJson(100_000))).toEqual(refused);
+    expect(await post(SEND, noJson(100_000), 'tok_x')).toEqual(refused);
+    expect(await post(SEND, noJson(100_000), newSecret('api_token'))).toEqual(refused);
+    expect(await post(SEND, noJson(100_000), rotated.apiToken)).toEqual(refused);
+    expect(await post(SEND, noJson(100_000), suspended.apiToken)).toEqual([
+      403,
+      'account_disabled',
+    ]);
+    expect(await post('/ng/v1/nothing', noJson(100_000))).toEqual([404, 'not_found']);
+  });
+
+  it('is one that does not say how large it is, too', async () => {
+    const answer = await fetch(gateway.url + SEND, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: Readable.toWeb(Readable.from([Buffer.from('{')])) as ReadableStream,
+      duplex: 'half',
+    });
+    expect(answer.status).toBe(401);
+    await answer.text();
+  });
+
+  it('is read up to a megabyte where callers sign what they send', async () => {
+    expect(await post(CALLBACKS, noJson(1_000_000))).toEqual([400, 'malformed_json']);
+    expect(await post(CALLBACKS, noJson(1_100_000))).toEqual([413, 'payload_too_large']);
+    expect(await post(CALLBACKS, JSON.stringify({ data: noJson(1_000_000) }))).toEqual([
+      401,
+      'unauthorized',
+    ]);
+  });
+
+  it('a small one is read first, whoever sends it', async () => {
+    expect(await post(SEND, noJson(60_000))).toEqual([400, 'malformed_json']);
+  });
+});
