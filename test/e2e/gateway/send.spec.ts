@@ -128,6 +128,20 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     });
   });
 
+  it('leaves at once where send_at is past, however long', async () => {
+    const past = { send_at: '0001-01-01T00:00:00Z' };
+    const moved = await accepted({ to: ['2348012345678'], send_at: FUTURE });
+    const patch = { token: token(), body: past };
+    expect((await gateway.call('PATCH', `/ng/v1/sms/${moved}`, patch)).status).toBe(200);
+    for (const id of [moved, await accepted({ to: ['2348012345678'], ...past })])
+      await eventually(async () => {
+        expect((await read(id)).body).toMatchObject({
+          status: 'completed',
+          send_at: '1970-01-01T00:00:00.000Z',
+        });
+      });
+  });
+
   it('cannot be cancelled once it was sent', async () => {
     const id = await accepted({ to: ['2348012345678'] });
     await eventually(async () => {
