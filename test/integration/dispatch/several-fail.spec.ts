@@ -36,4 +36,20 @@ describeEachDatabase('several batches of a lane that always fail', (database) =>
     for (const id of ids)
       await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ [end]: 1 }));
   });
+
+  it('or one of them alone, are tried again however long the database takes to say that no other is left', async () => {
+    const { ledger, send, sms, transport } = await fixture.boot({ backoff: 1 });
+    const { work } = ledger;
+    const probe = work.probe.bind(work);
+    work.probe = async (lane) => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return probe(lane);
+    };
+    transport.script = () => {
+      if (transport.started.length <= 6) throw new UncertainFailure('http_500', 'x');
+    };
+    const id = await send('x');
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+    expect(transport.started).toHaveLength(7);
+  });
 });

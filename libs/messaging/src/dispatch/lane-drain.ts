@@ -132,7 +132,9 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
     if (next && !next.resent && stock.resendsFirst) await sleep(LINGER);
     else if (!next) {
       if (stock.dry && requests.settled && resendIn > LINGER) return;
-      if (await sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
+      // What is being looked for is told when it ends: to ask for more meanwhile would never let the lane be dry.
+      if (stock.filling) await sleep(LINGER);
+      else if (await sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
     } else if (requests.inFlight >= (memory.gate.probing ? 1 : context.concurrency)) {
       // Each has a time limit: one of them ends.
       await sleep();
