@@ -139,13 +139,15 @@ export class Cluster {
     for (const app of this.#apps) app.tell({ command: 'disarm' });
   }
 
-  /** Kills whoever has just put the next request on the wire; resolves once it is dead. */
-  async killOnTheWire(): Promise<void> {
+  /** Kills whoever of a burst has put the first request on the wire; resolves once it is dead and all was accepted. */
+  async killOnTheWire(burst: () => Promise<void>): Promise<void> {
     const held = new Promise<string>((resolve) => this.upstream.onHeld(resolve));
     await this.upstream.set({ hold: true });
+    const sending = burst();
     const key = await held;
     const { by } = await this.#until(() => this.starts.findLast((start) => start.key === key));
     await by.end('SIGKILL');
+    await sending;
   }
 
   /** Strikes one of the replicas, at any moment within `most` milliseconds; resolves once it was struck. */

@@ -39,7 +39,7 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
           for (let round = 0; round < rounds; round++) {
             const burst = () => cluster.send(cluster.sends(Math.ceil(messages / rounds)));
             const nth = 1 + cluster.seed.below(3);
-            if (point === 'on-the-wire') await Promise.all([cluster.killOnTheWire(), burst()]);
+            if (point === 'on-the-wire') await cluster.killOnTheWire(burst);
             else await (await strikeAt(cluster, { point, nth, blow: 'SIGKILL' }, burst)).sending;
             await cluster.finished();
             cluster.disarm();

@@ -64,6 +64,8 @@ export class PrivatePostgres {
       '-m',
       'immediate',
       '-w',
+      '-t',
+      '240',
       command,
     );
   }
