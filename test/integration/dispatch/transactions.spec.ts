@@ -1,5 +1,11 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { DispatchEngine } from '@dundun/messaging';
+import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
+import {
+  ContactsService,
+  type DispatchEngine,
+  MESSAGE_STATUS_CHANGED,
+  type MessageStatusChanged,
+} from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -30,6 +36,41 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     await eventually(async () => expect(transport.texts.toSorted()).toEqual(['kept', 'released']));
     await expect(sms.batch(lost)).rejects.toThrow('No batch');
     await eventually(async () => expect((await sms.batch(kept)).counts).toEqual({ sent: 1 }));
+  });
+
+  it('that a savepoint takes back is told to nobody, and what another released is', async () => {
+    const boot = [
+      { dispatch: false as const },
+      undefined,
+      undefined,
+      [EventEmitterModule.forRoot()],
+    ];
+    const { app, messaging, sms } = await fixture.boot(...(boot as []));
+    const [denied, to] = ['2348012345670', ['2348012345670', '2348012345678']];
+    await app.get(ContactsService).suppress(denied, { reason: 'complaint' });
+    const told: string[] = [];
+    app
+      .get(EventEmitter2)
+      .on(MESSAGE_STATUS_CHANGED, ({ batchId }: MessageStatusChanged) => told.push(batchId));
+    const kept: string[] = [];
+    await messaging.transaction(async (manager) => {
+      const send = async (within = manager) =>
+        (await sms.send({ from: 'ACME', to, body: 'x' }, { manager: within })).id;
+      kept.push(await send());
+      await manager
+        .transaction(async (inner) => {
+          await inner.transaction(send);
+          await send(inner);
+          throw new Error('to the savepoint');
+        })
+        .catch(() => undefined);
+      await manager.transaction(async (inner) => {
+        kept.push(await inner.transaction(send), await send(inner));
+      });
+      kept.push(await send());
+    });
+    await eventually(async () => expect(told).toContain(kept.at(-1)));
+    expect(told.toSorted()).toEqual(kept.toSorted());
   });
 
   it('whose outer transaction rolls back after a released savepoint sends nothing', async () => {

@@ -1,37 +1,57 @@
 import type { EntitySubscriberInterface, QueryRunner, DataSource } from 'typeorm';
+import { depthOf } from './transaction-state.js';
 
 type Callback = () => void;
 
+interface Waiting {
+  readonly callback: Callback;
+  /** Of the savepoint that takes it back. */
+  readonly depth: number;
+}
+
 /**
  * Runs callbacks after the *outermost* commit of a caller's transaction, once per key, and drops them
- * on its rollback. TypeORM also tells of savepoints; those leave the transaction active. A callback
- * neither delays nor fails the commit. Commits nobody tells of are covered by the wake job.
+ * on its rollback, or that of the savepoint they are in. TypeORM tells of savepoints as of transactions;
+ * they leave the transaction active. A callback neither delays nor fails the commit. Commits nobody tells
+ * of are covered by the wake job.
  */
 export class AfterCommit implements EntitySubscriberInterface {
-  readonly #waiting = new WeakMap<QueryRunner, Map<string, Callback>>();
+  readonly #waiting = new WeakMap<QueryRunner, Map<string, Waiting>>();
 
   constructor(private readonly dataSource: DataSource) {
     dataSource.subscribers.push(this);
   }
 
   on(runner: QueryRunner, key: string, callback: Callback): void {
-    const callbacks = this.#waiting.get(runner) ?? new Map<string, Callback>();
-    callbacks.set(key, callback);
+    const callbacks = this.#waiting.get(runner) ?? new Map<string, Waiting>();
+    const depth = Math.min(depthOf(runner), callbacks.get(key)?.depth ?? Infinity);
+    callbacks.set(key, { callback, depth });
     this.#waiting.set(runner, callbacks);
   }
 
   afterTransactionCommit({ queryRunner }: { queryRunner: QueryRunner }): void {
-    if (queryRunner.isTransactionActive) return;
     const callbacks = this.#waiting.get(queryRunner);
     if (!callbacks) return;
+    if (queryRunner.isTransactionActive) {
+      const outer = depthOf(queryRunner);
+      for (const [key, { callback, depth }] of callbacks)
+        if (depth > outer) callbacks.set(key, { callback, depth: outer });
+      return;
+    }
     this.#waiting.delete(queryRunner);
     setImmediate(() => {
-      for (const callback of callbacks.values()) callback();
+      for (const { callback } of callbacks.values()) callback();
     });
   }
 
   afterTransactionRollback({ queryRunner }: { queryRunner: QueryRunner }): void {
-    if (!queryRunner.isTransactionActive) this.#waiting.delete(queryRunner);
+    if (!queryRunner.isTransactionActive) {
+      this.#waiting.delete(queryRunner);
+      return;
+    }
+    const callbacks = this.#waiting.get(queryRunner) ?? new Map<string, Waiting>();
+    const outer = depthOf(queryRunner);
+    for (const [key, { depth }] of callbacks) if (depth > outer) callbacks.delete(key);
   }
 
   close(): void {

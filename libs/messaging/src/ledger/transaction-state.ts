@@ -21,6 +21,11 @@ export function ended(runner: QueryRunner): void {
   });
 }
 
+/** 1 in a transaction, one more in each savepoint within it. */
+export function depthOf(runner: QueryRunner): number {
+  return (runner as unknown as TransactionState).transactionDepth;
+}
+
 /**
  * SQLite undoes a transaction by itself where it cannot go on, as where the disk is full. Whoever swallows
  * the error writes on outside any transaction: each statement is kept, whatever is told of the transaction.
