@@ -46,7 +46,8 @@ export class DeliveryReportsController {
   @Documented({
     operationId: 'listReports',
     summary: 'Delivery reports of many batches',
-    description: 'Oldest first, whatever `delivery_report` was. The filters narrow one another.',
+    description:
+      'Oldest first, whatever `delivery_report` was. The filters narrow one another. A report may join the list behind younger ones, once its message is known: ask again from some minutes before the last you have.',
     tag: 'SMS',
     query: {
       reference_id: { type: 'array', maxItems: 100, items: { type: 'string' } },
