@@ -41,7 +41,7 @@ export interface DueDelivery {
   readonly payload: string;
   /** Attempts so far. */
   readonly attempts: number;
-  /** Epoch milliseconds; 0: not tried yet. */
+  /** Epoch milliseconds; 0 or less: not tried yet. */
   readonly dueAt: number;
   /** Sent along as headers. */
   readonly trace?: TraceContext;

@@ -23,6 +23,9 @@ const ATTEMPT = {
 
 const DELIVERY_COLUMNS = 'position, id, message_id, sequence, payload, attempts, due_at';
 
+/** `due_at` of what was not tried yet, as 0 is, and was asked for anew. */
+export const ASKED_ANEW = -1;
+
 /** How many of each kind a page may hold. */
 export interface PageSize {
   readonly first: number;
@@ -80,20 +83,18 @@ export class WebhookDeliveriesRepository {
    * @param now epoch milliseconds
    */
   async due(endpointId: string, now: number, size: PageSize): Promise<DueDelivery[]> {
-    const rows = await this.database.all<DeliveryRow>(
+    const first = (dueAt: number) =>
       `SELECT * FROM (SELECT ${DELIVERY_COLUMNS} FROM gateway_webhook_delivery
-          WHERE endpoint_id = ? AND due_at = 0 ORDER BY position LIMIT ${size.first}) AS f
+          WHERE endpoint_id = ? AND due_at = ${dueAt} ORDER BY position LIMIT ${size.first}) AS f`;
+    const rows = await this.database.all<DeliveryRow>(
+      `${first(ASKED_ANEW)} UNION ALL ${first(0)}
         UNION ALL
         SELECT * FROM (SELECT ${DELIVERY_COLUMNS} FROM gateway_webhook_delivery
           WHERE endpoint_id = ? AND due_at > 0 AND due_at <= ?
           ORDER BY due_at, position LIMIT ${size.retries}) AS r`,
-      [endpointId, endpointId, now],
+      [endpointId, endpointId, endpointId, now],
     );
-    // The two parts come as they were written, but SQL does not promise it.
-    const ordered = rows.toSorted(
-      (a, b) => Number(a.due_at) - Number(b.due_at) || Number(a.position) - Number(b.position),
-    );
-    return ordered.map((row) => ({
+    const due = rows.map((row) => ({
       position: Number(row.position),
       id: row.id,
       messageId: row.message_id,
@@ -102,6 +103,12 @@ export class WebhookDeliveriesRepository {
       attempts: row.attempts,
       dueAt: Number(row.due_at),
     }));
+    return [
+      ...inOrder(due.filter(({ dueAt }) => dueAt <= 0)).slice(0, size.first),
+      ...due
+        .filter(({ dueAt }) => dueAt > 0)
+        .toSorted((a, b) => a.dueAt - b.dueAt || a.position - b.position),
+    ];
   }
 
   async isDue(endpointId: string, now: number): Promise<boolean> {
@@ -150,4 +157,9 @@ export class WebhookDeliveriesRepository {
       ),
     );
   }
+}
+
+/** The parts come as they were written, but SQL does not promise it. */
+function inOrder(due: readonly DueDelivery[]): DueDelivery[] {
+  return due.toSorted((a, b) => a.position - b.position);
 }

@@ -12,7 +12,7 @@ import { epochMilliseconds } from './epoch-milliseconds.js';
  * due later ───────────────┘──schedule used up──► exhausted
  * ```
  * Due: `due_at` set. Delivered: `delivered_at` set. Exhausted: neither. A redelivery sets `due_at`
- * and clears the others.
+ * and clears the others; what was not tried yet keeps its place.
  */
 @Entity('gateway_webhook_delivery')
 @Index('gateway_webhook_delivery_id', ['endpointId', 'id'], { unique: true })
@@ -34,7 +34,7 @@ export class WebhookDeliveryEntity {
   @Column('bigint', { name: 'created_at', ...epochMilliseconds }) createdAt!: number;
   /** Attempts of the present schedule. */
   @Column('smallint', { default: 0 }) attempts!: number;
-  /** 0: at once, in order of position. */
+  /** 0, or -1 where it was asked for anew: at once, in order of position. */
   @Column('bigint', { name: 'due_at', nullable: true, ...epochMilliseconds }) dueAt!: number | null;
   @Column('bigint', { name: 'delivered_at', nullable: true, ...epochMilliseconds })
   deliveredAt!: number | null;

@@ -1,6 +1,7 @@
 import type { Clock } from '@dundun/messaging';
 import { ApiError } from '../http/api-error.js';
 import type { WebhookDatabase } from './webhook-database.js';
+import { ASKED_ANEW } from './webhook-deliveries.repository.js';
 import { isWebhookId, type WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 /** What to send again. Neither field: whatever was never delivered. */
@@ -35,7 +36,9 @@ export class WebhookRedeliveryService {
     this.#makeDue = database.dialect.updateFrom({
       table: 'gateway_webhook_delivery',
       rows: this.#rows,
-      set: 'attempts = 0, delivered_at = NULL, due_at = v_due',
+      // What was not tried yet keeps its place, and tells the other way of writing so from a try under way.
+      set: `attempts = 0, delivered_at = NULL, due_at = CASE gateway_webhook_delivery.due_at
+        WHEN 0 THEN ${ASKED_ANEW} WHEN ${ASKED_ANEW} THEN 0 ELSE v_due END`,
       where: 'gateway_webhook_delivery.position = v_position',
     });
   }

@@ -31,4 +31,33 @@ describeWebhooks('webhook redelivery', (stage) => {
     ]);
     expect((await stage.attempts(id)).map(({ error }) => error)).toEqual(['http_status', null]);
   });
+
+  it.each([1, 2])('asked for %i times before the first try, it keeps its place', async (times) => {
+    const customer = await stage.receiver();
+    const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    const { database, endpoints, clock } = stage.gateway;
+    const redelivery = new WebhookRedeliveryService(database, endpoints, clock);
+    const change = (sequence: number) => statusChange(stage.account, { messageId: 'm', sequence });
+    await stage.gateway.commit([change(1), change(2)]);
+    for (let n = 0; n < times; n++) expect(await redelivery.redeliver(stage.account, id)).toBe(2);
+    await stage.gateway.commit([change(3)]);
+    await stage.work();
+    expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
+  });
+
+  it('of a long backlog that was asked for anew what is younger waits its turn', async () => {
+    const customer = await stage.receiver();
+    stage.gateway = stage.start({ concurrency: 1 });
+    const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    const { database, endpoints, clock } = stage.gateway;
+    const backlog = Array.from({ length: 99 }, () => statusChange(stage.account));
+    await stage.gateway.commit(backlog);
+    await new WebhookRedeliveryService(database, endpoints, clock).redeliver(stage.account, id);
+    await stage.gateway.commit(backlog.map((change) => ({ ...change, sequence: 2 })));
+    await stage.work();
+    expect(customer.received.map(({ data }) => data.sequence)).toEqual([
+      ...Array(99).fill(1),
+      ...Array(99).fill(2),
+    ]);
+  });
 });
