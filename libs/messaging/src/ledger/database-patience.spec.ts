@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DatabaseGivenUpError } from '../message/errors.js';
 import { DatabasePatience } from './database-patience.js';
@@ -40,6 +40,38 @@ it('each answer has its last word once the time is over; the first that is owed 
     expect.any(DatabaseGivenUpError),
   ]);
   await expect(patience.wait(never)).rejects.toThrow(DatabaseGivenUpError);
+});
+
+describe('while the process stood still itself', () => {
+  /** Looked at after each of two stops, with less than the last word of its own time before it. */
+  async function toldAfterEach(told: jest.Mock): Promise<number[]> {
+    patience.hurry(0);
+    void patience.wait(never).catch(told);
+    const now = performance.now.bind(performance);
+    let stood = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + stood);
+    const calls: number[] = [];
+    for (let stop = 0; stop < 2; stop++) {
+      await jest.advanceTimersByTimeAsync(600);
+      stood += 3_000;
+      await jest.advanceTimersByTimeAsync(300);
+      calls.push(told.mock.calls.length);
+    }
+    return calls;
+  }
+
+  it('nobody could hear an answer: each has its last word anew, once', async () => {
+    expect(await toldAfterEach(jest.fn())).toEqual([0, 1]);
+  });
+
+  it('SQLite has had its time: the process may have stood still for it', async () => {
+    patience = new DatabasePatience(
+      () => true,
+      1_000,
+      () => false,
+    );
+    expect(await toldAfterEach(jest.fn())).toEqual([1, 1]);
+  });
 });
 
 it('what is answered in time is no reason', async () => {

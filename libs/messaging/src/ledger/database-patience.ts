@@ -18,12 +18,18 @@ export class DatabasePatience {
   /** What waits, and since when, oldest first. */
   readonly #waiting = new Map<(error: unknown) => void, number>();
   #timer: NodeJS.Timeout | undefined;
+  /** From when on the last word counts, and when it was looked at. */
+  #from = 0;
+  #lookedAt = 0;
+  #stoodStill = false;
   #closedAt = Infinity;
 
   constructor(
     /** Frees those who wait for the database beside the ledger; false: there is nobody left. */
     private readonly cut: () => boolean,
     private readonly lastWord = LAST_WORD,
+    /** It answers by itself, also while the process stands still. SQLite is what that stands still for. */
+    private readonly isServer: () => boolean = () => true,
   ) {}
 
   /** Aborted with what everybody who waited was told. */
@@ -53,8 +59,8 @@ export class DatabasePatience {
   hurry(milliseconds: number): void {
     clearInterval(this.#timer);
     this.#timer = setTimeout(() => {
-      const from = performance.now();
-      this.#timer = setInterval(() => this.#look(from), this.lastWord / 4).unref();
+      this.#from = this.#lookedAt = performance.now();
+      this.#timer = setInterval(() => this.#look(), this.lastWord / 4).unref();
     }, milliseconds).unref();
   }
 
@@ -64,11 +70,17 @@ export class DatabasePatience {
     this.#end();
   }
 
-  #look(from: number): void {
+  #look(): void {
     const now = performance.now();
+    // What was answered while the process stood still is still to be read.
+    if (!this.#stoodStill && this.isServer() && now - this.#lookedAt > this.lastWord / 2) {
+      this.#stoodStill = true;
+      this.#from = now;
+    }
+    this.#lookedAt = now;
     if (!this.over.aborted) {
       const [oldest = Infinity] = this.#waiting.values();
-      if (now - Math.max(oldest, from) < this.lastWord) return this.#end();
+      if (now - Math.max(oldest, this.#from) < this.lastWord) return this.#end();
       this.#giveUp();
     }
     // Who connects after that waits in vain, too.

@@ -30,10 +30,14 @@ export class LedgerDatabase {
   /** The app's, or on SQLite one of the ledger's own. */
   #own: DataSource;
   #wal: WalSync | undefined;
-  readonly #patience = new DatabasePatience(() => {
-    if (this.dialect.kind !== 'sqlite') cutConnections(this.dataSource);
-    return this.dataSource.isInitialized;
-  });
+  readonly #patience = new DatabasePatience(
+    () => {
+      if (this.dialect.kind !== 'sqlite') cutConnections(this.dataSource);
+      return this.dataSource.isInitialized;
+    },
+    undefined,
+    () => this.dialect.kind !== 'sqlite',
+  );
   readonly #turns = new SqliteTurns(
     () => this.#own.createQueryRunner(),
     () => this.#wal?.done(),
