@@ -1,6 +1,6 @@
 import { MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { type EntityManager, IsNull } from 'typeorm';
+import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import { Account } from './account.entity.js';
@@ -55,6 +55,28 @@ export class AccountsService {
       const created = await this.#create(manager, accountName(name));
       await insertSender(manager, created.accountId, sender);
       return created;
+    });
+  }
+
+  /**
+   * Newest first, at most `limit`.
+   * @param before the last of the page before
+   */
+  list(limit: number, before = ''): Promise<Account[]> {
+    return this.messaging.transaction(async (manager) => {
+      const last = before && (await manager.findOneBy(Account, { id: before }));
+      if (last === null)
+        throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of a page' }]);
+      return manager.find(Account, {
+        ...(last && {
+          where: [
+            { createdAt: LessThan(last.createdAt) },
+            { createdAt: last.createdAt, id: LessThan(last.id) },
+          ],
+        }),
+        order: { createdAt: 'DESC', id: 'DESC' },
+        take: limit,
+      });
     });
   }
 

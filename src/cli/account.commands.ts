@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Account } from '../accounts/account.entity.js';
 import { AccountsService, type CredentialView } from '../accounts/accounts.service.js';
 import { isScope, type Scope, SCOPES } from '../accounts/scope.js';
 import { invalidFields } from '../http/api-error.js';
@@ -6,9 +7,12 @@ import { readExpiry } from './expiry.js';
 import type { Row } from './output.js';
 import type { Run } from './run.js';
 
+/** Accounts listed at once. */
+const PAGE = 50;
+
 /** Accounts, their credentials and senders. */
 export function addAccountCommands(program: Command, run: Run): void {
-  const account = program.command('account').description('make, suspend and resume accounts');
+  const account = program.command('account').description('make, list, suspend and resume accounts');
   account
     .command('create')
     .description('make an account with an API token and a key; both are shown once')
@@ -21,6 +25,20 @@ export function addAccountCommands(program: Command, run: Run): void {
           account_id: created.accountId,
           api_token: created.apiToken,
           api_key: created.apiKey,
+        };
+      }),
+    );
+  account
+    .command('list')
+    .description('newest first')
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .option('--json', 'answer one line of JSON')
+    .action((options: { cursor?: string; json?: boolean }) =>
+      run(options, async (app) => {
+        const found = await app.get(AccountsService).list(PAGE, options.cursor);
+        return {
+          accounts: found.map(accountRow),
+          next_cursor: found.length === PAGE ? (found.at(-1)?.id ?? null) : null,
         };
       }),
     );
@@ -70,6 +88,15 @@ export function addAccountCommands(program: Command, run: Run): void {
         return { account_id: options.account, sender: options.sender };
       }),
     );
+}
+
+function accountRow({ id, name, createdAt, suspendedAt }: Account): Row {
+  return {
+    account_id: id,
+    name,
+    status: suspendedAt ? 'suspended' : 'active',
+    created_at: createdAt.toISOString(),
+  };
 }
 
 interface KeyOptions {

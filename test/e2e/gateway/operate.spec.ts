@@ -41,6 +41,26 @@ describe('an operator beside a running gateway', () => {
     return JSON.parse(told) as Record<string, unknown>;
   }
 
+  it('finds accounts, page by page', async () => {
+    await ask('account', 'suspend', '--account', account);
+    const made = new Set<unknown>([account]);
+    for (let n = 0; n < 50; n++)
+      made.add((await ask('account', 'create', '--name', `a${n}`))['account_id']);
+    const first = await ask('account', 'list');
+    const second = await ask('account', 'list', '--cursor', String(first['next_cursor']));
+    const pages = [first, second].map(({ accounts }) => accounts as Record<string, unknown>[]);
+    expect(pages.map(({ length }) => length)).toEqual([50, 1]);
+    expect(new Set(pages.flat().map(({ account_id: id }) => id))).toEqual(made);
+    expect(second).toMatchObject({
+      accounts: [{ account_id: account, name: 'acme', status: 'suspended' }],
+      next_cursor: null,
+    });
+    await ask('account', 'resume', '--account', account);
+    expect(await ask('account', 'list', '--cursor', 'x')).toMatchObject({
+      error: { code: 'invalid_field' },
+    });
+  });
+
   it('looks at batches and cancels one', async () => {
     const of = ['--account', account];
     const one = [...of, '--reference', reference];
