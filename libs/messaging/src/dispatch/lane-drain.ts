@@ -11,6 +11,9 @@ import { WakeSignal } from './wake-signal.js';
 /** Rests shorter than this are waited for with the lane in hand, in milliseconds. */
 const LINGER = 1_000;
 
+/** A turn for a connection is kept for a rate that is so near, in milliseconds. */
+const MOMENT = 5;
+
 /**
  * Drains one lane, from lease to release:
  *
@@ -114,7 +117,7 @@ export class LaneDrain {
 /** Starts what is ready, in order, as rate, concurrency, lease and the transport's connections allow; ends when there is nothing to wait for. */
 async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
   const { context, memory, keeper, changed } = run;
-  // Whoever waits for something else leaves its turn for a connection to the next.
+  // Whoever waits for something else for longer than a moment leaves its turn for a connection to the next.
   const sleep = (ms?: number) => {
     context.slots.leave(changed);
     return changed.sleep(ms);
@@ -142,7 +145,7 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
       await sleep(Math.min(50, context.leaseTime / 10));
     } else {
       const wait = next.instead ? 0 : rateDelay(run, next.positions.length);
-      if (wait > 0) await sleep(wait);
+      if (wait > 0) await (wait > MOMENT ? sleep(wait) : changed.sleep(wait));
       else if (stock.stale) requests.withdraw(await judgedAgain(run, stock));
       else if (!next.instead && !context.slots.free(changed)) await changed.sleep(LINGER);
       else {
