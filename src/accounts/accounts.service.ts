@@ -1,4 +1,4 @@
-import { MessagingService } from '@dundun/messaging';
+import { bulkStatementsOf, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
@@ -92,7 +92,7 @@ export class AccountsService {
   /** A new API token; the ones before stop working. */
   rotateToken(accountId: string): Promise<string> {
     return this.#write(async (manager) => {
-      await requireAccount(manager, accountId);
+      await lockAccount(manager, accountId);
       await manager.update(
         Credential,
         { accountId, kind: 'api_token', revokedAt: IsNull() },
@@ -183,6 +183,16 @@ function accountName(name: string): string {
 async function requireAccount(manager: EntityManager, accountId: string): Promise<void> {
   if (!(await manager.existsBy(Account, { id: accountId })))
     throw new ApiError('not_found', `There is no account ${accountId}`);
+}
+
+/** Of two rotations at once the second sees the token of the first. SQLite has them take turns. */
+async function lockAccount(manager: EntityManager, accountId: string): Promise<void> {
+  await requireAccount(manager, accountId);
+  if (bulkStatementsOf(manager.dataSource).kind !== 'sqlite')
+    await manager.findOne(Account, {
+      where: { id: accountId },
+      lock: { mode: 'pessimistic_write' },
+    });
 }
 
 async function createAccount(manager: EntityManager, name: string): Promise<CreatedAccount> {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { describeEachDatabase } from '../../support/databases.js';
+import { somebodyWaits } from '../../support/lock-waits.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
 const SEND = '/ng/v1/sendsms';
@@ -49,5 +52,31 @@ describeEachDatabase('two gateways on one database', (database) => {
     expect((await send(other, key, { ...BODY, body: 'Other' })).body).toMatchObject({
       error: { code: 'idempotency_key_reused' },
     });
+  });
+
+  it('rotate a token at the same moment, and one of the new ones is left', async () => {
+    const { accountId } = await one.account('rotated');
+    const rotate = () =>
+      Promise.all([one, other].map((gateway) => gateway.accounts.rotateToken(accountId)));
+    const source = one.running.app.get<DataSource>(getDataSourceToken(), { strict: false });
+    let rotated: string[];
+    // On SQLite a whole transaction is one turn.
+    if (database.kind === 'sqlite') rotated = await rotate();
+    else {
+      const runner = source.createQueryRunner();
+      await runner.startTransaction('READ COMMITTED');
+      await runner.query(
+        `SELECT id FROM gateway_credential WHERE account_id = '${accountId}' FOR UPDATE`,
+      );
+      const rotating = rotate();
+      await somebodyWaits(database.kind, source, 2);
+      await runner.commitTransaction();
+      await runner.release();
+      rotated = await rotating;
+    }
+    const answers = await Promise.all(
+      rotated.map((token) => one.call('GET', '/ng/v1/sms', { token })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
   });
 });
