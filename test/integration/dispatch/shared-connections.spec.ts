@@ -94,13 +94,18 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
   });
 
   it('that wait for a connection when the process stops have not started, and wait for the next', async () => {
-    const { app, transport } = await dispatch({ shutdownTimeout: 1 });
+    const { app, transport, answers } = await dispatch({ shutdownTimeout: 60_000 });
+    const other = await fixture.boot({ dispatch: false });
     await untilFull(app, transport);
-    // Told to give up, they are answered.
-    await app.app.close();
+    const closed = app.app.close();
+    // What has not started goes back before what is in flight has its answer.
+    await eventually(async () =>
+      expect((await statuses(other)).get(STATUS_RANK.sending)).toBe(CONNECTIONS),
+    );
+    answers.open();
+    await closed;
     expect(transport.accepted).toHaveLength(CONNECTIONS);
-    const left = await fixture.boot({ dispatch: false });
-    const found = await statuses(left);
+    const found = await statuses(other);
     expect([...found.keys()]).toEqual([STATUS_RANK.queued, STATUS_RANK.sent]);
     expect(found.get(STATUS_RANK.sent)).toBe(CONNECTIONS);
   });

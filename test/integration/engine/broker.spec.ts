@@ -13,6 +13,9 @@ import { Relay } from '../../support/relay.js';
 /** Milliseconds a wake may take to reach the broker. */
 const DEADLINE = 200;
 
+/** The same where the broker is there: nothing else tells the worker, however busy the machine. */
+const AMPLE = 60_000;
+
 /** A process that accepts, and one that drains, with a broker between them. */
 class Pair {
   readonly #fixture: DispatchFixture;
@@ -28,10 +31,14 @@ class Pair {
 
   async boot(
     url: string,
-    { jobs = false, ...options }: Partial<MessagingOptions> & { jobs?: boolean } = {},
+    {
+      jobs = false,
+      deadline = DEADLINE,
+      ...options
+    }: Partial<MessagingOptions> & { jobs?: boolean; deadline?: number } = {},
   ): Promise<void> {
     const queue = `test-${randomBytes(6).toString('hex')}`;
-    const engine = bullMq({ connection: url, queue, deadline: DEADLINE });
+    const engine = bullMq({ connection: url, queue, deadline });
     this.#options = { ...options, engine };
     this.api = await this.#fixture.boot({ ...this.#options, dispatch: false });
     this.worker = await this.another(jobs);
@@ -77,7 +84,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       afterAll(() => redis.kill());
 
       it('what one accepts, the other sends', async () => {
-        await pair.boot(redis.url);
+        await pair.boot(redis.url, { deadline: AMPLE });
         await pair.send('hello');
         await expectLeft(pair, 'hello');
         expect(pair.api.transport.started).toEqual([]);
@@ -85,13 +92,13 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('a caller’s transaction wakes the lane after its commit', async () => {
-        await pair.boot(redis.url);
+        await pair.boot(redis.url, { deadline: AMPLE });
         await pair.api.messaging.transaction((manager) => pair.api.send('ours', { manager }));
         await expectLeft(pair, 'ours');
       });
 
       it('what comes while a lane is at work is sent when it ends', async () => {
-        await pair.boot(redis.url, { concurrency: 1 });
+        await pair.boot(redis.url, { concurrency: 1, deadline: AMPLE });
         const gate = new Gate();
         const begun = new Gate();
         pair.worker.transport.script = async (submission) => {
@@ -110,7 +117,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('a message for later leaves then', async () => {
-        await pair.boot(redis.url);
+        await pair.boot(redis.url, { deadline: AMPLE });
         const sendAt = new Date(Date.now() + 300);
         await pair.api.sms.send({ from: 'ACME', to: '2348012345678', body: 'later', sendAt });
         await expectLeft(pair, 'later');
@@ -199,7 +206,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('one that takes wakes and hands out no lanes is named, and messages leave', async () => {
-        await pair.boot(redis.url, { jobs: true });
+        await pair.boot(redis.url, { jobs: true, deadline: AMPLE });
         await redis.call('ACL', 'SETUSER', 'default', '-bzpopmin');
         await eventually(async () =>
           expect(await pair.health(pair.worker)).toEqual({
@@ -252,7 +259,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('one without memory is named, and messages leave', async () => {
-        await pair.boot(redis.url, { jobs: true });
+        await pair.boot(redis.url, { jobs: true, deadline: AMPLE });
         await redis.call('CONFIG', 'SET', 'maxmemory', '1');
         await pair.send('no room');
         await expectLeft(pair, 'no room');
@@ -286,7 +293,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('a lane that a worker could not give back is not left to the end of its lease', async () => {
-        await pair.boot(redis.url, { lease: '10m' });
+        await pair.boot(redis.url, { lease: '10m', deadline: AMPLE });
         const workers = [pair.worker, await pair.another()];
         for (const { ledger } of workers) {
           const release = ledger.lanes.release.bind(ledger.lanes);
@@ -315,6 +322,9 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         };
         const id = await pair.send('before the freeze');
         await begun.opened;
+        await eventually(async () =>
+          expect((await pair.api.sms.batch(id)).counts).toEqual({ sent: 1 }),
+        );
         await pair.send('after it');
         await Promise.all([pair.worker.app.close(), pair.api.app.close()]);
         redis.thaw();
@@ -324,7 +334,14 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
 
       it('a stop hands the rest to whoever is left', async () => {
-        await pair.boot(redis.url, { concurrency: 1, shutdownTimeout: 0 });
+        // Where a busy machine cannot give the lane back in time, its lease ends.
+        const lease = '10s';
+        await pair.boot(redis.url, {
+          concurrency: 1,
+          shutdownTimeout: 0,
+          lease,
+          deadline: AMPLE,
+        });
         const begun = new Gate();
         pair.worker.transport.script = async (_, signal) => {
           begun.open();

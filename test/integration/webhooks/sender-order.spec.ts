@@ -186,6 +186,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
 
   it('a stop lets an answer that comes in time be recorded', async () => {
     let release: () => void = () => undefined;
+    stage.gateway = stage.start({ shutdownTimeout: 60_000 });
     const customer = await stage.receiver((response) => {
       release = () => void response.end('late');
     });
