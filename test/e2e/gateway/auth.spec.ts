@@ -132,7 +132,7 @@ describe('a credential at the gateway', () => {
 
   it('is in the list of keys with its expiry and status, without its secret', async () => {
     const one = await gateway.account('expiring');
-    const soon = new Date(Date.now() + 60_000);
+    const soon = new Date(Date.now() + 3_600_000);
     const { keyId } = await gateway.accounts.createKey(one.accountId, ['email:read'], soon);
     await expect(
       gateway.accounts.createKey(one.accountId, ['email:read'], new Date(0)),

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, rmdir, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,8 +25,9 @@ export async function buildGateway(): Promise<void> {
   );
 }
 
-/** Milliseconds after which a lock is one of a run that was killed. */
-const STALE = 300_000;
+/** Milliseconds between two signs of life, and without one after which a lock is a killed run's. */
+const BEAT = 1_000;
+const STALE = 60_000;
 
 async function alone(work: () => Promise<unknown>): Promise<void> {
   const lock = join(ROOT, 'node_modules/.cache/dundun-build.lock');
@@ -41,10 +42,15 @@ async function alone(work: () => Promise<unknown>): Promise<void> {
       if (held && Date.now() - held.mtimeMs > STALE) await rmdir(lock).catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimes(lock, now, now).catch(() => undefined);
+  }, BEAT);
   try {
     await work();
   } finally {
-    await rmdir(lock);
+    clearInterval(beat);
+    await rmdir(lock).catch(() => undefined);
   }
 }
 
