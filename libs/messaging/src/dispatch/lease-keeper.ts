@@ -46,8 +46,10 @@ export class LeaseKeeper {
 
   extend({ monotonic, wall }: LeaseMoment): void {
     const span = (this.leaseTime * 2) / 3;
-    this.#monotonicEnd = Math.max(this.#monotonicEnd, monotonic + span);
-    this.#wallEnd = Math.max(this.#wallEnd, wall + span);
+    // Renewals may be answered out of order. Of the wall clock the last one tells: it may have been set back.
+    if (monotonic + span < this.#monotonicEnd) return;
+    this.#monotonicEnd = monotonic + span;
+    this.#wallEnd = wall + span;
   }
 
   lose(): void {
