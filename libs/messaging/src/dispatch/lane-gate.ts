@@ -19,6 +19,8 @@ interface Suspect {
   proven: boolean;
   /** The lane has no other to try. */
   alone: boolean;
+  /** The try each of its submissions is at, of those that counted. */
+  readonly attempts: Map<string, number>;
 }
 
 /** What is known beyond the lane of whether the provider or the batch is to blame. */
@@ -79,6 +81,7 @@ export class LaneGate {
       since: now,
       proven: false,
       alone: false,
+      attempts: new Map(),
     };
     suspect.strikes++;
     this.#suspects.set(batch, suspect);
@@ -107,6 +110,16 @@ export class LaneGate {
     const suspect = this.#suspects.get(batch);
     if (!suspect) return false;
     return suspect.proven || (suspect.alone && (overdue || servedAt > suspect.since));
+  }
+
+  /** A submission of `batch` goes out again, and that is its try number `attempt`. */
+  counts(batch: string, submission: string, attempt: number): void {
+    this.#suspects.get(batch)?.attempts.set(submission, attempt);
+  }
+
+  /** The try a submission is at; the lane may have been given back since it was counted. 0: none counted. */
+  attemptOf(batch: string, submission: string): number {
+    return this.#suspects.get(batch)?.attempts.get(submission) ?? 0;
   }
 
   /** Nothing of `batch` is tried again. */

@@ -160,6 +160,7 @@ export class LaneRequests {
 
   #resend(item: Ready, wait: number, counts: boolean): void {
     const attempt = item.submission.attempt + (counts ? 1 : 0);
+    if (counts) this.run.memory.gate.counts(item.batch, item.submission.id, attempt);
     this.stock.resend(
       { ...item, submission: { ...item.submission, attempt } },
       this.run.context.clock.monotonic() + wait,

@@ -49,7 +49,9 @@ export class Resends {
     const now = clock.monotonic();
     const lost: Ready[] = [];
     for (const open of await context.work.open(lane)) {
-      const item = reopened(open, now, clock.now());
+      const counted = memory.gate.attemptOf(open.batch, `${open.batch}-s${open.n}`);
+      const attempt = Math.max(open.attempt, counted);
+      const item = reopened({ ...open, attempt }, now, clock.now());
       const resendable =
         open.transport === transport.name &&
         ageOf(item, clock) < transport.capabilities.idempotencyWindow;
