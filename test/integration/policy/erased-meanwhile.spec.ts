@@ -115,6 +115,55 @@ describeEachDatabase(
         consents: { sms: { state: 'opted_out' } },
       });
     });
+
+    it('joins a group while they are changed and put into it; neither waits for the other', async () => {
+      const source = app.get(DataSource);
+      const phone = number();
+      await contacts.upsert({ phone });
+      const { id } = await contacts.groups.create('Friends');
+      const held = source.createQueryRunner();
+      await held.startTransaction('READ COMMITTED');
+      await held.query(`SELECT id FROM messaging_contact_group WHERE id = '${id}' FOR UPDATE`);
+      const joining = source.transaction('READ COMMITTED', (manager) =>
+        contacts.groups.add(id, [phone], { manager }),
+      );
+      await somebodyWaits(database.kind, source);
+      const changed = source.transaction('READ COMMITTED', async (manager) => {
+        await contacts.upsert({ phone, name: 'Ade' }, { manager });
+        await contacts.groups.add(id, [phone], { manager });
+      });
+      await somebodyWaits(database.kind, source, 2);
+      await held.commitTransaction();
+      await held.release();
+      await Promise.all([joining, changed]);
+      expect(await contacts.find(phone)).toMatchObject({ name: 'Ade', groups: [id] });
+    });
+
+    it('is made by two at once with others, in whatever order they are told', async () => {
+      const source = app.get(DataSource);
+      const [first, second, third, fourth] = [number(), number(), number(), number()];
+      const upsert = (phones: readonly string[]) =>
+        source.transaction('READ COMMITTED', (manager) =>
+          contacts.upsert(
+            phones.map((phone) => ({ phone })),
+            { manager },
+          ),
+        );
+      const held = source.createQueryRunner();
+      await held.startTransaction('READ COMMITTED');
+      await contacts.upsert([{ phone: third }, { phone: fourth }], { manager: held.manager });
+      const one = upsert([first, third, second]);
+      await somebodyWaits(database.kind, source);
+      const other = upsert([second, fourth, first]);
+      await somebodyWaits(database.kind, source, 2);
+      await held.rollbackTransaction();
+      await held.release();
+      const made = (await Promise.all([one, other])).map((all) => all.map(({ phone }) => phone));
+      expect(made).toEqual([
+        [first, third, second],
+        [second, fourth, first],
+      ]);
+    });
   },
   ['postgres', 'mariadb'],
 );

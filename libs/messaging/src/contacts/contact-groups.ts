@@ -123,8 +123,10 @@ export class ContactGroups {
     const tenant = tenantOf(options);
     const rows = this.database.dialect.rows({ v_group: 'key', v_contact: 'uuid' });
     await this.#in(options, async (tx) => {
-      await this.#must(tx, id, tenant);
+      await this.#known(tx, id, tenant);
+      // People before groups, as everywhere, so that two of these never wait for each other.
       const contacts = await this.store.resolve(tx, tenant, identities);
+      await this.#must(tx, id, tenant);
       if (contacts.length === 0) return;
       await tx.run(
         `INSERT INTO messaging_group_member (group_id, contact) SELECT v_group, v_contact FROM ${rows.sql}
@@ -184,9 +186,14 @@ export class ContactGroups {
     return this.#members.expand(tx, tenant, paths, most);
   }
 
-  async #must(tx: Sql, id: string, tenant: string): Promise<void> {
+  /** Locks it. */
+  #must(tx: Sql, id: string, tenant: string): Promise<void> {
+    return this.#known(tx, id, tenant, this.database.dialect.forUpdate('g'));
+  }
+
+  async #known(tx: Sql, id: string, tenant: string, held = ''): Promise<void> {
     const rows = await tx.all(
-      `SELECT g.id FROM messaging_contact_group g WHERE g.id = ? AND g.tenant = ? ${this.database.dialect.forUpdate('g')}`,
+      `SELECT g.id FROM messaging_contact_group g WHERE g.id = ? AND g.tenant = ? ${held}`,
       [id, tenant],
     );
     if (rows.length === 0) throw new GroupNotFoundError(id);
