@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { RetryableFailure, UncertainFailure } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture, textOf } from './dispatch-fixture.js';
+import { DispatchFixture, Gate, textOf } from './dispatch-fixture.js';
 
 const POISONS = ['poison 1', 'poison 2', 'poison 3'];
 
@@ -22,12 +22,16 @@ describeEachDatabase('several batches of a lane that always fail', (database) =>
       maxAttempts: 4,
       backoff: 1,
     });
-    transport.script = (submission) => {
+    // Alone in its lane the first would be tried as long as the others take to come.
+    const all = new Gate();
+    transport.script = async (submission) => {
+      await all.opened;
       if (POISONS.includes(textOf(submission))) throw failure;
     };
     const ids: string[] = [];
     for (const poison of POISONS) ids.push(await send(poison));
     await send('passes');
+    all.open();
     await eventually(async () => expect(transport.texts).toEqual(['passes']));
     const tried = transport.started.map(textOf);
     expect(tried.slice(0, tried.indexOf('passes'))).toEqual(
