@@ -288,6 +288,7 @@ describeEachDatabase('inbound messages', (database) => {
     await whatsApp.sendTemplate({ to, template: 'hello', language: 'en' });
     await eventually(async () => expect(heardOf(to)).toMatchObject([{ to: OUR_NUMBER }]));
     expect((await whatsApp.sendText({ to, text: 'Hi' })).recipients).toBe(1);
+    await eventually(async () => expect(heardOf(to)).toHaveLength(2));
   });
 
   it('ids are forgotten once nobody repeats them', async () => {
