@@ -375,7 +375,8 @@ async function expectWakes(pair: Pair): Promise<void> {
   await eventually(async () => {
     await pair.send(`again ${n++}`);
     expect(pair.worker.transport.texts.length).toBeGreaterThan(before);
-  });
+    // Who waits for a lane waits twelve seconds for a broker that is silent, and then connects anew.
+  }, 60_000);
 }
 
 /** Until when the lane is granted, in microseconds of the database. */
