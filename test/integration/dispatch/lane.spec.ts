@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   PausedFailure,
   RetryableFailure,
@@ -172,7 +172,8 @@ describeEachDatabase('a lane', (database) => {
 
   it('a password passes a campaign that is on its way', async () => {
     const transport = new ScriptedTransport({ maxRecipients: 10, idempotencyWindow: 3_600_000 });
-    const { sms, send } = await fixture.boot({ concurrency: 1 }, transport);
+    const { sms, send, ledger } = await fixture.boot({ concurrency: 1 }, transport);
+    const intents = jest.spyOn(ledger.intents, 'record');
     const begun = new Gate();
     const accepted = new Gate();
     transport.script = async () => {
@@ -181,12 +182,20 @@ describeEachDatabase('a lane', (database) => {
       await accepted.opened;
     };
     const to = Array.from({ length: 5_000 }, (_, i) => String(2348010000000 + i));
-    await sms.send({ from: 'ACME', to, body: 'campaign' });
+    const { id } = await sms.send({ from: 'ACME', to, body: 'campaign' });
     await begun.opened;
+    // Whatever is got ready while nothing leaves.
+    for (let known = 0; known < intents.mock.calls.length;) {
+      known = intents.mock.calls.length;
+      for (let n = 0; n < 20; n++) await sms.batch(id);
+    }
     await send('password', { class: 'high' });
     accepted.open();
     await eventually(async () => expect(transport.texts).toContain('password'));
     expect(transport.texts.indexOf('password')).toBeLessThan(250);
+    // What leaves fast is planned many at once.
+    await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 5_000 }));
+    expect(intents.mock.calls.length).toBeLessThan(250);
   });
 
   it('is finished and handed over at once by a clean stop', async () => {

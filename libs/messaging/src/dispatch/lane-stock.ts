@@ -102,7 +102,9 @@ export class LaneStock {
   }
 
   take(): Ready | undefined {
-    return this.#ready.shift();
+    const item = this.#ready.shift();
+    if (item) this.#sliceSize.left(item.positions.length);
+    return item;
   }
 
   /** A fill was overtaken by a withdrawal: withdraw once more. */
