@@ -137,7 +137,8 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
       if (stock.dry && requests.settled && resendIn > LINGER) return;
       // What is being looked for is told when it ends: to ask for more meanwhile would never let the lane be dry.
       if (stock.filling) await sleep(LINGER);
-      else if (await sleep(Math.max(1, Math.min(LINGER, resendIn)))) stock.nudge();
+      // One that is due and may not go yet waits for outcomes, which tell.
+      else if (await sleep(resendIn > 0 ? Math.min(LINGER, resendIn) : LINGER)) stock.nudge();
     } else if (requests.inFlight >= (memory.gate.probing ? 1 : context.concurrency)) {
       // Each has a time limit: one of them ends.
       await sleep();
