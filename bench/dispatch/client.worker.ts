@@ -14,7 +14,7 @@ let intercepted: MessageTransport;
 let bare: HttpLoad;
 let width: number;
 
-/** The same requests with no ledger: through the library's client, and through undici alone. */
+/** The same requests with no store: through the library's client, and through undici alone. */
 serve({
   start: async (options: { sink: string; width: number }) => {
     const factory = http({ baseUrl: options.sink, apiToken: 'tok_bench' });

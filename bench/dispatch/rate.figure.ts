@@ -7,7 +7,7 @@ import { type DatabaseKind, type DatabasePlace, makeDatabase } from '../harness/
 import { moment } from '../harness/moment.js';
 import type { ResultBook } from '../harness/result.book.js';
 import { Worker } from '../harness/worker.client.js';
-import type { LedgerWorkerOptions } from './ledger.worker.js';
+import type { StoreWorkerOptions } from './store.worker.js';
 import { readStarts, type Start } from './logged.transport.js';
 import { meanRate, worstWindow } from './window.js';
 
@@ -61,8 +61,8 @@ async function run(
   const directory = await mkdtemp(join(tmpdir(), 'dundun-bench-starts-'));
   const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
   const workers: Worker[] = [];
-  const start = async (options: Partial<LedgerWorkerOptions>) => {
-    const worker = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+  const start = async (options: Partial<StoreWorkerOptions>) => {
+    const worker = await Worker.start(new URL('./store.worker.js', import.meta.url), {
       url: place.url,
       sink: await sink.call<string>('address'),
       ...options,

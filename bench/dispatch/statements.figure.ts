@@ -15,7 +15,7 @@ export async function measureStatements(
 ): Promise<void> {
   const place = await makeDatabase(kind);
   const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
-  const worker = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+  const worker = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     url: place.url,
     sink: await sink.call<string>('address'),
     countStatements: true,
@@ -62,7 +62,7 @@ export async function measureLatency(
 ): Promise<void> {
   const place = await makeDatabase(kind);
   const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
-  const worker = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+  const worker = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     url: place.url,
     sink: await sink.call<string>('address'),
   });

@@ -12,7 +12,7 @@ export interface ThroughputExtent {
   readonly rounds: number;
 }
 
-/** D1: single messages a second from the ledger over the wire to the ledger, against the wire alone. */
+/** D1: single messages a second from the store over the wire to the store, against the wire alone. */
 export async function measureThroughput(
   book: ResultBook,
   kind: DatabaseKind,
@@ -23,11 +23,11 @@ export async function measureThroughput(
   const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
   const address = await sink.call<string>('address');
   const common = { sink: address, messaging: { concurrency: WIDTH } };
-  const straight = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+  const straight = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     ...common,
     url: places[0].url,
   });
-  const intercepted = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+  const intercepted = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     ...common,
     url: places[1].url,
     interceptor: true,
@@ -44,10 +44,10 @@ export async function measureThroughput(
   try {
     const results = await alternate(
       [
-        side('ledger, straight', straight, 'drain'),
-        side('no ledger, straight', client, 'straight'),
-        side('ledger, HttpService', intercepted, 'drain'),
-        side('no ledger, HttpService', client, 'intercepted'),
+        side('store, straight', straight, 'drain'),
+        side('no store, straight', client, 'straight'),
+        side('store, HttpService', intercepted, 'drain'),
+        side('no store, HttpService', client, 'intercepted'),
         side('undici pool', client, 'undici'),
       ],
       rounds,
@@ -62,9 +62,9 @@ export async function measureThroughput(
     ];
     const figure = (what: string, value: number, goal: number) =>
       book.figure({ id: 'D1', database: name, what, value, goal: ['>=', goal] });
-    figure('ledger → wire → ledger ÷ the same requests with no ledger', ratio(own, same), 0.8);
+    figure('store → wire → store ÷ the same requests with no store', ratio(own, same), 0.8);
     figure('the same with an interceptor on HttpService, both', ratio(slow, slowSame), 0.8);
-    figure('ledger → wire → ledger ÷ bare undici pool', ratio(own, undici), 0.5);
+    figure('store → wire → store ÷ bare undici pool', ratio(own, undici), 0.5);
     figure('the same with HttpService in the path ÷ bare undici pool', ratio(slow, undici), 0.3);
   } finally {
     for (const worker of [straight, intercepted, client, sink]) await worker.stop();
@@ -82,7 +82,7 @@ export async function measureUsualWay(
   const places = [await makeDatabase(kind), await makeDatabase(kind)] as const;
   const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
   const address = await sink.call<string>('address');
-  const own = await Worker.start(new URL('./ledger.worker.js', import.meta.url), {
+  const own = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     url: places[0].url,
     sink: address,
     messaging: { concurrency: WIDTH },
@@ -97,7 +97,7 @@ export async function measureUsualWay(
   try {
     const [mine, theirs] = await alternate(
       [
-        { name: 'ledger', pid: own.pid, run: () => own.call('drain', messages) },
+        { name: 'store', pid: own.pid, run: () => own.call('drain', messages) },
         { name: 'job per message', pid: usual.pid, run: () => usual.call('run', few) },
       ],
       rounds,
@@ -107,7 +107,7 @@ export async function measureUsualWay(
     book.figure({
       id: 'D2',
       database: name,
-      what: 'ledger → wire → ledger ÷ BullMQ job per message, its limiter, HttpService, one UPDATE',
+      what: 'store → wire → store ÷ BullMQ job per message, its limiter, HttpService, one UPDATE',
       value: ratio(mine, theirs),
       goal: ['>=', 5],
     });

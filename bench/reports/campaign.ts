@@ -10,7 +10,7 @@ const STEPS = ['expired', 'undelivered', 'failed', 'rejected', 'delivered', 'rea
 const RANKS = [50, 60, 70, 80, 90, 100] as const;
 const SENT = 40;
 
-/** What the ledger holds when a campaign has left and nothing was reported. */
+/** What the store holds when a campaign has left and nothing was reported. */
 export async function seedCampaign(dataSource: DataSource): Promise<string> {
   const id = v7();
   const series = (count: number): string =>

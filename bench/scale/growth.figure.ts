@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { fillLedger } from '../../test/support/filled-ledger.js';
+import { fillStore } from '../../test/support/filled-store.js';
 import { dataSourceOptions } from '../harness/data.source.js';
 import { type DatabasePlace, makeDatabase } from '../harness/database.place.js';
 import type { ResultBook } from '../harness/result.book.js';
@@ -7,7 +7,7 @@ import { alternate, ratio, type Side, type SideResult } from '../harness/rounds.
 import { Worker } from '../harness/worker.client.js';
 
 const SINK = new URL('../dispatch/sink.worker.js', import.meta.url);
-/** Rows of the ledger that one message of one batch is: batch, chunk, submission, message, report. */
+/** Rows of the store that one message of one batch is: batch, chunk, submission, message, report. */
 const ROWS = 5;
 const LANES = 10_000;
 
@@ -18,7 +18,7 @@ export interface GrowthExtent {
   readonly rounds: number;
 }
 
-/** S1: what a message costs, from the ledger over the wire to the ledger, as the ledger and its lanes grow. */
+/** S1: what a message costs, from the store over the wire to the store, as the store and its lanes grow. */
 export async function measureGrowth(
   book: ResultBook,
   name: string,
@@ -39,7 +39,7 @@ export async function measureGrowth(
     workers.push(worker);
     const source = await new DataSource(dataSourceOptions(place.url)).initialize();
     await source.query('SET synchronous_commit = off');
-    await fillLedger(source, 'postgres', { batches, recipients: 1, lanes, scheduled: lanes });
+    await fillStore(source, 'postgres', { batches, recipients: 1, lanes, scheduled: lanes });
     await source.destroy();
     return worker;
   };
@@ -75,7 +75,7 @@ export async function measureGrowth(
     book.figure({
       id: 'S1',
       database: name,
-      what: `two messages in each of ${spread.toLocaleString('en')} lanes ÷ all in one lane, same ledger`,
+      what: `two messages in each of ${spread.toLocaleString('en')} lanes ÷ all in one lane, same store`,
       value: ratio(grown, over),
       goal: ['<=', 1.3],
     });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { DataSource } from 'typeorm';
-import { fillLedger } from '../../test/support/filled-ledger.js';
+import { fillStore } from '../../test/support/filled-store.js';
 import { dataSourceOptions } from '../harness/data.source.js';
 import { makeDatabase } from '../harness/database.place.js';
 import { cpuMilliseconds } from '../harness/process.usage.js';
@@ -24,7 +24,7 @@ export async function measureIdle(
   });
   try {
     const source = await new DataSource(dataSourceOptions(place.url)).initialize();
-    await fillLedger(source, 'postgres', {
+    await fillStore(source, 'postgres', {
       batches: 1_000,
       recipients: 1,
       lanes,

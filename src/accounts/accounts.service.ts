@@ -32,7 +32,7 @@ export interface CredentialView {
   readonly lastUsedAt: Date | null;
 }
 
-/** What an operator does to accounts. Every write is one transaction that takes its turn with the ledger's. */
+/** What an operator does to accounts. Every write is one transaction that takes its turn with the store's. */
 @Injectable()
 export class AccountsService {
   constructor(

@@ -6,7 +6,7 @@ import { ApiError } from '../http/api-error.js';
 const RECIPIENTS_A_SEND = 1_000;
 
 /**
- * Bounds what waits for the ledger. While it is behind, more sends are refused: a client that is told
+ * Bounds what waits for the store. While it is behind, more sends are refused: a client that is told
  * to come again is better off than one whose message waits in a process that runs out of memory.
  */
 @Injectable()

@@ -10,7 +10,7 @@ export interface Tables {
 }
 
 /**
- * The data source of the gateway, its command line and TypeORM's own: the ledger's tables and the
+ * The data source of the gateway, its command line and TypeORM's own: the store's tables and the
  * gateway's in one database, so that they share transactions. Tables change by migrations alone.
  */
 export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSourceOptions {

@@ -12,7 +12,7 @@ export function groupAnswer({ id, name, size, createdAt }: ContactGroup): GroupA
   return { id, name, size, created_at: createdAt.toISOString() };
 }
 
-/** Somebody in a group, as the ledger has them. */
+/** Somebody in a group, as the store has them. */
 export type MemberAnswer = GroupMember;
 
 export function memberAnswer({ id, phone, bsuid, name }: GroupMember): MemberAnswer {

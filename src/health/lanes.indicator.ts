@@ -21,7 +21,7 @@ export class LanesIndicator {
   async check(key: string): Promise<HealthIndicatorResult> {
     const session = this.indicators.check(key);
     const lanes = await this.messaging.lanes().catch(() => undefined);
-    if (!lanes) return session.down('the ledger cannot be read');
+    if (!lanes) return session.down('the store cannot be read');
     const paused: Record<string, number> = {};
     let waiting = 0;
     let stuck = 0;

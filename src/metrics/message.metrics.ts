@@ -7,7 +7,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Metrics, type Reading } from './metrics.js';
 
-/** What becomes of messages: counted from their events, and read from the ledger. */
+/** What becomes of messages: counted from their events, and read from the store. */
 @Injectable()
 export class MessageMetrics implements OnModuleInit {
   constructor(

@@ -8,10 +8,10 @@ export interface Sql {
   run(sql: string, params?: readonly unknown[]): Promise<number>;
 }
 
-/** The part of `MessagingService` that takes turns with the ledger where the database needs it. */
+/** The part of `MessagingService` that takes turns with the store where the database needs it. */
 export type Transactions = Pick<MessagingService, 'transaction'>;
 
-/** The webhooks' way to the gateway's database: reads at once, every write through the ledger's turns. */
+/** The webhooks' way to the gateway's database: reads at once, every write through the store's turns. */
 export class WebhookDatabase {
   readonly dialect: BulkStatements;
 

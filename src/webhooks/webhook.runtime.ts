@@ -19,7 +19,7 @@ import { WebhookOutboxListener } from './webhook-outbox.listener.js';
 import { WebhookPurgeJob } from './webhook-purge.job.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/** Ties webhooks to the ledger: rows in its transactions, a wake after its commits, its start and stop. */
+/** Ties webhooks to the store: rows in its transactions, a wake after its commits, its start and stop. */
 @Injectable()
 export class WebhookRuntime
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { STATUS_RANK } from '../../libs/messaging/src/message/status.js';
 import type { BookEntry } from './processes/protocol.js';
 
-interface LedgerRow {
+interface StoreRow {
   readonly batch: string;
   readonly send_key: string;
   readonly phase: number;
@@ -14,15 +14,15 @@ interface LedgerRow {
   readonly reference: string | null;
 }
 
-/** What ledger and book say of each other. Every list but `unknown` has to be empty. */
+/** What store and book say of each other. Every list but `unknown` has to be empty. */
 export interface Findings {
-  /** Accepted sends the ledger does not know. */
+  /** Accepted sends the store does not know. */
   readonly forgotten: readonly string[];
   /** Keys of sends with more than one batch. */
   readonly repeatedBatches: readonly string[];
   /** Messages neither sent nor unknown. */
   readonly unfinished: readonly string[];
-  /** Messages the ledger calls sent and the book does not have. */
+  /** Messages the store calls sent and the book does not have. */
   readonly lost: readonly string[];
   /** Recipients the book has more than once. */
   readonly doubled: readonly string[];
@@ -38,19 +38,19 @@ export interface Findings {
 }
 
 export async function audit(
-  ledger: DataSource,
+  store: DataSource,
   book: readonly BookEntry[],
   accepted: ReadonlyMap<string, string>,
 ): Promise<Findings> {
-  const rows = (await ledger.query(
+  const rows = (await store.query(
     `SELECT b.id AS batch, b.idempotency_key AS send_key, b.phase, b.recipient_count,
        m.position, m.recipient, m.status, s.n, s.reference
      FROM messaging_batch b LEFT JOIN messaging_message m ON m.batch = b.id
      LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission`,
-  )) as LedgerRow[];
+  )) as StoreRow[];
   const intents = new Set(
     (
-      (await ledger.query('SELECT batch, n FROM messaging_submission')) as {
+      (await store.query('SELECT batch, n FROM messaging_submission')) as {
         batch: string;
         n: number;
       }[]
@@ -68,10 +68,10 @@ export async function audit(
     if (position !== null) known.rows++;
     begun.set(batch, known);
   }
-  const name = ({ batch, position }: LedgerRow) => `${batch}-${position}`;
+  const name = ({ batch, position }: StoreRow) => `${batch}-${position}`;
   const messages = rows.filter(({ position }) => position !== null);
-  const isSent = ({ status }: LedgerRow) => Number(status) === STATUS_RANK.sent;
-  const isUnknown = ({ status }: LedgerRow) => Number(status) === STATUS_RANK.unknown;
+  const isSent = ({ status }: StoreRow) => Number(status) === STATUS_RANK.sent;
+  const isUnknown = ({ status }: StoreRow) => Number(status) === STATUS_RANK.unknown;
   return {
     messages: messages.length,
     forgotten: [...accepted].filter(([key, id]) => !batches.get(key)?.has(id)).map(([key]) => key),

@@ -22,13 +22,13 @@ describeUnless(
   () => {
     let redis: PrivateRedis;
     let postgres: PrivatePostgres;
-    let ledger: DataSource;
+    let store: DataSource;
     let cluster: Cluster;
 
     beforeAll(async () => {
       redis = await PrivateRedis.start();
       postgres = await PrivatePostgres.start();
-      ledger = await new DataSource({ type: 'postgres', url: postgres.url }).initialize();
+      store = await new DataSource({ type: 'postgres', url: postgres.url }).initialize();
       cluster = await Cluster.start(
         {
           database: postgres.url,
@@ -37,12 +37,12 @@ describeUnless(
           replicas: REPLICAS,
           options: { concurrency: 1, rateLimit: RATE },
         },
-        ledger,
+        store,
       );
     });
     afterAll(async () => {
       await cluster?.stop();
-      await ledger?.destroy();
+      await store?.destroy();
       await postgres?.remove();
       await redis?.kill();
     });

@@ -46,22 +46,22 @@ export class Cluster {
     private readonly sources: CompiledSources,
     readonly upstream: Upstream,
     private readonly settings: ClusterSettings,
-    private readonly ledger: DataSource,
+    private readonly store: DataSource,
     readonly seed: Seed,
   ) {}
 
-  static async start(settings: ClusterSettings, ledger: DataSource): Promise<Cluster> {
+  static async start(settings: ClusterSettings, store: DataSource): Promise<Cluster> {
     const sources = await CompiledSources.make();
     const seed = new Seed();
     const script = sources.path('test/chaos/processes/upstream.process.js');
     const upstream = await Upstream.start(script, seedOf(seed.value, 'upstream'));
     await upstream.set({ honoursKeys: settings.honoursKeys });
-    const cluster = new Cluster(sources, upstream, settings, ledger, seed);
+    const cluster = new Cluster(sources, upstream, settings, store, seed);
     process.stdout.write(`chaos: ${cluster.replay}\n`);
     try {
       // The first one makes the tables; what an earlier cluster left in them is none of this one's.
       await cluster.#add();
-      for (const table of TABLES) await ledger.query(`DELETE FROM messaging_${table}`);
+      for (const table of TABLES) await store.query(`DELETE FROM messaging_${table}`);
       await Promise.all(Array.from({ length: settings.replicas - 1 }, () => cluster.#add()));
     } catch (error) {
       await cluster.stop();
@@ -177,7 +177,7 @@ export class Cluster {
     return undefined;
   }
 
-  /** Stops every replica as an operator would: what it still has to say is in the ledger then. */
+  /** Stops every replica as an operator would: what it still has to say is in the store then. */
   async shutDown(): Promise<void> {
     await Promise.all(this.apps.map((app) => app.end('SIGTERM')));
   }
@@ -189,14 +189,14 @@ export class Cluster {
 
   async idle(): Promise<boolean> {
     // The database itself may be what is being broken.
-    const [{ open } = { open: 1 }] = (await this.ledger
+    const [{ open } = { open: 1 }] = (await this.store
       .query(`SELECT count(*) AS open FROM messaging_batch WHERE phase < ${ENDED}`)
       .catch(() => [])) as { open: string | number }[];
     return Number(open) === 0;
   }
 
   async audit(): Promise<Findings> {
-    return audit(this.ledger, await this.upstream.book(), this.callers.accepted);
+    return audit(this.store, await this.upstream.book(), this.callers.accepted);
   }
 
   #add(): Promise<App> {

@@ -47,14 +47,14 @@ describeUnless(
         .findLastIndex((line) => call.test(line));
     }
 
-    it.each(['ledger', 'caller'])('(%s’s transaction)', (told) => {
+    it.each(['store', 'caller'])('(%s’s transaction)', (told) => {
       const written = lastBefore(told, /pwrite64\(\d+<[^>]*-wal>/);
       expect(written).toBeGreaterThan(-1);
       expect(lastBefore(told, /f(data)?sync\(\d+<[^>]*-wal>/)).toBeGreaterThan(written);
     });
 
     it('a log that is new is found there: its directory was synced', () => {
-      expect(lastBefore('ledger', new RegExp(`fsync\\(\\d+<${directory}>`))).toBeGreaterThan(-1);
+      expect(lastBefore('store', new RegExp(`fsync\\(\\d+<${directory}>`))).toBeGreaterThan(-1);
     });
   },
 );

@@ -11,7 +11,7 @@ const { messages, rounds } =
 
 const CONCURRENCY = 4;
 
-/** Kills processes of the app at every point of a message's journey; then book and ledger have to agree. */
+/** Kills processes of the app at every point of a message's journey; then book and store have to agree. */
 export function killPoints(kind: DatabaseKind, replicas: number): void {
   for (const honoursKeys of [true, false])
     describeEachDatabase(

@@ -23,17 +23,17 @@ export interface PrivateServers {
 
 const messages = process.env['CHAOS'] === 'full' ? 500 : 100;
 
-/** Takes the database away under the running app; then book and ledger have to agree. */
+/** Takes the database away under the running app; then book and store have to agree. */
 export function outages(servers: PrivateServers): void {
   const { type, missing } = servers;
   describeUnless(missing, `a database that goes away on ${type}`, () => {
     let server: PrivateServer;
-    let ledger: DataSource;
+    let store: DataSource;
     let cluster: Cluster;
 
     beforeAll(async () => {
       server = await servers.start();
-      ledger = await new DataSource({ type, url: server.url } as DataSourceOptions).initialize();
+      store = await new DataSource({ type, url: server.url } as DataSourceOptions).initialize();
     });
     beforeAll(async () => {
       cluster = await Cluster.start(
@@ -43,13 +43,13 @@ export function outages(servers: PrivateServers): void {
           replicas: 2,
           options: { rateLimit: { max: 10, per: 100 } },
         },
-        ledger,
+        store,
       );
     });
     beforeEach(() => cluster.begin());
     afterAll(async () => {
       await cluster?.stop();
-      await ledger?.destroy();
+      await store?.destroy();
       await server?.remove();
     });
 
@@ -80,7 +80,7 @@ export function outages(servers: PrivateServers): void {
 
     it('every connection cut again and again: nothing is lost, nothing is doubled', async () => {
       const before = cluster.callers.refused.length;
-      await strike(5, () => servers.cut(ledger));
+      await strike(5, () => servers.cut(store));
       expect(await findings()).toMatchObject(agreed);
       expect(cluster.callers.refused.slice(before)).toEqual([]);
     });

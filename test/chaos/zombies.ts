@@ -14,7 +14,7 @@ export function zombies(kind: DatabaseKind): void {
       afterEach(() => cluster.stop());
 
       async function freeze(point: Point, honoursKeys: boolean): Promise<{ unknown: number }> {
-        const ledger = await database.open();
+        const store = await database.open();
         cluster = await Cluster.start(
           {
             database: database.url,
@@ -22,7 +22,7 @@ export function zombies(kind: DatabaseKind): void {
             replicas: 2,
             options: { concurrency: 2, rateLimit: { max: 20, per: 100 } },
           },
-          ledger,
+          store,
         );
         cluster.begin();
         const burst = () => cluster.send(cluster.sends(30, ['a'], 1));

@@ -42,7 +42,7 @@ describe('a run of the tests', () => {
   // Nobody listens on port 1.
   const missing = [
     'skipped: broker of its own on redis — no redis-server',
-    'skipped: ledger on postgres — no server at 127.0.0.1:1',
+    'skipped: store on postgres — no server at 127.0.0.1:1',
   ];
   const env = { TEST_POSTGRES_URL: 'postgres://postgres@127.0.0.1:1/postgres' };
 

@@ -49,7 +49,7 @@ interface Place {
  * skipped and named at the end of the run; SQLite is always there.
  *
  * @example
- * describeEachDatabase('ledger', (db) => {
+ * describeEachDatabase('store', (db) => {
  *   let source: DataSource;
  *   beforeAll(async () => (source = await db.open({ entities: MESSAGING_ENTITIES })));
  * });

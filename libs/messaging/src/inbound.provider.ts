@@ -3,7 +3,7 @@ import { ConsentReplies } from './channels/consent-replies.js';
 import { consentWords } from './contacts/consent-words.js';
 import { InboundRecorder } from './contacts/inbound.recorder.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
-import { Ledger } from './ledger/ledger.js';
+import { MessageStore } from './store/message-store.js';
 import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
 import { InboundListeners } from './ports/inbound-listener.js';
@@ -13,7 +13,7 @@ import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-opti
 export const inboundProvider: FactoryProvider<InboundRecorder> = {
   provide: InboundRecorder,
   useFactory: (
-    { database }: Ledger,
+    { database }: MessageStore,
     facts: RecipientFactsReader,
     replies: ConsentReplies,
     listeners: InboundListeners,
@@ -31,7 +31,7 @@ export const inboundProvider: FactoryProvider<InboundRecorder> = {
       after: (received) => replies.reply(received),
     }),
   inject: [
-    Ledger,
+    MessageStore,
     RecipientFactsReader,
     ConsentReplies,
     InboundListeners,

@@ -11,7 +11,7 @@ it('the public names are these, and no others', () => {
   "CallbackCounts",
   "ContactsService",
   "DISPATCH_ENGINE",
-  "DatabaseGivenUpError",
+  "DatabaseShutdownTimeoutError",
   "FREQUENCY_CAP_MIGRATIONS",
   "GroupNotFoundError",
   "HttpTransport",

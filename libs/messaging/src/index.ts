@@ -1,27 +1,27 @@
 import 'reflect-metadata';
 
 export type { ListOptions, TenantOption } from './channels/channel.service.js';
-export { SmsService } from './channels/sms.service.js';
+export { SmsService } from './channels/sms/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
 export type { EntryMap, FieldName, TimeFormat } from './callbacks/callback-fields.js';
 export { type FieldMap, fieldMapParser } from './callbacks/field-map.parser.js';
 export { type InboundMap, inboundMapParser } from './callbacks/inbound-map.parser.js';
-export { InterfaceInboundParser } from './callbacks/interface-inbound.parser.js';
-export { InterfaceReportParser } from './callbacks/interface.parser.js';
+export { InterfaceInboundParser } from './providers/http/interface-inbound.parser.js';
+export { InterfaceReportParser } from './providers/http/interface.parser.js';
 export {
   africasTalkingInboundParser,
   africasTalkingParser,
-} from './callbacks/parsers/africas-talking.parser.js';
+} from './providers/africas-talking/africas-talking.parser.js';
 export {
   clickatellInboundParser,
   clickatellParser,
-} from './callbacks/parsers/clickatell.parser.js';
-export { infobipInboundParser, infobipParser } from './callbacks/parsers/infobip.parser.js';
-export { kannelInboundParser } from './callbacks/parsers/kannel-inbound.parser.js';
-export { plivoInboundParser, plivoParser } from './callbacks/parsers/plivo.parser.js';
-export { termiiInboundParser, termiiParser } from './callbacks/parsers/termii.parser.js';
-export { twilioInboundParser, twilioParser } from './callbacks/parsers/twilio.parser.js';
-export { vonageInboundParser, vonageParser } from './callbacks/parsers/vonage.parser.js';
+} from './providers/clickatell/clickatell.parser.js';
+export { infobipInboundParser, infobipParser } from './providers/infobip/infobip.parser.js';
+export { kannelInboundParser } from './providers/kannel/kannel-inbound.parser.js';
+export { plivoInboundParser, plivoParser } from './providers/plivo/plivo.parser.js';
+export { termiiInboundParser, termiiParser } from './providers/termii/termii.parser.js';
+export { twilioInboundParser, twilioParser } from './providers/twilio/twilio.parser.js';
+export { vonageInboundParser, vonageParser } from './providers/vonage/vonage.parser.js';
 export { StandardWebhooksVerifier } from './callbacks/standard-webhooks.verifier.js';
 export { type BasicAuthOptions, basicAuth } from './callbacks/verifiers/basic-auth.verifier.js';
 export {
@@ -32,7 +32,7 @@ export { ipRanges } from './callbacks/verifiers/ip-ranges.verifier.js';
 export {
   plivoSignature,
   type PlivoSignatureOptions,
-} from './callbacks/verifiers/plivo-signature.verifier.js';
+} from './providers/plivo/plivo-signature.verifier.js';
 export type { Secrets } from './callbacks/verifiers/secret.js';
 export { allOf, anyOf } from './callbacks/verifiers/several.verifier.js';
 export {
@@ -42,12 +42,12 @@ export {
 export {
   twilioSignature,
   type TwilioSignatureOptions,
-} from './callbacks/verifiers/twilio-signature.verifier.js';
+} from './providers/twilio/twilio-signature.verifier.js';
 export {
   vonageSignature,
   type VonageSignatureOptions,
-} from './callbacks/verifiers/vonage-signature.verifier.js';
-export { type WhatsAppReceipt, WhatsAppService } from './channels/whatsapp.service.js';
+} from './providers/vonage/vonage-signature.verifier.js';
+export { type WhatsAppReceipt, WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 export type { Receipt } from './channels/receipt.js';
 export type { SendOptions } from './channels/send-options.js';
 export type {
@@ -75,23 +75,23 @@ export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
-export { type BulkStatements, bulkStatementsOf } from './ledger/bulk-statements.js';
-export type { LaneHealth } from './ledger/lane-queues.js';
-export { MigrationLockedError } from './ledger/migrator.js';
+export { type BulkStatements, bulkStatementsOf } from './store/bulk-statements.js';
+export type { LaneHealth } from './store/lane-queues.js';
+export { MigrationLockedError } from './store/migrator.js';
 export type {
   CostEstimate,
   EstimateOptions,
   SmsEstimate,
   WhatsAppEstimate,
 } from './channels/estimates.js';
-export { FREQUENCY_CAP_MIGRATIONS } from './ledger/schema.js';
+export { FREQUENCY_CAP_MIGRATIONS } from './store/schema.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
 export type { DeliveryReport } from './message/delivery-report.js';
 export {
   AlreadySentError,
   BatchNotFoundError,
-  DatabaseGivenUpError,
+  DatabaseShutdownTimeoutError,
   type FieldError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,
@@ -234,11 +234,11 @@ export {
   type TraceContext,
   type TracedStep,
 } from './ports/tracing.js';
-export { http, HttpTransport } from './transports/http/http.transport.js';
-export type { HttpTransportOptions, TextFields } from './transports/http/http.options.js';
-export { KannelCallbackVerifier } from './transports/kannel/kannel-callback.verifier.js';
-export { KannelReportParser } from './transports/kannel/kannel-report.parser.js';
-export type { KannelOptions } from './transports/kannel/kannel.options.js';
-export { kannel, KannelTransport } from './transports/kannel/kannel.transport.js';
-export type { SimulatorOptions } from './transports/simulator/simulator.options.js';
-export { simulator, SimulatorTransport } from './transports/simulator/simulator.transport.js';
+export { http, HttpTransport } from './providers/http/http.transport.js';
+export type { HttpTransportOptions, TextFields } from './providers/http/http.options.js';
+export { KannelCallbackVerifier } from './providers/kannel/kannel-callback.verifier.js';
+export { KannelReportParser } from './providers/kannel/kannel-report.parser.js';
+export type { KannelOptions } from './providers/kannel/kannel.options.js';
+export { kannel, KannelTransport } from './providers/kannel/kannel.transport.js';
+export type { SimulatorOptions } from './providers/simulator/simulator.options.js';
+export { simulator, SimulatorTransport } from './providers/simulator/simulator.transport.js';

@@ -1,11 +1,16 @@
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CallbackCounts } from './callbacks/callback-counts.js';
-import { CallbackEndpoints } from './callbacks/callback-endpoints.js';
+import {
+  CallbackEndpoints,
+  DEFAULT_PARSERS,
+  type DefaultParsers,
+} from './callbacks/callback-endpoints.js';
 import { callbackVerifier } from './callbacks/callback-verifier.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
-import { InterfaceReportParser } from './callbacks/interface.parser.js';
+import { InterfaceInboundParser } from './providers/http/interface-inbound.parser.js';
+import { InterfaceReportParser } from './providers/http/interface.parser.js';
 import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from './ports/delivery-report-parser.js';
 import {
@@ -22,10 +27,18 @@ const CALLBACK_PROVIDERS: Provider[] = [
   CallbacksService,
   CallbackEndpoints,
   {
+    provide: DEFAULT_PARSERS,
+    useFactory: (clock: Clock): DefaultParsers => ({
+      reports: new InterfaceReportParser(clock),
+      inbound: new InterfaceInboundParser(clock),
+    }),
+    inject: [MESSAGING_CLOCK],
+  },
+  {
     provide: DELIVERY_REPORT_PARSER,
-    useFactory: ({ callbacks }: MessagingOptions, clock: Clock) =>
-      callbacks?.parser ?? new InterfaceReportParser(clock),
-    inject: [MESSAGING_OPTIONS, MESSAGING_CLOCK],
+    useFactory: ({ callbacks }: MessagingOptions, { reports }: DefaultParsers) =>
+      callbacks?.parser ?? reports,
+    inject: [MESSAGING_OPTIONS, DEFAULT_PARSERS],
   },
   {
     provide: CALLBACK_VERIFIER,

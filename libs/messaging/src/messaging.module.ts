@@ -5,21 +5,21 @@ import { EventEmitterModule } from '@nestjs/event-emitter';
 import type { DataSource } from 'typeorm';
 import { ConsentReplies } from './channels/consent-replies.js';
 import { Intake } from './channels/intake.js';
-import { SmsService } from './channels/sms.service.js';
-import { WhatsAppService } from './channels/whatsapp.service.js';
+import { SmsService } from './channels/sms/sms.service.js';
+import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { TracedIntake } from './channels/traced-intake.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { tracedTransport } from './dispatch/traced.transport.js';
 import { RequestSlots } from './dispatch/request-slots.js';
-import { StockBudget } from './dispatch/stock-budget.js';
+import { PrefetchBudget } from './dispatch/prefetch-budget.js';
 import { TransportRate } from './dispatch/transport-rate.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { inboundProvider } from './inbound.provider.js';
-import { Ledger } from './ledger/ledger.js';
-import { ReportRecorder } from './ledger/report.recorder.js';
+import { MessageStore } from './store/message-store.js';
+import { ReportRecorder } from './store/report.recorder.js';
 import { MessagingConfigError } from './message/errors.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { migrationsFor } from './messaging.schema.js';
@@ -41,7 +41,7 @@ import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import { rateOf } from './ports/rate-limit.js';
 import { StatusListeners } from './ports/status-listener.js';
 import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
-import { http } from './transports/http/http.transport.js';
+import { http } from './providers/http/http.transport.js';
 
 /**
  * Background messaging on the app's own TypeORM database.
@@ -57,15 +57,15 @@ import { http } from './transports/http/http.transport.js';
     {
       provide: Intake,
       useFactory: (
-        ledger: Ledger,
+        store: MessageStore,
         waker: LaneWaker,
         policy: PolicyPipeline,
         tracing: MessagingTracing | undefined,
       ) =>
         tracing
-          ? new TracedIntake(ledger, waker, policy, tracing)
-          : new Intake(ledger, waker, policy),
-      inject: [Ledger, LANE_WAKER, PolicyPipeline, MESSAGING_TRACING],
+          ? new TracedIntake(store, waker, policy, tracing)
+          : new Intake(store, waker, policy),
+      inject: [MessageStore, LANE_WAKER, PolicyPipeline, MESSAGING_TRACING],
     },
     { provide: MESSAGING_TRACING, useFactory: () => openTelemetryTracing() },
     ConsentReplies,
@@ -91,7 +91,7 @@ import { http } from './transports/http/http.transport.js';
       inject: [MESSAGING_OPTIONS, HttpService, MESSAGING_CLOCK],
     },
     {
-      provide: Ledger,
+      provide: MessageStore,
       useFactory: (
         dataSource: DataSource,
         options: MessagingOptions,
@@ -100,7 +100,7 @@ import { http } from './transports/http/http.transport.js';
         listeners: StatusListeners,
         tracing: MessagingTracing | undefined,
       ) =>
-        Ledger.open(
+        MessageStore.open(
           dataSource,
           { ...settingsOf(options), migrations: migrationsFor(options) },
           { clock, events, listeners, tracing },
@@ -116,8 +116,9 @@ import { http } from './transports/http/http.transport.js';
     },
     {
       provide: RecipientFactsReader,
-      useFactory: ({ database }: Ledger, clock: Clock) => new RecipientFactsReader(database, clock),
-      inject: [Ledger, MESSAGING_CLOCK],
+      useFactory: ({ database }: MessageStore, clock: Clock) =>
+        new RecipientFactsReader(database, clock),
+      inject: [MessageStore, MESSAGING_CLOCK],
     },
     {
       provide: PolicyPipeline,
@@ -125,13 +126,17 @@ import { http } from './transports/http/http.transport.js';
         new PolicyPipeline(() => registry.policies, facts, clock),
       inject: [PolicyRegistry, RecipientFactsReader, MESSAGING_CLOCK],
     },
-    { provide: ReportRecorder, useFactory: ({ reports }: Ledger) => reports, inject: [Ledger] },
+    {
+      provide: ReportRecorder,
+      useFactory: ({ reports }: MessageStore) => reports,
+      inject: [MessageStore],
+    },
     {
       provide: Dispatcher,
       useFactory: dispatcherOf,
       inject: [
         DISPATCH_ENGINE,
-        Ledger,
+        MessageStore,
         PolicyPipeline,
         MESSAGE_TRANSPORT,
         MESSAGING_CLOCK,
@@ -180,7 +185,7 @@ function engineOf(options: MessagingOptions): DispatchEngine {
 
 function dispatcherOf(
   engine: DispatchEngine,
-  { lanes, work, intents, outcomes }: Ledger,
+  { lanes, work, intents, outcomes }: MessageStore,
   policy: PolicyPipeline,
   transport: MessageTransport,
   clock: Clock,
@@ -201,7 +206,7 @@ function dispatcherOf(
       policy,
       transport: tracing ? tracedTransport(transport, tracing) : transport,
       transportRate,
-      stock: new StockBudget(),
+      stock: new PrefetchBudget(),
       slots: new RequestSlots(transport.capabilities.connections),
       clock,
       served: { at: -Infinity },

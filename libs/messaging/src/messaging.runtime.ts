@@ -16,7 +16,7 @@ import { MessagingJobs } from './jobs/messaging.jobs.js';
 import { purgeJob } from './jobs/purge.job.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { wakeJob } from './jobs/wake.job.js';
-import { Ledger } from './ledger/ledger.js';
+import { MessageStore } from './store/message-store.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
 import { settingsOf } from './messaging-settings.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
@@ -33,7 +33,7 @@ export class MessagingRuntime
   #jobs: MessagingJobs | undefined;
 
   constructor(
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
@@ -42,20 +42,20 @@ export class MessagingRuntime
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { ledger, transport } = this;
+    const { store, transport } = this;
     const origin = { transport: transport.name };
     transport.listen?.(
-      (reports) => ledger.reports.record(reports, origin),
+      (reports) => store.reports.record(reports, origin),
       (messages) => this.inbound.record(messages, origin),
     );
     if (this.options.dispatch === false) return;
-    const wake = wakeJob(ledger, this.dispatcher);
+    const wake = wakeJob(store, this.dispatcher);
     this.#jobs = new MessagingJobs(this.#registry(), [
       wake,
-      reconcileJob(ledger, transport),
+      reconcileJob(store, transport),
       inboundJob(this.inbound),
-      completeJob(ledger),
-      ...(ledger.retention.enabled ? [purgeJob(ledger)] : []),
+      completeJob(store),
+      ...(store.retention.enabled ? [purgeJob(store)] : []),
     ]);
     await this.dispatcher.start();
     this.#jobs.start();
@@ -65,7 +65,7 @@ export class MessagingRuntime
   async onModuleDestroy(): Promise<void> {
     const begun = performance.now();
     const { shutdownTimeout } = settingsOf(this.options);
-    this.ledger.database.hurry(shutdownTimeout);
+    this.store.database.hurry(shutdownTimeout);
     const until = begun + shutdownTimeout + AFTERWARDS;
     await Promise.all([
       this.#jobs && this.#within(until, this.#jobs.stop(), this.#jobs),
@@ -77,7 +77,7 @@ export class MessagingRuntime
 
   async onApplicationShutdown(): Promise<void> {
     await this.inbound.idle();
-    await this.ledger.close();
+    await this.store.close();
   }
 
   /** Leaves behind what does not end, and says what that is. */

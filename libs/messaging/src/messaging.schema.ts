@@ -1,12 +1,12 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/contacts.schema.js';
-import { FREQUENCY_CAP_MIGRATIONS, LEDGER_ENTITIES, LEDGER_MIGRATIONS } from './ledger/schema.js';
+import { FREQUENCY_CAP_MIGRATIONS, STORE_ENTITIES, STORE_MIGRATIONS } from './store/schema.js';
 import type { MessagingOptions } from './ports/messaging-options.js';
 
 /** Entities of the library's tables, for apps that read them through their own repositories. Never write through them. */
-export const MESSAGING_ENTITIES = [...LEDGER_ENTITIES, ...CONTACT_ENTITIES];
+export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
 
 /** Migrations of the library's tables, for apps that run their own (`migrate: false`). */
-export const MESSAGING_MIGRATIONS = [...LEDGER_MIGRATIONS, ...CONTACT_MIGRATIONS];
+export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];
 
 /** Those this app needs, in their order. */
 export function migrationsFor({ policy = {} }: MessagingOptions) {

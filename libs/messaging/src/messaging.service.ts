@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { LaneHealth } from './ledger/lane-queues.js';
-import { Ledger } from './ledger/ledger.js';
+import type { LaneHealth } from './store/lane-queues.js';
+import { MessageStore } from './store/message-store.js';
 import type { MessageClass } from './message/message.js';
 import type { TraceContext } from './ports/tracing.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
@@ -11,14 +11,14 @@ import { type EngineHealth, healthOf } from './ports/engine-health.js';
 @Injectable()
 export class MessagingService {
   constructor(
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
   ) {}
 
   /**
    * Runs `work` in a transaction of the app's data source, READ COMMITTED, again after a deadlock.
    * On SQLite TypeORM shares one connection among all flows, and of two concurrent
-   * `dataSource.transaction()` calls one joins the other; here they take turns, with the ledger, too.
+   * `dataSource.transaction()` calls one joins the other; here they take turns, with the store, too.
    *
    * @example
    * await messaging.transaction(async (manager) => {
@@ -27,27 +27,27 @@ export class MessagingService {
    * });
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.ledger.database.callerTransaction(work);
+    return this.store.database.callerTransaction(work);
   }
 
   /** How long the oldest due message of each class has waited, in milliseconds; 0: nothing is due. */
   queueAges(): Promise<Readonly<Record<MessageClass, number>>> {
-    return this.ledger.queues.ages();
+    return this.store.queues.ages();
   }
 
   /** Ends a lane's pause; within seconds somebody works on it. False: there is no such lane. */
   resumeLane(lane: string): Promise<boolean> {
-    return this.ledger.lanes.resume(lane);
+    return this.store.lanes.resume(lane);
   }
 
   /** The trace a batch was sent in; `undefined` where nobody recorded it, or retention erased it. */
   traceOf(batchId: string): Promise<TraceContext | undefined> {
-    return this.ledger.traces.of(batchId);
+    return this.store.traces.of(batchId);
   }
 
   /** Lanes that are paused or have due work. */
   lanes(): Promise<LaneHealth[]> {
-    return this.ledger.queues.health();
+    return this.store.queues.health();
   }
 
   /** Whether the engine's broker takes wakes; sends are accepted and leave even where it does not. Never throws. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { DiscoveryService, ModulesContainer } from '@nestjs/core';
-import { Ledger } from './ledger/ledger.js';
+import { MessageStore } from './store/message-store.js';
 import { MessagingConfigError } from './message/errors.js';
 import { policiesInOrder } from './policy/policy-order.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
@@ -15,7 +15,7 @@ export class PolicyRegistry implements OnModuleInit {
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(MessageStore) private readonly store: MessageStore,
   ) {}
 
   /** @throws MessagingConfigError at boot where the options name a policy there is not, or one is lost */
@@ -28,7 +28,7 @@ export class PolicyRegistry implements OnModuleInit {
     return (this.#policies ??= policiesInOrder(
       this.options.policy ?? {},
       this.#own(),
-      this.ledger.recentSends,
+      this.store.recentSends,
     ));
   }
 

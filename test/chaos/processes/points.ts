@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { mkdirSync } from 'node:fs';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
@@ -30,7 +30,7 @@ export class Points implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    const { acceptance, intents, outcomes } = this.modules.get(Ledger, { strict: false });
+    const { acceptance, intents, outcomes } = this.modules.get(MessageStore, { strict: false });
     const transport = this.modules.get<MessageTransport>(MESSAGE_TRANSPORT, { strict: false });
     around(acceptance, 'accept', acceptance.accept.bind(acceptance), undefined, () =>
       this.#pass('after-accept'),

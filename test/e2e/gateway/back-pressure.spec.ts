@@ -17,7 +17,7 @@ const STALL = {
   sqlite: ['BEGIN IMMEDIATE'],
 };
 
-describeEachDatabase('a gateway whose ledger does not answer', (database) => {
+describeEachDatabase('a gateway whose store does not answer', (database) => {
   const processes = new Processes();
   let gateway: ProbedGateway;
   let source: DataSource;

@@ -25,7 +25,7 @@ describeEachDatabase('a trace that begins in a customer’s app', (database) => 
 
   beforeAll(async () => {
     spans = RecordedSpans.register();
-    // The gateway's ledger and the customer's share a kind, not a database.
+    // The gateway's store and the customer's share a kind, not a database.
     gateway = await new TestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' }).start();
     const account = await gateway.account();
     token = account.apiToken;
@@ -66,7 +66,7 @@ describeEachDatabase('a trace that begins in a customer’s app', (database) => 
     return { id, traceId, root: spanId };
   }
 
-  it('goes through both ledgers, the carrier and the callback to the last report', async () => {
+  it('goes through both stores, the carrier and the callback to the last report', async () => {
     const { id, traceId, root } = await sent(RECIPIENT);
     // `callback` once for `sent`, which the report may overtake, and once for `delivered`.
     await eventually(async () => {

@@ -84,13 +84,13 @@ describeEachDatabase('a customer app and the gateway', (database) => {
       await app.close();
     });
 
-    it('a message sent by the customer becomes delivered in both ledgers, told once', async () => {
+    it('a message sent by the customer becomes delivered in both stores, told once', async () => {
       await boot();
       const sms = app.get(SmsService);
       const { id } = await sms.send({ from: 'ACME', to: '+234 801 234 5678', body: 'Hello' });
       await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 1 }));
 
-      // Listeners hear of a change after its commit, so the ledger may show it first.
+      // Listeners hear of a change after its commit, so the store may show it first.
       const told = () => heard.mock.calls.map(([change]) => change);
       await eventually(async () => expect(told().at(-1)?.status).toBe('delivered'));
       expect(told().at(-1)).toMatchObject({ batchId: id, status: 'delivered' });

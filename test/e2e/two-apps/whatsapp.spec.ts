@@ -123,7 +123,7 @@ describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) =
       expect((await whatsApp.message(outcome.providerId!)).status).toBe('read');
     });
 
-    // They write back: the window is open in both ledgers.
+    // They write back: the window is open in both stores.
     await eventually(async () => {
       expect(heard.mock.calls.map(([{ from, to, text }]) => ({ from, to, text }))).toEqual([
         { from: CUSTOMER, to: number, text: 'Hello' },

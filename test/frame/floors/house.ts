@@ -7,25 +7,25 @@ export const house: Record<string, string> = {
   [`${lib}/ports/clock.ts`]: `import { v7 } from 'uuid';
     import { status } from '../message/status.js';
     export const clock = [v7, status];`,
-  [`${lib}/ledger/batch.repository.ts`]: `import { createHash } from 'node:crypto';
+  [`${lib}/store/batch.repository.ts`]: `import { createHash } from 'node:crypto';
     import { DataSource } from 'typeorm';
     import { clock } from '../ports/clock.js';
     import { status } from '../message/status.js';
     export const batches = [createHash, DataSource, clock, status];`,
-  [`${lib}/contacts/contact.repository.ts`]: `import { batches } from '../ledger/batch.repository.js';
+  [`${lib}/contacts/contact.repository.ts`]: `import { batches } from '../store/batch.repository.js';
     export const contacts = [batches];`,
   [`${lib}/policy/opt-in.policy.ts`]: `import { contacts } from '../contacts/contact.repository.js';
     export const optIn = [contacts];`,
   [`${lib}/dispatch/drain.ts`]: `import { optIn } from '../policy/opt-in.policy.js';
-    import { batches } from '../ledger/batch.repository.js';
+    import { batches } from '../store/batch.repository.js';
     export const drain = [optIn, batches];`,
-  [`${lib}/transports/http/http.transport.ts`]: `export const http = 1;`,
+  [`${lib}/providers/http/http.transport.ts`]: `export const http = 1;`,
   [`${lib}/channels/receipt.ts`]: `export const receipt = 1;`,
   [`${lib}/channels/sms.service.ts`]: `import { receipt } from './receipt.js';
     export const sms = [receipt];`,
   [`${lib}/testing/index.ts`]: `import { optIn } from '../policy/opt-in.policy.js';
     export const contract = [optIn];`,
-  [`${lib}/messaging.service.ts`]: `import { batches } from './ledger/batch.repository.js';
+  [`${lib}/messaging.service.ts`]: `import { batches } from './store/batch.repository.js';
     export const service = [batches];`,
   [`${lib}/messaging.module.ts`]: `import { Module } from '@nestjs/common';
     import { drain } from './dispatch/drain.js';

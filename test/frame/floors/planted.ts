@@ -11,7 +11,7 @@ export const planted: [string, string, string, string][] = [
   ],
   [
     'an import of a type looks up',
-    `${lib}/ledger/b.ts`,
+    `${lib}/store/b.ts`,
     `import type { optIn } from '../policy/opt-in.policy.js';
     export type B = typeof optIn;`,
     dependencies,
@@ -24,7 +24,7 @@ export const planted: [string, string, string, string][] = [
   ],
   [
     'one room looks into the next',
-    `${lib}/channels/d.ts`,
+    `${lib}/callbacks/d.ts`,
     `export { drain } from '../dispatch/drain.js';`,
     dependencies,
   ],
@@ -41,8 +41,8 @@ export const planted: [string, string, string, string][] = [
     dependencies,
   ],
   [
-    'a transport hidden deeper looks sideways',
-    `${lib}/transports/kannel/g.ts`,
+    'a provider hidden deeper looks sideways',
+    `${lib}/providers/kannel/g.ts`,
     `export { sms } from '../../channels/sms.service.js';`,
     dependencies,
   ],
@@ -162,21 +162,21 @@ export const planted: [string, string, string, string][] = [
   ],
   [
     'two files import each other',
-    `${lib}/ledger/x.ts`,
+    `${lib}/store/x.ts`,
     `import { y } from './y.js';
     export const x = () => y;`,
     'import(no-cycle)',
   ],
   [
     'types import each other',
-    `${lib}/ledger/y.ts`,
+    `${lib}/store/y.ts`,
     `import type { x } from './x.js';
     export const y = (): typeof x | undefined => undefined;`,
     'import(no-cycle)',
   ],
   [
     'any is any',
-    `${lib}/ledger/z.ts`,
+    `${lib}/store/z.ts`,
     `export const z = (it: any): number => it.length;`,
     'typescript(no-explicit-any)',
   ],

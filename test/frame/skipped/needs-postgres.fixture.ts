@@ -3,7 +3,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { describeUnless } from '../../support/servers.js';
 
 describeEachDatabase(
-  'ledger',
+  'store',
   (db) => {
     it('answers', async () => {
       const source = await db.open();

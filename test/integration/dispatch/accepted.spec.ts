@@ -2,8 +2,8 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { StatusListeners } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { type Ready, slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
-import type { Outcome } from '../../../libs/messaging/src/ledger/outcome.js';
+import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
+import type { Outcome } from '../../../libs/messaging/src/store/outcome.js';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { somebodyWaits } from '../../support/lock-waits.js';
@@ -25,12 +25,12 @@ describeEachDatabase('an acceptance', (database) => {
   afterEach(() => fixture.clear());
 
   /** What a drain does up to where its requests start; a submission has `share` recipients at most. */
-  async function intend({ ledger }: DispatchApp, share = 1) {
-    const { fence } = (await ledger.lanes.acquire(LANE)) as Lease;
-    const planned = await ledger.work.plan(LANE, 100);
+  async function intend({ store }: DispatchApp, share = 1) {
+    const { fence } = (await store.lanes.acquire(LANE)) as Lease;
+    const planned = await store.work.plan(LANE, 100);
     const limits = { share: () => share, now: 0, wallNow: Date.now(), most: Infinity };
     const { intent, ready } = slice(planned, () => undefined, limits);
-    const live = await ledger.intents.record({
+    const live = await store.intents.record({
       lane: LANE,
       fence,
       transport: TRANSPORT,
@@ -52,8 +52,8 @@ describeEachDatabase('an acceptance', (database) => {
     intended: item,
   });
 
-  const reported = ({ ledger }: DispatchApp, batch: string) =>
-    ledger.reports.record(
+  const reported = ({ store }: DispatchApp, batch: string) =>
+    store.reports.record(
       [
         {
           submissionId: `${batch}-s0`,
@@ -80,7 +80,7 @@ describeEachDatabase('an acceptance', (database) => {
     const ids = [await app.send('a'), await app.send('b'), await app.send('c')];
     const { ready, fence } = await intend(app);
     const tell = () =>
-      Promise.all(ready.map((item) => app.ledger.outcomes.record(accepted(item, fence, named))));
+      Promise.all(ready.map((item) => app.store.outcomes.record(accepted(item, fence, named))));
     await Promise.all([tell(), tell()]);
     await tell();
     for (const id of ids) {
@@ -97,7 +97,7 @@ describeEachDatabase('an acceptance', (database) => {
       const { ready, fence } = await intend(app);
       await reported(app, early);
       await Promise.all(
-        ready.map((item) => app.ledger.outcomes.record(accepted(item, fence, named))),
+        ready.map((item) => app.store.outcomes.record(accepted(item, fence, named))),
       );
       expect(await app.sms.batch(early)).toMatchObject({
         status: 'completed',
@@ -107,7 +107,7 @@ describeEachDatabase('an acceptance', (database) => {
       expect(await storyOf(app, late)).toEqual([['sent', 1]]);
       for (const id of named ? [early, late] : [])
         expect(
-          await app.ledger.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+          await app.store.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
         ).toMatchObject({ id: `${id}-0` });
     },
   );
@@ -120,10 +120,10 @@ describeEachDatabase('an acceptance', (database) => {
       const { ready, fence } = await intend(app);
       const [first] = ready as [Ready, Ready];
       const { intended: _, messageIds: __, reference: ___, ...head } = accepted(first, fence);
-      await app.ledger.outcomes.record({ ...head, result: 'unknown', errorCode: 'outcome_lost' });
+      await app.store.outcomes.record({ ...head, result: 'unknown', errorCode: 'outcome_lost' });
       expect((await app.sms.batch(unknown)).counts).toEqual({ unknown: 1 });
       await Promise.all(
-        ready.map((item) => app.ledger.outcomes.record(accepted(item, fence, named))),
+        ready.map((item) => app.store.outcomes.record(accepted(item, fence, named))),
       );
       for (const id of [unknown, fresh])
         expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 1 } });
@@ -138,8 +138,8 @@ describeEachDatabase('an acceptance', (database) => {
       Outcome,
       Outcome,
     ];
-    await app.ledger.outcomes.record(bare);
-    await app.ledger.outcomes.record({ ...detailed, details: { cost: 1 } });
+    await app.store.outcomes.record(bare);
+    await app.store.outcomes.record({ ...detailed, details: { cost: 1 } });
     const rowsOf = async (id: string) =>
       (
         (await app.app.get(DataSource).query(
@@ -167,9 +167,9 @@ describeEachDatabase('an acceptance', (database) => {
       const { intended: __, reference: ___, ...head } = outcome;
       const doubt: Outcome = { ...head, result: 'unknown', errorCode: 'outcome_lost' };
       const told = when === 'before' ? [outcome, doubt] : [doubt, outcome];
-      await Promise.all(told.map((one) => app.ledger.outcomes.record(one)));
+      await Promise.all(told.map((one) => app.store.outcomes.record(one)));
       expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 2 } });
-      await app.ledger.reports.record(
+      await app.store.reports.record(
         to.map((recipient) => ({
           reference: `ref-${id}-s0`,
           messageId: null,
@@ -192,12 +192,12 @@ describeEachDatabase('an acceptance', (database) => {
     const { ready, fence } = await intend(app);
     expect(ready).toHaveLength(3);
     const [last, ...others] = ready as [Ready, ...Ready[]];
-    await Promise.all(others.map((item) => app.ledger.outcomes.record(accepted(item, fence))));
+    await Promise.all(others.map((item) => app.store.outcomes.record(accepted(item, fence))));
     expect(await app.sms.batch(id)).toMatchObject({
       status: 'sending',
       counts: { sending: 1, sent: 2 },
     });
-    await app.ledger.outcomes.record(accepted(last, fence));
+    await app.store.outcomes.record(accepted(last, fence));
     expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 3 } });
   });
 
@@ -208,7 +208,7 @@ describeEachDatabase('an acceptance', (database) => {
     const { ready, fence } = await intend(app, 100);
     await reported(app, id);
     const [{ messageIds: _, ...outcome }] = ready.map((item) => accepted(item, fence)) as [Outcome];
-    await app.ledger.outcomes.record(outcome);
+    await app.store.outcomes.record(outcome);
     expect(await app.sms.batch(id)).toMatchObject({
       status: 'completed',
       counts: { sent: 2, delivered: 1 },
@@ -218,12 +218,12 @@ describeEachDatabase('an acceptance', (database) => {
   it('nothing starts of a batch that was cancelled after it was planned; the others do', async () => {
     const app = await fixture.boot({ dispatch: false });
     const [kept, cancelled] = [await app.send('kept'), await app.send('cancelled')];
-    const { fence } = (await app.ledger.lanes.acquire(LANE)) as Lease;
-    const planned = await app.ledger.work.plan(LANE, 100);
+    const { fence } = (await app.store.lanes.acquire(LANE)) as Lease;
+    const planned = await app.store.work.plan(LANE, 100);
     await app.sms.cancel(cancelled);
     const limits = { share: () => 1, now: 0, wallNow: Date.now(), most: Infinity };
     const { intent } = slice(planned, () => undefined, limits);
-    const live = await app.ledger.intents.record({
+    const live = await app.store.intents.record({
       lane: LANE,
       fence,
       transport: TRANSPORT,
@@ -258,7 +258,7 @@ describeEachDatabase('an acceptance', (database) => {
       const { ready, fence } = await intend(processes[0]);
       const parts = ready as [Ready, Ready];
       await Promise.all(
-        processes.map(({ ledger }, n) => ledger.outcomes.record(accepted(parts[n]!, fence))),
+        processes.map(({ store }, n) => store.outcomes.record(accepted(parts[n]!, fence))),
       );
       expect(await sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 2 } });
     });
@@ -274,7 +274,7 @@ describeEachDatabase('an acceptance', (database) => {
       await report.query(
         `UPDATE messaging_message SET status = ${STATUS_RANK.delivered}, sequence = 1 WHERE batch = '${id}'`,
       );
-      const recorded = app.ledger.outcomes.record(accepted(ready[0] as Ready, fence));
+      const recorded = app.store.outcomes.record(accepted(ready[0] as Ready, fence));
       await somebodyWaits(database.kind, elsewhere);
       await report.commitTransaction();
       await report.release();
@@ -284,7 +284,7 @@ describeEachDatabase('an acceptance', (database) => {
         counts: { delivered: 1 },
       });
       expect(
-        await app.ledger.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+        await app.store.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
       ).toMatchObject({ id: `${id}-0` });
     });
 });

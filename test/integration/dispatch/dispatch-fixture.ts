@@ -16,7 +16,7 @@ import {
   type TransportCapabilities,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';
 
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
@@ -57,7 +57,7 @@ export interface DispatchApp {
   readonly app: TestingModule;
   readonly sms: SmsService;
   readonly messaging: MessagingService;
-  readonly ledger: Ledger;
+  readonly store: MessageStore;
   readonly transport: ScriptedTransport;
   /** Sends one text to one number. */
   send(text: string, options?: Parameters<SmsService['send']>[1]): Promise<string>;
@@ -100,13 +100,13 @@ export class DispatchFixture {
       sms,
       transport,
       messaging: app.get(MessagingService),
-      ledger: app.get(Ledger, { strict: false }),
+      store: app.get(MessageStore, { strict: false }),
       send: async (text, sendOptions = {}) =>
         (await sms.send({ from: 'ACME', to: '2348012345678', body: text }, sendOptions)).id,
     };
   }
 
-  /** Closes every app and empties the ledger. */
+  /** Closes every app and empties the store. */
   async clear(): Promise<void> {
     await Promise.all(this.#apps.splice(0).map((app) => app.close()));
     const source = await this.database.open();

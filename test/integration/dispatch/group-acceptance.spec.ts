@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { NewBatch } from '../../../libs/messaging/src/ledger/new-batch.js';
+import type { NewBatch } from '../../../libs/messaging/src/store/new-batch.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture } from './dispatch-fixture.js';
@@ -28,7 +28,7 @@ describeEachDatabase('sends that come together', (database) => {
   });
 
   it('whose commit was not told of, twice: each is stored once, and resolves', async () => {
-    const { ledger, sms, send } = await fixture.boot({ dispatch: false });
+    const { store, sms, send } = await fixture.boot({ dispatch: false });
     let losses = 2;
     const losing =
       <A extends unknown[], R>(work: (...of: A) => Promise<R>) =>
@@ -38,7 +38,7 @@ describeEachDatabase('sends that come together', (database) => {
           throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
         return done;
       };
-    const { database } = ledger;
+    const { database } = store;
     Object.assign(database.standalone, { all: losing(database.standalone.all) });
     database.transaction = losing(
       database.transaction.bind(database),
@@ -52,7 +52,7 @@ describeEachDatabase('sends that come together', (database) => {
   it.each([false, true])(
     'of which the database refuses one: that one fails alone, keyed: %s',
     async (keyed) => {
-      const { ledger, sms } = await fixture.boot({ dispatch: false });
+      const { store, sms } = await fixture.boot({ dispatch: false });
       const batches = Array.from({ length: 40 }, (_, n): NewBatch => ({
         id: `019f0000-0000-7000-8000-${String(n).padStart(12, '0')}`,
         tenant: '',
@@ -73,7 +73,7 @@ describeEachDatabase('sends that come together', (database) => {
         fingerprint: keyed ? 'same' : null,
       }));
       const results = await Promise.allSettled(
-        batches.map((batch) => ledger.acceptance.accept(batch)),
+        batches.map((batch) => store.acceptance.accept(batch)),
       );
       expect(results.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([23]);
       const { data } = await sms.batches({ limit: 100 });
@@ -84,7 +84,7 @@ describeEachDatabase('sends that come together', (database) => {
   it.each([false, true])(
     'keep what is their own, however much they share; keyed: %s',
     async (keyed) => {
-      const { ledger } = await fixture.boot({ dispatch: false });
+      const { store } = await fixture.boot({ dispatch: false });
       const at = Date.now();
       const plain = {
         tenant: 'acme',
@@ -120,13 +120,13 @@ describeEachDatabase('sends that come together', (database) => {
         idempotencyKey: keyed ? `key-${n}` : null,
         fingerprint: keyed ? `print-${n}` : null,
       }));
-      await Promise.all(made.map((batch) => ledger.acceptance.accept(batch)));
-      const rows = await ledger.database.all<Record<string, unknown>>(
+      await Promise.all(made.map((batch) => store.acceptance.accept(batch)));
+      const rows = await store.database.all<Record<string, unknown>>(
         `SELECT id, tenant, lane, class, sender, content, delivery_report, parts, recipient_count,
           created_at, send_at, available_at, valid_until, idempotency_key, fingerprint
           FROM messaging_batch ORDER BY id`,
       );
-      const chunks = await ledger.database.all<{ batch: string; n: number; recipients: string }>(
+      const chunks = await store.database.all<{ batch: string; n: number; recipients: string }>(
         'SELECT batch, n, recipients FROM messaging_batch_chunk ORDER BY batch, n',
       );
       const number = (value: unknown) => (value === null ? null : Number(value));

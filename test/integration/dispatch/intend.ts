@@ -1,19 +1,19 @@
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
-import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
+import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 
 export const LANE = ':sms';
 export const TRANSPORT = 'scripted';
 
 /** What a drain does up to where its requests start; `meanwhile` once it is planned. */
-export async function intend(ledger: Ledger, meanwhile?: () => Promise<unknown>) {
-  const lease = (await ledger.lanes.acquire(LANE)) as Lease;
-  const planned = await ledger.work.plan(LANE, 100);
+export async function intend(store: MessageStore, meanwhile?: () => Promise<unknown>) {
+  const lease = (await store.lanes.acquire(LANE)) as Lease;
+  const planned = await store.work.plan(LANE, 100);
   await meanwhile?.();
   const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
   const { intent, ready } = slice(planned, () => undefined, limits);
   const { fence } = lease;
-  const live = await ledger.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
+  const live = await store.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
   const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
     batch,
     n,

@@ -7,7 +7,7 @@ import {
   UncertainFailure,
 } from '@dundun/messaging';
 import fc from 'fast-check';
-import { IntentRecorder } from '../../../libs/messaging/src/ledger/intent.recorder.js';
+import { IntentRecorder } from '../../../libs/messaging/src/store/intent.recorder.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
@@ -73,7 +73,7 @@ describeEachDatabase('whatever the provider answers and whenever a caller cancel
 
   /** The commit of one of the next intents is made, and its answer lost. */
   const loseCommit = (after: number) => {
-    const { intents } = app.ledger;
+    const { intents } = app.store;
     const { record } = IntentRecorder.prototype;
     let calls = 0;
     intents.record = async (intent) => {
@@ -97,7 +97,7 @@ describeEachDatabase('whatever the provider answers and whenever a caller cancel
     return { id, to };
   };
 
-  it('every message ends, none reaches its recipient twice, and the ledger says what the book says', async () => {
+  it('every message ends, none reaches its recipient twice, and the store says what the book says', async () => {
     const sent = fc.record({
       size: fc.integer({ min: 1, max: 7 }),
       high: fc.boolean(),

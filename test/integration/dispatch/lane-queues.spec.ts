@@ -11,8 +11,8 @@ describeEachDatabase('lanes with work', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  const due = async ({ ledger }: DispatchApp, horizon = 0) =>
-    (await ledger.queues.due(horizon)).map(({ lane }) => lane).sort();
+  const due = async ({ store }: DispatchApp, horizon = 0) =>
+    (await store.queues.due(horizon)).map(({ lane }) => lane).sort();
 
   it('are found one by one, whatever else waits in them and in which class', async () => {
     const app = await fixture.boot({ dispatch: false });
@@ -33,10 +33,10 @@ describeEachDatabase('lanes with work', (database) => {
   it('are left alone while somebody holds them, or while they rest', async () => {
     const app = await fixture.boot({ dispatch: false });
     for (const tenant of ['held', 'paused', 'free']) await app.send('x', { tenant });
-    await app.ledger.lanes.acquire('held:sms');
-    const paused = await app.ledger.lanes.acquire('paused:sms');
-    await app.ledger.lanes.pause('paused:sms', paused!.fence, HOUR, 'unauthorized: x');
-    await app.ledger.lanes.release('paused:sms', paused!.fence, null, false);
+    await app.store.lanes.acquire('held:sms');
+    const paused = await app.store.lanes.acquire('paused:sms');
+    await app.store.lanes.pause('paused:sms', paused!.fence, HOUR, 'unauthorized: x');
+    await app.store.lanes.release('paused:sms', paused!.fence, null, false);
     expect(await due(app)).toEqual(['free:sms']);
     expect(await app.messaging.lanes()).toMatchObject([
       { lane: 'free:sms', held: false, pauseReason: null },

@@ -172,8 +172,8 @@ describeEachDatabase('a lane', (database) => {
 
   it('a password passes a campaign that is on its way', async () => {
     const transport = new ScriptedTransport({ maxRecipients: 10, idempotencyWindow: 3_600_000 });
-    const { sms, send, ledger } = await fixture.boot({ concurrency: 1 }, transport);
-    const intents = jest.spyOn(ledger.intents, 'record');
+    const { sms, send, store } = await fixture.boot({ concurrency: 1 }, transport);
+    const intents = jest.spyOn(store.intents, 'record');
     const begun = new Gate();
     const accepted = new Gate();
     transport.script = async () => {

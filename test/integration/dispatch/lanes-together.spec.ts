@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
-import type { PlannedBatch } from '../../../libs/messaging/src/ledger/planned-batch.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/intent.recorder.js';
+import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
+import type { PlannedBatch } from '../../../libs/messaging/src/store/planned-batch.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture } from './dispatch-fixture.js';
@@ -33,9 +33,9 @@ function describeTogether(database: TestDatabase): void {
     const app = await fixture.boot({ dispatch: false });
     const next = await fixture.boot({ dispatch: false });
     const leases = await takeAll(app);
-    await app.ledger.lanes.release(laneOf(ODD), (leases.get(ODD) as Lease).fence, null, true);
-    expect(await next.ledger.lanes.acquire(laneOf(ODD))).toBeDefined();
-    const results = await intendAll(app.ledger, leases);
+    await app.store.lanes.release(laneOf(ODD), (leases.get(ODD) as Lease).fence, null, true);
+    expect(await next.store.lanes.acquire(laneOf(ODD))).toBeDefined();
+    const results = await intendAll(app.store, leases);
     expect(results.get(ODD)).toMatchObject({
       status: 'rejected',
       reason: expect.any(LaneLostError),
@@ -55,7 +55,7 @@ function describeTogether(database: TestDatabase): void {
       `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport, first_sent_at)
        SELECT id, 0, 0, 0, 1, 1, 'other', 0 FROM messaging_batch WHERE tenant = '${ODD}'`,
     );
-    const results = await intendAll(app.ledger, leases);
+    const results = await intendAll(app.store, leases);
     expect(results.get(ODD)?.status).toBe('rejected');
     for (const tenant of OTHERS) expect(results.get(tenant)?.status).toBe('fulfilled');
     expect((await statuses(app))[ODD]).toBe(0);
@@ -65,7 +65,7 @@ function describeTogether(database: TestDatabase): void {
     const app = await fixture.boot({ dispatch: false });
     const leases = await takeAll(app);
     const planned = await Promise.all(
-      TENANTS.map((tenant) => app.ledger.work.plan(laneOf(tenant), 10)),
+      TENANTS.map((tenant) => app.store.work.plan(laneOf(tenant), 10)),
     );
     const odd = planned[TENANTS.indexOf(ODD)]?.[0]?.id as string;
     await app.sms.cancel(odd, { tenant: ODD });
@@ -74,7 +74,7 @@ function describeTogether(database: TestDatabase): void {
       TENANTS.map((tenant, n) => {
         const { lane, fence } = leases.get(tenant) as Lease;
         const { intent } = slice(planned[n] ?? [], () => undefined, limits);
-        return app.ledger.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
+        return app.store.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
       }),
     );
     expect(live.map(({ size }) => size)).toEqual(TENANTS.map((t) => (t === ODD ? 0 : 1)));
@@ -89,17 +89,17 @@ function describeTogether(database: TestDatabase): void {
     for (let round = 0; round < 10; round++) {
       const order = round % 2 === 0 ? TENANTS : TENANTS.toReversed();
       const [first, second] = await Promise.all([
-        Promise.all(TENANTS.map((tenant) => one.ledger.lanes.acquire(laneOf(tenant)))),
-        Promise.all(order.map((tenant) => two.ledger.lanes.acquire(laneOf(tenant)))),
+        Promise.all(TENANTS.map((tenant) => one.store.lanes.acquire(laneOf(tenant)))),
+        Promise.all(order.map((tenant) => two.store.lanes.acquire(laneOf(tenant)))),
       ]);
       const lanes = [...first, ...second].flatMap((lease) => (lease ? [lease.lane] : []));
       expect(lanes.toSorted()).toEqual(TENANTS.map(laneOf));
       await Promise.all([
         ...first.map(
-          (lease) => lease && one.ledger.lanes.release(lease.lane, lease.fence, null, false),
+          (lease) => lease && one.store.lanes.release(lease.lane, lease.fence, null, false),
         ),
         ...second.map(
-          (lease) => lease && two.ledger.lanes.release(lease.lane, lease.fence, null, false),
+          (lease) => lease && two.store.lanes.release(lease.lane, lease.fence, null, false),
         ),
       ]);
     }
@@ -121,7 +121,7 @@ function describeTogether(database: TestDatabase): void {
     const engine = new HandEngine();
     const app = await fixture.boot({}, undefined, engine);
     await Promise.all(TENANTS.map((tenant) => app.send(`${tenant} x`, { tenant })));
-    loseAnswer(app.ledger.database);
+    loseAnswer(app.store.database);
     expect((await engine.drainAll()).filter(({ status }) => status === 'rejected')).not.toEqual([]);
     expect(app.transport.started.length).toBeLessThan(TENANTS.length);
     for (const { status } of await engine.drainAll()) expect(status).toBe('fulfilled');
@@ -145,18 +145,18 @@ describeEachDatabase(
     it('makes nobody wait for their lane but who wants that one', async () => {
       const app = await fixture.boot({ dispatch: false });
       for (const lease of (await takeAll(app)).values())
-        await app.ledger.lanes.release(lease.lane, lease.fence, null, false);
+        await app.store.lanes.release(lease.lane, lease.fence, null, false);
       const unlock = await lockRow(
         app,
         `SELECT 1 FROM messaging_lane WHERE lane_key = '${laneOf(ODD)}' FOR UPDATE`,
       );
       let waited = false;
-      const waiting = app.ledger.lanes.acquire(laneOf(ODD)).then((lease) => {
+      const waiting = app.store.lanes.acquire(laneOf(ODD)).then((lease) => {
         waited = true;
         return lease;
       });
       const leases = await Promise.all(
-        OTHERS.map((tenant) => app.ledger.lanes.acquire(laneOf(tenant))),
+        OTHERS.map((tenant) => app.store.lanes.acquire(laneOf(tenant))),
       );
       expect(leases.every(Boolean)).toBe(true);
       expect(waited).toBe(false);
@@ -167,14 +167,14 @@ describeEachDatabase(
     it('holds back the whole slice of its lane, and no other lane', async () => {
       const app = await fixture.boot({ dispatch: false });
       const leases = await takeAll(app);
-      const [{ id: first }] = (await app.ledger.work.plan(laneOf(ODD), 1)) as [PlannedBatch];
+      const [{ id: first }] = (await app.store.work.plan(laneOf(ODD), 1)) as [PlannedBatch];
       await app.send('second', { tenant: ODD });
       const unlock = await lockRow(
         app,
         `SELECT 1 FROM messaging_batch WHERE id = '${first}' FOR UPDATE`,
       );
-      const waiting = intendOne(app.ledger, leases.get(ODD) as Lease);
-      await Promise.all(OTHERS.map((tenant) => intendOne(app.ledger, leases.get(tenant) as Lease)));
+      const waiting = intendOne(app.store, leases.get(ODD) as Lease);
+      await Promise.all(OTHERS.map((tenant) => intendOne(app.store, leases.get(tenant) as Lease)));
       expect(await statuses(app)).toEqual({
         ...Object.fromEntries(OTHERS.map((tenant) => [tenant, 1])),
         [ODD]: 0,

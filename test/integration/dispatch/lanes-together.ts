@@ -1,12 +1,12 @@
 import type { DispatchEngine } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
+import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import type {
-  LedgerDatabase,
+  StoreDatabase,
   Transaction,
-} from '../../../libs/messaging/src/ledger/ledger-database.js';
-import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+} from '../../../libs/messaging/src/store/store-database.js';
+import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { Drain } from '../../../libs/messaging/src/ports/dispatch-engine.js';
 import { type DispatchApp, Gate } from './dispatch-fixture.js';
 import { TRANSPORT } from './intend.js';
@@ -18,23 +18,23 @@ export const laneOf = (tenant: string) => `${tenant}:sms`;
 
 /** One message in each lane, all lanes taken and planned, nothing written down yet. */
 export async function takeAll(app: DispatchApp) {
-  const { ledger } = app;
+  const { store } = app;
   await Promise.all(TENANTS.map((tenant) => app.send('x', { tenant })));
-  const leases = await Promise.all(TENANTS.map((tenant) => ledger.lanes.acquire(laneOf(tenant))));
+  const leases = await Promise.all(TENANTS.map((tenant) => store.lanes.acquire(laneOf(tenant))));
   return new Map(TENANTS.map((tenant, n) => [tenant, leases[n] as Lease]));
 }
 
-export async function intendOne(ledger: Ledger, { lane, fence }: Lease) {
-  const planned = await ledger.work.plan(lane, 10);
+export async function intendOne(store: MessageStore, { lane, fence }: Lease) {
+  const planned = await store.work.plan(lane, 10);
   const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
   const { intent } = slice(planned, () => undefined, limits);
-  return ledger.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
+  return store.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
 }
 
 /** What each lane's intent came to, all asked for at once. */
-export async function intendAll(ledger: Ledger, leases: ReadonlyMap<string, Lease>) {
+export async function intendAll(store: MessageStore, leases: ReadonlyMap<string, Lease>) {
   const results = await Promise.allSettled(
-    TENANTS.map((tenant) => intendOne(ledger, leases.get(tenant) as Lease)),
+    TENANTS.map((tenant) => intendOne(store, leases.get(tenant) as Lease)),
   );
   return new Map(TENANTS.map((tenant, n) => [tenant, results[n] as (typeof results)[number]]));
 }
@@ -83,7 +83,7 @@ export class HandEngine implements DispatchEngine {
 }
 
 /** The next intent is committed, and its connection breaks before anybody is told. */
-export function loseAnswer(database: LedgerDatabase): void {
+export function loseAnswer(database: StoreDatabase): void {
   let armed = true;
   const lose = (sql: string) => {
     if (!armed || !sql.includes('INSERT INTO messaging_submission')) return false;

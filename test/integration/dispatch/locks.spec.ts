@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { IdempotencyKeyInUseError, MESSAGING_MIGRATIONS } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { migrate } from '../../../libs/messaging/src/ledger/migrator.js';
+import { migrate } from '../../../libs/messaging/src/store/migrator.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate } from './dispatch-fixture.js';
@@ -24,25 +24,25 @@ describeEachDatabase(
       const frozen = await fixture.boot({ dispatch: false, lease });
       const next = await fixture.boot({ dispatch: false, lease });
       await frozen.send('x');
-      const { fence } = (await intend(frozen.ledger)).lease;
+      const { fence } = (await intend(frozen.store)).lease;
       const reached = new Gate();
       const woken = new Gate();
-      const stuck = frozen.ledger.database
+      const stuck = frozen.store.database
         .transaction(async (tx) => {
-          await frozen.ledger.lanes.renewWithin(tx, LANE, fence);
+          await frozen.store.lanes.renewWithin(tx, LANE, fence);
           reached.open();
           await woken.opened;
-          return frozen.ledger.lanes.renewWithin(tx, LANE, fence);
+          return frozen.store.lanes.renewWithin(tx, LANE, fence);
         })
         .catch((error: unknown) => error);
       await reached.opened;
       await eventually(async () =>
-        expect(await next.ledger.lanes.acquire(LANE)).toMatchObject({ fence: fence + 1 }),
+        expect(await next.store.lanes.acquire(LANE)).toMatchObject({ fence: fence + 1 }),
       );
       woken.open();
       expect(await stuck).toBeInstanceOf(Error);
       // Its connection is gone, and the next one serves.
-      expect(await frozen.ledger.lanes.renew(LANE, fence)).toBe(false);
+      expect(await frozen.store.lanes.renew(LANE, fence)).toBe(false);
     });
 
     it('on a key hold up its own sends, and those for a moment: they are told to try again', async () => {
@@ -109,19 +109,19 @@ describeEachDatabase(
 describeEachDatabase(
   'a connection of the app’s pool',
   (database) => {
-    it('has the app’s own limits again after the ledger used it', async () => {
+    it('has the app’s own limits again after the store used it', async () => {
       const fixture = new DispatchFixture(database);
-      const { app, ledger, sms } = await fixture.boot({ dispatch: false, lease: '7s' });
+      const { app, store, sms } = await fixture.boot({ dispatch: false, lease: '7s' });
       const source = app.get(DataSource);
       const limits = () =>
         source.query(
           'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks, @@GLOBAL.wait_timeout AS idle_before, @@GLOBAL.innodb_lock_wait_timeout AS locks_before',
         ) as Promise<Record<string, number>[]>;
       await sms.send(message('keyed'), { idempotencyKey: 'k' });
-      await ledger.database
+      await store.database
         .impatiently(1_000, () => Promise.reject(new Error('rolled back')))
         .catch(() => undefined);
-      const within = await ledger.database.impatiently(2_000, (tx) =>
+      const within = await store.database.impatiently(2_000, (tx) =>
         tx.all<Record<string, number>>(
           'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks',
         ),

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/intent.recorder.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
 import { intend, LANE } from './intend.js';
@@ -28,12 +28,12 @@ describeEachDatabase('what is about to start', (database) => {
   it('leaves the same rows whether or not every message is alone in its batch', async () => {
     const app = await fixture.boot({ dispatch: false });
     const alone = [await app.send('first'), await app.send('second')];
-    const { heads, lease } = await intend(app.ledger);
+    const { heads, lease } = await intend(app.store);
     expect(heads.map(({ batch }) => batch)).toEqual(alone);
-    await app.ledger.lanes.release(lease.lane, lease.fence, null, true);
+    await app.store.lanes.release(lease.lane, lease.fence, null, true);
     const beside = await app.send('beside');
     await app.sms.send({ from: 'ACME', to: [TO, '2348012345679'], body: 'two' });
-    expect((await intend(app.ledger)).heads).toHaveLength(2);
+    expect((await intend(app.store)).heads).toHaveLength(2);
     const [first, second, third] = await Promise.all(
       [...alone, beside].map((id) => rowsOf(app, id)),
     );
@@ -45,7 +45,7 @@ describeEachDatabase('what is about to start', (database) => {
   it('is nothing of a batch that was put off after it was planned', async () => {
     const app = await fixture.boot({ dispatch: false });
     const [kept, later] = [await app.send('kept'), await app.send('later')];
-    const { heads, live } = await intend(app.ledger, () =>
+    const { heads, live } = await intend(app.store, () =>
       app.sms.reschedule(later, new Date(Date.now() + 3_600_000)),
     );
     expect(heads.map(({ batch }) => batch)).toEqual([kept, later]);
@@ -58,7 +58,7 @@ describeEachDatabase('what is about to start', (database) => {
   it('is nothing of a lane that somebody else has taken', async () => {
     const app = await fixture.boot({ dispatch: false });
     const id = await app.send('ours no more');
-    const lost = intend(app.ledger, () =>
+    const lost = intend(app.store, () =>
       app.app
         .get(DataSource)
         .query(`UPDATE messaging_lane SET fence = fence + 1 WHERE lane_key = '${LANE}'`),

@@ -35,10 +35,10 @@ describeEachDatabase('an answer that was lost', (database) => {
     'of the intent’s commit, %s: what never started goes out, once',
     async (_, idempotencyWindow) => {
       const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
-      const { send, sms, ledger } = await fixture.boot({}, transport);
-      const record = ledger.intents.record.bind(ledger.intents);
+      const { send, sms, store } = await fixture.boot({}, transport);
+      const record = store.intents.record.bind(store.intents);
       let losses = 2;
-      ledger.intents.record = async (intent) => {
+      store.intents.record = async (intent) => {
         const live = await record(intent);
         if (intent.submissions.length > 0 && losses-- > 0)
           throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
@@ -55,7 +55,7 @@ describeEachDatabase('an answer that was lost', (database) => {
   it.each(['acquire', 'release'] as const)(
     'to a lane’s %s leaves nothing waiting for the lease to expire',
     async (step) => {
-      const { app, send, transport, ledger } = await fixture.boot({ lease: '10m' });
+      const { app, send, transport, store } = await fixture.boot({ lease: '10m' });
       await send('first');
       await eventually(async () => expect(transport.texts).toEqual(['first']));
       // Who has the lane still takes what comes along, and asks for it no more.
@@ -64,7 +64,7 @@ describeEachDatabase('an answer that was lost', (database) => {
           { owner: null },
         ]),
       );
-      const { lanes } = ledger;
+      const { lanes } = store;
       const lost = new Gate();
       const lose = (answer: unknown) => {
         Object.assign(lanes, { [step]: done });

@@ -14,14 +14,14 @@ describeEachDatabase('batches put aside', (database) => {
 
   /** @param back when it comes back, milliseconds from now */
   const putAside = (app: DispatchApp, id: string, back: number) =>
-    app.ledger.database.transaction((tx) =>
+    app.store.database.transaction((tx) =>
       tx.run('UPDATE messaging_batch SET parked_until = ? WHERE id = ?', [
         Math.round((Date.now() + back) * 1_000),
         id,
       ]),
     );
   const planned = async (app: DispatchApp, limit = 100) =>
-    (await app.ledger.work.plan(LANE, limit)).map(({ content }) =>
+    (await app.store.work.plan(LANE, limit)).map(({ content }) =>
       content.kind === 'text' ? content.text : '',
     );
 
@@ -51,10 +51,10 @@ describeEachDatabase('batches put aside', (database) => {
   it('say when the lane has something to do next', async () => {
     const app = await fixture.boot({ dispatch: false });
     const within = async (hours: number) => {
-      const due = (await app.ledger.work.nextDue(LANE)) ?? Infinity;
+      const due = (await app.store.work.nextDue(LANE)) ?? Infinity;
       return due > (hours - 0.5) * HOUR && due < (hours + 0.5) * HOUR;
     };
-    expect(await app.ledger.work.nextDue(LANE)).toBeUndefined();
+    expect(await app.store.work.nextDue(LANE)).toBeUndefined();
     await putAside(app, await app.send('x'), 3 * HOUR);
     expect(await within(3)).toBe(true);
     await putAside(app, await app.send('y', { class: 'high' }), 2 * HOUR);
@@ -72,12 +72,12 @@ describeEachDatabase('batches put aside', (database) => {
     const app = await fixture.boot({ dispatch: false });
     const id = await app.send('x');
     await putAside(app, id, HOUR);
-    expect(await app.ledger.queues.due(1_000)).toEqual([]);
+    expect(await app.store.queues.due(1_000)).toEqual([]);
     expect(await app.messaging.lanes()).toEqual([]);
     expect(await app.messaging.queueAges()).toEqual({ high: 0, normal: 0 });
-    expect(await app.ledger.queues.due(2 * HOUR)).toMatchObject([{ lane: LANE }]);
+    expect(await app.store.queues.due(2 * HOUR)).toMatchObject([{ lane: LANE }]);
     await putAside(app, id, -1_000);
-    expect(await app.ledger.queues.due(1_000)).toMatchObject([{ lane: LANE }]);
+    expect(await app.store.queues.due(1_000)).toMatchObject([{ lane: LANE }]);
     expect(await app.messaging.lanes()).toMatchObject([{ lane: LANE, held: false }]);
     expect((await app.messaging.queueAges()).normal).toBeGreaterThan(0);
   });

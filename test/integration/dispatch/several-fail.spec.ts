@@ -42,8 +42,8 @@ describeEachDatabase('several batches of a lane that always fail', (database) =>
   });
 
   it('or one of them alone, are tried again however long the database takes to say that no other is left', async () => {
-    const { ledger, send, sms, transport } = await fixture.boot({ backoff: 1 });
-    const { work } = ledger;
+    const { store, send, sms, transport } = await fixture.boot({ backoff: 1 });
+    const { work } = store;
     const probe = work.probe.bind(work);
     work.probe = async (lane) => {
       await new Promise((resolve) => setTimeout(resolve, 10));

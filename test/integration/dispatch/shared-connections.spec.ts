@@ -59,8 +59,8 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
   }
 
   /** Lanes that have written down what they would start. */
-  const ready = async ({ ledger }: DispatchApp) => {
-    const [row] = await ledger.database.all<{ lanes: string | number }>(
+  const ready = async ({ store }: DispatchApp) => {
+    const [row] = await store.database.all<{ lanes: string | number }>(
       'SELECT count(DISTINCT b.lane) AS lanes FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch',
     );
     return Number(row?.lanes);
@@ -71,8 +71,8 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
       expect(await ready(app)).toBe(LANES);
       expect(transport.started).toHaveLength(CONNECTIONS);
     });
-  const statuses = async ({ ledger }: DispatchApp) => {
-    const rows = await ledger.database.all<{ status: string | number; n: string | number }>(
+  const statuses = async ({ store }: DispatchApp) => {
+    const rows = await store.database.all<{ status: string | number; n: string | number }>(
       'SELECT status, count(*) AS n FROM messaging_message GROUP BY status ORDER BY status',
     );
     return new Map<number, number>(rows.map(({ status, n }) => [Number(status), Number(n)]));

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
-import { LaneLostError } from '../../../libs/messaging/src/ledger/intent.recorder.js';
-import type { Lease } from '../../../libs/messaging/src/ledger/lane-leases.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/intent.recorder.js';
+import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
 import { intend, LANE, TRANSPORT } from './intend.js';
@@ -15,102 +15,98 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
   afterEach(() => fixture.clear());
 
   it('is not sent again by the new one where the old one has just set it back', async () => {
-    const { ledger, send } = await fixture.boot({ dispatch: false });
+    const { store, send } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
-    const { lease, heads } = await intend(ledger);
-    await ledger.lanes.release(LANE, lease.fence, null, true);
-    const next = (await ledger.lanes.acquire(LANE)) as Lease;
-    expect(await ledger.work.open(LANE)).toHaveLength(1);
-    await Promise.all(
-      heads.map((head) => ledger.outcomes.record({ ...head, result: 'withdrawn' })),
-    );
-    expect(await ledger.intents.resume(LANE, next.fence, heads)).toEqual(new Set());
-    expect(await ledger.work.plan(LANE, 10)).toMatchObject([{ id: batch }]);
+    const { lease, heads } = await intend(store);
+    await store.lanes.release(LANE, lease.fence, null, true);
+    const next = (await store.lanes.acquire(LANE)) as Lease;
+    expect(await store.work.open(LANE)).toHaveLength(1);
+    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'withdrawn' })));
+    expect(await store.intents.resume(LANE, next.fence, heads)).toEqual(new Set());
+    expect(await store.work.plan(LANE, 10)).toMatchObject([{ id: batch }]);
   });
 
   it('is not set back by the old one where the new one has taken it over', async () => {
-    const { ledger, send, sms } = await fixture.boot({ dispatch: false });
+    const { store, send, sms } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
-    const { lease, heads } = await intend(ledger);
-    await ledger.lanes.release(LANE, lease.fence, null, true);
-    const next = (await ledger.lanes.acquire(LANE)) as Lease;
-    expect(await ledger.intents.resume(LANE, next.fence, heads)).toEqual(
+    const { lease, heads } = await intend(store);
+    await store.lanes.release(LANE, lease.fence, null, true);
+    const next = (await store.lanes.acquire(LANE)) as Lease;
+    expect(await store.intents.resume(LANE, next.fence, heads)).toEqual(
       new Set([`${batch}-s${heads[0]?.n}`]),
     );
-    await Promise.all(
-      heads.map((head) => ledger.outcomes.record({ ...head, result: 'withdrawn' })),
-    );
+    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'withdrawn' })));
     expect((await sms.batch(batch)).counts).toEqual({ sending: 1 });
-    expect(await ledger.work.plan(LANE, 10)).toEqual([]);
+    expect(await store.work.plan(LANE, 10)).toEqual([]);
   });
 
   it('nothing is intended under a fence that has passed', async () => {
-    const { ledger, send, sms } = await fixture.boot({ dispatch: false });
+    const { store, send, sms } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
-    const lease = (await ledger.lanes.acquire(LANE)) as Lease;
-    const planned = await ledger.work.plan(LANE, 10);
-    await ledger.lanes.release(LANE, lease.fence, null, true);
-    await ledger.lanes.acquire(LANE);
+    const lease = (await store.lanes.acquire(LANE)) as Lease;
+    const planned = await store.work.plan(LANE, 10);
+    await store.lanes.release(LANE, lease.fence, null, true);
+    await store.lanes.acquire(LANE);
     const limits = { share: (n: number) => n, now: 0, wallNow: 0, most: Infinity };
     const { intent } = slice(planned, () => undefined, limits);
     await expect(
-      ledger.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
+      store.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
 
   it('a grant whose answer was lost is made anew, and no window of its rate is taken to be known', async () => {
-    const { ledger } = await fixture.boot({ dispatch: false });
+    const { store } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });
-    const before = (await other.ledger.lanes.acquire(LANE)) as Lease;
-    await other.ledger.lanes.release(LANE, before.fence, '[[0,1]]', false);
-    const lost = (await ledger.lanes.acquire(LANE)) as Lease;
+    const before = (await other.store.lanes.acquire(LANE)) as Lease;
+    await other.store.lanes.release(LANE, before.fence, '[[0,1]]', false);
+    const lost = (await store.lanes.acquire(LANE)) as Lease;
     expect(lost).toMatchObject({ clean: true, rateState: '[[0,1]]' });
-    expect(await other.ledger.lanes.acquire(LANE)).toBeUndefined();
-    expect(await ledger.lanes.acquire(LANE)).toMatchObject({
+    expect(await other.store.lanes.acquire(LANE)).toBeUndefined();
+    expect(await store.lanes.acquire(LANE)).toMatchObject({
       fence: lost.fence + 1,
       clean: false,
       ours: true,
       idleFor: 0,
       rateState: null,
     });
-    expect(await ledger.lanes.renew(LANE, lost.fence)).toBe(false);
+    expect(await store.lanes.renew(LANE, lost.fence)).toBe(false);
   });
 
   it('nothing is intended by one whose lease its database forgot, though the next has the same fence', async () => {
-    const { ledger, send, sms, app } = await fixture.boot({ dispatch: false });
+    const { store, send, sms, app } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });
     const batch = await send('x');
-    const lease = (await ledger.lanes.acquire(LANE)) as Lease;
+    const lease = (await store.lanes.acquire(LANE)) as Lease;
     await app
       .get(DataSource)
       .query(`UPDATE messaging_lane SET owner = NULL, fence = fence - 1, lease_until = 0`);
-    expect(await other.ledger.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence });
-    const planned = await ledger.work.plan(LANE, 10);
+    expect(await other.store.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence });
+    const planned = await store.work.plan(LANE, 10);
     const limits = { share: (n: number) => n, now: 0, wallNow: 0, most: Infinity };
     const { intent } = slice(planned, () => undefined, limits);
     await expect(
-      ledger.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
+      store.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);
-    await ledger.lanes.release(LANE, lease.fence, null, false);
-    expect(await other.ledger.lanes.renew(LANE, lease.fence)).toBe(true);
+    await store.lanes.release(LANE, lease.fence, null, false);
+    expect(await other.store.lanes.renew(LANE, lease.fence)).toBe(true);
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
 
   it('one whose last lease its database forgot does not take the next holder’s starts for its own', async () => {
-    const { ledger, app } = await fixture.boot({ dispatch: false });
+    const { store, app } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });
-    const once = async ({ lanes }: typeof ledger, state: string) => {
+    const once = async ({ lanes }: typeof store, state: string) => {
       const lease = (await lanes.acquire(LANE)) as Lease;
       await lanes.release(LANE, lease.fence, state, false);
       return lease;
     };
-    await once(ledger, '[[5,1]]');
-    const own = await once(ledger, '[[5,2]]');
+    await once(store, '[[5,1]]');
+    const own = await once(store, '[[5,2]]');
     expect(own).toMatchObject({ ours: true, rateState: '[[5,1]]' });
     await app.get(DataSource).query(`UPDATE messaging_lane SET fence = fence - 1`);
-    expect(await once(other.ledger, '[[7,3]]')).toMatchObject({ fence: own.fence, ours: false });
-    expect(await once(ledger, '[]')).toMatchObject({
+    expect(await once(other.store, '[[7,3]]')).toMatchObject({ fence: own.fence, ours: false });
+    expect(await once(store, '[]')).toMatchObject({
       fence: own.fence + 1,
       ours: false,
       rateState: '[[7,3]]',
@@ -118,10 +114,10 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
   });
 
   it('a refusal of what was reported delivered meanwhile leaves nothing to send', async () => {
-    const { ledger, send, sms } = await fixture.boot({ dispatch: false });
+    const { store, send, sms } = await fixture.boot({ dispatch: false });
     const [refused, delivered] = [await send('refused'), await send('delivered')];
-    const { heads } = await intend(ledger);
-    await ledger.reports.record(
+    const { heads } = await intend(store);
+    await store.reports.record(
       [
         {
           submissionId: `${delivered}-s0`,
@@ -136,8 +132,8 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
       ],
       { transport: TRANSPORT },
     );
-    await Promise.all(heads.map((head) => ledger.outcomes.record({ ...head, result: 'refused' })));
-    expect((await ledger.work.plan(LANE, 10)).map(({ id }) => id)).toEqual([refused]);
+    await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'refused' })));
+    expect((await store.work.plan(LANE, 10)).map(({ id }) => id)).toEqual([refused]);
     expect(await sms.batch(delivered)).toMatchObject({
       status: 'completed',
       counts: { delivered: 1 },

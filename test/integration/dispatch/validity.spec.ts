@@ -23,8 +23,8 @@ describeEachDatabase('a message whose time is over', (database) => {
     async (_, idempotencyWindow) => {
       const crashed = await fixture.boot({ dispatch: false });
       const id = await crashed.send('late', { validFor: '1h' });
-      const { lease } = await intend(crashed.ledger);
-      await crashed.ledger.lanes.release(LANE, lease.fence, null, true);
+      const { lease } = await intend(crashed.store);
+      await crashed.store.lanes.release(LANE, lease.fence, null, true);
       await crashed.app.get(DataSource).query('UPDATE messaging_batch SET valid_until = 1');
       const transport = new ScriptedTransport({ maxRecipients: 100, idempotencyWindow });
       const { sms } = await fixture.boot({}, transport);
@@ -52,8 +52,8 @@ describeEachDatabase('a message whose time is over', (database) => {
     const crashed = await fixture.boot({ dispatch: false });
     await crashed.send('in time');
     const late = await crashed.send('late', { validFor: '1h' });
-    const { lease } = await intend(crashed.ledger);
-    await crashed.ledger.lanes.release(LANE, lease.fence, null, true);
+    const { lease } = await intend(crashed.store);
+    await crashed.store.lanes.release(LANE, lease.fence, null, true);
     const clock = new ForwardClock();
     const transport = new ScriptedTransport({ maxRecipients: 100, idempotencyWindow: 20 * HOUR });
     const rateLimit = { max: 1, per: '1h' };

@@ -300,10 +300,10 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       it('a lane that a worker could not give back is not left to the end of its lease', async () => {
         await pair.boot(redis.url, { lease: '10m', deadline: AMPLE });
         const workers = [pair.worker, await pair.another()];
-        for (const { ledger } of workers) {
-          const release = ledger.lanes.release.bind(ledger.lanes);
+        for (const { store } of workers) {
+          const release = store.lanes.release.bind(store.lanes);
           let lost = 0;
-          ledger.lanes.release = async (...lane) => {
+          store.lanes.release = async (...lane) => {
             if (lost++ % 2 === 0) throw new Error('Connection terminated');
             return release(...lane);
           };
@@ -381,7 +381,7 @@ async function expectWakes(pair: Pair): Promise<void> {
 
 /** Until when the lane is granted, in microseconds of the database. */
 async function leaseOf({ worker }: Pair): Promise<number> {
-  const [lane] = await worker.ledger.database.all<{ lease_until: string }>(
+  const [lane] = await worker.store.database.all<{ lease_until: string }>(
     'SELECT lease_until FROM messaging_lane',
   );
   return Number(lane?.lease_until);

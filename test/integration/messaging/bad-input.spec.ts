@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from '../dispatch/dispatch-fixture.js';
 
-describeEachDatabase('what the ledger cannot hold', (database) => {
+describeEachDatabase('what the store cannot hold', (database) => {
   let fixture: DispatchFixture;
   beforeAll(() => {
     fixture = new DispatchFixture(database);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { DatabaseGivenUpError } from '@dundun/messaging';
+import { DatabaseShutdownTimeoutError } from '@dundun/messaging';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { Relay } from '../../support/relay.js';
@@ -44,7 +44,7 @@ describeEachDatabase(
         first.send('nobody answers'),
         first.sms.batch(id),
         first.messaging.transaction((manager) => manager.query('SELECT 1')),
-      ].map((work) => expect(work).rejects.toThrow(DatabaseGivenUpError));
+      ].map((work) => expect(work).rejects.toThrow(DatabaseShutdownTimeoutError));
       await first.app.close();
       await Promise.all(refused);
       expectSaid(/database does not answer: given up/);
@@ -71,7 +71,7 @@ describeEachDatabase(
       await expect(work).rejects.toThrow(/given up|terminated|closed/);
       await app.app.close();
       const after = await fixture.boot();
-      expect(await after.ledger.database.all('SELECT id FROM messaging_batch')).toEqual([]);
+      expect(await after.store.database.all('SELECT id FROM messaging_batch')).toEqual([]);
     });
 
     it('ends with nothing under way', async () => {
@@ -102,7 +102,7 @@ describeEachDatabase(
       const refused = [
         first.send('not accepted'),
         first.messaging.transaction((manager) => manager.query('SELECT 1')),
-      ].map((work) => expect(work).rejects.toThrow(DatabaseGivenUpError));
+      ].map((work) => expect(work).rejects.toThrow(DatabaseShutdownTimeoutError));
       await first.app.close();
       await Promise.all(refused);
       expectSaid(/1 outcomes not recorded/);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
-import { satOut } from '../../../libs/messaging/src/ledger/outage.js';
+import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { retryWhileUnavailable } from '../../../libs/messaging/src/store/unavailable-retry.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 /** `ReadyForQuery`, and the tag of a transaction that is committed. */
@@ -86,28 +86,28 @@ describeEachDatabase(
     });
 
     it('as soon as it is made fails its statement and not the process; the next one has its answer', async () => {
-      const ledger = new LedgerDatabase(source);
-      await ledger.open();
+      const store = new StoreDatabase(source);
+      await store.open();
       // Who has the only connection that is there leaves the next ones to be made.
       const holder = source.createQueryRunner();
       await holder.connect();
       cutting.cuts = 3;
-      expect(await satOut(() => ledger.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+      expect(await retryWhileUnavailable(() => store.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
       expect(cutting.cuts).toBe(0);
       await holder.release();
-      await ledger.close();
+      await store.close();
     });
 
     it('with the answer to a commit may have made it, which is not made again', async () => {
-      const ledger = new LedgerDatabase(source);
-      await ledger.open();
-      await ledger.all('CREATE TABLE kept (value int)');
+      const store = new StoreDatabase(source);
+      await store.open();
+      await store.all('CREATE TABLE kept (value int)');
       cutting.lostCommits = 1;
-      const work = ledger.transaction((tx) => tx.run('INSERT INTO kept VALUES (1)'));
+      const work = store.transaction((tx) => tx.run('INSERT INTO kept VALUES (1)'));
       await expect(work).rejects.toMatchObject({ code: '08P01' });
       expect(cutting.lostCommits).toBe(0);
-      expect(await ledger.all('SELECT value FROM kept')).toEqual([{ value: 1 }]);
-      await ledger.close();
+      expect(await store.all('SELECT value FROM kept')).toEqual([{ value: 1 }]);
+      await store.close();
     });
   },
   ['postgres'],

@@ -11,9 +11,9 @@ import {
 } from '@dundun/messaging';
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
-import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
-import { Retention, type RetentionSettings } from '../../../libs/messaging/src/ledger/retention.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { Retention, type RetentionSettings } from '../../../libs/messaging/src/store/retention.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
@@ -56,7 +56,9 @@ describeEachDatabase('retention', (database) => {
       expect((await sms.batch(id)).counts).toEqual({ delivered: to.length - 1, undelivered: 1 }),
     );
     await eventually(async () => {
-      await reconcileJob(app.get(Ledger), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(signal);
+      await reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+        signal,
+      );
       const rows = await app
         .get(DataSource)
         .query<{ poll_at: unknown }[]>(`SELECT poll_at FROM messaging_batch WHERE id = '${id}'`);
@@ -65,7 +67,7 @@ describeEachDatabase('retention', (database) => {
     return id;
   }
 
-  const purge = () => purgeJob(app.get(Ledger)).run(signal);
+  const purge = () => purgeJob(app.get(MessageStore)).run(signal);
   const dump = async () => {
     const tables = ['batch', 'batch_chunk', 'submission', 'message', 'report'];
     const all = await Promise.all(
@@ -89,7 +91,9 @@ describeEachDatabase('retention', (database) => {
     expect(await sms.recipients(waiting.id)).toEqual(message.to);
     await sms.cancel(waiting.id);
     await eventually(async () => {
-      await reconcileJob(app.get(Ledger), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(signal);
+      await reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+        signal,
+      );
       await purge();
       const left = await dump();
       expect(left).not.toContain('2348012345678');
@@ -115,7 +119,7 @@ describeEachDatabase('retention', (database) => {
     /** Messages and reports of one transaction. */
     const ROWS = 4;
     const to = Array.from({ length: 9 }, (_, n) => `234801234567${n}`).concat('2348012349901');
-    const retention = (settings: RetentionSettings, own = app.get(Ledger).database) =>
+    const retention = (settings: RetentionSettings, own = app.get(MessageStore).database) =>
       new Retention(own, settings, 0, ROWS);
     const count = async (of: string) => {
       const [row] = await app.get(DataSource).query(`SELECT count(*) AS n FROM messaging_${of}`);
@@ -161,7 +165,7 @@ describeEachDatabase('retention', (database) => {
       await boot({});
       await settled(to);
       // The app's jobs and lanes have transactions, too.
-      const own = new LedgerDatabase(app.get(DataSource));
+      const own = new StoreDatabase(app.get(DataSource));
       await own.open();
       const transaction = own.transaction.bind(own);
       const eraser = retention({ content: 0, messages: undefined }, own);

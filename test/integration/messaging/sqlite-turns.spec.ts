@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
-import { SqliteTurns } from '../../../libs/messaging/src/ledger/sqlite-turns.js';
-import { WalSync } from '../../../libs/messaging/src/ledger/wal-sync.js';
+import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { SqliteTurns } from '../../../libs/messaging/src/store/sqlite/turns.js';
+import { WalSync } from '../../../libs/messaging/src/store/sqlite/wal-sync.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 describeEachDatabase(
@@ -83,15 +83,15 @@ describeEachDatabase(
       expect(await values()).toContain(3);
     });
 
-    it('of the ledger wait for the sync of the log their commit wrote', async () => {
-      const ledger = new LedgerDatabase(dataSource);
-      await ledger.open();
+    it('of the store wait for the sync of the log their commit wrote', async () => {
+      const store = new StoreDatabase(dataSource);
+      await store.open();
       let onDisk = () => {};
       const done = jest
         .spyOn(WalSync.prototype, 'done')
         .mockReturnValue(new Promise((resolve) => (onDisk = resolve)));
       let heard = false;
-      const work = ledger
+      const work = store
         .transaction((tx) => tx.run('INSERT INTO kept (value) VALUES (?)', [9]))
         .then(() => (heard = true));
       while ((await values()).length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -99,9 +99,9 @@ describeEachDatabase(
       onDisk();
       await work;
       done.mockRestore();
-      expect(await ledger.all('PRAGMA synchronous')).toEqual([{ synchronous: 1 }]);
-      await ledger.transaction((tx) => tx.run('DELETE FROM kept WHERE value = 9'));
-      await ledger.close();
+      expect(await store.all('PRAGMA synchronous')).toEqual([{ synchronous: 1 }]);
+      await store.transaction((tx) => tx.run('DELETE FROM kept WHERE value = 9'));
+      await store.close();
     });
 
     it('stand or fall alone: what one did is undone, and the others stay', async () => {

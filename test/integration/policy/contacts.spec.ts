@@ -8,7 +8,7 @@ import {
   MessagingService,
   SmsService,
 } from '@dundun/messaging';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
@@ -197,7 +197,7 @@ describeEachDatabase('contacts', (database) => {
       evidence: 'Ngozi said STOP',
     });
     await eventually(async () => {
-      await reconcileJob(app.get(Ledger), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+      await reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
         new AbortController().signal,
       );
       expect((await contacts.erase(phone)).remaining).toBe(0);
@@ -220,11 +220,11 @@ describeEachDatabase('contacts', (database) => {
     ['among others', 3],
   ])('a late report of an erased person, %s in the batch, brings no number back', async (_, n) => {
     const sms = app.get(SmsService);
-    const ledger = app.get(Ledger);
+    const store = app.get(MessageStore);
     const [phone, ...others] = Array.from({ length: n }, number) as [string, ...string[]];
     const { id } = await sms.send({ from: 'ACME', to: [phone, ...others], body: 'Hello' });
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: n }));
-    const [submission] = await ledger.database.all<{ reference: string }>(
+    const [submission] = await store.database.all<{ reference: string }>(
       'SELECT reference FROM messaging_submission WHERE batch = ?',
       [id],
     );
@@ -239,21 +239,21 @@ describeEachDatabase('contacts', (database) => {
       providerTime: null,
     });
     const hear = (...reports: ReturnType<typeof reportOf>[]) =>
-      ledger.reports.record(reports, { transport: 'simulator' });
+      store.reports.record(reports, { transport: 'simulator' });
     await hear(reportOf(phone, 'before'));
     await eventually(async () => {
-      await reconcileJob(ledger, app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+      await reconcileJob(store, app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
         new AbortController().signal,
       );
       expect(await contacts.erase(phone)).toMatchObject({ remaining: 0 });
     });
     // As two processes leave it that missed each other.
     await hear({ ...reportOf(phone, 'waited'), reference: `missed-${id}` });
-    await ledger.database.standalone.run(
+    await store.database.standalone.run(
       'UPDATE messaging_report SET reference = ? WHERE reference = ?',
       [submission?.reference, `missed-${id}`],
     );
-    await ledger.reports.sweep(1_000);
+    await store.reports.sweep(1_000);
     const late = reportOf(phone, 'late');
     await hear(late);
     await hear(late, reportOf(phone, 'before'), { ...late, submissionId: `${id}-s0` } as never);

@@ -3,7 +3,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ContactsService, MessagingService, PolicyService } from '@dundun/messaging';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.recorder.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { somebodyWaits } from '../../support/lock-waits.js';
 import { bootApp } from './policy-app.js';
@@ -90,7 +90,7 @@ describeEachDatabase(
       const tenant = 'listed';
       const [gone, stays] = [number(), number()];
       await contacts.upsert([{ phone: gone }, { phone: stays }], { tenant });
-      const { database } = app.get(Ledger);
+      const { database } = app.get(MessageStore);
       const all = database.all.bind(database);
       const reading = jest.spyOn(database, 'all').mockImplementation(async (sql, params) => {
         const rows = await all<never>(sql, params);

@@ -40,10 +40,10 @@ describeEachDatabase(
       await lock.query(
         `SELECT position FROM messaging_message WHERE batch = '${id}' AND position = 0 FOR UPDATE`,
       );
-      const record = jest.spyOn(app.ledger.reports, 'record');
-      const { database: ledger } = app.ledger;
-      const transactions = jest.spyOn(ledger, 'transaction');
-      const statements = jest.spyOn(ledger, 'statement');
+      const record = jest.spyOn(app.store.reports, 'record');
+      const { database: store } = app.store;
+      const transactions = jest.spyOn(store, 'transaction');
+      const statements = jest.spyOn(store, 'statement');
       const commits = () => transactions.mock.calls.length + statements.mock.calls.length;
       const order: string[] = [];
       const post = async (to: string) => {

@@ -219,7 +219,7 @@ describeEachDatabase('callback endpoints', (database) => {
     it('concurrent callbacks share commits', async () => {
       const recipients = Array.from({ length: 200 }, (_, n) => `23480${20_000_000 + n}`);
       const id = await sent(`crowd-${platform}`, recipients);
-      const commits = jest.spyOn(app.ledger.database, 'transaction');
+      const commits = jest.spyOn(app.store.database, 'transaction');
       const answers = await Promise.all(
         recipients.map((to) =>
           own(JSON.stringify({ reference_id: `crowd-${platform}`, to, status: 'delivered' })),

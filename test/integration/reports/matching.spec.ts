@@ -46,7 +46,7 @@ describeEachDatabase('matching reports', (database) => {
   it('an id of another transport, or of another recipient, moves nothing', async () => {
     app.paper.answer = () => ({ reference: 'r-1', messageIds: ['m-1'] });
     const id = await app.sent(TO);
-    await app.ledger.reports.record([report({ messageId: 'm-1' }), report({ reference: 'r-1' })], {
+    await app.store.reports.record([report({ messageId: 'm-1' }), report({ reference: 'r-1' })], {
       transport: 'somebody-else',
     });
     await app.hear(report({ messageId: 'm-1', recipient: STRANGER }));
@@ -240,15 +240,15 @@ describeEachDatabase('reports of nobody', (database) => {
       await app.query(
         `UPDATE messaging_report SET reference = 'ref-${id}-s0' WHERE reference = 'nobody-6'`,
       );
-      await app.ledger.reports.sweep(3);
-      await app.ledger.reports.sweep(3);
+      await app.store.reports.sweep(3);
+      await app.store.reports.sweep(3);
       expect(await app.counts(id)).toEqual({ sent: 1 });
-      await app.ledger.reports.sweep(3);
+      await app.store.reports.sweep(3);
       expect(await app.counts(id)).toEqual({ delivered: 1 });
       await app.query(
         `UPDATE messaging_report SET reference = 'ref-${id}-s0', status = 100 WHERE reference = 'nobody-0'`,
       );
-      await app.ledger.reports.sweep(3);
+      await app.store.reports.sweep(3);
       expect(await app.counts(id)).toEqual({ read: 1 });
     } finally {
       await app.close();

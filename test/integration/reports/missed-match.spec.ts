@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
-import type { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
+import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate } from '../dispatch/dispatch-fixture.js';
@@ -8,7 +8,7 @@ import { intend, TRANSPORT } from '../dispatch/intend.js';
 import { report, TO } from './reports-app.js';
 
 /** The next transaction of a process does all its work, and commits when it is let. */
-function holdCommit(database: LedgerDatabase): { reached: Promise<void>; commit: () => void } {
+function holdCommit(database: StoreDatabase): { reached: Promise<void>; commit: () => void } {
   const reached = new Gate();
   const commit = new Gate();
   const transaction = database.transaction.bind(database);
@@ -26,7 +26,7 @@ function holdCommit(database: LedgerDatabase): { reached: Promise<void>; commit:
 }
 
 /** Resolves once a process has looked for waiting reports after its own commit. */
-function lookedAgain({ reports }: Ledger): Promise<void> {
+function lookedAgain({ reports }: MessageStore): Promise<void> {
   const looked = new Gate();
   const look = reports.matchWaiting.bind(reports);
   reports.matchWaiting = async (names) => {
@@ -49,20 +49,20 @@ describeEachDatabase(
       const one = await fixture.boot({ dispatch: false });
       const other = await fixture.boot({ dispatch: false });
       const id = await one.send('x');
-      const { heads } = await intend(one.ledger);
+      const { heads } = await intend(one.store);
       return {
         id,
         sms: one.sms,
-        sender: one.ledger,
-        receiver: other.ledger,
+        sender: one.store,
+        receiver: other.store,
         answer: () =>
-          one.ledger.outcomes.record({
+          one.store.outcomes.record({
             ...heads[0]!,
             result: 'accepted',
             reference: `theirs-${id}`,
           }),
         hear: () =>
-          other.ledger.reports.record([report({ reference: `theirs-${id}`, recipient: TO })], {
+          other.store.reports.record([report({ reference: `theirs-${id}`, recipient: TO })], {
             transport: TRANSPORT,
           }),
       };

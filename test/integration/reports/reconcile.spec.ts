@@ -3,7 +3,7 @@ import { MessagingModule, simulator, SmsService } from '@dundun/messaging';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
@@ -214,14 +214,14 @@ describeEachDatabase('numbers of the simulator that need a poll', (database) => 
         await send('2348012349909'),
       ];
       const poll = () =>
-        reconcileJob(app.get(Ledger), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
+        reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
           new AbortController().signal,
         );
       const counts = async (id: string) => (await sms.batch(id)).counts;
       await eventually(async () => {
         expect((await sms.batch(vanished)).status).toBe('completed');
         await app
-          .get(Ledger)
+          .get(MessageStore)
           .database.transaction((tx) =>
             tx.run('UPDATE messaging_batch SET poll_at = 1 WHERE poll_at IS NOT NULL'),
           );

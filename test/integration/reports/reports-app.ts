@@ -12,7 +12,7 @@ import {
   SmsService,
 } from '@dundun/messaging';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { PaperTransport } from './paper.transport.js';
@@ -20,7 +20,7 @@ import { PaperTransport } from './paper.transport.js';
 export const TO = '2348012345678';
 const CALLBACK_PATH = 'dlr';
 
-/** Each test begins with an empty ledger, whatever the last one left. */
+/** Each test begins with an empty store, whatever the last one left. */
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
 
 /** The adapters as the documentation says to create them. */
@@ -95,8 +95,8 @@ export class ReportsApp {
     return this.app.get(SmsService);
   }
 
-  get ledger(): Ledger {
-    return this.app.get(Ledger);
+  get store(): MessageStore {
+    return this.app.get(MessageStore);
   }
 
   get<T>(type: abstract new (...args: never[]) => T): T {
@@ -109,7 +109,7 @@ export class ReportsApp {
 
   /** As a transport or callback hands them in; resolves after the commit. */
   async hear(...reports: readonly DeliveryReport[]): Promise<void> {
-    await this.ledger.reports.record(reports, { transport: this.paper.name });
+    await this.store.reports.record(reports, { transport: this.paper.name });
   }
 
   /** Sends, and waits until the provider's answer is recorded. @returns the batch's id */
@@ -132,7 +132,7 @@ export class ReportsApp {
 
   reconcile(patience?: number): Promise<void> {
     const { signal } = new AbortController();
-    return reconcileJob(this.ledger, this.paper, patience).run(signal);
+    return reconcileJob(this.store, this.paper, patience).run(signal);
   }
 
   close(): Promise<void> {

@@ -4,10 +4,10 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { MessagingModule, SmsService } from '@dundun/messaging';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { fillLedger } from '../../support/filled-ledger.js';
+import { fillStore } from '../../support/filled-store.js';
 import { PaperTransport } from '../reports/paper.transport.js';
 import { wholeReads } from './query-plan.js';
 import { StatementRecorder } from './statement-recorder.js';
@@ -15,7 +15,7 @@ import { StatementRecorder } from './statement-recorder.js';
 const MESSAGES = 300;
 const FILLED = { batches: 5_000, recipients: 1, lanes: 10, scheduled: 10 };
 
-describeEachDatabase('300 messages at once in a ledger of 5,000', (database) => {
+describeEachDatabase('300 messages at once in a store of 5,000', (database) => {
   const recorder = new StatementRecorder();
   const paper = new PaperTransport();
   let app: TestingModule;
@@ -35,7 +35,7 @@ describeEachDatabase('300 messages at once in a ledger of 5,000', (database) => 
     const registry = app.get(SchedulerRegistry);
     for (const name of registry.getIntervals()) registry.deleteInterval(name);
     source = await database.open();
-    await fillLedger(source, database.kind, { ...FILLED, unseen: true });
+    await fillStore(source, database.kind, { ...FILLED, unseen: true });
   });
   afterAll(() => app.close());
 
@@ -50,7 +50,7 @@ describeEachDatabase('300 messages at once in a ledger of 5,000', (database) => 
     await eventually(async () => {
       for (const { id } of sent) expect(await sms.batch(id)).toMatchObject({ status: 'completed' });
     });
-    await app.get(Ledger, { strict: false }).reports.record(
+    await app.get(MessageStore, { strict: false }).reports.record(
       sent.map(({ id }) => ({
         reference: null,
         messageId: `${id}-0`,

@@ -3,12 +3,12 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
-import { ConnectionPlans } from '../../../libs/messaging/src/ledger/connection-plans.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
-import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
+import { ConnectionPlans } from '../../../libs/messaging/src/store/connection-plans.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { fillLedger } from '../../support/filled-ledger.js';
+import { fillStore } from '../../support/filled-store.js';
 import { PaperTransport } from '../reports/paper.transport.js';
 import { wholeReads, wholeReadsKept } from './query-plan.js';
 import { type Statement, StatementRecorder } from './statement-recorder.js';
@@ -19,19 +19,19 @@ const TO = Array.from({ length: 20 }, (_, i) => `23480${12_345_600 + i}`);
 class Undone extends Error {}
 
 describeEachDatabase(
-  'plans that were kept while the ledger grew from nothing to 200,000 messages',
+  'plans that were kept while the store grew from nothing to 200,000 messages',
   (database) => {
     let source: DataSource;
-    let ledger: LedgerDatabase;
+    let store: StoreDatabase;
     let statements: readonly Statement[];
 
     beforeAll(async () => {
-      // A run that a busy machine makes slow would have all plans made anew before the ledger has grown.
+      // A run that a busy machine makes slow would have all plans made anew before the store has grown.
       jest.spyOn(ConnectionPlans.prototype, 'took').mockReturnValue();
       statements = await statementsOfAnApp();
       // One connection: what it keeps is looked at.
       source = await database.open({ extra: { max: 1 } });
-      ledger = new LedgerDatabase(source);
+      store = new StoreDatabase(source);
       for (const table of TABLES) {
         await source.query(`TRUNCATE messaging_${table}`);
         await source.query(`ALTER TABLE messaging_${table} SET (autovacuum_enabled = false)`);
@@ -62,7 +62,7 @@ describeEachDatabase(
         await eventually(async () =>
           expect(await sms.batch(id)).toMatchObject({ status: 'completed' }),
         );
-        await app.get(Ledger, { strict: false }).reports.record(
+        await app.get(MessageStore, { strict: false }).reports.record(
           TO.map((recipient, position) => ({
             reference: null,
             messageId: `${id}-${position}`,
@@ -83,7 +83,7 @@ describeEachDatabase(
     async function run(times: number): Promise<void> {
       for (const { sql, params } of statements)
         for (let time = 0; time < times; time++)
-          await ledger
+          await store
             .transaction(async (tx) => {
               await tx.all(sql, params);
               throw new Undone();
@@ -105,7 +105,7 @@ describeEachDatabase(
 
     it('none goes on reading whole what has become large, though the server never gathered statistics', async () => {
       await run(16);
-      await fillLedger(source, 'postgres', {
+      await fillStore(source, 'postgres', {
         batches: 4_000,
         recipients: 50,
         lanes: 10_000,

@@ -180,7 +180,7 @@ async function nodesOf(
   return nodes;
 }
 
-/** By what a statement calls each table of the ledger; MariaDB and SQLite name that in their plans. */
+/** By what a statement calls each table of the store; MariaDB and SQLite name that in their plans. */
 function aliasesOf(sql: string): Map<string, string> {
   const aliases = new Map<string, string>();
   for (const [, table = '', alias = ''] of sql.matchAll(

@@ -7,21 +7,21 @@ import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging
 import { completeJob } from '../../../libs/messaging/src/jobs/complete.job.js';
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
-import { LaneWork } from '../../../libs/messaging/src/ledger/lane-work.js';
-import { Ledger } from '../../../libs/messaging/src/ledger/ledger.js';
-import { LedgerDatabase } from '../../../libs/messaging/src/ledger/ledger-database.js';
-import { migrate } from '../../../libs/messaging/src/ledger/migrator.js';
-import { LEDGER_MIGRATIONS } from '../../../libs/messaging/src/ledger/schema.js';
+import { LaneWork } from '../../../libs/messaging/src/store/lane-work.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { migrate } from '../../../libs/messaging/src/store/migrator.js';
+import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { fillLane, fillLedger } from '../../support/filled-ledger.js';
+import { fillLane, fillStore } from '../../support/filled-store.js';
 import { PaperTransport } from '../reports/paper.transport.js';
 import { costOfKept, rowsRead, wholeReads } from './query-plan.js';
 import { type Statement, StatementRecorder } from './statement-recorder.js';
 
 const TO = Array.from({ length: 20 }, (_, i) => `23480${12_345_600 + i}`);
 
-describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => {
+describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
   const recorder = new StatementRecorder();
   const paper = new PaperTransport();
   let app: TestingModule;
@@ -46,7 +46,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
     const registry = app.get(SchedulerRegistry);
     for (const name of registry.getIntervals()) registry.deleteInterval(name);
     source = await database.open();
-    await fillLedger(source, database.kind, {
+    await fillStore(source, database.kind, {
       batches: 40_000,
       recipients: 5,
       lanes: 10_000,
@@ -55,7 +55,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
   });
   afterAll(() => app.close());
 
-  /** Statements of `work` that read a table of the ledger whole. */
+  /** Statements of `work` that read a table of the store whole. */
   async function wholeReadsOf(work: () => Promise<unknown>): Promise<string[]> {
     recorder.forget();
     await work();
@@ -71,7 +71,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
     eventually(async () =>
       expect(await app.get(SmsService).batch(id, scope)).toMatchObject({ status: 'completed' }),
     );
-  const ledger = () => app.get(Ledger, { strict: false });
+  const store = () => app.get(MessageStore, { strict: false });
   const { signal } = new AbortController();
 
   it('sees where one is read whole', async () => {
@@ -131,7 +131,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
     } as const;
     expect(
       await wholeReadsOf(async () => {
-        await ledger().reports.record(
+        await store().reports.record(
           [
             { ...report, reference: 'ref 7', recipient: '2348010000007' },
             { ...report, messageId: 'id 3 9' },
@@ -139,7 +139,7 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
           ],
           { transport: 'paper' },
         );
-        await ledger().reports.sweep(1_000);
+        await store().reports.sweep(1_000);
       }),
     ).toEqual([]);
   });
@@ -147,19 +147,19 @@ describeEachDatabase('the plans of a ledger of 200,000 messages', (database) => 
   it('the jobs', async () => {
     expect(
       await wholeReadsOf(async () => {
-        await ledger().queues.abandoned();
-        await reconcileJob(ledger(), paper).run(signal);
-        await purgeJob(ledger()).run(signal);
-        await completeJob(ledger()).run(signal);
+        await store().queues.abandoned();
+        await reconcileJob(store(), paper).run(signal);
+        await purgeJob(store()).run(signal);
+        await completeJob(store()).run(signal);
       }),
     ).toEqual([]);
   });
 
   it('which lanes have work, by lane and not by what waits in them', async () => {
     const whole = await wholeReadsOf(async () => {
-      await ledger().queues.due(2_000);
-      await ledger().queues.health();
-      await ledger().queues.ages();
+      await store().queues.due(2_000);
+      await store().queues.health();
+      await store().queues.ages();
     });
     expect(whole.filter((read) => !read.startsWith('messaging_lane:'))).toEqual([]);
   });
@@ -188,9 +188,9 @@ describeEachDatabase('the plans of a lane in which 200,000 batches wait', (datab
 
   beforeAll(async () => {
     source = await database.open({ entities: [], migrations: [], logger: recorder });
-    await migrate(source, LEDGER_MIGRATIONS);
+    await migrate(source, STORE_MIGRATIONS);
     await fillLane(source, database.kind, 'waits:sms', 67_000);
-    work = new LaneWork(new LedgerDatabase(source));
+    work = new LaneWork(new StoreDatabase(source));
     recorder.forget();
   });
 

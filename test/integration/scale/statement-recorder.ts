@@ -5,7 +5,7 @@ export interface Statement {
   readonly params: readonly unknown[];
 }
 
-/** Keeps every statement on the ledger that TypeORM sends: of each text the one that says the most. */
+/** Keeps every statement on the store that TypeORM sends: of each text the one that says the most. */
 export class StatementRecorder implements Logger {
   readonly #statements = new Map<string, Statement>();
 

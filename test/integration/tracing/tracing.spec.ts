@@ -32,9 +32,9 @@ describeEachDatabase('a traced message', (database) => {
       const accepting = await fixture.boot({ dispatch: false });
       const id = await accepting.send('Hello');
       const [send] = spans.all;
-      const { transport, ledger } = await fixture.boot();
+      const { transport, store } = await fixture.boot();
       await eventually(async () => expect(transport.accepted).toHaveLength(1));
-      await ledger.reports.record([reported(`ref-${id}-s0`)], { transport: 'scripted' });
+      await store.reports.record([reported(`ref-${id}-s0`)], { transport: 'scripted' });
       await eventually(async () => {
         expect(spans.all.map(({ name }) => name)).toEqual(['send sms', 'submit sms', 'report sms']);
       });

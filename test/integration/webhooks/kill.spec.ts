@@ -58,7 +58,7 @@ describeEachDatabase('webhooks of a gateway that is killed', (db) => {
     await gateway.stop('SIGKILL');
     gateway = await processes.gateway(environment());
   };
-  /** Every change the ledger knows of was called back, and what came twice carried the same id. */
+  /** Every change the store knows of was called back, and what came twice carried the same id. */
   const expectAllOf = async (reference: unknown) => {
     const idsByChange = new Map<string, Set<string>>();
     await eventually(async () => {

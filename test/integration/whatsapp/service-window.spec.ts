@@ -108,7 +108,7 @@ describeEachDatabase('the customer service window', (database) => {
     expect(sentOf(receipt.id)).toEqual([]);
   });
 
-  it('or the app’s template goes in its place, and the ledger says so', async () => {
+  it('or the app’s template goes in its place, and the store says so', async () => {
     const to = await boot({ policy: { serviceWindow: { substitute: () => template } } });
     await contacts.recordInbound(to, { sender: OURS });
     const sendAt = new Date(clock.now() + HOUR);

@@ -22,7 +22,7 @@ const ARABIC_STOP = '%06%2A%06%48%06%42%06%41';
 
 describeWithServer('kannel', 'what people write through a real bearerbox', () => {
   describeEachDatabase(
-    'the ledger',
+    'the store',
     (database) => {
       it('a STOP in Arabic opts out, once the app is there to take it', async () => {
         const port = await freePort();

@@ -16,7 +16,7 @@ const numbers = (count: number): string[] =>
   Array.from({ length: count }, () => String(2348012000000 + used++));
 
 describeWithServer('kannel', 'an app sending through a real bearerbox', () => {
-  describeEachDatabase('the ledger', suite, ['sqlite', 'postgres']);
+  describeEachDatabase('the store', suite, ['sqlite', 'postgres']);
 });
 
 function suite(database: TestDatabase): void {

@@ -15,8 +15,6 @@ import {
   type MessagingOptions,
 } from '../ports/messaging-options.js';
 import { callbackVerifier } from './callback-verifier.js';
-import { InterfaceInboundParser } from './interface-inbound.parser.js';
-import { InterfaceReportParser } from './interface.parser.js';
 
 /** Where callbacks come in, how they are proven and read, and whose messages they speak of. */
 export interface CallbackEndpoint {
@@ -29,6 +27,15 @@ export interface CallbackEndpoint {
   readonly inbound: InboundParser | undefined;
 }
 
+/** The parsers of an endpoint that names none: those of the published interface. */
+export interface DefaultParsers {
+  readonly reports: DeliveryReportParser;
+  readonly inbound: InboundParser;
+}
+
+/** Injection token of {@link DefaultParsers}. */
+export const DEFAULT_PARSERS = Symbol('DEFAULT_PARSERS');
+
 type Given = Omit<CallbackEndpointOptions, 'inbound'> & {
   readonly inbound?: InboundParser | undefined;
 };
@@ -36,7 +43,7 @@ type Given = Omit<CallbackEndpointOptions, 'inbound'> & {
 /** Name of the endpoint at the callback path itself. */
 const DEFAULT = 'default';
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
-/** As wide as the ledger's column. */
+/** As wide as the store's column. */
 const TRANSPORT = /^[\x21-\x7e]{1,32}$/;
 
 /** The endpoints of `callbacks`, checked at boot. */
@@ -47,14 +54,15 @@ export class CallbackEndpoints {
   /** @throws MessagingConfigError naming the option and the remedy. */
   constructor(
     @Inject(MESSAGING_OPTIONS) { callbacks }: MessagingOptions,
-    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+    @Inject(MESSAGING_CLOCK) clock: Clock,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
     @Inject(DELIVERY_REPORT_PARSER) parser: DeliveryReportParser,
     @Inject(CALLBACK_VERIFIER) verifier: CallbackVerifier | null,
+    @Inject(DEFAULT_PARSERS) private readonly defaults: DefaultParsers,
   ) {
     if (verifier) {
       const both = callbacks?.parser === undefined && callbacks?.inbound === undefined;
-      const inbound = both ? new InterfaceInboundParser(clock) : callbacks?.inbound;
+      const inbound = both ? defaults.inbound : callbacks?.inbound;
       this.#add(DEFAULT, { ...callbacks, parser, inbound }, 'callbacks', verifier);
     }
     for (const [name, options] of Object.entries(callbacks?.providers ?? {})) {
@@ -75,8 +83,8 @@ export class CallbackEndpoints {
   #add(name: string, options: Given, option: string, verifier: CallbackVerifier): void {
     const { transport = this.transport.name } = options;
     const own = options.parser === undefined && options.inbound === undefined;
-    const parser = own ? new InterfaceReportParser(this.clock) : options.parser;
-    const inbound = own ? new InterfaceInboundParser(this.clock) : options.inbound;
+    const parser = own ? this.defaults.reports : options.parser;
+    const inbound = own ? this.defaults.inbound : options.inbound;
     for (const [field, one] of Object.entries({ parser, inbound }))
       if (one !== undefined && typeof one.parse !== 'function')
         throw new MessagingConfigError(`${option}.${field}: must have a method parse()`);

@@ -9,7 +9,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 import { InboundRecorder } from '../contacts/inbound.recorder.js';
-import { ReportRecorder } from '../ledger/report.recorder.js';
+import { ReportRecorder } from '../store/report.recorder.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundMessage } from '../message/inbound-message.js';
@@ -35,7 +35,7 @@ interface ParsedCallback extends Contents {
 /**
  * Takes a callback in: verify, parse, record. It returns once all of it is committed, and throws
  * what the sender should hear: no such endpoint is 404, a signature that proves nothing 401, a body
- * nobody can read 400, more than 1 MiB 413, a ledger that cannot commit 503, so that the sender comes
+ * nobody can read 400, more than 1 MiB 413, a store that cannot commit 503, so that the sender comes
  * again.
  */
 @Injectable()

@@ -7,17 +7,18 @@ import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
 import { InboundRecorder } from '../contacts/inbound.recorder.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
-import { ReportRecorder } from '../ledger/report.recorder.js';
+import { ReportRecorder } from '../store/report.recorder.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from '../ports/delivery-report-parser.js';
 import { MESSAGE_TRANSPORT } from '../ports/message-transport.js';
 import { type CallbackOptions, MESSAGING_OPTIONS } from '../ports/messaging-options.js';
 import { CallbackCounts } from './callback-counts.js';
-import { CallbackEndpoints } from './callback-endpoints.js';
+import { CallbackEndpoints, DEFAULT_PARSERS } from './callback-endpoints.js';
 import { callbackVerifier } from './callback-verifier.js';
 import { CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
-import { InterfaceReportParser } from './interface.parser.js';
+import { InterfaceInboundParser } from '../providers/http/interface-inbound.parser.js';
+import { InterfaceReportParser } from '../providers/http/interface.parser.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const NUMBER = '2348012345678';
@@ -80,6 +81,13 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         { provide: MESSAGE_TRANSPORT, useValue: { name: 'http' } },
         { provide: DELIVERY_REPORT_PARSER, useValue: new InterfaceReportParser(systemClock) },
         { provide: CALLBACK_VERIFIER, useValue: callbackVerifier(options, systemClock) },
+        {
+          provide: DEFAULT_PARSERS,
+          useValue: {
+            reports: new InterfaceReportParser(systemClock),
+            inbound: new InterfaceInboundParser(systemClock),
+          },
+        },
       ],
     }).compile();
     app = module.createNestApplication(adapter(), { rawBody, logger: false });
@@ -175,7 +183,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(order).toEqual(['commit', '204']);
   });
 
-  it('a ledger that cannot commit is 503, so that the sender comes again', async () => {
+  it('a store that cannot commit is 503, so that the sender comes again', async () => {
     const url = await boot({ insecure: true });
     recorder.gate = () => Promise.reject(new Error(`row (${NUMBER}) is bad`));
     expect((await send(url, JSON.stringify(event))).status).toBe(503);

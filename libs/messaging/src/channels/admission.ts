@@ -1,5 +1,5 @@
-import type { NewBatch } from '../ledger/new-batch.js';
-import type { Transaction } from '../ledger/ledger-database.js';
+import type { NewBatch } from '../store/new-batch.js';
+import type { Transaction } from '../store/store-database.js';
 import type { MessageContent } from '../message/message.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy-error.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';

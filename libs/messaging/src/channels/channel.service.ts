@@ -1,5 +1,5 @@
-import type { BatchScope } from '../ledger/batches.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { BatchScope } from '../store/batches.js';
+import type { MessageStore } from '../store/message-store.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 import type {
@@ -31,28 +31,28 @@ export abstract class ChannelService {
   protected abstract readonly channel: Channel;
 
   constructor(
-    protected readonly ledger: Ledger,
+    protected readonly store: MessageStore,
     protected readonly waker: LaneWaker,
   ) {}
 
   /** @throws BatchNotFoundError */
   async batch(id: string, options: TenantOption = {}): Promise<BatchView> {
-    return this.ledger.batches.find(id, this.#scopeOf(options));
+    return this.store.batches.find(id, this.#scopeOf(options));
   }
 
   /** Newest first. */
   async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
-    return this.ledger.batches.list(this.#scopeOf(options), pageOf(options));
+    return this.store.batches.list(this.#scopeOf(options), pageOf(options));
   }
 
   /** Every recipient, as accepted. @throws BatchNotFoundError */
   async recipients(id: string, options: TenantOption = {}): Promise<string[]> {
-    return this.ledger.batches.recipients(id, this.#scopeOf(options));
+    return this.store.batches.recipients(id, this.#scopeOf(options));
   }
 
   /** The messages that have begun, in the order of the batch. @throws BatchNotFoundError */
   async messages(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
-    return this.ledger.batches.messages(id, this.#scopeOf(options), pageOf(options));
+    return this.store.batches.messages(id, this.#scopeOf(options), pageOf(options));
   }
 
   /**
@@ -61,7 +61,7 @@ export abstract class ChannelService {
    * @throws MessageNotFoundError
    */
   async timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
-    return this.ledger.timelines.find(id, this.#scopeOf(options));
+    return this.store.timelines.find(id, this.#scopeOf(options));
   }
 
   /**
@@ -70,7 +70,7 @@ export abstract class ChannelService {
    */
   async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {
     checkReportFilter(filter);
-    return this.ledger.reportLog.find(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
+    return this.store.reportLog.find(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
   }
 
   /**
@@ -82,7 +82,7 @@ export abstract class ChannelService {
     const errors: FieldError[] = [];
     checkTime('sendAt', sendAt ?? null, errors);
     if (errors.length > 0) throw new MessageValidationError(errors);
-    const { lane, ...batch } = await this.ledger.batches.reschedule(
+    const { lane, ...batch } = await this.store.batches.reschedule(
       id,
       this.#scopeOf(options),
       sendAt,
@@ -97,7 +97,7 @@ export abstract class ChannelService {
    * @throws AlreadySentError where nothing is left to stop
    */
   async cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
-    return this.ledger.batches.cancel(id, this.#scopeOf(options));
+    return this.store.batches.cancel(id, this.#scopeOf(options));
   }
 
   #scopeOf({ tenant = '' }: TenantOption): BatchScope {

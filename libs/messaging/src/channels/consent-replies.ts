@@ -6,8 +6,8 @@ import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from '../ports/messaging-options.js';
 import { Intake } from './intake.js';
 import type { SendOptions } from './send-options.js';
-import { smsBatch } from './sms-batch.js';
-import { whatsAppBatch } from './whatsapp-batch.js';
+import { smsBatch } from './sms/sms-batch.js';
+import { whatsAppBatch } from './whatsapp/whatsapp-batch.js';
 
 /**
  * Answers a STOP or START that changed something: once, from the number it was written to, by whichever

@@ -1,5 +1,5 @@
 import { type ContactGroups, isGroupId } from '../contacts/contact-groups.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Sql } from '../store/store-database.js';
 import { normaliseRecipients } from '../message/phone-number.js';
 
 /** Any number will do where a group stands, for the others to be checked in their places. */

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AcceptedBatch } from '../ledger/accepted-batch.js';
-import { Ledger } from '../ledger/ledger.js';
-import type { Transaction } from '../ledger/ledger-database.js';
-import type { NewBatch } from '../ledger/new-batch.js';
-import { satOut } from '../ledger/outage.js';
+import type { AcceptedBatch } from '../store/accepted-batch.js';
+import { MessageStore } from '../store/message-store.js';
+import type { Transaction } from '../store/store-database.js';
+import type { NewBatch } from '../store/new-batch.js';
+import { retryWhileUnavailable } from '../store/unavailable-retry.js';
 import type { MessageContent } from '../message/message.js';
 import { PolicyError } from '../policy/policy-error.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -11,11 +11,11 @@ import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
 import { admit } from './admission.js';
 import type { Receipt } from './receipt.js';
 
-/** Where the checked batches of every channel come in: policy, then the ledger, then the lane is woken. */
+/** Where the checked batches of every channel come in: policy, then the store, then the lane is woken. */
 @Injectable()
 export class Intake {
   constructor(
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(LANE_WAKER) private readonly waker: LaneWaker,
     @Inject(PolicyPipeline) private readonly policy: PolicyPipeline,
   ) {}
@@ -46,7 +46,7 @@ export class Intake {
   }
 
   async #store(batch: NewBatch): Promise<Receipt> {
-    const accepted = await this.ledger.acceptance.accept(batch);
+    const accepted = await this.store.acceptance.accept(batch);
     if (!accepted.replayed) this.waker.wake(batch.lane, dueOf(batch));
     return receiptOf(accepted);
   }
@@ -56,16 +56,16 @@ export class Intake {
    * @throws IdempotencyKeyReusedError where that was another message
    */
   async replayOf(batch: NewBatch, tx?: Transaction): Promise<Receipt | undefined> {
-    const { acceptance, database } = this.ledger;
+    const { acceptance, database } = this.store;
     const first = await (tx
       ? acceptance.replayOf(batch, tx)
-      : satOut(() => acceptance.replayOf(batch, database)));
+      : retryWhileUnavailable(() => acceptance.replayOf(batch, database)));
     return first && receiptOf(first);
   }
 
   async #within(tx: Transaction, batch: NewBatch): Promise<Receipt> {
     const due = dueOf(batch);
-    const { afterCommit, acceptance } = this.ledger;
+    const { afterCommit, acceptance } = this.store;
     const accepted = await acceptance.acceptWithin(tx, batch);
     const runner = tx.manager.queryRunner!;
     afterCommit.on(runner, `${batch.lane} ${due ?? ''}`, () => this.waker.wake(batch.lane, due));

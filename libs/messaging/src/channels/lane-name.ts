@@ -1,7 +1,7 @@
 import { MessagingConfigError } from '../message/errors.js';
 import type { LaneOf, MessagingOptions } from '../ports/messaging-options.js';
 
-/** As the ledger can hold it and logs can show it. */
+/** As the store can hold it and logs can show it. */
 const LANE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /**

@@ -28,7 +28,7 @@ function isText(value: unknown, form: RegExp): boolean {
   return value === undefined || (typeof value === 'string' && form.test(value));
 }
 
-/** Adds an error unless `time` is left out or a date the ledger can hold: years 1970 to 9999. */
+/** Adds an error unless `time` is left out or a date the store can hold: years 1970 to 9999. */
 export function checkTime(path: string, time: unknown, errors: FieldError[]): void {
   if (time === undefined) return;
   const at = time instanceof Date ? time.getTime() : Number.NaN;

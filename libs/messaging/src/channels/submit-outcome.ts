@@ -1,10 +1,10 @@
-import type { BatchScope } from '../ledger/batches.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { BatchScope } from '../store/batches.js';
+import type { MessageStore } from '../store/message-store.js';
 import type { MessageStatus } from '../message/status.js';
 import type { SubmittedMessage } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 
-/** Milliseconds between looks into the ledger, for what another process moves. */
+/** Milliseconds between looks into the store, for what another process moves. */
 const FIRST_LOOK = 100;
 const LAST_LOOK = 1_000;
 
@@ -17,7 +17,7 @@ const OPEN: readonly MessageStatus[] = ['queued', 'sending'];
  * @throws MessageNotFoundError where its transaction has not been committed
  */
 export async function submitOutcome(
-  { notices, messages }: Ledger,
+  { notices, messages }: MessageStore,
   clock: Clock,
   batch: string,
   scope: BatchScope,

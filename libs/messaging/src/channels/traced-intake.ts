@@ -1,7 +1,7 @@
-import type { Ledger } from '../ledger/ledger.js';
-import type { Transaction } from '../ledger/ledger-database.js';
-import type { NewBatch } from '../ledger/new-batch.js';
-import { withTrace } from '../ledger/stored-content.js';
+import type { MessageStore } from '../store/message-store.js';
+import type { Transaction } from '../store/store-database.js';
+import type { NewBatch } from '../store/new-batch.js';
+import { withTrace } from '../store/stored-content.js';
 import type { MessageContent } from '../message/message.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { LaneWaker } from '../ports/lane-waker.js';
@@ -12,12 +12,12 @@ import type { Receipt } from './receipt.js';
 /** Takes batches in as a step of whatever the caller does, and stores the step with the batch. */
 export class TracedIntake extends Intake {
   constructor(
-    ledger: Ledger,
+    store: MessageStore,
     waker: LaneWaker,
     policy: PolicyPipeline,
     private readonly tracing: MessagingTracing,
   ) {
-    super(ledger, waker, policy);
+    super(store, waker, policy);
   }
 
   override take(wanted: NewBatch, content: MessageContent, tx?: Transaction): Promise<Receipt> {

@@ -1,6 +1,6 @@
 import type { Channel } from '../message/message.js';
-import type { Columns, Dialect } from '../ledger/dialect.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Columns, Dialect } from '../store/dialect.js';
+import type { Sql } from '../store/store-database.js';
 import type { ConsentEntry, ConsentState } from './contact.js';
 
 const CONSENT = {

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
-import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
-import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import { decodeCursor, encodeCursor } from '../store/cursor.js';
+import type { StoreDatabase, Sql } from '../store/store-database.js';
 import type { ContactOptions, NewContact, Person } from './contact.js';
 import type { ContactStore } from './contact-store.js';
 import { type GroupMember, GroupMembers } from './group-members.js';
@@ -44,7 +44,7 @@ export class ContactGroups {
   readonly #members: GroupMembers;
 
   constructor(
-    private readonly database: LedgerDatabase,
+    private readonly database: StoreDatabase,
     private readonly store: ContactStore,
     private readonly clock: Clock,
     private readonly onWrite: () => void,

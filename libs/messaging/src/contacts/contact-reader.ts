@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { MessageValidationError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
-import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
-import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import { decodeCursor, encodeCursor } from '../store/cursor.js';
+import type { StoreDatabase, Sql } from '../store/store-database.js';
 import { Consents } from './consents.js';
 import type {
   ConsentEntry,
@@ -29,7 +29,7 @@ export abstract class ContactReader {
   protected readonly suppressed: Suppressions;
 
   constructor(
-    protected readonly database: LedgerDatabase,
+    protected readonly database: StoreDatabase,
     clock: Clock,
   ) {
     this.store = new ContactStore(database.dialect, clock);

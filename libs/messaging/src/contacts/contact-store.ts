@@ -1,7 +1,7 @@
 import { MessageValidationError } from '../message/errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { Columns, Dialect } from '../ledger/dialect.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Columns, Dialect } from '../store/dialect.js';
+import type { Sql } from '../store/store-database.js';
 import type { Identity } from './person.js';
 
 export interface ContactRow {

@@ -1,5 +1,5 @@
-import type { Dialect } from '../ledger/dialect.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Dialect } from '../store/dialect.js';
+import type { Sql } from '../store/store-database.js';
 import { type ConsentRow, consentOf } from './consents.js';
 import type { Contact } from './contact.js';
 import type { ContactRow } from './contact-store.js';

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { Ledger } from '../ledger/ledger.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import { MessageStore } from '../store/message-store.js';
+import type { Sql } from '../store/store-database.js';
 import type {
   ConsentOptions,
   ConsentState,
@@ -37,7 +37,7 @@ export class ContactsService extends ContactReader {
   readonly #erasure: Erasure;
 
   constructor(
-    @Inject(Ledger) { database }: Ledger,
+    @Inject(MessageStore) { database }: MessageStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
   ) {

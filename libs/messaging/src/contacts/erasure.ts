@@ -1,6 +1,6 @@
-import type { Dialect } from '../ledger/dialect.js';
-import { forgetRecipient } from '../ledger/forgetting.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Dialect } from '../store/dialect.js';
+import { forgetRecipient } from '../store/forgetting.js';
+import type { Sql } from '../store/store-database.js';
 import { REFUSED } from './consents.js';
 import type { Suppressions } from './suppressions.js';
 

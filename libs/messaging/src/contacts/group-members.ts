@@ -1,8 +1,8 @@
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
-import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
-import type { Dialect } from '../ledger/dialect.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import { decodeCursor, encodeCursor } from '../store/cursor.js';
+import type { Dialect } from '../store/dialect.js';
+import type { Sql } from '../store/store-database.js';
 
 /** Somebody in a group. */
 export interface GroupMember {

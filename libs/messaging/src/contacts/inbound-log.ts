@@ -1,5 +1,5 @@
-import type { Columns, Dialect } from '../ledger/dialect.js';
-import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import type { Columns, Dialect } from '../store/dialect.js';
+import type { StoreDatabase, Sql } from '../store/store-database.js';
 
 const INBOUND = { v_id: 'uuid', v_token: 'uuid', v_at: 'bigint' } as const satisfies Columns;
 
@@ -7,7 +7,7 @@ const INBOUND = { v_id: 'uuid', v_token: 'uuid', v_at: 'bigint' } as const satis
 export class InboundLog {
   readonly #sql: ReturnType<typeof statementsFor>;
 
-  constructor(private readonly database: LedgerDatabase) {
+  constructor(private readonly database: StoreDatabase) {
     this.#sql = statementsFor(database.dialect);
   }
 

@@ -1,5 +1,5 @@
-import type { Columns, Dialect } from '../ledger/dialect.js';
-import type { Sql } from '../ledger/ledger-database.js';
+import type { Columns, Dialect } from '../store/dialect.js';
+import type { Sql } from '../store/store-database.js';
 
 /** The sender of messages that leave the choice to the service: who wrote to any number, wrote to it. */
 export const ANY_SENDER = '';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { isDataError } from '../ledger/database-errors.js';
-import { GroupCommit } from '../ledger/group-commit.js';
-import type { LedgerDatabase, Transaction } from '../ledger/ledger-database.js';
+import { isDataError } from '../store/database-errors.js';
+import { GroupCommit } from '../store/group-commit.js';
+import type { StoreDatabase, Transaction } from '../store/store-database.js';
 import { MessageValidationError } from '../message/errors.js';
 import { INBOUND_RECEIVED, type InboundReceived } from '../message/events.js';
 import type { InboundMessage } from '../message/inbound-message.js';
@@ -51,7 +51,7 @@ export class InboundRecorder {
   readonly #afterwards = new Set<Promise<void>>();
 
   constructor(
-    private readonly database: LedgerDatabase,
+    private readonly database: StoreDatabase,
     private readonly needs: InboundDependencies,
   ) {
     const { dialect } = database;

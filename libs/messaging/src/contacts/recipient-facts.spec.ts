@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { dialectOf } from '../ledger/dialect.js';
-import type { LedgerDatabase } from '../ledger/ledger-database.js';
+import { dialectOf } from '../store/dialect.js';
+import type { StoreDatabase } from '../store/store-database.js';
 import { systemClock } from '../ports/clock.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 
@@ -11,7 +11,7 @@ function slowDatabase() {
     dialect: dialectOf({ options: { type: 'postgres' } } as Parameters<typeof dialectOf>[0]),
     all: () =>
       new Promise((resolve) => answers.push((known) => resolve([{ known: String(known) }]))),
-  } as unknown as LedgerDatabase;
+  } as unknown as StoreDatabase;
   return { answers, reader: new RecipientFactsReader(database, systemClock) };
 }
 

@@ -1,4 +1,4 @@
-import type { Columns, Dialect, RowSource } from '../ledger/dialect.js';
+import type { Columns, Dialect, RowSource } from '../store/dialect.js';
 import type { Channel } from '../message/message.js';
 
 /** Who is asked about, for a message over which channel and from whom. */

@@ -1,6 +1,6 @@
-import { isDataError } from '../ledger/database-errors.js';
-import { GroupCommit } from '../ledger/group-commit.js';
-import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import { isDataError } from '../store/database-errors.js';
+import { GroupCommit } from '../store/group-commit.js';
+import type { StoreDatabase, Sql } from '../store/store-database.js';
 import type { Clock } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
 import {
@@ -45,7 +45,7 @@ export class RecipientFactsReader {
   #looking: Promise<boolean> | undefined;
 
   constructor(
-    private readonly database: LedgerDatabase,
+    private readonly database: StoreDatabase,
     private readonly clock: Clock,
   ) {
     this.#statements = factsStatements(database.dialect);

@@ -1,8 +1,8 @@
 import { MessageValidationError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
-import { decodeCursor, encodeCursor } from '../ledger/cursor.js';
-import type { Columns } from '../ledger/dialect.js';
-import type { LedgerDatabase, Sql } from '../ledger/ledger-database.js';
+import { decodeCursor, encodeCursor } from '../store/cursor.js';
+import type { Columns } from '../store/dialect.js';
+import type { StoreDatabase, Sql } from '../store/store-database.js';
 import { REFUSED } from './consents.js';
 import type { SuppressionEntry } from './contact.js';
 
@@ -27,7 +27,7 @@ export class Suppressions {
   readonly #insert: string;
   readonly #numbers;
 
-  constructor(private readonly database: LedgerDatabase) {
+  constructor(private readonly database: StoreDatabase) {
     const { dialect } = database;
     this.#rows = dialect.rows(SUPPRESSION);
     this.#numbers = dialect.rows({ v_recipient: 'key' });

@@ -4,7 +4,7 @@ import { milliseconds } from '../ports/duration.js';
 import type { MessagingOptions } from '../ports/messaging-options.js';
 import { rateOf } from '../ports/rate-limit.js';
 import { LaneDrain } from './lane-drain.js';
-import { LaneGate } from './lane-gate.js';
+import { FailurePolicy } from './failure-policy.js';
 import type { LaneDrainContext, LaneMemory } from './lane-run.js';
 import { RateLimiter } from './rate-limiter.js';
 import { StopSignal } from './stop-signal.js';
@@ -83,13 +83,13 @@ export class Dispatcher {
     const limit = typeof rateLimit === 'function' ? rateLimit(lane) : rateLimit;
     const rate = limit && rateOf(`rateLimit of lane ${lane}`, limit);
     const memory: LaneMemory = {
-      gate: new LaneGate(milliseconds('backoff', this.options.backoff ?? '1s')),
+      gate: new FailurePolicy(milliseconds('backoff', this.options.backoff ?? '1s')),
       limiter: rate && new RateLimiter(rate.max, rate.per),
       per: rate?.per ?? 0,
       fence: -1,
     };
     this.#memories.set(lane, memory);
-    // A forgotten lane costs nothing but a wait: its state is in the ledger, too.
+    // A forgotten lane costs nothing but a wait: its state is in the store, too.
     for (const oldest of this.#memories.keys()) {
       if (this.#memories.size <= REMEMBERED) break;
       if (!this.#running.has(oldest)) this.#memories.delete(oldest);

@@ -5,7 +5,7 @@ import { ageOf, type Ready } from './slice.js';
  * Its time was over before it could start. One that may have started before is told unknown then: it is
  * not repeated late, nor where its key is honoured no more.
  */
-export function insteadOfLate(
+export function skipOutcomeOfLate(
   item: Ready,
   { clock, transport }: Pick<LaneDrainContext, 'clock' | 'transport'>,
 ): Ready['instead'] {

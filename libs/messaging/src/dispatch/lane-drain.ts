@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { LaneLostError } from '../ledger/intent.recorder.js';
+import { LaneLostError } from '../store/intent.recorder.js';
 import { LaneRequests } from './lane-requests.js';
 import type { LaneDrainContext, LaneMemory, LaneRun } from './lane-run.js';
-import { LaneStock } from './lane-stock.js';
+import { Prefetch } from './prefetch.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import type { Ready } from './slice.js';
 import type { StopSignal } from './stop-signal.js';
@@ -24,7 +24,7 @@ const MOMENT = 5;
  * ```
  */
 export class LaneDrain {
-  #stock: LaneStock | undefined;
+  #stock: Prefetch | undefined;
   #requests: LaneRequests | undefined;
   /** Whatever is due by now will be found. */
   #looks = false;
@@ -68,7 +68,7 @@ export class LaneDrain {
       recovered: lease.clean,
       failure: undefined,
     };
-    const stock = new LaneStock(run);
+    const stock = new Prefetch(run);
     const requests = new LaneRequests(run, stock);
     this.#stock = stock;
     this.#requests = requests;
@@ -95,7 +95,7 @@ export class LaneDrain {
   /** Lets requests in flight end, within the bound, records them, gives the lane back and looks once more. */
   async #finish(
     run: LaneRun,
-    stock: LaneStock,
+    stock: Prefetch,
     requests: LaneRequests,
   ): Promise<number | undefined> {
     const { context, lane } = this;
@@ -115,7 +115,7 @@ export class LaneDrain {
 }
 
 /** Starts what is ready, in order, as rate, concurrency, lease and the transport's connections allow; ends when there is nothing to wait for. */
-async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
+async function pump(run: LaneRun, stock: Prefetch, requests: LaneRequests): Promise<void> {
   const { context, memory, keeper, changed } = run;
   // Whoever waits for something else for longer than a moment leaves its turn for a connection to the next.
   const sleep = (ms?: number) => {
@@ -158,7 +158,7 @@ async function pump(run: LaneRun, stock: LaneStock, requests: LaneRequests): Pro
 }
 
 /** A turn for a connection is kept meanwhile, but not for a policy that hangs. */
-async function judgedAgain({ context, changed }: LaneRun, stock: LaneStock): Promise<Ready[]> {
+async function judgedAgain({ context, changed }: LaneRun, stock: Prefetch): Promise<Ready[]> {
   const timer = setTimeout(() => context.slots.leave(changed), LINGER);
   try {
     return await stock.judgeAgain();
@@ -186,7 +186,7 @@ function takeOverRate({ context, lease, memory }: LaneRun): void {
   else if (!clean) limiter.holdUntil(now + per - idleFor);
 }
 
-async function settle(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
+async function settle(run: LaneRun, stock: Prefetch, requests: LaneRequests): Promise<void> {
   const bound = boundOf(run, requests);
   while (stock.filling) await run.changed.sleep();
   requests.withdraw(stock.withdraw());
@@ -196,7 +196,7 @@ async function settle(run: LaneRun, stock: LaneStock, requests: LaneRequests): P
   run.keeper.stop();
 }
 
-async function giveBack(run: LaneRun, stock: LaneStock, requests: LaneRequests): Promise<void> {
+async function giveBack(run: LaneRun, stock: Prefetch, requests: LaneRequests): Promise<void> {
   const { context, lane, lease, keeper, memory } = run;
   if (keeper.lost) return;
   const { restFor, recorded } = requests.pause;

@@ -1,4 +1,4 @@
-import type { PlannedBatch } from '../ledger/planned-batch.js';
+import type { PlannedBatch } from '../store/planned-batch.js';
 import type { Addressed } from '../policy/judged-slice.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Ruling } from '../policy/ruling.js';

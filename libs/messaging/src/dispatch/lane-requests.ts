@@ -1,19 +1,19 @@
 import { Logger } from '@nestjs/common';
-import type { Outcome } from '../ledger/outcome.js';
-import { DatabaseGivenUpError } from '../message/errors.js';
+import type { Outcome } from '../store/outcome.js';
+import { DatabaseShutdownTimeoutError } from '../message/errors.js';
 import { InFlight } from './in-flight.js';
-import { insteadOfLate } from './instead-of-late.js';
-import type { Evidence } from './lane-gate.js';
+import { skipOutcomeOfLate } from './instead-of-late.js';
+import type { Evidence } from './failure-policy.js';
 import { LanePause } from './lane-pause.js';
 import type { LaneRun } from './lane-run.js';
-import type { LaneStock } from './lane-stock.js';
+import type { Prefetch } from './prefetch.js';
 import { ageOf, type Ready } from './slice.js';
 import { outcomeOf, type Verdict, verdictOf } from './submit-verdict.js';
 
 /** A provider that was not there is asked again at least this often, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
-/** The lane's requests in flight, what their answers mean for the lane, and their outcomes on the way to the ledger. */
+/** The lane's requests in flight, what their answers mean for the lane, and their outcomes on the way to the store. */
 export class LaneRequests {
   readonly pause: LanePause;
   readonly #logger = new Logger('Lane');
@@ -26,7 +26,7 @@ export class LaneRequests {
 
   constructor(
     private readonly run: LaneRun,
-    private readonly stock: LaneStock,
+    private readonly stock: Prefetch,
   ) {
     this.pause = new LanePause(run);
     this.#patient = run.context.transport.capabilities.idempotencyWindow > 0;
@@ -60,7 +60,7 @@ export class LaneRequests {
 
   start(item: Ready): void {
     const { context, memory } = this.run;
-    const instead = item.instead ?? insteadOfLate(item, context);
+    const instead = item.instead ?? skipOutcomeOfLate(item, context);
     if (instead) {
       this.#record({ ...this.#headOf(item), ...instead });
       return;
@@ -217,7 +217,7 @@ export class LaneRequests {
   async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
     const { run } = this;
     for (let error = failure, tries = 0; error !== undefined; tries++) {
-      if (error instanceof DatabaseGivenUpError || (run.stopping.aborted && tries > 3)) {
+      if (error instanceof DatabaseShutdownTimeoutError || (run.stopping.aborted && tries > 3)) {
         run.failure ??= error;
         this.#unrecorded++;
         break;

@@ -1,16 +1,16 @@
-import type { IntentRecorder } from '../ledger/intent.recorder.js';
-import type { LaneWork } from '../ledger/lane-work.js';
-import type { Lease } from '../ledger/lane-leases.js';
-import type { Lanes } from '../ledger/lanes.js';
-import type { OutcomeRecorder } from '../ledger/outcome.recorder.js';
+import type { IntentRecorder } from '../store/intent.recorder.js';
+import type { LaneWork } from '../store/lane-work.js';
+import type { Lease } from '../store/lane-leases.js';
+import type { Lanes } from '../store/lanes.js';
+import type { OutcomeRecorder } from '../store/outcome.recorder.js';
 import type { Clock } from '../ports/clock.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { MessageTransport } from '../ports/message-transport.js';
-import type { LaneGate } from './lane-gate.js';
+import type { FailurePolicy } from './failure-policy.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { RateLimiter } from './rate-limiter.js';
 import type { RequestSlots } from './request-slots.js';
-import type { StockBudget } from './stock-budget.js';
+import type { PrefetchBudget } from './prefetch-budget.js';
 import type { StopSignal } from './stop-signal.js';
 import type { TransportRate } from './transport-rate.js';
 import type { WakeSignal } from './wake-signal.js';
@@ -26,7 +26,7 @@ export interface LaneDrainContext {
   /** The limit over all lanes, where there is one. */
   readonly transportRate: TransportRate | undefined;
   /** What all lanes have ready to start. */
-  readonly stock: StockBudget;
+  readonly stock: PrefetchBudget;
   /** What all lanes have in flight. */
   readonly slots: RequestSlots;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export interface LaneDrainContext {
 
 /** What outlives one run of a lane in this process. */
 export interface LaneMemory {
-  readonly gate: LaneGate;
+  readonly gate: FailurePolicy;
   readonly limiter: RateLimiter | undefined;
   /** Milliseconds of the rate limit's window. */
   readonly per: number;

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import type { Lease } from '../ledger/lane-leases.js';
-import type { Lanes } from '../ledger/lanes.js';
+import type { Lease } from '../store/lane-leases.js';
+import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
 /**

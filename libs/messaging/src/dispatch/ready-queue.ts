@@ -1,13 +1,13 @@
 import type { Ready } from './slice.js';
-import type { StockBudget } from './stock-budget.js';
+import type { PrefetchBudget } from './prefetch-budget.js';
 
 /** Submissions of a lane that are ready to start, in order; their messages are held against the budget. */
-export class ReadyQueue {
+export class PrefetchQueue {
   #items: Ready[] = [];
   /** A submission holds one or many. */
   #messages = 0;
 
-  constructor(private readonly budget: StockBudget) {}
+  constructor(private readonly budget: PrefetchBudget) {}
 
   get next(): Ready | undefined {
     return this.#items[0];

@@ -3,10 +3,10 @@ import type {
   IntendedBatch,
   IntendedSubmission,
   Intent,
-} from '../ledger/intent.js';
-import type { OpenSubmission } from '../ledger/open-submissions.js';
-import type { PlannedBatch } from '../ledger/planned-batch.js';
-import type { IntendedMessages, Outcome } from '../ledger/outcome.js';
+} from '../store/intent.js';
+import type { OpenSubmission } from '../store/open-submissions.js';
+import type { PlannedBatch } from '../store/planned-batch.js';
+import type { IntendedMessages, Outcome } from '../store/outcome.js';
 import type { Ruling } from '../policy/ruling.js';
 import type { Clock } from '../ports/clock.js';
 import type { Submission } from '../ports/message-transport.js';

@@ -6,7 +6,7 @@ import {
   UncertainFailure,
 } from '../message/failures.js';
 import { identifier, word } from '../message/report-fields.js';
-import type { Outcome } from '../ledger/outcome.js';
+import type { Outcome } from '../store/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
 import type { Ready } from './slice.js';
 
@@ -43,7 +43,7 @@ function withRetryAfter(
   return { kind, code: codeOf(failure), message, ...(waits && { retryAfter }) };
 }
 
-/** As the ledger can store it. */
+/** As the store can store it. */
 function codeOf({ code }: SubmitFailure): string {
   return word(code) ?? 'transport_error';
 }

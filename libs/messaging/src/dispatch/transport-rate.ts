@@ -1,4 +1,4 @@
-import type { Lanes } from '../ledger/lanes.js';
+import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
 /** Slots lie this much further apart than the limit asks; it pays for lateness and groups. */

@@ -11,7 +11,7 @@ const EARLY = 10_000;
 /**
  * The embedded engine: no broker. A wake starts a run of the lane in this process, unless one is going;
  * then another follows it. Wakes in the future share one timer. Whatever another process accepted,
- * or a crash forgot, the wake job finds in the ledger.
+ * or a crash forgot, the wake job finds in the store.
  */
 export class DatabaseEngine implements DispatchEngine {
   readonly #logger = new Logger(DatabaseEngine.name);

@@ -1,4 +1,4 @@
-import type { Ledger } from '../ledger/ledger.js';
+import type { MessageStore } from '../store/message-store.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 60_000;
@@ -6,12 +6,12 @@ const EVERY = 60_000;
 const BATCHES = 200;
 
 /** Forgets what is past its retention. */
-export function purgeJob(ledger: Ledger, every = EVERY): MessagingJob {
+export function purgeJob(store: MessageStore, every = EVERY): MessagingJob {
   return {
     name: 'purge',
     every,
     run: async (signal) => {
-      while (!signal.aborted && (await ledger.retention.purge(BATCHES)));
+      while (!signal.aborted && (await store.retention.purge(BATCHES)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/delivery-report.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { MessageStore } from '../store/message-store.js';
 import type { MessageTransport, SentSubmission } from '../ports/message-transport.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
@@ -24,7 +24,7 @@ const logger = new Logger('Reconcile');
  * forgets those of nobody. What fails is asked again when the batch is next due; it holds up no other.
  */
 export function reconcileJob(
-  ledger: Ledger,
+  store: MessageStore,
   transport: MessageTransport,
   patience = PATIENCE,
 ): MessagingJob {
@@ -32,17 +32,17 @@ export function reconcileJob(
     name: 'reconcile',
     every: EVERY,
     run: async (signal) => {
-      await ledger.reports
+      await store.reports
         .sweep(WAITING)
         .catch((error: unknown) => logger.warn(`Waiting reports stay: ${nameOf(error)}`));
-      const own = (await ledger.reportPolls.claim(BATCHES)).filter(
+      const own = (await store.reportPolls.claim(BATCHES)).filter(
         (s) => s.transport === transport.name,
       );
       for (const asked of callsOf(own)) {
         if (signal.aborted) return;
         try {
           const reports = await fetched(transport, asked, signal, patience);
-          await ledger.reports.record(reports, { transport: transport.name });
+          await store.reports.record(reports, { transport: transport.name });
         } catch (error) {
           logger.warn(`Reports could not be fetched, asked again later: ${nameOf(error)}`);
         }

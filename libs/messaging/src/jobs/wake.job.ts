@@ -1,4 +1,4 @@
-import type { Ledger } from '../ledger/ledger.js';
+import type { MessageStore } from '../store/message-store.js';
 import type { LaneWaker } from '../ports/lane-waker.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
@@ -6,14 +6,14 @@ import type { MessagingJob } from './messaging.jobs.js';
 const EVERY = 2_000;
 
 /** Finds lanes with due work nobody holds, and lanes whose holder fell silent. */
-export function wakeJob(ledger: Ledger, waker: LaneWaker): MessagingJob {
+export function wakeJob(store: MessageStore, waker: LaneWaker): MessagingJob {
   return {
     name: 'wake',
     every: EVERY,
     run: async () => {
-      for (const { lane, dueIn } of await ledger.queues.due(EVERY))
+      for (const { lane, dueIn } of await store.queues.due(EVERY))
         waker.wake(lane, dueIn > 0 ? Date.now() + dueIn : undefined);
-      for (const lane of await ledger.queues.abandoned()) waker.wake(lane);
+      for (const lane of await store.queues.abandoned()) waker.wake(lane);
     },
   };
 }

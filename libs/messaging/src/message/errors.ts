@@ -86,7 +86,7 @@ export class AlreadySentError extends MessagingError {
  * The database owed an answer when the app's time to stop was over (`shutdownTimeout`). What was asked of
  * it may have been done or not.
  */
-export class DatabaseGivenUpError extends MessagingError {
+export class DatabaseShutdownTimeoutError extends MessagingError {
   constructor() {
     super(
       'database_given_up',

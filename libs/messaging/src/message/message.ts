@@ -1,12 +1,12 @@
 import type { MessageCategory } from './category.js';
 
-/** Kinds of message the ledger can carry. */
+/** Kinds of message the store can carry. */
 export type Channel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas';
 
 /** Order class inside a lane: `high` goes before `normal`, so that a one-time password does not wait behind a campaign. */
 export type MessageClass = 'high' | 'normal';
 
-/** What is sent. The ledger stores it as JSON, so that a new kind needs no new column. */
+/** What is sent. The store stores it as JSON, so that a new kind needs no new column. */
 export type MessageContent = TextContent | TemplateContent;
 
 export interface TextContent {

@@ -8,7 +8,7 @@
  * cancelled      (only from queued)
  * ```
  *
- * The ledger stores the rank; the gaps leave room for statuses to come.
+ * The store stores the rank; the gaps leave room for statuses to come.
  */
 export const STATUS_RANK = {
   queued: 10,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { WhatsAppService } from '../channels/whatsapp.service.js';
+import type { WhatsAppService } from '../channels/whatsapp/whatsapp.service.js';
 import { type FieldError, MessagingConfigError } from './errors.js';
 import { defineTemplates, placedParams } from './templates.js';
 

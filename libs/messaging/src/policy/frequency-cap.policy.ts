@@ -1,5 +1,5 @@
-import { satOut } from '../ledger/outage.js';
-import type { RecentSends } from '../ledger/recent-sends.js';
+import { retryWhileUnavailable } from '../store/unavailable-retry.js';
+import type { RecentSends } from '../store/recent-sends.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { milliseconds } from '../ports/duration.js';
 import type {
@@ -55,7 +55,7 @@ export function capsOf(options: FrequencyCapOptions): Cap[] {
 
 /**
  * Nobody gets more than `max` messages of a category in any window of `per`. What has left or may have
- * left counts, by the ledger, in one query per category; of several in one slice, the first go. A
+ * left counts, by the store, in one query per category; of several in one slice, the first go. A
  * confirmation of an opt-out is not counted against.
  */
 export class FrequencyCapPolicy implements MessagingPolicy {
@@ -91,7 +91,7 @@ export class FrequencyCapPolicy implements MessagingPolicy {
       return { tenant: message.tenant, recipient };
     });
     const read = () => this.recent.batchesTo(people, category, now - per, manager);
-    const sent = await (stage === 'send' && !manager ? satOut(read) : read());
+    const sent = await (stage === 'send' && !manager ? retryWhileUnavailable(read) : read());
     for (const place of places) {
       const { message, recipient } = items[place] as PolicyItem;
       const key = `${recipient} ${message.tenant}`;

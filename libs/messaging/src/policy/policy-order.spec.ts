@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { RecentSends } from '../ledger/recent-sends.js';
+import type { RecentSends } from '../store/recent-sends.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
 import { policiesInOrder } from './policy-order.js';

@@ -2,7 +2,7 @@ import { MessagingConfigError } from '../message/errors.js';
 import { milliseconds } from '../ports/duration.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
-import type { RecentSends } from '../ledger/recent-sends.js';
+import type { RecentSends } from '../store/recent-sends.js';
 import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
 import { OptInRequiredPolicy } from './opt-in-required.policy.js';
 import { OptedOutPolicy } from './opted-out.policy.js';

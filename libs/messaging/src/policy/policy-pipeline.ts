@@ -1,6 +1,6 @@
 import type { FactsByPlace, RecipientFactsReader } from '../contacts/recipient-facts.js';
-import type { Sql, Transaction } from '../ledger/ledger-database.js';
-import { satOut } from '../ledger/outage.js';
+import type { Sql, Transaction } from '../store/store-database.js';
+import { retryWhileUnavailable } from '../store/unavailable-retry.js';
 import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
@@ -59,7 +59,7 @@ export class PolicyPipeline {
     for (const parts of slicesOf(asked)) {
       // At dispatch a second-old "nobody" will not do.
       const read = () => this.#read(parts, policies, stage !== 'send', tx);
-      const facts = await (stage === 'send' && !tx ? satOut(read) : read());
+      const facts = await (stage === 'send' && !tx ? retryWhileUnavailable(read) : read());
       const slice = new JudgedSlice(parts, facts);
       const now = this.clock.now();
       for (const policy of policies)

@@ -2,7 +2,7 @@
 export type Drain = (lane: string, signal: AbortSignal) => Promise<number | undefined>;
 
 /**
- * Decides who drains which lane when. The ledger is the truth: an engine may forget everything, and
+ * Decides who drains which lane when. The store is the truth: an engine may forget everything, and
  * the wake job repairs it. Implementations run `dispatchEngineContract()`.
  */
 export interface DispatchEngine {

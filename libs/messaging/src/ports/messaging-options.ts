@@ -77,7 +77,7 @@ export interface MessagingOptions {
   /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
   readonly migrate?: boolean;
   /**
-   * PostgreSQL plans what the ledger says often once for each connection, not each time. Where a pooler
+   * PostgreSQL plans what the store says often once for each connection, not each time. Where a pooler
    * keeps statements from being kept, that is noticed and ends. @default true
    */
   readonly preparedStatements?: boolean;
@@ -112,7 +112,7 @@ export interface MessagingOptions {
   /**
    * Most time a stop waits for requests in flight. Two seconds later at most everything of the library
    * has stopped, or is left behind with an error that says what that is: a database that owes an answer by
-   * then is given up (its connections are cut, {@link DatabaseGivenUpError}). @default '10s'
+   * then is given up (its connections are cut, {@link DatabaseShutdownTimeoutError}). @default '10s'
    */
   readonly shutdownTimeout?: Duration;
   /** Default of a message's `deliveryReport`. @default 'yes' */

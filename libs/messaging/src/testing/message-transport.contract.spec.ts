@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../message/failures.js';
 import { systemClock } from '../ports/clock.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
-import { simulator, type SimulatorTransport } from '../transports/simulator/simulator.transport.js';
+import { simulator, type SimulatorTransport } from '../providers/simulator/simulator.transport.js';
 import { messageTransportContract } from './message-transport.contract.js';
 
 // Sinks fail on purpose here.

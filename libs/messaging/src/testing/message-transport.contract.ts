@@ -226,7 +226,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       promise('a sink that fails hears it again', async ({ transport }) => {
         let failures = 2;
         const heard = listenTo(transport, () => {
-          if (failures-- > 0) throw new Error('The ledger is away');
+          if (failures-- > 0) throw new Error('The store is away');
         });
         const submission = many(3);
         await transport.submit(submission, signal);

@@ -6,11 +6,11 @@ import { callbackRequest, proven } from '../callback-request.fixture.js';
 import { basicAuth } from './basic-auth.verifier.js';
 import { hmacSignature } from './hmac-signature.verifier.js';
 import { ipRanges } from './ip-ranges.verifier.js';
-import { plivoSignature } from './plivo-signature.verifier.js';
+import { plivoSignature } from '../../providers/plivo/plivo-signature.verifier.js';
 import { allOf, anyOf } from './several.verifier.js';
 import { sharedSecret } from './shared-secret.verifier.js';
-import { twilioSignature } from './twilio-signature.verifier.js';
-import { vonageSignature } from './vonage-signature.verifier.js';
+import { twilioSignature } from '../../providers/twilio/twilio-signature.verifier.js';
+import { vonageSignature } from '../../providers/vonage/vonage-signature.verifier.js';
 
 const SECRET = 'k3y-0f-at-least-sixteen';
 const NEXT = 'the-n3xt-key-of-a-rotation';

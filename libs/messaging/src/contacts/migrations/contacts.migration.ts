@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { isDuplicateIndex } from '../../ledger/database-errors.js';
-import { dialectOf } from '../../ledger/dialect.js';
-import { TYPES } from '../../ledger/migrations/ledger.migration.js';
-import { tableOptions } from '../../ledger/migrations/table-options.js';
+import { isDuplicateIndex } from '../../store/database-errors.js';
+import { dialectOf } from '../../store/dialect.js';
+import { TYPES } from '../../store/migrations/store.migration.js';
+import { tableOptions } from '../../store/migrations/table-options.js';
 
 const TABLES = [
   'suppression',

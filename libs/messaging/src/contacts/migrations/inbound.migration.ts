@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { isDuplicateIndex } from '../../ledger/database-errors.js';
-import { dialectOf } from '../../ledger/dialect.js';
-import { TYPES } from '../../ledger/migrations/ledger.migration.js';
+import { isDuplicateIndex } from '../../store/database-errors.js';
+import { dialectOf } from '../../store/dialect.js';
+import { TYPES } from '../../store/migrations/store.migration.js';
 
 /** Which inbound messages were taken, so that each counts once. Times are epoch microseconds. */
 export class InboundMessages1700000000320 implements MigrationInterface {

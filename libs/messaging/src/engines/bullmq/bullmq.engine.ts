@@ -24,7 +24,7 @@ const GOODBYE = 1_000;
  * Lanes over many processes. A lane is a job: whichever worker takes it drains it, and a wake that
  * comes meanwhile makes one more job, which begins when this one ends. A wake for later is a delayed
  * job of its own that merely wakes. The job decides nothing: the lane's lease says who may drain it,
- * the ledger what there is to do.
+ * the store what there is to do.
  *
  * What the broker does not take by its deadline is run by this process itself if it drains at all;
  * otherwise the wake job of one that does finds it.

@@ -43,7 +43,7 @@ export class WakeOutbox {
   readonly #later = new Map<string, number>();
   /** By lane, the earliest wake this process has put into the future. */
   readonly #scheduled = new Map<string, number>();
-  /** Lanes that had a job a moment ago: the ledger is looked at again when it ends. */
+  /** Lanes that had a job a moment ago: the store is looked at again when it ends. */
   readonly #quiet = new Set<string>();
   readonly #afterwards = new Set<string>();
   readonly #run = randomBytes(6).toString('hex');

@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HttpModule, HttpService } from '@nestjs/axios';
+import { Test } from '@nestjs/testing';
+import axios, { type AxiosRequestConfig, type CreateAxiosDefaults } from 'axios';
+import { Agent } from 'node:http';
+import { of } from 'rxjs';
+import { PausedFailure, UncertainFailure } from '../../message/failures.js';
+import { InterfaceServer } from '../../testing/interface-server.js';
+import { HttpClient } from './http-client.js';
+import { hasOwnWay, isUntouched } from './http-service-state.js';
+
+const made = (config: CreateAxiosDefaults = {}) => new HttpService(axios.create(config));
+
+describe('isUntouched', () => {
+  it('is true of a service as Nest makes it', async () => {
+    expect(isUntouched(made())).toBe(true);
+    const module = await Test.createTestingModule({ imports: [HttpModule] }).compile();
+    expect(isUntouched(module.get(HttpService))).toBe(true);
+    const registered = await Test.createTestingModule({
+      imports: [HttpModule.register({})],
+    }).compile();
+    expect(isUntouched(registered.get(HttpService))).toBe(true);
+  });
+
+  it('turns with every interceptor set and ejected', () => {
+    const door = made();
+    const { request, response } = door.axiosRef.interceptors;
+    const ids = [request.use((config) => config), request.use((config) => config)];
+    expect(isUntouched(door)).toBe(false);
+    for (const id of ids) request.eject(id);
+    expect(isUntouched(door)).toBe(true);
+    response.use(undefined, (error) => Promise.reject(error));
+    expect(isUntouched(door)).toBe(false);
+  });
+
+  it.each<[string, CreateAxiosDefaults]>([
+    ['a timeout', { timeout: 100 }],
+    ['a header', { headers: { 'x-trace': '1' } }],
+    ['a header of one method', { headers: { post: { 'x-trace': '1' } } }],
+    ['parameters', { params: { a: 1 } }],
+    ['a base address', { baseURL: 'http://x' }],
+    ['a limit', { maxContentLength: 10 }],
+    ['an agent', { httpAgent: new Agent() }],
+    ['a proxy', { proxy: { host: 'p', port: 1 } }],
+    ['an adapter', { adapter: () => Promise.reject(new Error()) }],
+    ['the adapter fetch', { adapter: 'fetch' }],
+    ['a transform', { transformRequest: [(data: unknown) => data, (data: unknown) => data] }],
+  ])('is false with %s', (_what, config) => {
+    expect(isUntouched(made(config))).toBe(false);
+  });
+
+  it('is false of a service with a request() of its own', () => {
+    class Own extends HttpService {
+      override request<T>() {
+        return of({ data: {} as T, status: 200, statusText: '', headers: {}, config: {} as never });
+      }
+    }
+    expect(isUntouched(new Own(axios.create()))).toBe(false);
+  });
+
+  it('an agent or proxy means the way is chosen, headers do not', () => {
+    expect(hasOwnWay(made({ httpsAgent: new Agent() }))).toBe(true);
+    expect(hasOwnWay(made({ adapter: 'fetch' }))).toBe(true);
+    expect(hasOwnWay(made({ headers: { 'x-trace': '1' } }))).toBe(false);
+    expect(hasOwnWay(made({ proxy: false }))).toBe(false);
+  });
+});
+
+describe('HttpClient', () => {
+  const request = {
+    method: 'POST',
+    path: '/ng/v1/sendsms',
+    headers: {
+      authorization: 'Bearer tok_test',
+      'content-type': 'application/json',
+      'idempotency-key': 'k-1',
+    },
+    body: { from: 'ACME', to: ['2348012345678'], body: 'x', delivery_report: 'none' },
+    maxBytes: 1_000_000,
+  } as const;
+  const signal = new AbortController().signal;
+
+  let service: InterfaceServer;
+  let doors: HttpClient[];
+  beforeEach(async () => {
+    service = await InterfaceServer.start();
+    doors = [];
+  });
+  afterEach(async () => {
+    await Promise.all(doors.map((door) => door.close()));
+    await service.close();
+  });
+  const send = (http: HttpService, asked: AbortSignal = signal) => {
+    const door = new HttpClient(http, service.url, 4);
+    doors.push(door);
+    return door.send(request, asked);
+  };
+
+  it('interceptors see the request as an object, may add to it, and see the answer parsed', async () => {
+    const http = made();
+    const seen: unknown[] = [];
+    http.axiosRef.interceptors.request.use((config) => {
+      seen.push(config.data);
+      config.headers.set('x-trace', 'abc');
+      return config;
+    });
+    http.axiosRef.interceptors.response.use((response) => {
+      seen.push(response.data);
+      return response;
+    });
+    const answer = await send(http);
+    expect(service.requests[0]?.headers['x-trace']).toBe('abc');
+    expect(service.requests[0]?.headers['content-type']).toBe('application/json');
+    expect(seen).toEqual([request.body, answer.body]);
+    expect(answer.body).toMatchObject({ status_code: 200 });
+  });
+
+  it('error interceptors see a refusal as the AxiosError they know', async () => {
+    const http = made();
+    const seen: unknown[] = [];
+    http.axiosRef.interceptors.response.use(undefined, (error: unknown) => {
+      seen.push(error);
+      return Promise.reject(error);
+    });
+    service.answer((_request, response) => {
+      response
+        .writeHead(429, { 'retry-after': '3', 'content-type': 'application/json' })
+        .end('{"error":{"code":"rate_limited"}}');
+    });
+    expect(await send(http)).toEqual({
+      status: 429,
+      retryAfter: '3',
+      body: { error: { code: 'rate_limited' } },
+      text: '',
+    });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ isAxiosError: true, response: { status: 429 } });
+  });
+
+  it('default headers and timeouts of the service apply', async () => {
+    await send(made({ headers: { common: { 'x-tenant': 't1' } } }));
+    expect(service.requests[0]?.headers['x-tenant']).toBe('t1');
+    service.answer(() => undefined);
+    let late: unknown;
+    // On a busy machine the time may be over before it is connected: then nothing was sent.
+    for (let timeout = 500; service.requests.length < 2; timeout *= 2)
+      late = await send(made({ timeout })).catch((error: unknown) => error);
+    expect(late).toBeInstanceOf(UncertainFailure);
+    expect(late).toMatchObject({ code: 'timeout' });
+  });
+
+  it('an agent of the service is used', async () => {
+    const agent = new Agent();
+    let sockets = 0;
+    agent.on('free', () => undefined);
+    const create = agent.createConnection.bind(agent);
+    agent.createConnection = (...args) => {
+      sockets++;
+      return create(...args);
+    };
+    await send(made({ httpAgent: agent }));
+    expect(sockets).toBe(1);
+    expect(service.accepted.size).toBe(1);
+    agent.destroy();
+  });
+
+  it('an adapter of the service is used, and its failure counts as uncertain', async () => {
+    const seen: AxiosRequestConfig[] = [];
+    const http = made({
+      adapter: (config) => {
+        seen.push(config);
+        return Promise.reject(new Error('no idea what happened'));
+      },
+    });
+    await expect(send(http)).rejects.toBeInstanceOf(UncertainFailure);
+    expect(seen).toHaveLength(1);
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('an override with only request() is the door', async () => {
+    const http = {
+      request: () => of({ status: 200, data: { reference_id: 'r' }, headers: {} }),
+    } as unknown as HttpService;
+    expect(await send(http)).toMatchObject({ status: 200, body: { reference_id: 'r' } });
+  });
+
+  it('an interceptor that fails first means nothing was sent, one that fails last means nobody knows', async () => {
+    const before = made();
+    before.axiosRef.interceptors.request.use(() => Promise.reject(new Error('tok_test')));
+    const unsent = send(before);
+    await expect(unsent).rejects.toBeInstanceOf(PausedFailure);
+    await expect(unsent).rejects.toMatchObject({
+      code: 'not_sent',
+      message: expect.not.stringContaining('tok_test'),
+    });
+    expect(service.requests).toHaveLength(0);
+
+    const after = made();
+    after.axiosRef.interceptors.response.use(() => Promise.reject(new Error('tok_test')));
+    await expect(send(after)).rejects.toBeInstanceOf(UncertainFailure);
+    expect(service.accepted.size).toBe(1);
+  });
+
+  it('many requests at once keep to their connections and all come back', async () => {
+    const door = new HttpClient(made(), service.url, 4);
+    doors.push(door);
+    const sockets = new Set<unknown>();
+    service.answer((_request, response) => {
+      sockets.add(response.socket);
+      return false;
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        door.send(
+          { ...request, headers: { ...request.headers, 'idempotency-key': `k${index}` } },
+          signal,
+        ),
+      ),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(service.accepted.size).toBe(100);
+    expect(sockets.size).toBeLessThanOrEqual(4);
+  });
+
+  it('a signal ends all that still run under it, and none of those that ended before', async () => {
+    const door = new HttpClient(made(), service.url, 8);
+    doors.push(door);
+    const giveUp = new AbortController();
+    await expect(door.send(request, giveUp.signal)).resolves.toMatchObject({ status: 200 });
+    let held = 0;
+    const allHeld = new Promise<void>((resolve) => {
+      service.answer(() => void (++held === 6 && resolve()));
+    });
+    const running = Array.from({ length: 5 }, () => door.send(request, giveUp.signal));
+    const elsewhere = new AbortController();
+    const other = door.send(request, elsewhere.signal);
+    const ended = Promise.allSettled(running);
+    await allHeld;
+    giveUp.abort();
+    for (const { reason } of (await ended) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({ code: 'aborted' });
+    await expect(door.send(request, giveUp.signal)).rejects.toMatchObject({ code: 'not_sent' });
+    elsewhere.abort();
+    await expect(other).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it('a closed door sends nothing more', async () => {
+    const door = new HttpClient(made(), service.url, 4);
+    await door.close();
+    await expect(door.send(request, signal)).rejects.toMatchObject({ code: 'not_sent' });
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../ports/clock.js';
+import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
+import { callbackRequest } from '../../callbacks/callback-request.fixture.js';
+import { UnreadableCallbackError } from '../../callbacks/callback-entries.js';
+import { InterfaceReportParser } from './interface.parser.js';
+
+const NOW = Date.UTC(2026, 5, 1);
+const parser = new InterfaceReportParser({ ...systemClock, now: () => NOW });
+
+const data = {
+  reference_id: '0198f6f0-0000-7000-8000-000000000001',
+  message_id: '0198f6f0-0000-7000-8000-000000000001-0',
+  to: '2348012345678',
+  from: 'ACME',
+  status: 'delivered',
+  error_code: null,
+  smsc_timestamp: '2026-05-31T23:59:59.123Z',
+  sequence: 2,
+};
+const event = { type: 'sms.delivery_report', timestamp: '2026-05-31T23:59:59.500Z', data };
+const report = {
+  reference: data.reference_id,
+  messageId: data.message_id,
+  recipient: data.to,
+  status: 'delivered',
+  rawStatus: 'delivered',
+  errorCode: null,
+  providerTime: new Date(data.smsc_timestamp),
+};
+
+function post(body: unknown): CallbackRequest {
+  return callbackRequest({ body });
+}
+
+describe('InterfaceReportParser', () => {
+  it.each<[string, unknown, number]>([
+    ['an event', event, 1],
+    ['bare data', data, 1],
+    ['events', [event, event], 2],
+    ['events and bare data', [event, data], 2],
+    ['an event without its type', { data }, 1],
+    ['a WhatsApp event', { ...event, type: 'whatsapp.message_status' }, 1],
+  ])('reads %s', (_what, body, count) => {
+    expect(parser.parse(post(body))).toEqual({ reports: Array(count).fill(report), errors: [] });
+  });
+
+  it('reads the query of a GET', () => {
+    const query = { reference_id: 'r', to: '+234 801 234 5678', status: 'DELIVERED' };
+    expect(parser.parse({ ...post(undefined), method: 'GET', query }).reports).toMatchObject([
+      { reference: 'r', recipient: '2348012345678', status: 'delivered', rawStatus: 'DELIVERED' },
+    ]);
+  });
+
+  it('a POST is its body alone, whatever the query says', () => {
+    const { reports } = parser.parse({ ...post(event), query: { status: 'failed' } });
+    expect(reports).toEqual([report]);
+  });
+
+  it('passes over events of other types', () => {
+    const foreign = { type: 'whatsapp.message_received', timestamp: 'x', data: { text: 'hi' } };
+    expect(parser.parse(post([foreign, event]))).toEqual({ reports: [report], errors: [] });
+    expect(parser.parse(post(foreign))).toEqual({ reports: [], errors: [] });
+  });
+
+  it('one bad entry fails no other, and its line holds no content', () => {
+    const secret = '2348099999999';
+    const bad = [
+      null,
+      7,
+      secret,
+      [secret],
+      {},
+      { data: null },
+      { data: secret },
+      { to: secret, status: 'delivered' },
+      { reference_id: secret },
+      { reference_id: secret, status: '' },
+      { reference_id: secret, status: { delivered: true } },
+      { reference_id: ['r'], status: 'delivered' },
+      { reference_id: `a\0${secret}`, status: 'delivered' },
+      { reference_id: 'x'.repeat(256), status: 'delivered' },
+      { reference_id: '\ud800', status: 'delivered' },
+      JSON.parse(`{"__proto__":{"reference_id":"${secret}","status":"delivered"}}`) as unknown,
+    ];
+    const { reports, errors } = parser.parse(post([event, ...bad, data]));
+    expect(reports).toEqual([report, report]);
+    expect(errors).toHaveLength(bad.length);
+    expect(errors[0]).toBe('entry 1: not an object');
+    expect(errors.join()).not.toContain(secret);
+  });
+
+  it("prototype keys are nobody's data", () => {
+    const body = JSON.parse(
+      `{"constructor":1,"__proto__":{"status":"failed"},"reference_id":"r","status":"delivered"}`,
+    ) as unknown;
+    expect(parser.parse(post(body)).reports).toMatchObject([{ status: 'delivered' }]);
+    expect(({} as Record<string, unknown>).status).toBeUndefined();
+  });
+
+  it('wrong types count as missing, the report stays', () => {
+    const body = { ...data, message_id: 5, to: { a: 1 }, error_code: [1], smsc_timestamp: 17 };
+    expect(parser.parse(post(body)).reports).toEqual([
+      { ...report, messageId: null, recipient: null, errorCode: null, providerTime: null },
+    ]);
+    const numeric = { ...data, to: 2348012345678, error_code: 34 };
+    expect(parser.parse(post(numeric)).reports).toEqual([{ ...report, errorCode: '34' }]);
+  });
+
+  it.each([
+    'UNDELIV',
+    'constructor',
+    '__proto__',
+    'queued',
+    'cancelled',
+    'unknown',
+    'del\0ivered?',
+  ])("the status %j is nobody's: kept raw, it moves nothing", (status) => {
+    const [read] = parser.parse(post({ ...data, status })).reports;
+    expect(read).toMatchObject({ status: null, rawStatus: status.replace('\0', '') });
+  });
+
+  it('a status of any length is cut', () => {
+    const [read] = parser.parse(post({ ...data, status: 'x'.repeat(100_000) })).reports;
+    expect(read?.rawStatus).toHaveLength(64);
+  });
+
+  it.each([
+    ['2026-05-31T23:59:59+01:00', '2026-05-31T22:59:59.000Z'],
+    ['2026-05-31 23:59:59z', '2026-05-31T23:59:59.000Z'],
+    ['2026-05-31T23:59:59.123456789Z', '2026-05-31T23:59:59.123Z'],
+    ['2026-05-31T23:59:59', null],
+    ['2026-02-31T25:00:00Z', null],
+    ['1970-01-01T00:00:00Z', null],
+    ['9999-12-31T23:59:59Z', null],
+    ['0000-00-00T00:00:00Z', null],
+    ['+275760-09-13T00:00:00Z', null],
+    ['2026-06-01T23:00:00Z', '2026-06-01T23:00:00.000Z'],
+    ['2026-06-02T01:00:00Z', null],
+    ['soon', null],
+  ])('the time %s is %s', (smsc_timestamp, expected) => {
+    const [read] = parser.parse(post({ ...data, smsc_timestamp })).reports;
+    expect(read?.providerTime?.toISOString() ?? null).toBe(expected);
+  });
+
+  it.each([undefined, null, '', 'text', 7, true, {}])('the body %j is unreadable', (body) => {
+    expect(() => parser.parse(post(body))).toThrow(UnreadableCallbackError);
+  });
+
+  it('an empty array says nothing', () => {
+    expect(parser.parse(post([]))).toEqual({ reports: [], errors: [] });
+  });
+});

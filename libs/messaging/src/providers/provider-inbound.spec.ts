@@ -1,0 +1,344 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DeliveryReportParser } from '../ports/delivery-report-parser.js';
+import type { InboundParser } from '../ports/inbound-parser.js';
+import { callbackRequest } from '../callbacks/callback-request.fixture.js';
+import {
+  africasTalkingInboundParser,
+  africasTalkingParser,
+} from './africas-talking/africas-talking.parser.js';
+import { clickatellInboundParser, clickatellParser } from './clickatell/clickatell.parser.js';
+import { infobipInboundParser, infobipParser } from './infobip/infobip.parser.js';
+import { kannelInboundParser } from './kannel/kannel-inbound.parser.js';
+import { plivoInboundParser, plivoParser } from './plivo/plivo.parser.js';
+import { termiiInboundParser, termiiParser } from './termii/termii.parser.js';
+import { twilioInboundParser, twilioParser } from './twilio/twilio.parser.js';
+import { vonageInboundParser, vonageParser } from './vonage/vonage.parser.js';
+
+const FROM = '2348012345678';
+const TO = '2348000000001';
+const NOTHING = { reports: [], errors: [] };
+const form = (fields: Record<string, string>) =>
+  Object.fromEntries(new URLSearchParams(new URLSearchParams(fields).toString()));
+const read = (parser: InboundParser, body: unknown) => {
+  const { messages, errors } = parser.parse(callbackRequest({ body }));
+  expect(errors).toEqual([]);
+  return messages;
+};
+const reportsIn = (parser: DeliveryReportParser, body: unknown) =>
+  parser.parse(callbackRequest({ body }));
+const message = (more: object = {}) => ({
+  messageId: 'm-1',
+  channel: 'sms',
+  from: FROM,
+  bsuid: null,
+  to: TO,
+  text: 'STOP',
+  sentAt: null,
+  ...more,
+});
+
+describe('Twilio', () => {
+  const SID = 'SM0000000000000000000000000000000a';
+  const sms = form({
+    ToCountry: 'NG',
+    SmsMessageSid: SID,
+    NumMedia: '0',
+    SmsSid: SID,
+    SmsStatus: 'received',
+    FromCountry: 'NG',
+    Body: 'STOP',
+    To: `+${TO}`,
+    NumSegments: '1',
+    MessageSid: SID,
+    AccountSid: 'AC00000000000000000000000000000000',
+    From: `+${FROM}`,
+    ApiVersion: '2010-04-01',
+  });
+  const whatsApp = {
+    ...sms,
+    ProfileName: 'Ada',
+    WaId: FROM,
+    From: `whatsapp:+${FROM}`,
+    To: `whatsapp:+${TO}`,
+  };
+
+  it('reads an SMS', () => {
+    expect(read(twilioInboundParser(), sms)).toEqual([message({ messageId: SID })]);
+  });
+
+  it('reads WhatsApp by what stands in front of the addresses; media are no text', () => {
+    expect(read(twilioInboundParser(), whatsApp)).toEqual([
+      message({ messageId: SID, channel: 'whatsapp' }),
+    ]);
+    const media = { ...whatsApp, Body: '', NumMedia: '1', MediaContentType0: 'image/jpeg' };
+    expect(read(twilioInboundParser(), media)).toMatchObject([{ text: null }]);
+  });
+
+  it('messages of other channels and status callbacks are passed over; a message is no report', () => {
+    const status = form({ MessageSid: SID, MessageStatus: 'delivered', To: `+${TO}`, From: 'A' });
+    expect(read(twilioInboundParser(), { ...sms, From: 'messenger:1234567890' })).toEqual([]);
+    expect(read(twilioInboundParser(), status)).toEqual([]);
+    expect(reportsIn(twilioParser(), sms)).toEqual(NOTHING);
+    expect(reportsIn(twilioParser(), status).reports).toHaveLength(1);
+  });
+});
+
+describe('Vonage', () => {
+  const sms = {
+    'api-key': 'abcd1234',
+    msisdn: FROM,
+    to: TO,
+    messageId: '0A0000000123ABCD1',
+    text: 'STOP',
+    type: 'text',
+    keyword: 'STOP',
+    'message-timestamp': '2020-01-01 12:00:00',
+    timestamp: '1577880000',
+  };
+
+  it('reads the SMS API, as JSON and as a query', () => {
+    const expected = message({
+      messageId: '0A0000000123ABCD1',
+      sentAt: new Date('2020-01-01T12:00:00Z'),
+    });
+    expect(read(vonageInboundParser(), sms)).toEqual([expected]);
+    expect(
+      vonageInboundParser().parse(callbackRequest({ method: 'GET', query: form(sms) })).messages,
+    ).toEqual([expected]);
+  });
+
+  it('reads the Messages API, where a WhatsApp user may have no number', () => {
+    const v1 = {
+      channel: 'whatsapp',
+      message_uuid: 'aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab',
+      to: TO,
+      from: FROM,
+      timestamp: '2020-01-01T14:00:00.000Z',
+      message_type: 'text',
+      text: 'STOP',
+      profile: { name: 'Ada' },
+    };
+    const expected = message({
+      messageId: v1.message_uuid,
+      channel: 'whatsapp',
+      sentAt: new Date('2020-01-01T14:00:00Z'),
+    });
+    expect(read(vonageInboundParser(), v1)).toEqual([expected]);
+    expect(read(vonageInboundParser(), { ...v1, from: 'NG.13491208655302741918' })).toEqual([
+      { ...expected, from: null, bsuid: 'NG.13491208655302741918' },
+    ]);
+    const v01 = {
+      message_uuid: v1.message_uuid,
+      from: { type: 'whatsapp', number: FROM },
+      to: { type: 'whatsapp', number: TO },
+      timestamp: v1.timestamp,
+      message: { content: { type: 'text', text: 'STOP' } },
+    };
+    expect(read(vonageInboundParser(), v01)).toEqual([expected]);
+    for (const body of [v1, v01, sms]) expect(reportsIn(vonageParser(), body)).toEqual(NOTHING);
+  });
+
+  it('messages of other channels and receipts are passed over', () => {
+    const receipt = { msisdn: FROM, to: 'ACME', messageId: 'x', status: 'delivered' };
+    expect(read(vonageInboundParser(), { ...sms, channel: 'viber_service' })).toEqual([]);
+    expect(read(vonageInboundParser(), receipt)).toEqual([]);
+  });
+});
+
+describe('Infobip', () => {
+  const receivedAt = '2019-11-09T16:00:00.000+0000';
+  const sms = {
+    messageId: 'm-1',
+    from: FROM,
+    to: TO,
+    text: 'STOP it',
+    cleanText: 'it',
+    keyword: 'STOP',
+    receivedAt,
+    smsCount: 1,
+    price: { pricePerMessage: 0, currency: 'EUR' },
+    callbackData: 'callbackData',
+  };
+  const whatsApp = {
+    from: FROM,
+    to: TO,
+    integrationType: 'WHATSAPP',
+    receivedAt,
+    messageId: 'wamid.1',
+    pairedMessageId: null,
+    callbackData: null,
+    message: { type: 'TEXT', text: 'STOP' },
+    contact: { name: 'Ada' },
+    price: { pricePerMessage: 0, currency: 'EUR' },
+  };
+
+  it('reads all results, SMS and WhatsApp, with the keyword in its text', () => {
+    const image = { ...whatsApp, message: { type: 'IMAGE', url: 'https://example.com/i' } };
+    const results = [sms, whatsApp, image];
+    const sentAt = new Date(receivedAt.replace('+0000', 'Z'));
+    expect(read(infobipInboundParser(), { results, messageCount: 3 })).toEqual([
+      message({ text: 'STOP it', sentAt }),
+      message({ messageId: 'wamid.1', channel: 'whatsapp', sentAt }),
+      message({ messageId: 'wamid.1', channel: 'whatsapp', text: null, sentAt }),
+    ]);
+    expect(reportsIn(infobipParser(), { results })).toEqual(NOTHING);
+  });
+
+  it('reports are passed over', () => {
+    const results = [{ bulkId: 'b', messageId: 'm', to: TO, status: { groupName: 'DELIVERED' } }];
+    expect(read(infobipInboundParser(), { results })).toEqual([]);
+    expect(reportsIn(infobipParser(), { results }).reports).toHaveLength(1);
+  });
+});
+
+it('Africa’s Talking: a form, to a short code', () => {
+  const body = form({
+    linkId: 'SampleLinkId123',
+    text: 'STOP',
+    to: '22384',
+    id: 'm-1',
+    date: '2017-01-06 22:09:37',
+    from: `+${FROM}`,
+    networkCode: '62130',
+  });
+  expect(read(africasTalkingInboundParser(), body)).toEqual([message({ to: '22384' })]);
+  expect(reportsIn(africasTalkingParser(), body)).toEqual(NOTHING);
+  const report = form({ id: 'm-1', status: 'Success', phoneNumber: `+${FROM}` });
+  expect(read(africasTalkingInboundParser(), report)).toEqual([]);
+});
+
+it('Termii: inbound events, by any route', () => {
+  const body = {
+    type: 'inbound',
+    id: '8248611476370959318',
+    message_id: '3905204342778053556',
+    receiver: TO,
+    sender: FROM,
+    message: 'STOP',
+    received_at: '2020-12-16T10:51:03.000000Z',
+    cost: null,
+    command: 'Received',
+    status: 'Received',
+    channel: null as string | null,
+  };
+  const expected = message({
+    messageId: body.message_id,
+    sentAt: new Date('2020-12-16T10:51:03Z'),
+  });
+  expect(read(termiiInboundParser(), body)).toEqual([expected]);
+  expect(
+    ['dnd', 'generic', 'whatsapp'].map(
+      (channel) => read(termiiInboundParser(), { ...body, channel })[0]?.channel,
+    ),
+  ).toEqual(['sms', 'sms', 'whatsapp']);
+  expect(read(termiiInboundParser(), { ...body, type: 'outbound' })).toEqual([]);
+  expect(reportsIn(termiiParser(), body)).toEqual(NOTHING);
+});
+
+it('Plivo: SMS, MMS and WhatsApp', () => {
+  const sms = form({
+    MessageUUID: 'm-1',
+    From: FROM,
+    To: TO,
+    Text: 'STOP',
+    Type: 'sms',
+    Units: '1',
+    TotalRate: '0',
+    TotalAmount: '0',
+    MessageIntent: 'optout',
+  });
+  const { Text: _, ...rest } = sms;
+  const whatsApp = { ...rest, Type: 'whatsapp', Body: 'STOP', ContentType: 'text' };
+  const media = { ...rest, Type: 'whatsapp', ContentType: 'media', MimeType: 'image/jpeg' };
+  expect(
+    [sms, { ...rest, Type: 'mms', Body: 'STOP' }, whatsApp, media].map((body) =>
+      read(plivoInboundParser(), body),
+    ),
+  ).toEqual([
+    [message()],
+    [message()],
+    [message({ channel: 'whatsapp' })],
+    [message({ channel: 'whatsapp', text: null })],
+  ]);
+  for (const body of [sms, whatsApp, media])
+    expect(reportsIn(plivoParser(), body)).toEqual(NOTHING);
+  const report = form({ MessageUUID: 'm-1', To: TO, From: FROM, Type: 'sms', Status: 'delivered' });
+  expect(read(plivoInboundParser(), report)).toEqual([]);
+});
+
+describe('Clickatell', () => {
+  it('reads a reply callback of the platform', () => {
+    const body = {
+      integrationName: 'acme',
+      messageId: 'of-what-was-replied-to',
+      replyMessageId: 'm-1',
+      fromNumber: FROM,
+      toNumber: TO,
+      timestamp: 1_506_607_698_000,
+      text: 'STOP',
+      charset: 'UTF-8',
+      udh: '',
+      network: '62130',
+      keyword: null,
+    };
+    expect(read(clickatellInboundParser(), body)).toEqual([
+      message({ sentAt: new Date(1_506_607_698_000) }),
+    ]);
+    expect(reportsIn(clickatellParser(), body)).toEqual(NOTHING);
+  });
+
+  it('reads One API’s texts and media, SMS and WhatsApp; media are no text', () => {
+    const text = {
+      channel: 'whatsapp',
+      messageId: 'm-1',
+      relatedMessageId: 'd33eef0838a121f71069a4cc8d55c19e',
+      relatedClientMessageId: null,
+      from: FROM,
+      to: TO,
+      timestamp: 1_506_607_698_000,
+      content: 'STOP',
+      charset: 'UTF-8',
+      whatsapp: { profileName: 'Ada' },
+    };
+    const media = { ...text, messageId: 'm-2', content: 'aGVsbG8=', contentType: 'image/jpeg' };
+    const body = {
+      integrationId: 'fa8090815f05d5ed015f0b5b56080cd2',
+      integrationName: 'acme',
+      event: { moText: [text, { ...text, channel: 'sms' }], moMedia: [media] },
+    };
+    const sentAt = new Date(1_506_607_698_000);
+    expect(read(clickatellInboundParser(), body)).toEqual([
+      message({ channel: 'whatsapp', sentAt }),
+      message({ sentAt }),
+      message({ messageId: 'm-2', channel: 'whatsapp', text: null, sentAt }),
+    ]);
+    expect(reportsIn(clickatellParser(), body)).toEqual(NOTHING);
+  });
+
+  it('status callbacks are passed over', () => {
+    const update = { channel: 'sms', messageId: 'm-1', status: 'DEVICE_ACK', statusCode: 5 };
+    const event = { messageStatusUpdate: [update] };
+    expect(read(clickatellInboundParser(), { event })).toEqual([]);
+    expect(read(clickatellInboundParser(), { messageId: 'm', to: TO, status: 'READ' })).toEqual([]);
+  });
+});
+
+it('Kannel: the address says everything, by GET and by POST', () => {
+  const query = form({
+    id: '6a1c0f9e-59c5-4a0f-9d7a-2f1f3b1c7d11',
+    from: `+${FROM}`,
+    to: '22384',
+    text: 'STOP',
+    time: '1506607698',
+  });
+  const expected = message({
+    messageId: query['id'],
+    to: '22384',
+    sentAt: new Date(1_506_607_698_000),
+  });
+  for (const request of [{ method: 'GET' as const }, { method: 'POST' as const, body: 'STOP' }])
+    expect(kannelInboundParser().parse(callbackRequest({ ...request, query }))).toEqual({
+      messages: [expected],
+      errors: [],
+    });
+});

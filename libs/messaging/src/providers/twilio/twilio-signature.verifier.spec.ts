@@ -1,0 +1,86 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { proven } from '../../callbacks/callback-request.fixture.js';
+import { twilioSignature } from './twilio-signature.verifier.js';
+
+const SECRET = 'k3y-0f-at-least-sixteen';
+const NEXT = 'the-n3xt-key-of-a-rotation';
+
+describe('twilioSignature', () => {
+  // The example of Twilio's own documentation.
+  const TOKEN = '12345';
+  const FIELDS = {
+    Digits: '1234',
+    To: '+18005551212',
+    From: '+14158675309',
+    Caller: '+14158675309',
+    CallSid: 'CA1234567890ABCDE',
+  };
+  const form = (fields: Record<string, string>) =>
+    Buffer.from(new URLSearchParams(fields).toString());
+  const post = (signature: string, rawBody: Buffer, url = '/myapp.php?foo=1&bar=2') => ({
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded; charset=utf-8',
+      'x-twilio-signature': signature,
+    },
+    url,
+    rawBody,
+  });
+  const sign = (text: string, token = SECRET) =>
+    createHmac('sha1', token).update(text).digest('base64');
+
+  it('is made as the documentation says', () => {
+    const sorted =
+      'CallSidCA1234567890ABCDECaller+14158675309Digits1234From+14158675309To+18005551212';
+    expect(sign(`https://mycompany.com/myapp.php?foo=1&bar=2${sorted}`, TOKEN)).toBe(
+      'RSOYDt4T1cUTdK1PDd93/VVr8B8=',
+    );
+  });
+
+  it('proves the address and every field, in whatever order they come', async () => {
+    const verifier = twilioSignature({ authToken: SECRET, origin: 'https://mycompany.com' });
+    const sorted =
+      'CallSidCA1234567890ABCDECaller+14158675309Digits1234From+14158675309To+18005551212';
+    const right = sign(`https://mycompany.com/myapp.php?foo=1&bar=2${sorted}`);
+    expect(
+      await proven(verifier, [
+        post(right, form(FIELDS)),
+        post(right, form({ ...FIELDS, Digits: '1235' })),
+        post(right, form({ ...FIELDS, New: 'field' })),
+        post(right, form(FIELDS), '/myapp.php?foo=1&bar=3'),
+        { ...post(right, form(FIELDS)), headers: {} },
+        post('', form(FIELDS)),
+      ]),
+    ).toEqual([true, false, false, false, false, false]);
+  });
+
+  it('sorts by name, not by name and value run together', async () => {
+    const verifier = twilioSignature({ authToken: SECRET, origin: 'https://a.example' });
+    const right = sign('https://a.example/xTozToAb');
+    expect(await proven(verifier, [post(right, form({ ToA: 'b', To: 'z' }), '/x')])).toEqual([
+      true,
+    ]);
+  });
+
+  it('proves a GET by its address, and JSON by the digest in its address', async () => {
+    const verifier = twilioSignature({ authToken: [NEXT, SECRET], origin: 'https://a.example' });
+    const rawBody = Buffer.from('{"MessageSid":"SM1"}');
+    const url = `/x?bodySHA256=${createHash('sha256').update(rawBody).digest('hex')}`;
+    const headers = {
+      'content-type': 'application/json',
+      'x-twilio-signature': sign(`https://a.example${url}`),
+    };
+    expect(
+      await proven(verifier, [
+        { method: 'GET', url, headers },
+        { url, headers, rawBody },
+        { url, headers, rawBody: Buffer.from('{}') },
+        {
+          url: '/x',
+          headers: { ...headers, 'x-twilio-signature': sign('https://a.example/x') },
+          rawBody,
+        },
+      ]),
+    ).toEqual([true, true, false, false]);
+  });
+});

@@ -1,0 +1,80 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { MessagingConfigError } from '../../message/errors.js';
+import { type Clock, systemClock } from '../../ports/clock.js';
+import type { CallbackVerifier } from '../../ports/delivery-report-parser.js';
+import { type Duration, milliseconds } from '../../ports/duration.js';
+import { rawBodyOf } from '../../callbacks/verifiers/raw-body.js';
+import { checkedSecrets, sameText, type Secrets } from '../../callbacks/verifiers/secret.js';
+
+export interface VonageSignatureOptions {
+  /** The account's signature secret; two during a rotation. */
+  readonly secret: Secrets;
+  /** Claims that have to be told so, where one secret signs for several. */
+  readonly claims?: { readonly api_key?: string; readonly application_id?: string };
+  /** How old or early a token may be. @default '5m' */
+  readonly tolerance?: Duration;
+  /** @default the system's */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
+/** A token of Vonage has some five hundred characters. */
+const MAX_TOKEN = 4_096;
+
+/**
+ * Vonage's signed webhooks (Messages API): a JSON Web Token, HS256 (RFC 7515, 7519), in the
+ * `Authorization` header, whose `payload_hash` is the SHA-256 of the body. A GET is never proven, and
+ * neither is a delivery receipt of the SMS API, which carries no token: `sharedSecret()` is for those.
+ *
+ * @example
+ * vonageSignature({ secret: process.env.VONAGE_SIGNATURE_SECRET })
+ * @see https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
+ * @throws MessagingConfigError naming the wrong option.
+ */
+export function vonageSignature(options: VonageSignatureOptions): CallbackVerifier {
+  const { claims: wanted = {}, tolerance = '5m', clock = systemClock } = options;
+  const secrets = checkedSecrets('vonageSignature.secret', options.secret);
+  const leeway = milliseconds('vonageSignature.tolerance', tolerance);
+  if (leeway <= 0)
+    throw new MessagingConfigError('vonageSignature.tolerance: must be more than nothing');
+  return {
+    verify: (request) => {
+      if (request.method === 'GET') return false;
+      const token = bearer(request.headers.authorization);
+      const claims = token && claimsOf(token, secrets);
+      if (!claims) return false;
+      const { iat, payload_hash: hash } = claims;
+      if (typeof iat !== 'number' || Math.abs(clock.now() - iat * 1_000) > leeway) return false;
+      if (Object.entries(wanted).some(([name, value]) => claims[name] !== value)) return false;
+      const own = createHash('sha256').update(rawBodyOf(request)).digest('hex');
+      return typeof hash === 'string' && sameText(hash.toLowerCase(), own);
+    },
+  };
+}
+
+function bearer(header: unknown): string | undefined {
+  if (typeof header !== 'string' || header.length > MAX_TOKEN) return undefined;
+  return /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(header)?.[1];
+}
+
+/** `undefined`: not signed by any of them, or not as HS256. */
+function claimsOf(token: string, secrets: readonly string[]): Record<string, unknown> | undefined {
+  const [head = '', payload = '', tail = ''] = token.split('.');
+  const signature = Buffer.from(tail, 'base64url');
+  const signed = secrets
+    .map((secret) => createHmac('sha256', secret).update(`${head}.${payload}`).digest())
+    .map((own) => own.length === signature.length && timingSafeEqual(own, signature))
+    .includes(true);
+  // The secret proves HS256 alone, whatever the header says; another one there is a mistake.
+  return signed && json(head)?.alg === 'HS256' ? json(payload) : undefined;
+}
+
+function json(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

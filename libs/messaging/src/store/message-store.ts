@@ -1,0 +1,123 @@
+import type { DataSource } from 'typeorm';
+import type { Clock } from '../ports/clock.js';
+import type { EventPublisher } from '../ports/event-publisher.js';
+import type { StatusListeners } from '../ports/status-listener.js';
+import type { MessagingTracing } from '../ports/tracing.js';
+import { Acceptance } from './acceptance.js';
+import { AfterCommit } from './after-commit.js';
+import { BatchCompletion } from './batch-completion.js';
+import { Batches } from './batches.js';
+import { IntentRecorder } from './intent.recorder.js';
+import { LaneWork } from './lane-work.js';
+import { LaneQueues } from './lane-queues.js';
+import { Lanes } from './lanes.js';
+import { StoreDatabase } from './store-database.js';
+import { MessageTimelines } from './message-timelines.js';
+import { migrate, type Migrations } from './migrator.js';
+import { OutcomeRecorder } from './outcome.recorder.js';
+import { RecentSends } from './recent-sends.js';
+import { ReportLog } from './report-log.js';
+import { ReportPolls } from './report-polls.js';
+import { ReportRecorder } from './report.recorder.js';
+import { Retention, type RetentionSettings } from './retention.js';
+import { StatusNotices } from './status-notices.js';
+import { StatusWriter } from './status-writer.js';
+import { SubmittedMessages } from './submitted-messages.js';
+import { TraceContexts } from './trace-contexts.js';
+import { TracedEvents } from './traced-events.js';
+
+/** Durations in milliseconds. */
+export interface StoreSettings {
+  readonly migrate: boolean;
+  /** What `migrate` runs: the store's own, and those of the floors above. */
+  readonly migrations: Migrations;
+  /** Of what runs often, on PostgreSQL. */
+  readonly preparedStatements: boolean;
+  readonly leaseTime: number;
+  readonly idempotencyWindow: number;
+  readonly pollAfter: number;
+  readonly giveUpAfter: number;
+  readonly retention: RetentionSettings;
+}
+
+export interface StoreDependencies {
+  readonly clock: Clock;
+  readonly events: EventPublisher;
+  readonly listeners: StatusListeners;
+  readonly tracing?: MessagingTracing | undefined;
+}
+
+/** The durable state of messages, opened on the app's database: its rooms, each with one duty. */
+export class MessageStore {
+  readonly acceptance: Acceptance;
+  readonly batches: Batches;
+  readonly completion: BatchCompletion;
+  readonly lanes: Lanes;
+  readonly queues: LaneQueues;
+  readonly work: LaneWork;
+  readonly intents: IntentRecorder;
+  readonly outcomes: OutcomeRecorder;
+  readonly reports: ReportRecorder;
+  readonly reportLog: ReportLog;
+  readonly notices = new StatusNotices();
+  readonly messages: SubmittedMessages;
+  readonly recentSends: RecentSends;
+  readonly timelines: MessageTimelines;
+  readonly reportPolls: ReportPolls;
+  readonly retention: Retention;
+  readonly afterCommit: AfterCommit;
+  readonly traces: TraceContexts;
+
+  private constructor(
+    readonly database: StoreDatabase,
+    settings: StoreSettings,
+    { clock, events: published, listeners, tracing }: StoreDependencies,
+  ) {
+    this.traces = new TraceContexts(database);
+    const events = tracing ? new TracedEvents(published, this.traces, tracing) : published;
+    const writer = new StatusWriter(database, listeners, events, this.notices);
+    this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
+    this.batches = new Batches(database, writer, clock);
+    this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
+    this.queues = new LaneQueues(database, clock);
+    this.work = new LaneWork(database);
+    this.completion = new BatchCompletion(database, events, settings.pollAfter);
+    this.intents = new IntentRecorder(database, this.lanes, this.completion);
+    this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);
+    this.outcomes = new OutcomeRecorder(database, writer, this.completion, clock, (references) =>
+      this.reports.matchWaiting(references),
+    );
+    this.reportLog = new ReportLog(database);
+    this.recentSends = new RecentSends(database);
+    this.messages = new SubmittedMessages(database);
+    this.timelines = new MessageTimelines(this.messages, this.reportLog);
+    this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);
+    this.retention = new Retention(
+      database,
+      settings.retention,
+      Math.max(settings.idempotencyWindow, settings.giveUpAfter),
+    );
+    this.afterCommit = new AfterCommit(database.dataSource);
+  }
+
+  static async open(
+    dataSource: DataSource,
+    settings: StoreSettings,
+    dependencies: StoreDependencies,
+  ): Promise<MessageStore> {
+    const { leaseTime, preparedStatements } = settings;
+    const database = new StoreDatabase(dataSource, { silence: leaseTime, preparedStatements });
+    if (settings.migrate) await migrate(dataSource, settings.migrations);
+    await database.open();
+    return new MessageStore(database, settings, dependencies);
+  }
+
+  async close(): Promise<void> {
+    this.afterCommit.close();
+    await this.acceptance.idle();
+    await this.outcomes.idle();
+    await this.reports.idle();
+    await this.traces.idle();
+    await this.database.close();
+  }
+}

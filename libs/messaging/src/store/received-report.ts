@@ -1,0 +1,129 @@
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { identifier, plausible, word } from '../message/report-fields.js';
+import { isReportedStatus, type ReportedStatus, STATUS_RANK } from '../message/status.js';
+import { timedDigestId } from './report-hash.js';
+
+/** A report as the recorder takes it: fit to store, whoever parsed it. Times are epoch microseconds. */
+export interface ReceivedReport extends DeliveryReport {
+  readonly transport: string;
+  readonly receivedAt: number;
+  /** What makes it this report and no other. */
+  readonly hash: string;
+  /** It is in the log already and waits there. */
+  readonly waiting: boolean;
+}
+
+/** As wide as the store's columns. */
+const RECIPIENT_LENGTH = 64;
+
+/**
+ * The door of the log. Parsers are anybody's: what would not fit the database (NUL, halves of a pair,
+ * absurd times, a status that is none) is mended here, so that one report never fails the others.
+ */
+export function receivedReport(
+  report: DeliveryReport,
+  transport: string,
+  now: number,
+): ReceivedReport {
+  const reference = identifier(report.reference);
+  const messageId = identifier(report.messageId);
+  const named = identifier(report.recipient);
+  const recipient = named !== null && named.length <= RECIPIENT_LENGTH ? named : null;
+  const status = isReportedStatus(report.status) ? report.status : null;
+  const rawStatus = word(report.rawStatus) ?? word(report.status) ?? '';
+  const errorCode = word(report.errorCode);
+  const time = report.providerTime instanceof Date ? plausible(report.providerTime, now) : null;
+  return {
+    reference,
+    messageId,
+    recipient,
+    status,
+    rawStatus,
+    errorCode,
+    providerTime: time,
+    transport,
+    submissionId: report.submissionId,
+    receivedAt: now * 1_000,
+    hash: timedDigestId(
+      time && time.getTime(),
+      transport,
+      reference,
+      messageId,
+      recipient,
+      status,
+      rawStatus,
+      errorCode,
+    ),
+    waiting: false,
+  };
+}
+
+/** Epoch microseconds of what the report tells of: the SMSC's time, else ours. */
+export function reportedAt({ providerTime, receivedAt }: ReceivedReport): number {
+  return providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+}
+
+/** Its row of the log. */
+export function logRow(
+  report: ReceivedReport,
+  { tenant = '', batch, position, nameless = false }: LoggedPlace,
+  sequence: number | null,
+): unknown[] {
+  return [
+    report.hash,
+    tenant,
+    batch ?? null,
+    position ?? null,
+    report.transport,
+    report.reference,
+    report.messageId,
+    nameless ? null : report.recipient,
+    report.status ? STATUS_RANK[report.status] : null,
+    report.rawStatus,
+    report.errorCode,
+    report.providerTime ? report.providerTime.getTime() * 1_000 : null,
+    report.receivedAt,
+    sequence,
+  ];
+}
+
+/** Whose it is, as far as that is known. */
+interface LoggedPlace {
+  readonly tenant?: string;
+  readonly batch?: string;
+  readonly position?: number;
+  readonly nameless?: boolean;
+}
+
+/** A report in the log that matches nothing yet. */
+export interface WaitingRow {
+  readonly id: string | number;
+  readonly hash: string;
+  readonly transport: string;
+  readonly reference: string | null;
+  readonly message_id: string | null;
+  readonly recipient: string | null;
+  readonly status: number | null;
+  readonly raw_status: string;
+  readonly error_code: string | null;
+  readonly provider_time: string | number | null;
+  readonly received_at: string | number;
+}
+
+export function fromWaitingRow(row: WaitingRow): ReceivedReport {
+  const status = Object.entries(STATUS_RANK).find(([, rank]) => rank === row.status)?.[0];
+  return {
+    hash: row.hash,
+    transport: row.transport,
+    submissionId: undefined,
+    reference: row.reference,
+    messageId: row.message_id,
+    recipient: row.recipient,
+    status: (status ?? null) as ReportedStatus | null,
+    rawStatus: row.raw_status,
+    errorCode: row.error_code,
+    providerTime: row.provider_time === null ? null : new Date(Number(row.provider_time) / 1_000),
+    receivedAt: Number(row.received_at),
+    waiting: true,
+  };
+}

@@ -1,0 +1,189 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { QueryRunner } from 'typeorm';
+import { TransactionRequiredError } from '../../message/errors.js';
+import { whenFree } from './connection.js';
+import { began, ended, isUndone } from '../transaction-state.js';
+
+interface Waiting {
+  readonly work: (runner: QueryRunner) => Promise<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** SQLite has undone all of a turn by itself, for what the last one in it did. */
+class UndoneError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('SQLite has undone the transaction: an earlier statement in it failed', options);
+  }
+}
+
+/** Milliseconds after which a turn takes no further transaction: the driver blocks the event loop. */
+const LONG_TURN = 5;
+
+/**
+ * On SQLite there is one writer at a time, so writers take turns. The store's transactions that wait
+ * at the same time share a turn and its commit, which is what takes the time: each resolves after it,
+ * and stands or falls alone.
+ */
+export class SqliteTurns {
+  readonly #waiting: Waiting[] = [];
+  #scheduled = false;
+  /** Turns that have committed and wait for the disk. */
+  #syncing: Promise<unknown> = Promise.resolve();
+  #tail: Promise<unknown> = Promise.resolve();
+  /**
+   * The turn in which somebody else's code runs. The store's own code is not followed: where Node has
+   * no cheaper way than a hook on each promise, that costs a tenth of everything.
+   */
+  readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
+  #guests = 0;
+
+  constructor(
+    private readonly runnerOf: () => QueryRunner,
+    /** Resolves when what was committed is on the disk. @default the commit itself waits for it */
+    private readonly synced: () => Promise<void> | undefined = () => undefined,
+    /** Nobody waits for another process any longer. */
+    private readonly over?: AbortSignal,
+    private readonly longTurn = LONG_TURN,
+  ) {}
+
+  /** A transaction of the store, within one turn of the event loop: the driver is synchronous, so only microtasks pass. */
+  async transaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
+    this.refuseWithin();
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as (result: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /** A turn of one's own, however long. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.refuseWithin();
+    const result = this.#tail.then(work, work);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Code that is not the store's, within a turn: what it would wait for in vain is refused. */
+  async guest<T>(work: () => Promise<T>): Promise<T> {
+    const flow = { over: false };
+    this.#guests++;
+    try {
+      return await this.#turnOf.run(flow, work);
+    } finally {
+      flow.over = true;
+      // Once on, the hooks stay on for the whole process until they are switched off.
+      if (--this.#guests === 0) this.#turnOf.disable();
+    }
+  }
+
+  /**
+   * Who waits for a turn from within one would wait for ever.
+   * @throws TransactionRequiredError within a {@link guest}'s code
+   */
+  refuseWithin(): void {
+    const flow = this.#turnOf.getStore();
+    if (flow && !flow.over)
+      throw new TransactionRequiredError(
+        'manager: on SQLite what is done inside messaging.transaction() must join it; pass the manager you were given',
+      );
+  }
+
+  async idle(): Promise<void> {
+    while (this.#scheduled) await this.#tail;
+    await this.#tail;
+    await this.#syncing;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const turn = () => this.#turn();
+    this.#tail = this.#tail.then(turn, turn);
+  }
+
+  /** Never rejects. */
+  async #turn(): Promise<void> {
+    const done: Waiting[] = [];
+    const settle: (() => void)[] = [];
+    try {
+      const runner = this.runnerOf();
+      await whenFree(async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        await runner.query('BEGIN IMMEDIATE');
+      }, this.over);
+      await this.#share(runner, done, settle);
+      const before = this.#syncing;
+      this.#syncing = this.#settle(done, settle).then(() => before);
+    } catch (error) {
+      if (done.length === 0) done.push(...this.#waiting.splice(0));
+      // Those before it have done nothing wrong, and nothing of theirs was kept.
+      if (error instanceof UndoneError) this.#waiting.unshift(...done.splice(0, done.length - 1));
+      for (const { reject } of done) reject(error instanceof UndoneError ? error.cause : error);
+    }
+    this.#scheduled = false;
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  /** The next turn goes on meanwhile. Never rejects. */
+  async #settle(done: readonly Waiting[], settle: readonly (() => void)[]): Promise<void> {
+    try {
+      await this.synced();
+      for (const tell of settle) tell();
+    } catch (error) {
+      for (const { reject } of done) reject(error);
+    }
+  }
+
+  /** From BEGIN to COMMIT; throws where all of it is undone. */
+  async #share(runner: QueryRunner, done: Waiting[], settle: (() => void)[]): Promise<void> {
+    const until = performance.now() + this.longTurn;
+    const query = Reflect.get(runner, 'query') as QueryRunner['query'];
+    began(runner);
+    runner.query = ((...statement: Parameters<QueryRunner['query']>) =>
+      isUndone(runner)
+        ? Promise.reject(new UndoneError())
+        : query.apply(runner, statement)) as QueryRunner['query'];
+    let ending = false;
+    try {
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+        done.push(next);
+        settle.push(await (done.length === 1 ? first(runner, next) : step(runner, next)));
+        if (performance.now() > until) break;
+      }
+      ending = true;
+      await runner.query('COMMIT');
+    } catch (error) {
+      if (!ending && isUndone(runner)) throw new UndoneError({ cause: error });
+      await runner.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    } finally {
+      runner.query = query;
+      ended(runner);
+    }
+  }
+}
+
+/** Needs no savepoint: there is nothing before it to keep, and those after it have their turn. */
+async function first(runner: QueryRunner, { work, resolve }: Waiting): Promise<() => void> {
+  const result = await work(runner);
+  if (isUndone(runner)) throw new UndoneError();
+  return () => resolve(result);
+}
+
+/** One after others: what it did is undone where it fails, and only that. */
+async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Promise<() => void> {
+  await runner.query('SAVEPOINT turn');
+  try {
+    const result = await work(runner);
+    await runner.query('RELEASE turn');
+    return () => resolve(result);
+  } catch (error) {
+    // Where SQLite has undone everything there is no savepoint any more, and all of them have failed.
+    await runner.query('ROLLBACK TO turn').catch(() => {
+      throw error;
+    });
+    await runner.query('RELEASE turn');
+    return () => reject(error);
+  }
+}

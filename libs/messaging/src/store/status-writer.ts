@@ -1,0 +1,177 @@
+import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../message/events.js';
+import type { Channel } from '../message/message.js';
+import { statusOfRank } from '../message/status.js';
+import type { EventPublisher } from '../ports/event-publisher.js';
+import type { StatusListeners } from '../ports/status-listener.js';
+import { BoundRows } from './bound-rows.js';
+import type { Columns, Dialect } from './dialect.js';
+import type { StoreDatabase, Transaction } from './store-database.js';
+import type { HeldMessage, StatusChange } from './status-change.js';
+import type { StatusNotices } from './status-notices.js';
+
+const STATUS = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_status: 'int',
+  v_sequence: 'int',
+  v_error: 'key',
+} as const satisfies Columns;
+
+/** Columns of the log, as rows of it are given. */
+export const LOG = {
+  v_hash: 'uuid',
+  v_tenant: 'key',
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_transport: 'key',
+  v_reference: 'key',
+  v_message_id: 'key',
+  v_recipient: 'key',
+  v_status: 'int',
+  v_raw: 'key',
+  v_error: 'key',
+  v_provider_time: 'bigint',
+  v_received: 'bigint',
+  v_sequence: 'int',
+} as const satisfies Columns;
+
+export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
+  b.tenant, b.channel, b.sender, b.delivery_report`;
+
+export const LOG_COLUMNS = `hash, tenant, batch, position, transport, reference, message_id, recipient, status,
+  raw_status, error_code, provider_time, received_at, sequence`;
+
+/** What is in the log already learns whose it is, once. */
+export function onLogged(dialect: Dialect): string {
+  return dialect.onConflict(
+    'hash',
+    `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
+     recipient = CASE WHEN messaging_report.batch IS NULL THEN new.recipient ELSE messaging_report.recipient END,
+     position = coalesce(messaging_report.position, new.position),
+     sequence = coalesce(messaging_report.sequence, new.sequence),
+     batch = coalesce(messaging_report.batch, new.batch)`,
+    'hash IS NOT NULL',
+  );
+}
+
+/** Writes what the recorders decided: statuses, their log, and word of them to the listeners. */
+export class StatusWriter {
+  readonly #status;
+  readonly #updateStatuses: string;
+  readonly #insertLog: (tx: Transaction, rows: readonly (readonly unknown[])[]) => Promise<unknown>;
+  readonly #faults = new WeakSet<Error>();
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly listeners: StatusListeners,
+    private readonly events: EventPublisher,
+    private readonly notices: StatusNotices,
+  ) {
+    const { dialect } = database;
+    this.#status = dialect.rows(STATUS);
+    this.#updateStatuses = dialect.updateFrom({
+      table: 'messaging_message',
+      rows: this.#status,
+      set: 'status = v_status, sequence = v_sequence, error_code = v_error',
+      where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
+    });
+    this.#insertLog = logInsert(dialect);
+  }
+
+  /** Writes the messages as they now stand, each once. */
+  async write(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const messages = new Set<HeldMessage>(changes.map(({ message }) => message));
+    const rows = [...messages].map((m) => [
+      m.batch,
+      m.position,
+      m.status,
+      m.sequence,
+      m.error_code,
+    ]);
+    await tx.run(this.#updateStatuses, this.#status.bind(rows));
+    await this.tell(tx, changes);
+  }
+
+  /** Somebody hears of changes in their transaction. */
+  get listened(): boolean {
+    return !this.listeners.empty;
+  }
+
+  /** Somebody hears of changes, at the latest after their commit. */
+  get heard(): boolean {
+    return this.listened || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
+  }
+
+  /** A listener threw it: of a group, only the changes it cannot bear must fail. */
+  blames(error: unknown): boolean {
+    return error instanceof Error && this.#faults.has(error);
+  }
+
+  /** In the transaction that makes the changes. */
+  async tell(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (!this.listened) return;
+    const told = changes.filter(({ sequence }) => sequence > 0);
+    if (told.length === 0) return;
+    try {
+      const events = told.map(eventOf);
+      await this.database.guest(() => this.listeners.tell(events, tx.manager));
+    } catch (error) {
+      const fault =
+        error instanceof Error ? error : new Error('a listener failed', { cause: error });
+      this.#faults.add(fault);
+      throw fault;
+    }
+  }
+
+  /** @param rows in the order of `LOG` */
+  async log(tx: Transaction, rows: readonly (readonly unknown[])[]): Promise<void> {
+    if (rows.length > 0) await this.#insertLog(tx, rows);
+  }
+
+  /** After the commit. */
+  publish(changes: readonly StatusChange[]): void {
+    this.notices.tell(changes);
+    if (this.events.wants(MESSAGE_STATUS_CHANGED))
+      for (const change of changes) this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change));
+  }
+}
+
+function logInsert(
+  dialect: Dialect,
+): (tx: Transaction, rows: readonly (readonly unknown[])[]) => Promise<unknown> {
+  const into = `INSERT INTO messaging_report (${LOG_COLUMNS})`;
+  const names = Object.keys(LOG);
+  if (dialect.kind === 'sqlite') {
+    const bound = new BoundRows(into, `(${names.map(() => '?').join(', ')})`, onLogged(dialect));
+    return (tx, rows) => bound.insert(tx, rows);
+  }
+  const log = dialect.rows(LOG);
+  const insert = `${into} SELECT ${names.join(', ')} FROM ${log.sql} WHERE 1 = 1 ${onLogged(dialect)}`;
+  return (tx, rows) => tx.run(insert, log.bind(rows));
+}
+
+function eventOf({
+  message,
+  previous,
+  status,
+  sequence,
+  errorCode,
+  at,
+}: StatusChange): MessageStatusChanged {
+  return {
+    tenant: message.tenant,
+    channel: message.channel as Channel,
+    batchId: message.batch,
+    messageId: `${message.batch}-${message.position}`,
+    providerId: message.reference,
+    sender: message.sender,
+    recipient: message.recipient,
+    previous: statusOfRank(previous),
+    status: statusOfRank(status),
+    errorCode,
+    providerTime: new Date(Math.floor(at / 1_000)),
+    sequence,
+    deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
+  };
+}

@@ -1,0 +1,108 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { RetryableFailure } from '@dundun/messaging';
+import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
+import { RequestSlots } from '../../../libs/messaging/src/dispatch/request-slots.js';
+import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-budget.js';
+import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
+import { PolicyPipeline } from '../../../libs/messaging/src/policy/policy-pipeline.js';
+import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+import { type DispatchApp, DispatchFixture, Gate, ScriptedTransport } from './dispatch-fixture.js';
+
+const LANES = 20;
+const EACH = 30;
+const MOST = 100;
+const LEAST = 4;
+const CONCURRENCY = 2;
+const TENANTS = Array.from({ length: LANES }, (_, n) => `t${n}`);
+
+describeEachDatabase('what lanes have ready to start', (database) => {
+  let fixture: DispatchFixture;
+  const open: Dispatcher[] = [];
+  beforeAll(() => {
+    fixture = new DispatchFixture(database);
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((dispatcher) => dispatcher.stop()));
+    await fixture.clear();
+  });
+
+  /** A dispatcher of its own on the app's store, with a small budget. */
+  async function dispatch({ app, store }: DispatchApp, transport: ScriptedTransport) {
+    const { lanes, work, intents, outcomes } = store;
+    const stock = new PrefetchBudget(MOST, LEAST);
+    const dispatcher = new Dispatcher(
+      new DatabaseEngine(),
+      {
+        lanes,
+        work,
+        intents,
+        outcomes,
+        stock,
+        slots: new RequestSlots(),
+        transport,
+        policy: app.get(PolicyPipeline, { strict: false }),
+        transportRate: undefined,
+        clock: systemClock,
+        served: { at: -Infinity },
+        retryFor: 60_000,
+        leaseTime: 30_000,
+        concurrency: CONCURRENCY,
+        maxAttempts: 8,
+        timeout: 60_000,
+        shutdownTimeout: 1_000,
+      },
+      { backoff: 5 },
+    );
+    open.push(dispatcher);
+    await dispatcher.start();
+    for (const tenant of TENANTS) dispatcher.wake(`${tenant}:sms`);
+    return stock;
+  }
+
+  const sendAll = async (app: DispatchApp) => {
+    for (let n = 0; n < EACH; n++)
+      await Promise.all(TENANTS.map((tenant) => app.send(`${tenant} ${n}`, { tenant })));
+  };
+  const textsOf = (tenant: string, texts: readonly string[]) =>
+    texts.filter((text) => text.startsWith(`${tenant} `));
+  const inOrder = (tenant: string) => Array.from({ length: EACH }, (_, n) => `${tenant} ${n}`);
+
+  it('is bounded over all lanes while the provider is slow; each goes on, and in its order', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    await sendAll(app);
+    const transport = new ScriptedTransport();
+    const answers = new Gate();
+    transport.script = () => answers.opened;
+    const stock = await dispatch(app, transport);
+    await eventually(async () => expect(transport.started).toHaveLength(LANES * CONCURRENCY));
+    const [{ written }] = (await app.store.database.all<{ written: string | number }>(
+      'SELECT count(*) AS written FROM messaging_message',
+    )) as [{ written: string | number }];
+    expect(Number(written) - transport.started.length).toBeLessThanOrEqual(MOST + LEAST * LANES);
+    let most = 0;
+    transport.script = () => {
+      most = Math.max(most, stock.held);
+    };
+    answers.open();
+    await eventually(async () => expect(transport.accepted).toHaveLength(LANES * EACH));
+    expect(most).toBeLessThanOrEqual(MOST + LEAST * LANES);
+    for (const tenant of TENANTS) expect(textsOf(tenant, transport.texts)).toEqual(inOrder(tenant));
+    await eventually(async () => expect(stock.held).toBe(0));
+  });
+
+  it('is given back by lanes that fail, rest and stop', async () => {
+    const app = await fixture.boot({ dispatch: false });
+    await sendAll(app);
+    const transport = new ScriptedTransport();
+    let refused = 0;
+    transport.script = () => {
+      if (refused++ % 3 === 0) throw new RetryableFailure('busy', 'try again');
+    };
+    const stock = await dispatch(app, transport);
+    await eventually(async () => expect(transport.accepted.length).toBeGreaterThan(LANES));
+    await open[0]!.stop();
+    expect(stock.held).toBe(0);
+  });
+});

@@ -1,0 +1,132 @@
+import type { DataSource } from 'typeorm';
+import { STATUS_RANK } from '@dundun/messaging';
+
+export interface FilledStore {
+  /** Whose messages were all delivered; in a hundred lanes. */
+  readonly batches: number;
+  /** Of each batch. */
+  readonly recipients: number;
+  /** Lanes known. */
+  readonly lanes: number;
+  /** Batches to come, in lanes of their own. */
+  readonly scheduled: number;
+  /** The server gathers no statistics. @default false */
+  readonly unseen?: boolean;
+}
+
+interface Words {
+  /** A relation of `seq` from 1 to `n`. */
+  readonly series: (n: number) => string;
+  /** A UUID that ends in the number. */
+  readonly id: (prefix: string, expression: string) => string;
+  readonly text: (prefix: string, expression: string) => string;
+  readonly analyse: string;
+}
+
+const WORDS: Readonly<Record<'postgres' | 'mariadb' | 'sqlite', Words>> = {
+  postgres: {
+    series: (n) => `generate_series(1, ${n}) AS s(seq)`,
+    id: (prefix, expression) =>
+      `('${prefix}-0000-7000-8000-' || lpad((${expression})::text, 12, '0'))::uuid`,
+    text: (prefix, expression) => `'${prefix}' || (${expression})`,
+    analyse: 'VACUUM ANALYZE',
+  },
+  mariadb: {
+    series: (n) => `seq_1_to_${n} AS s`,
+    id: (prefix, expression) => `concat('${prefix}-0000-7000-8000-', lpad(${expression}, 12, '0'))`,
+    text: (prefix, expression) => `concat('${prefix}', ${expression})`,
+    analyse: 'ANALYZE TABLE',
+  },
+  sqlite: {
+    series: (n) =>
+      `(WITH RECURSIVE s(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM s WHERE seq < ${n}) SELECT seq FROM s) AS s`,
+    id: (prefix, expression) => `'${prefix}-0000-7000-8000-' || printf('%012d', ${expression})`,
+    text: (prefix, expression) => `'${prefix}' || (${expression})`,
+    analyse: 'ANALYZE',
+  },
+};
+
+const TABLES = ['lane', 'batch', 'batch_chunk', 'submission', 'message', 'report'];
+
+/** Gives one lane so many batches each that are to come, put aside, and back from that; they are analysed. */
+export async function fillLane(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  lane: string,
+  each: number,
+): Promise<void> {
+  const { series, id, analyse } = WORDS[kind];
+  const past = '1700000000000000';
+  const future = '4000000000000000';
+  for (const [prefix, availableAt, parkedUntil] of [
+    ['0190cccc', future, '0'],
+    ['0190dddd', past, future],
+    ['0190eeee', past, past],
+  ] as const) {
+    await source.query(
+      `INSERT INTO messaging_batch (id, tenant, channel, lane, class, sender, content, delivery_report, parts,
+         recipient_count, created_at, available_at, phase, pending, parked_until)
+       SELECT ${id(prefix, 'seq')}, 'waits', 'sms', '${lane}', 1, 'ACME', '{"kind":"text","text":"Hello"}', 1, 1,
+         1, ${past}, ${availableAt} + seq, 1, 1, ${parkedUntil}
+       FROM ${series(each)}`,
+    );
+    await source.query(
+      `INSERT INTO messaging_batch_chunk (batch, n, recipients)
+       SELECT ${id(prefix, 'seq')}, 0, '2348012345678' FROM ${series(each)}`,
+    );
+  }
+  for (const table of ['batch', 'batch_chunk']) await source.query(`${analyse} messaging_${table}`);
+}
+
+/** Makes a store that has seen much, and the server's statistics of it. */
+export async function fillStore(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  { batches, recipients, lanes, scheduled, unseen = false }: FilledStore,
+): Promise<void> {
+  const { series, id, text, analyse } = WORDS[kind];
+  const batch = id('0190aaaa', 'seq');
+  const columns = `id, tenant, channel, lane, class, sender, content, delivery_report, parts,
+    recipient_count, created_at, available_at, phase, pending, idempotency_key, completed_at`;
+  const content = `'{"kind":"text","text":"Hello"}'`;
+  await source.query(
+    `INSERT INTO messaging_lane (lane_key) SELECT ${text('tenant ', 'seq')} FROM ${series(lanes)}`,
+  );
+  await source.query(
+    `INSERT INTO messaging_batch (${columns}) SELECT ${batch}, ${text('tenant ', 'seq % 100')}, 'sms',
+       ${text('tenant ', 'seq % 100')}, 1, 'ACME', ${content}, 1, 1, ${recipients},
+       1700000000000000 + seq, 1700000000000000 + seq, 2, 0, ${text('key ', 'seq')}, 1700000000000000 + seq
+     FROM ${series(batches)}`,
+  );
+  await source.query(
+    `INSERT INTO messaging_batch (${columns}) SELECT ${id('0190bbbb', 'seq')}, ${text('tenant ', 'seq')}, 'sms',
+       ${text('tenant ', 'seq')}, 1, 'ACME', ${content}, 1, 1, 1,
+       1700000000000000 + seq, 4000000000000000 + seq, 0, 1, NULL, NULL
+     FROM ${series(scheduled)}`,
+  );
+  await source.query(
+    `INSERT INTO messaging_batch_chunk (batch, n, recipients)
+     SELECT ${batch}, 0, '2348012345678' FROM ${series(batches)}`,
+  );
+  await source.query(
+    `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport,
+       first_sent_at, outcome, reference, finished_at)
+     SELECT ${batch}, 0, 0, ${recipients - 1}, 1, 1, 'paper', 1700000000000000, 1, ${text('ref ', 'seq')}, 1700000000000000
+     FROM ${series(batches)}`,
+  );
+  for (let position = 0; position < recipients; position++)
+    await source.query(
+      `INSERT INTO messaging_message (batch, position, submission, status, attempt, recipient, reference)
+       SELECT ${batch}, ${position}, 0, ${STATUS_RANK.delivered}, 1, ${text('23480', `10000000 + seq`)}, ${text(`id ${position} `, 'seq')}
+       FROM ${series(batches)}`,
+    );
+  await source.query(
+    `INSERT INTO messaging_report (hash, tenant, batch, position, transport, reference, recipient, status,
+       raw_status, provider_time, received_at, sequence)
+     SELECT ${batch}, ${text('tenant ', 'seq % 100')}, ${batch}, 0, 'paper', ${text('ref ', 'seq')}, '2348012345678', ${STATUS_RANK.delivered},
+       'DELIVRD', 1700000000000000, 1700000000000000, 2
+     FROM ${series(batches)}`,
+  );
+  if (unseen) return;
+  for (const table of TABLES) await source.query(`${analyse} messaging_${table}`);
+}
