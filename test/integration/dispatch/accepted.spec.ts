@@ -28,12 +28,17 @@ describeEachDatabase('an acceptance', (database) => {
   async function intend({ store }: DispatchApp, share = 1) {
     const { fence } = (await store.lanes.acquire(LANE)) as Lease;
     const planned = await store.work.plan(LANE, 100);
-    const limits = { share: () => share, now: 0, wallNow: Date.now(), most: Infinity };
+    const limits = {
+      provider: TRANSPORT,
+      share: () => share,
+      now: 0,
+      wallNow: Date.now(),
+      most: Infinity,
+    };
     const { intent, ready } = slice(planned, () => undefined, limits);
     const live = await store.intents.record({
       lane: LANE,
       fence,
-      transport: TRANSPORT,
       ...intent,
     });
     return { live, ready, fence };
@@ -221,12 +226,17 @@ describeEachDatabase('an acceptance', (database) => {
     const { fence } = (await app.store.lanes.acquire(LANE)) as Lease;
     const planned = await app.store.work.plan(LANE, 100);
     await app.sms.cancel(cancelled);
-    const limits = { share: () => 1, now: 0, wallNow: Date.now(), most: Infinity };
+    const limits = {
+      provider: TRANSPORT,
+      share: () => 1,
+      now: 0,
+      wallNow: Date.now(),
+      most: Infinity,
+    };
     const { intent } = slice(planned, () => undefined, limits);
     const live = await app.store.intents.record({
       lane: LANE,
       fence,
-      transport: TRANSPORT,
       ...intent,
     });
     expect([...live]).toEqual([kept]);

@@ -10,10 +10,16 @@ export async function intend(store: MessageStore, meanwhile?: () => Promise<unkn
   const lease = (await store.lanes.acquire(LANE)) as Lease;
   const planned = await store.work.plan(LANE, 100);
   await meanwhile?.();
-  const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+  const limits = {
+    provider: TRANSPORT,
+    share: (n: number) => n,
+    now: 0,
+    wallNow: Date.now(),
+    most: Infinity,
+  };
   const { intent, ready } = slice(planned, () => undefined, limits);
   const { fence } = lease;
-  const live = await store.intents.record({ lane: LANE, fence, transport: TRANSPORT, ...intent });
+  const live = await store.intents.record({ lane: LANE, fence, ...intent });
   const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
     batch,
     n,

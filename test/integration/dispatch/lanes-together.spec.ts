@@ -69,12 +69,18 @@ function describeTogether(database: TestDatabase): void {
     );
     const odd = planned[TENANTS.indexOf(ODD)]?.[0]?.id as string;
     await app.sms.cancel(odd, { tenant: ODD });
-    const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+    const limits = {
+      provider: TRANSPORT,
+      share: (n: number) => n,
+      now: 0,
+      wallNow: Date.now(),
+      most: Infinity,
+    };
     const live = await Promise.all(
       TENANTS.map((tenant, n) => {
         const { lane, fence } = leases.get(tenant) as Lease;
         const { intent } = slice(planned[n] ?? [], () => undefined, limits);
-        return app.store.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
+        return app.store.intents.record({ lane, fence, ...intent });
       }),
     );
     expect(live.map(({ size }) => size)).toEqual(TENANTS.map((t) => (t === ODD ? 0 : 1)));

@@ -26,9 +26,15 @@ export async function takeAll(app: DispatchApp) {
 
 export async function intendOne(store: MessageStore, { lane, fence }: Lease) {
   const planned = await store.work.plan(lane, 10);
-  const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+  const limits = {
+    provider: TRANSPORT,
+    share: (n: number) => n,
+    now: 0,
+    wallNow: Date.now(),
+    most: Infinity,
+  };
   const { intent } = slice(planned, () => undefined, limits);
-  return store.intents.record({ lane, fence, transport: TRANSPORT, ...intent });
+  return store.intents.record({ lane, fence, ...intent });
 }
 
 /** What each lane's intent came to, all asked for at once. */

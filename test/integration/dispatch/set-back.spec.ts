@@ -63,12 +63,17 @@ describeEachDatabase('a message set back', (database) => {
     const planned = await store.work.plan(LANE, 10);
     expect(planned).toHaveLength(2);
     await delivered(store, reported);
-    const limits = { share: (n: number) => n, now: 0, wallNow: Date.now(), most: Infinity };
+    const limits = {
+      provider: TRANSPORT,
+      share: (n: number) => n,
+      now: 0,
+      wallNow: Date.now(),
+      most: Infinity,
+    };
     const { intent } = slice(planned, () => undefined, limits);
     const live = await store.intents.record({
       lane: LANE,
       fence,
-      transport: TRANSPORT,
       ...intent,
     });
     expect([...live]).toEqual([other]);

@@ -47,10 +47,16 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     const planned = await store.work.plan(LANE, 10);
     await store.lanes.release(LANE, lease.fence, null, true);
     await store.lanes.acquire(LANE);
-    const limits = { share: (n: number) => n, now: 0, wallNow: 0, most: Infinity };
+    const limits = {
+      provider: TRANSPORT,
+      share: (n: number) => n,
+      now: 0,
+      wallNow: 0,
+      most: Infinity,
+    };
     const { intent } = slice(planned, () => undefined, limits);
     await expect(
-      store.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
+      store.intents.record({ lane: LANE, fence: lease.fence, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
@@ -83,10 +89,16 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
       .query(`UPDATE messaging_lane SET owner = NULL, fence = fence - 1, lease_until = 0`);
     expect(await other.store.lanes.acquire(LANE)).toMatchObject({ fence: lease.fence });
     const planned = await store.work.plan(LANE, 10);
-    const limits = { share: (n: number) => n, now: 0, wallNow: 0, most: Infinity };
+    const limits = {
+      provider: TRANSPORT,
+      share: (n: number) => n,
+      now: 0,
+      wallNow: 0,
+      most: Infinity,
+    };
     const { intent } = slice(planned, () => undefined, limits);
     await expect(
-      store.intents.record({ lane: LANE, fence: lease.fence, transport: TRANSPORT, ...intent }),
+      store.intents.record({ lane: LANE, fence: lease.fence, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);
     await store.lanes.release(LANE, lease.fence, null, false);
     expect(await other.store.lanes.renew(LANE, lease.fence)).toBe(true);

@@ -208,11 +208,11 @@ export class Prefetch {
     };
     const judgedAt = clock.monotonic();
     const rulingOf = await judgePlanned(context.policy, planned);
-    const limits = { share, now, wallNow: clock.now(), most: room };
+    const limits = { provider: transport.name, share, now, wallNow: clock.now(), most: room };
     const { intent, ready } = slice(planned, rulingOf, limits);
     const moment = LeaseKeeper.moment(clock);
     const live = await intents
-      .record({ lane, fence: lease.fence, transport: transport.name, ...intent })
+      .record({ lane, fence: lease.fence, ...intent })
       .catch((error: unknown) => {
         // Whether it was committed nobody knows; that none of it started is known here alone.
         if (!(error instanceof LaneLostError)) this.#overtaken.push(...ready);

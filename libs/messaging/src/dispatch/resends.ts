@@ -53,7 +53,7 @@ export class Resends {
       const attempt = Math.max(open.attempt, counted);
       const item = reopened({ ...open, attempt }, now, clock.now());
       const resendable =
-        open.transport === transport.name &&
+        open.provider === transport.name &&
         ageOf(item, clock) < transport.capabilities.idempotencyWindow;
       if (resendable) this.add(item, now + memory.gate.asideFor(item.batch, now));
       else lost.push(item);

@@ -59,6 +59,7 @@ describe('slices', () => {
         (parts, share, most) => {
           const plan = parts.map(planned);
           const { intent, ready } = slice(plan, () => undefined, {
+            provider: 'p',
             share: (n) => Math.min(n, share),
             now: 0,
             wallNow: 0,

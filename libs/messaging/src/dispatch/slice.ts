@@ -37,6 +37,8 @@ export interface Slice {
 }
 
 export interface SliceLimits {
+  /** Name of the provider that carries it. */
+  readonly provider: string;
   /** How many recipients the next submission may have. */
   readonly share: (wanted: number) => number;
   /** Milliseconds on the monotonic clock. */
@@ -58,7 +60,7 @@ const SHORTEST_DEFERRAL = 1_000;
 export function slice(
   planned: readonly PlannedBatch[],
   rulingOf: RulingOf,
-  { share, now, wallNow, most }: SliceLimits,
+  { provider, share, now, wallNow, most }: SliceLimits,
 ): Slice {
   const batches: IntendedBatch[] = [];
   const submissions: IntendedSubmission[] = [];
@@ -95,6 +97,7 @@ export function slice(
         lastPosition,
         attempt,
         content: content ? JSON.stringify(content) : null,
+        provider,
         recipients: members,
       });
       ready.push({

@@ -170,7 +170,7 @@ export function batchRow({ id, revision, pending, requeued, parkUntil }: Intende
 
 /** Values of the row source `submissions`. */
 export function submissionRows(
-  { fence, transport, firstSentAt }: Intent,
+  { fence, firstSentAt }: Intent,
   submissions: readonly IntendedSubmission[],
 ): unknown[][] {
   return submissions.map((s) => [
@@ -180,7 +180,7 @@ export function submissionRows(
     s.lastPosition,
     s.attempt,
     fence,
-    transport,
+    s.provider,
     firstSentAt * 1_000,
     s.content,
   ]);

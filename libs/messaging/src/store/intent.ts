@@ -27,6 +27,8 @@ export interface IntendedSubmission {
   readonly attempt: number;
   /** JSON of what goes out in place of the batch's content. */
   readonly content: string | null;
+  /** Name of the provider that carries it; every later step of the submission uses this provider. */
+  readonly provider: string;
   readonly recipients: readonly IntendedRecipient[];
 }
 
@@ -40,7 +42,6 @@ export interface IntendedRecipient {
 export interface Intent {
   readonly lane: string;
   readonly fence: number;
-  readonly transport: string;
   /** Epoch milliseconds. */
   readonly firstSentAt: number;
   readonly batches: readonly IntendedBatch[];

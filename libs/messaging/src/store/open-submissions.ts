@@ -12,7 +12,8 @@ export interface OpenSubmission extends StoredContent {
   readonly channel: Channel;
   readonly sender: string;
   readonly deliveryReport: boolean;
-  readonly transport: string;
+  /** Name of the provider it was submitted to. */
+  readonly provider: string;
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly attempt: number;
@@ -67,7 +68,7 @@ export async function openSubmissions(
         ...headOf(row),
         batch: row.batch,
         n: row.n,
-        transport: row.transport,
+        provider: row.transport,
         firstPosition: row.first,
         lastPosition: row.last,
         attempt: row.tries,

@@ -20,6 +20,7 @@ export function areLoneIntents(
   submissions: readonly IntendedSubmission[],
 ): boolean {
   const revision = batches[0]?.revision;
+  const provider = submissions[0]?.provider;
   return (
     batches.length === submissions.length &&
     batches.every(
@@ -30,7 +31,8 @@ export function areLoneIntents(
         batch.parkUntil === null,
     ) &&
     submissions.every(
-      ({ n, firstPosition, attempt, content, recipients }) =>
+      ({ n, firstPosition, attempt, content, provider: its, recipients }) =>
+        its === provider &&
         n === 0 &&
         firstPosition === 0 &&
         attempt === 1 &&
@@ -49,7 +51,7 @@ export function areLoneIntents(
  */
 export async function intendLone(
   sql: Sql,
-  { fence, transport, firstSentAt }: Pick<Intent, 'fence' | 'transport' | 'firstSentAt'>,
+  { fence, firstSentAt }: Pick<Intent, 'fence' | 'firstSentAt'>,
   batches: readonly IntendedBatch[],
   submissions: readonly IntendedSubmission[],
 ): Promise<void> {
@@ -59,6 +61,6 @@ export async function intendLone(
   const rows = `{${entries.join()}}`;
   if ((await sql.run(START, [rows, batches[0]?.revision])) !== batches.length)
     throw new ConcurrentChangeError();
-  await sql.run(SUBMIT, [fence, transport, firstSentAt * 1_000, rows]);
+  await sql.run(SUBMIT, [fence, submissions[0]?.provider, firstSentAt * 1_000, rows]);
   await sql.run(WRITE, [rows]);
 }
