@@ -186,7 +186,7 @@ export {
   type TransportCapabilities,
 } from './ports/message-transport.js';
 export { type InboundListener, InboundListeners } from './ports/inbound-listener.js';
-export type { ConsentReader, InboundOptions } from './ports/inbound-options.js';
+export type { ConsentReader, InboundOptions, TenantInbound } from './ports/inbound-options.js';
 export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
   CallbackEndpointOptions,

@@ -7,6 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import { DataSource } from 'typeorm';
 import {
   type Clock,
+  consentWords,
   ContactsService,
   INBOUND_RECEIVED,
   type InboundListener,
@@ -26,6 +27,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const OUR_NUMBER = '2348000000001';
 const NOBODYS = '2348000000008';
 const HOUR = 3_600_000;
+const read = consentWords();
 
 class LeapingClock implements Clock {
   leap = 0;
@@ -90,7 +92,10 @@ describeEachDatabase('inbound messages', (database) => {
           inbound: {
             tenant: async ({ to }) =>
               to === OUR_NUMBER ? '' : to === NOBODYS ? undefined : `of ${to}`,
-            reply: ({ consent }) => (consent === 'opted_out' ? 'You are out' : 'You are in'),
+            consent: async (text, { tenant }) =>
+              tenant === '' ? read(text) : /^basta$/i.test(text) ? 'opted_out' : undefined,
+            reply: async ({ consent, tenant }) =>
+              `${tenant === '' ? '' : `${tenant}: `}${consent === 'opted_out' ? 'You are out' : 'You are in'}`,
           },
         }),
       ],
@@ -222,6 +227,22 @@ describeEachDatabase('inbound messages', (database) => {
     await eventually(async () => {
       const { data } = await whatsApp.batches({ limit: 3 });
       expect(data.map(({ counts }) => counts)).toEqual([{ read: 1 }, { read: 1 }, { read: 1 }]);
+    });
+  });
+
+  it('consent words and replies are those of the tenant', async () => {
+    const [from, to] = [number(), '2348000000019'];
+    const tenant = `of ${to}`;
+    await post([received(from, 'STOP', { to }), received(from, 'Basta', { to })]);
+    expect((await contacts.find(from, { tenant }))?.consents.whatsapp).toMatchObject({
+      state: 'opted_out',
+      evidence: 'Basta',
+    });
+    await eventually(async () => {
+      const { data } = await whatsApp.batches({ tenant });
+      expect(data.map(({ content }) => content)).toEqual([
+        { kind: 'text', text: `${tenant}: You are out`, confirms: 'opted_out' },
+      ]);
     });
   });
 

@@ -26,7 +26,7 @@ export class ConsentReplies {
   async reply(received: InboundReceived): Promise<void> {
     const { tenant, channel, from, to, consent } = received;
     if (consent === null || from === null) return;
-    const text = this.options.inbound?.reply?.(received);
+    const text = await this.options.inbound?.reply?.(received);
     if (text === undefined) return;
     const content: TextContent = {
       kind: 'text',

@@ -1,5 +1,4 @@
 import { MessagingConfigError } from '../message/errors.js';
-import type { ConsentReader } from '../ports/inbound-options.js';
 
 /** Words that opt out and in, alone in a message. */
 export interface ConsentWordList {
@@ -47,7 +46,7 @@ export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
  */
 export function consentWords(
   lists: Readonly<Record<string, ConsentWordList>> = CONSENT_WORDS,
-): ConsentReader {
+): (text: string) => 'opted_in' | 'opted_out' | undefined {
   const meanings = new Map<string, 'opted_in' | 'opted_out'>();
   for (const { stop, start } of Object.values(lists)) {
     for (const [words, meaning] of [

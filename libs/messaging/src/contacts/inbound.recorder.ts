@@ -21,7 +21,11 @@ const REMEMBERED = 30 * 86_400_000;
 /** What of a text is kept as evidence of consent. */
 const EVIDENCE = 255;
 
-type Owned = Incoming & { readonly tenant: string };
+type Owned = Incoming & {
+  readonly tenant: string;
+  /** What the text says of consent. */
+  readonly says: Standing['state'] | undefined;
+};
 
 export interface InboundDependencies {
   readonly clock: Clock;
@@ -100,9 +104,11 @@ export class InboundRecorder {
   async #owned(given: InboundMessage, one: Incoming | string): Promise<Owned | string> {
     if (typeof one === 'string') return one;
     const tenant = given.tenant ?? (await this.needs.tenantOf(one.message));
-    return tenant === undefined
-      ? 'nobody has the number they were written to'
-      : { ...one, tenant: tenantOf({ tenant }) };
+    if (tenant === undefined) return 'nobody has the number they were written to';
+    const { text } = one.message;
+    const message = { ...one.message, tenant: tenantOf({ tenant }) };
+    const says = text === null ? undefined : await this.needs.consentOf(text, message);
+    return { ...one, tenant: message.tenant, says };
   }
 
   /** Where phone and bsuid belong to two contacts, the phone tells who wrote. */
@@ -168,15 +174,14 @@ export class InboundRecorder {
   /** Those whose word changed their consent, and to what. */
   async #consent(
     tx: Transaction,
-    taken: readonly Incoming[],
+    taken: readonly Owned[],
     contacts: readonly string[],
   ): Promise<ReadonlyMap<number, Standing['state']>> {
     const said = new Map<number, ContactConsent>();
-    taken.forEach(({ message, at }, index) => {
+    taken.forEach(({ message, at, says: state }, index) => {
       const { text, channel } = message;
-      const state = text === null ? undefined : this.needs.consentOf(text, message);
       if (state === undefined) return;
-      const evidence = text!.slice(0, EVIDENCE);
+      const evidence = (text ?? '').slice(0, EVIDENCE);
       const contact = contacts[index]!;
       said.set(index, { contact, channel, state, at, source: 'keyword', evidence });
     });
