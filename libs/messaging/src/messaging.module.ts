@@ -11,6 +11,7 @@ import { ContactsService } from './contacts/contacts.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { TracedIntake } from './channels/traced-intake.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
+import { MessageLanes } from './dispatch/message-lane.js';
 import { tracedTransport } from './dispatch/traced.transport.js';
 import { RequestSlots } from './dispatch/request-slots.js';
 import { PrefetchBudget } from './dispatch/prefetch-budget.js';
@@ -196,22 +197,19 @@ function dispatcherOf(
   const rate = transportRateLimit && rateOf('transportRateLimit', transportRateLimit);
   const transportRate =
     rate && new TransportRate(lanes, clock, `transport ${transport.name}`, rate.max, rate.per);
-  return new Dispatcher(
-    engine,
-    {
-      lanes,
-      work,
-      intents,
-      outcomes,
-      policy,
-      transport: tracing ? tracedTransport(transport, tracing) : transport,
-      transportRate,
-      stock: new PrefetchBudget(),
-      slots: new RequestSlots(transport.capabilities.connections),
-      clock,
-      served: { at: -Infinity },
-      ...settingsOf(options),
-    },
-    options,
-  );
+  const context = {
+    lanes,
+    work,
+    intents,
+    outcomes,
+    policy,
+    transport: tracing ? tracedTransport(transport, tracing) : transport,
+    transportRate,
+    stock: new PrefetchBudget(),
+    slots: new RequestSlots(transport.capabilities.connections),
+    clock,
+    served: { at: -Infinity },
+    ...settingsOf(options),
+  };
+  return new Dispatcher(engine, context, new MessageLanes(context, options));
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
+import { MessageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
 import { RequestSlots } from '../../../libs/messaging/src/dispatch/request-slots.js';
 import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-budget.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
@@ -32,29 +33,27 @@ describeEachDatabase('what lanes have ready to start', (database) => {
   async function dispatch({ app, store }: DispatchApp, transport: ScriptedTransport) {
     const { lanes, work, intents, outcomes } = store;
     const stock = new PrefetchBudget(MOST, LEAST);
-    const dispatcher = new Dispatcher(
-      new DatabaseEngine(),
-      {
-        lanes,
-        work,
-        intents,
-        outcomes,
-        stock,
-        slots: new RequestSlots(),
-        transport,
-        policy: app.get(PolicyPipeline, { strict: false }),
-        transportRate: undefined,
-        clock: systemClock,
-        served: { at: -Infinity },
-        retryFor: 60_000,
-        leaseTime: 30_000,
-        concurrency: CONCURRENCY,
-        maxAttempts: 8,
-        timeout: 60_000,
-        shutdownTimeout: 1_000,
-      },
-      { backoff: 5 },
-    );
+    const context = {
+      lanes,
+      work,
+      intents,
+      outcomes,
+      stock,
+      slots: new RequestSlots(),
+      transport,
+      policy: app.get(PolicyPipeline, { strict: false }),
+      transportRate: undefined,
+      clock: systemClock,
+      served: { at: -Infinity },
+      retryFor: 60_000,
+      leaseTime: 30_000,
+      concurrency: CONCURRENCY,
+      maxAttempts: 8,
+      timeout: 60_000,
+      shutdownTimeout: 1_000,
+    };
+    const source = new MessageLanes(context, { backoff: 5 });
+    const dispatcher = new Dispatcher(new DatabaseEngine(), context, source);
     open.push(dispatcher);
     await dispatcher.start();
     for (const tenant of TENANTS) dispatcher.wake(`${tenant}:sms`);

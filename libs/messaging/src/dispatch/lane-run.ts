@@ -1,23 +1,17 @@
 import type { IntentRecorder } from '../store/intent.recorder.js';
 import type { LaneWork } from '../store/lane-work.js';
-import type { Lease } from '../store/lane-leases.js';
-import type { Lanes } from '../store/lanes.js';
 import type { OutcomeRecorder } from '../store/outcome.recorder.js';
-import type { Clock } from '../ports/clock.js';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { MessageTransport } from '../ports/message-transport.js';
 import type { FailurePolicy } from './failure-policy.js';
-import type { LeaseKeeper } from './lease-keeper.js';
+import type { LeaseContext, LeasedLane } from './lane-drain.js';
 import type { RateLimiter } from './rate-limiter.js';
 import type { RequestSlots } from './request-slots.js';
 import type { PrefetchBudget } from './prefetch-budget.js';
-import type { StopSignal } from './stop-signal.js';
 import type { TransportRate } from './transport-rate.js';
-import type { WakeSignal } from './wake-signal.js';
 
-/** What every lane's drain works with. Durations in milliseconds. */
-export interface LaneDrainContext {
-  readonly lanes: Lanes;
+/** What the drain of every lane of messages uses. Durations in milliseconds. */
+export interface LaneDrainContext extends LeaseContext {
   readonly work: LaneWork;
   readonly intents: IntentRecorder;
   readonly outcomes: OutcomeRecorder;
@@ -29,16 +23,13 @@ export interface LaneDrainContext {
   readonly stock: PrefetchBudget;
   /** What all lanes have in flight. */
   readonly slots: RequestSlots;
-  readonly clock: Clock;
   /** When the transport last served anybody, whatever the lane; monotonic milliseconds. */
   readonly served: { at: number };
   /** How long what fails alone is tried without counting. */
   readonly retryFor: number;
-  readonly leaseTime: number;
   readonly concurrency: number;
   readonly maxAttempts: number;
   readonly timeout: number;
-  readonly shutdownTimeout: number;
 }
 
 /** What outlives one run of a lane in this process. */
@@ -52,16 +43,9 @@ export interface LaneMemory {
 }
 
 /** One run of one lane, under one lease: what its stock and its requests share. */
-export interface LaneRun {
+export interface LaneRun extends LeasedLane {
   readonly context: LaneDrainContext;
-  readonly lane: string;
-  readonly lease: Lease;
-  readonly keeper: LeaseKeeper;
   readonly memory: LaneMemory;
-  readonly stopping: StopSignal;
-  readonly changed: WakeSignal;
   /** What former holders left open is in the stock, or there was nothing. */
   recovered: boolean;
-  /** What ended the run before its time. */
-  failure: unknown;
 }
