@@ -1,11 +1,22 @@
+import { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './phone-number.js';
+
 /** Kinds of recipient address. `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
 export type AddressKind = 'phone' | 'email' | 'platform';
+
+export const ADDRESS_KINDS: readonly AddressKind[] = ['phone', 'email', 'platform'];
 
 /** One address of a person. `value` is normalised: digits with country code, a lower-case domain, the id as given. */
 export interface Address {
   readonly kind: AddressKind;
   readonly value: string;
 }
+
+/** What an address of each kind must look like, for error messages. */
+export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
+  phone: 'must be 7 to 15 digits with country code',
+  email: 'must be an e-mail address, such as ada@example.com',
+  platform: 'must be 1 to 255 visible ASCII characters',
+};
 
 const PLATFORM = 'platform:';
 
@@ -21,4 +32,78 @@ export function addressKey({ kind, value }: Address): string {
 export function addressOfKey(key: string): Address {
   if (key.startsWith(PLATFORM)) return { kind: 'platform', value: key.slice(PLATFORM.length) };
   return { kind: key.includes('@') ? 'email' : 'phone', value: key };
+}
+
+/** Reads and normalises one address of this kind; `undefined`: the value breaks {@link ADDRESS_RULES}. */
+export function addressOf(kind: AddressKind, given: unknown): Address | undefined {
+  if (typeof given !== 'string') return undefined;
+  const value = NORMALISED[kind](given);
+  return value === undefined ? undefined : { kind, value };
+}
+
+/**
+ * Reads an address, or a text as the first of `kinds` that it fits. A platform id in a text starts with
+ * `platform:` unless it is the only kind: most other texts would fit it.
+ */
+export function readAddress(
+  given: unknown,
+  kinds: readonly AddressKind[] = ADDRESS_KINDS,
+): Address | undefined {
+  if (typeof given === 'string') {
+    if (given.startsWith(PLATFORM) && kinds.includes('platform'))
+      return addressOf('platform', given.slice(PLATFORM.length));
+    for (const kind of kinds)
+      if (kind !== 'platform' || kinds.length === 1) {
+        const address = addressOf(kind, given);
+        if (address) return address;
+      }
+    return undefined;
+  }
+  if (typeof given !== 'object' || given === null) return undefined;
+  const { kind, value } = given as Partial<Record<keyof Address, unknown>>;
+  const known = kinds.find((one) => one === kind);
+  return known && addressOf(known, value);
+}
+
+/** `23480******78`, `a***@example.com`, `platform:NG.1***`: enough to tell two apart in a log, too little to use. */
+export function maskAddress({ kind, value }: Address): string {
+  switch (kind) {
+    case 'phone':
+      return maskPhoneNumber(value);
+    case 'email':
+      return `${value.slice(0, 1)}***${value.slice(value.lastIndexOf('@'))}`;
+    case 'platform':
+      return `${PLATFORM}${value.length < 8 ? '' : value.slice(0, 4)}***`;
+  }
+}
+
+const NORMALISED: Readonly<Record<AddressKind, (given: string) => string | undefined>> = {
+  phone: (given) => {
+    const number = normalisePhoneNumber(given);
+    return isPhoneNumber(number) ? number : undefined;
+  },
+  email: normalisedEmail,
+  platform: (given) => (/^[\x21-\x7e]{1,255}$/.test(given) ? given : undefined),
+};
+
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const LOCAL_PART = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`);
+const HOST =
+  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
+
+/** Dot-atom local part as given, domain in lower case, an international one as A-labels. */
+function normalisedEmail(given: string): string | undefined {
+  const at = given.lastIndexOf('@');
+  const [local, domain] = [given.slice(0, at), given.slice(at + 1)];
+  if (at < 1 || local.length > 64 || domain.length > 253 || !LOCAL_PART.test(local))
+    return undefined;
+  let host = domain.toLowerCase();
+  if (!HOST.test(host)) {
+    // Only letters beyond ASCII may need translation; `URL` would take paths, ports and escapes.
+    if (!/^[A-Za-z0-9.\-\u0080-\u{10ffff}]+$/u.test(domain) || !URL.canParse(`http://${domain}`))
+      return undefined;
+    host = new URL(`http://${domain}`).hostname;
+  }
+  const email = `${local}@${host}`;
+  return HOST.test(host) && email.length <= 254 ? email : undefined;
 }
