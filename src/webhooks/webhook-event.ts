@@ -1,9 +1,4 @@
-import {
-  type Channel,
-  type InboundReceived,
-  type MessageStatusChanged,
-  STATUS_RANK,
-} from '@dundun/messaging';
+import { type Channel, type InboundReceived, type MessageStatusChanged } from '@dundun/messaging';
 
 /** Body of a callback about a message's status. */
 export interface StatusEvent {
@@ -52,7 +47,7 @@ const MAX_ERROR_CODE = 255;
 export function callsBack(change: MessageStatusChanged): boolean {
   return (
     change.deliveryReport === 'yes' &&
-    STATUS_RANK[change.status] >= STATUS_RANK.sent &&
+    change.sequence > 0 &&
     change.status !== 'cancelled' &&
     EVENTS[change.channel] !== undefined
   );

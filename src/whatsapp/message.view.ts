@@ -67,7 +67,7 @@ export function messageAnswer(message: MessageTimeline): WhatsAppMessageAnswer {
     ...charged(message),
     reference_id: message.id,
     to: message.recipient,
-    message_type: content?.kind ?? null,
+    message_type: template ? 'template' : content ? 'text' : null,
     template_name: template?.template ?? null,
     language: template?.language ?? null,
     params: template?.params ?? null,

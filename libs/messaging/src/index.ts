@@ -141,10 +141,12 @@ export type {
 export { smsParts, type SmsParts } from './message/sms-parts.js';
 export {
   type BatchStatus,
+  FIRST_REPORTED_RANK,
   isReportedStatus,
-  isTerminal,
+  type ChannelStatus,
   type MessageStatus,
   type ReportedStatus,
+  type StatusDefinition,
   STATUS_RANK,
 } from './message/status.js';
 export type {
@@ -165,6 +167,19 @@ export {
   type PolicyExplanation,
   PolicyService,
 } from './policy/policy.service.js';
+export { ChannelRegistry } from './message/channel-registry.js';
+export type {
+  ChannelDefinition,
+  CheckedContent,
+  ConsentRules,
+  ContentCheck,
+  InboundRules,
+  PricingRules,
+  SenderCheck,
+  SimulatedFate,
+  Simulation,
+  WireForm,
+} from './message/channel-definition.js';
 export { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 export type {
   CallbackRequest,

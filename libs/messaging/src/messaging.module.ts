@@ -5,7 +5,9 @@ import { EventEmitterModule } from '@nestjs/event-emitter';
 import type { DataSource } from 'typeorm';
 import { ConsentReplies } from './channels/consent-replies.js';
 import { Intake } from './channels/intake.js';
+import { smsChannel } from './channels/sms/sms.channel.js';
 import { SmsService } from './channels/sms/sms.service.js';
+import { whatsAppChannel } from './channels/whatsapp/whatsapp.channel.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
@@ -21,6 +23,7 @@ import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { inboundProvider } from './inbound.provider.js';
 import { MessageStore } from './store/message-store.js';
 import { ReportRecorder } from './store/report.recorder.js';
+import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { migrationsFor } from './messaging.schema.js';
@@ -55,6 +58,7 @@ import { http } from './providers/http/http.transport.js';
   providers: [
     StatusListeners,
     InboundListeners,
+    { provide: ChannelRegistry, useFactory: registryOf, inject: [MESSAGING_OPTIONS] },
     {
       provide: Intake,
       useFactory: (
@@ -96,6 +100,7 @@ import { http } from './providers/http/http.transport.js';
       useFactory: (
         dataSource: DataSource,
         options: MessagingOptions,
+        channels: ChannelRegistry,
         clock: Clock,
         events: EventPublisher,
         listeners: StatusListeners,
@@ -104,11 +109,12 @@ import { http } from './providers/http/http.transport.js';
         MessageStore.open(
           dataSource,
           { ...settingsOf(options), migrations: migrationsFor(options) },
-          { clock, events, listeners, tracing },
+          { channels, clock, events, listeners, tracing },
         ),
       inject: [
         MESSAGING_DATA_SOURCE,
         MESSAGING_OPTIONS,
+        ChannelRegistry,
         MESSAGING_CLOCK,
         EVENT_PUBLISHER,
         StatusListeners,
@@ -153,6 +159,7 @@ import { http } from './providers/http/http.transport.js';
     ContactsService,
     PolicyService,
     MessagingService,
+    ChannelRegistry,
     StatusListeners,
     InboundListeners,
     MESSAGING_CLOCK,
@@ -161,6 +168,11 @@ import { http } from './providers/http/http.transport.js';
   ],
 })
 export class MessagingModule extends ConfigurableModuleClass {}
+
+function registryOf(options: MessagingOptions): ChannelRegistry {
+  const { whatsapp = {}, channels = [] } = options;
+  return new ChannelRegistry([smsChannel(options), whatsAppChannel(whatsapp), ...channels]);
+}
 
 function transportOf(
   options: MessagingOptions,

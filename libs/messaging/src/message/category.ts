@@ -1,8 +1,13 @@
 /** Billing categories of WhatsApp messages (interface section 2.4); a template's is fixed, a text is `service`. */
 export type MessageCategory = 'utility' | 'marketing' | 'authentication' | 'service';
 
-const CATEGORIES: readonly unknown[] = ['utility', 'marketing', 'authentication', 'service'];
+export const MESSAGE_CATEGORIES: readonly MessageCategory[] = [
+  'utility',
+  'marketing',
+  'authentication',
+  'service',
+];
 
 export function isMessageCategory(value: unknown): value is MessageCategory {
-  return CATEGORIES.includes(value);
+  return (MESSAGE_CATEGORIES as readonly unknown[]).includes(value);
 }

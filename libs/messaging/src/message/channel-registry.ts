@@ -1,15 +1,17 @@
-import type { ChannelDefinition, StatusDefinition } from './channel-definition.js';
+import type { ChannelDefinition } from './channel-definition.js';
 import { MessagingConfigError } from './errors.js';
+import type { Channel } from './message.js';
+import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from './status.js';
 
 /** Statuses that every channel has. */
-const COMMON: Readonly<Record<string, StatusDefinition>> = {
-  queued: { rank: 10 },
-  sending: { rank: 20 },
-  unknown: { rank: 30 },
-  cancelled: { rank: 120, terminal: true },
-};
+const { queued, sending, unknown, cancelled } = STATUSES;
+const COMMON: Readonly<Record<string, StatusDefinition>> = { queued, sending, unknown, cancelled };
 
-/** The channels of an app, by name. */
+/** Ranks of a channel's own statuses. */
+const LOWEST = STATUS_RANK.sent;
+const HIGHEST = STATUS_RANK.cancelled - 1;
+
+/** The channels of an app. Injectable wherever the module is imported. */
 export class ChannelRegistry {
   readonly #channels = new Map<string, ChannelDefinition>();
   readonly #statuses = new Map<string, StatusDefinition>(Object.entries(COMMON));
@@ -25,8 +27,13 @@ export class ChannelRegistry {
     return [...this.#channels.values()];
   }
 
-  has(name: string): boolean {
-    return this.#channels.has(name);
+  /** Names of the channels, in the order they were registered. */
+  get names(): readonly Channel[] {
+    return [...this.#channels.keys()];
+  }
+
+  has(name: unknown): name is Channel {
+    return typeof name === 'string' && this.#channels.has(name);
   }
 
   /** @throws MessagingConfigError for a channel that is not registered */
@@ -34,29 +41,75 @@ export class ChannelRegistry {
     const definition = this.#channels.get(name);
     if (!definition)
       throw new MessagingConfigError(
-        `channels: '${name}' is not registered; known are ${[...this.#channels.keys()].join(', ')}`,
+        `channels: '${name}' is not registered; known are ${this.names.join(', ')}`,
       );
     return definition;
   }
 
-  /** Rank of a status, whatever its channel; `undefined` for a name no channel has. */
+  /** The channel, or `undefined` where it is not registered, such as that of an old message. */
+  find(name: string): ChannelDefinition | undefined {
+    return this.#channels.get(name);
+  }
+
+  /** Names of the channels for which `test` holds. */
+  namesWhere(test: (definition: ChannelDefinition) => unknown): readonly Channel[] {
+    return this.all.filter(test).map(({ name }) => name);
+  }
+
+  /** Names of all statuses, by rank. */
+  get statuses(): readonly string[] {
+    return [...this.#statuses]
+      .toSorted(([, one], [, other]) => one.rank - other.rank)
+      .map(([name]) => name);
+  }
+
+  /** Rank of a status, whatever its channel; `undefined` for a name that no channel has. */
   rankOf(status: string): number | undefined {
     return this.#statuses.get(status)?.rank;
   }
 
-  /** @throws RangeError for a rank no status has */
-  statusOf(rank: number): string {
+  /**
+   * @typeParam S the statuses of the caller's channel
+   * @throws RangeError for a rank that no status has
+   */
+  statusOf<S extends ChannelStatus = ChannelStatus>(rank: number): S {
     const name = this.#names.get(rank);
     if (name === undefined) throw new RangeError(`No message status has rank ${rank}`);
-    return name;
+    return name as S;
   }
 
   isTerminal(status: string): boolean {
     return this.#statuses.get(status)?.terminal ?? false;
   }
 
-  isReported(status: unknown): boolean {
+  /** Whether a provider's report may carry the status; any other is kept raw and changes nothing. */
+  isReported(status: unknown): status is ChannelStatus {
     return typeof status === 'string' && (this.#statuses.get(status)?.reported ?? false);
+  }
+
+  /** Rank of an accepted message of the channel; `sent` for one that is no longer registered. */
+  acceptedRankOf(channel: string): number {
+    const definition = this.#channels.get(channel);
+    return definition?.statuses[definition.accepted]?.rank ?? STATUS_RANK.sent;
+  }
+
+  /** Ranks of messages that a provider may have and that lack a final report. */
+  get openRanks(): readonly number[] {
+    return this.#ranksWhere(({ rank, terminal }) => rank >= STATUS_RANK.sending && !terminal);
+  }
+
+  /** Ranks of messages that reached their recipient or may have: what a frequency cap counts. */
+  get countedRanks(): readonly number[] {
+    return this.#ranksWhere(({ rank, failed }) => rank >= STATUS_RANK.sending && !failed);
+  }
+
+  /** The channel whose callbacks have this `type`. */
+  ofEvent(type: string): ChannelDefinition | undefined {
+    return this.all.find(({ wire }) => wire?.statusEvent === type || wire?.receivedEvent === type);
+  }
+
+  #ranksWhere(test: (status: StatusDefinition) => boolean): number[] {
+    return [...this.#statuses.values()].filter(test).map(({ rank }) => rank);
   }
 
   #add(definition: ChannelDefinition): void {
@@ -78,11 +131,16 @@ export class ChannelRegistry {
   }
 
   #addStatus(channel: string, status: string, own: StatusDefinition): void {
+    const option = `channels.${channel}.statuses.${status}`;
     const known = this.#statuses.get(status);
     const holder = this.#names.get(own.rank);
+    if (!known && !(Number.isInteger(own.rank) && own.rank >= LOWEST && own.rank <= HIGHEST))
+      throw new MessagingConfigError(
+        `${option}: rank ${own.rank} must be a whole number from ${LOWEST} to ${HIGHEST}`,
+      );
     if ((known && known.rank !== own.rank) || (holder !== undefined && holder !== status))
       throw new MessagingConfigError(
-        `channels.${channel}.statuses.${status}: rank ${own.rank} is ${holder ?? status}'s, or another channel gives ${status} another rank; choose a free rank`,
+        `${option}: rank ${own.rank} is ${holder ?? status}'s, or another channel gives ${status} another rank; choose a free rank`,
       );
     this.#statuses.set(status, { ...known, ...own });
     this.#names.set(own.rank, status);

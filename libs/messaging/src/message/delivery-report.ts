@@ -1,4 +1,4 @@
-import type { ReportedStatus } from './status.js';
+import type { ChannelStatus } from './status.js';
 
 /** One delivery report as a parser or a poll yields it, before it is matched with a message. */
 export interface DeliveryReport {
@@ -10,8 +10,8 @@ export interface DeliveryReport {
   readonly messageId: string | null;
   /** Digits with country code. */
   readonly recipient: string | null;
-  /** `null`: a status nobody mapped; kept and counted, it moves nothing. */
-  readonly status: ReportedStatus | null;
+  /** `null`: a status without a mapping; it is kept and counted, and changes nothing. */
+  readonly status: ChannelStatus | null;
   /** The provider's own word for the status. */
   readonly rawStatus: string;
   readonly errorCode: string | null;

@@ -1,6 +1,6 @@
 import type { InboundMessage } from './inbound-message.js';
 import type { Channel } from './message.js';
-import type { MessageStatus } from './status.js';
+import type { ChannelStatus } from './status.js';
 
 /** Event names, for `@OnEvent()`. */
 export const MESSAGE_STATUS_CHANGED = 'messaging.message.status';
@@ -19,8 +19,8 @@ export interface MessageStatusChanged {
   readonly sender: string;
   /** Digits with country code. */
   readonly recipient: string;
-  readonly previous: MessageStatus;
-  readonly status: MessageStatus;
+  readonly previous: ChannelStatus;
+  readonly status: ChannelStatus;
   readonly errorCode: string | null;
   /** When the SMSC reported it, else when we learned it. */
   readonly providerTime: Date;

@@ -1,13 +1,20 @@
 import type { MessageCategory } from './category.js';
 
-/** Kinds of message the store can carry. */
-export type Channel = 'sms' | 'whatsapp' | 'email' | 'voice' | 'vas';
+/** Name of a channel: a built-in one, or one of the `channels` option. */
+export type Channel = 'sms' | 'whatsapp' | (string & {});
 
 /** Order class inside a lane: `high` goes before `normal`, so that a one-time password does not wait behind a campaign. */
 export type MessageClass = 'high' | 'normal';
 
-/** What is sent. The store stores it as JSON, so that a new kind needs no new column. */
-export type MessageContent = TextContent | TemplateContent;
+/** Content of a message. The store keeps it as JSON, so that a new kind needs no new column. */
+export type MessageContent = TextContent | TemplateContent | ChannelContent;
+
+/** Content that one channel alone carries. */
+export interface ChannelContent {
+  /** `{channel}.{kind}`, such as `email.html`. */
+  readonly kind: `${string}.${string}`;
+  readonly [field: string]: unknown;
+}
 
 export interface TextContent {
   readonly kind: 'text';

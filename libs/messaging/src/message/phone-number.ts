@@ -2,6 +2,8 @@ import type { FieldError } from './errors.js';
 import { PhoneNumberSet } from './phone-number-set.js';
 
 const ZERO = 48;
+const NO_PHONE_NUMBER =
+  'must be a phone number: 7 to 15 digits with country code, such as 2348012345678';
 const DECORATION = /^\+|[\s\-().]/g;
 
 /** Digits with country code, 7–15 of them (E.164 without the plus). */
@@ -12,6 +14,13 @@ export function isPhoneNumber(value: unknown): value is string {
 /** Removes a leading plus, spaces, dashes, dots and brackets. */
 export function normalisePhoneNumber(value: string): string {
   return valueOf(value) > 0 ? value : value.trim().replace(DECORATION, '');
+}
+
+/** The number, normalised; adds to `errors` what is wrong with it. */
+export function checkedPhoneNumber(path: string, value: unknown, errors: FieldError[]): string {
+  const number = typeof value === 'string' ? normalisePhoneNumber(value) : '';
+  if (!isPhoneNumber(number)) errors.push({ path, message: NO_PHONE_NUMBER });
+  return number;
 }
 
 /** `23480******78`: enough to tell two apart in a log, too little to call. */
@@ -46,7 +55,7 @@ export function normaliseRecipients(
     } else if (errors.length < maxErrors)
       errors.push({
         path: `to[${index}]`,
-        message: 'must be a phone number: 7 to 15 digits with country code, such as 2348012345678',
+        message: NO_PHONE_NUMBER,
       });
   }
   return { recipients, errors };

@@ -1,59 +1,74 @@
+/** One status of a channel's messages. */
+export interface StatusDefinition {
+  /**
+   * Orders the statuses: the highest rank reported is the status. A channel's own statuses have 40 to 119.
+   * The store keeps the rank, so it never changes, and one name has the same rank in every channel.
+   */
+  readonly rank: number;
+  /** Only a higher terminal status follows. @default false */
+  readonly terminal?: boolean;
+  /** A provider's report may carry it. @default false */
+  readonly reported?: boolean;
+  /** The message did not reach its recipient; frequency caps do not count it. @default false */
+  readonly failed?: boolean;
+}
+
 /**
- * Message statuses by rank. The highest rank reported so far *is* the status, whatever the order of
- * arrival, so the numbers below are the whole state machine:
+ * Statuses of the built-in channels. The highest rank reported so far is the status, whatever the order of
+ * arrival, so the ranks are the whole state machine:
  *
  * ```
  * queued → sending → unknown → sent → expired → undelivered → failed → rejected → delivered → read
- *   ↓  ↖______|  (only after a definite refusal, only by the recorder)
+ *   ↓  ↖______|  (only after a definite refusal, only by the holder of the lane)
  * cancelled      (only from queued)
  * ```
  *
- * The store stores the rank; the gaps leave room for statuses to come.
+ * Reserved: initiated 41, processing 42, ringing 45, no_answer 62, busy 64, answered 91, completed 95,
+ * bounced 105, reversed 106, complained 110.
  */
-export const STATUS_RANK = {
-  queued: 10,
-  sending: 20,
-  unknown: 30,
-  sent: 40,
-  expired: 50,
-  undelivered: 60,
-  failed: 70,
-  rejected: 80,
-  delivered: 90,
-  read: 100,
-  cancelled: 120,
-} as const;
+export const STATUSES = {
+  queued: { rank: 10 },
+  sending: { rank: 20 },
+  /** The outcome of the submit could not be learned. */
+  unknown: { rank: 30 },
+  sent: { rank: 40, reported: true },
+  expired: { rank: 50, terminal: true, reported: true, failed: true },
+  undelivered: { rank: 60, terminal: true, reported: true, failed: true },
+  failed: { rank: 70, terminal: true, reported: true, failed: true },
+  rejected: { rank: 80, terminal: true, reported: true, failed: true },
+  delivered: { rank: 90, terminal: true, reported: true },
+  read: { rank: 100, terminal: true, reported: true },
+  cancelled: { rank: 120, terminal: true, failed: true },
+} as const satisfies Readonly<Record<string, StatusDefinition>>;
 
-/** Status of one recipient's message. `unknown`: the submit's outcome could not be learned. */
-export type MessageStatus = keyof typeof STATUS_RANK;
+/** Status of one recipient's message on a built-in channel. */
+export type MessageStatus = keyof typeof STATUSES;
 
-/** Statuses a provider's delivery report can carry. */
+/** Statuses that a provider's delivery report may carry on a built-in channel. */
 export type ReportedStatus = Exclude<MessageStatus, 'queued' | 'sending' | 'unknown' | 'cancelled'>;
+
+/** Status on any channel: a built-in one, or one that a registered channel defines. */
+export type ChannelStatus = MessageStatus | (string & {});
 
 /** `scheduled → queued → sending → completed`, or `cancelled`. Reports may follow `completed`. */
 export type BatchStatus = 'scheduled' | 'queued' | 'sending' | 'completed' | 'cancelled';
 
-const BY_RANK = new Map<number, MessageStatus>(
-  Object.entries(STATUS_RANK).map(([name, rank]) => [rank, name as MessageStatus]),
-);
+/** Ranks of the built-in statuses, as the store keeps them. */
+export const STATUS_RANK = Object.fromEntries(
+  Object.entries(STATUSES).map(([name, { rank }]) => [name, rank]),
+) as { readonly [Name in MessageStatus]: (typeof STATUSES)[Name]['rank'] };
 
-/** @throws RangeError for a rank no status has. */
-export function statusOfRank(rank: number): MessageStatus {
-  const status = BY_RANK.get(rank);
-  if (!status) throw new RangeError(`No message status has rank ${rank}`);
-  return status;
-}
-
-/** Nothing but a higher terminal report moves a terminal message. */
-export function isTerminal(status: MessageStatus): boolean {
-  return STATUS_RANK[status] >= STATUS_RANK.expired;
-}
-
-function isMessageStatus(value: unknown): value is MessageStatus {
-  return typeof value === 'string' && Object.hasOwn(STATUS_RANK, value);
-}
-
-/** Statuses a report may claim; anything else is kept raw and moves nothing. */
+/** Whether a report may carry the status on a built-in channel. */
 export function isReportedStatus(value: unknown): value is ReportedStatus {
-  return isMessageStatus(value) && STATUS_RANK[value] >= STATUS_RANK.sent && value !== 'cancelled';
+  return (
+    typeof value === 'string' &&
+    Object.hasOwn(STATUSES, value) &&
+    'reported' in STATUSES[value as MessageStatus]
+  );
 }
+
+/**
+ * The lowest rank that a provider's answer or report gives. From here on a status change has a sequence
+ * number and may be called back.
+ */
+export const FIRST_REPORTED_RANK = STATUS_RANK.sent;

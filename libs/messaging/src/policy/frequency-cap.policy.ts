@@ -38,7 +38,7 @@ interface Cap {
 function cappedCategory({ channel, content }: PolicyMessage): CappedCategory | undefined {
   if (channel === 'sms') return 'sms';
   if (channel !== 'whatsapp') return undefined;
-  return content.kind === 'text' ? 'service' : (content.category ?? 'marketing');
+  return content.kind === 'template' ? (content.category ?? 'marketing') : 'service';
 }
 
 /** The caps, checked. @throws MessagingConfigError naming the option */

@@ -1,4 +1,5 @@
 import type { HttpService } from '@nestjs/axios';
+import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { Channel } from '../message/message.js';
 import type { Clock } from './clock.js';
 import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-parser.js';
@@ -140,6 +141,8 @@ export interface MessagingOptions {
   readonly callbacks?: CallbackOptions;
   /** Who may be sent what, and when. */
   readonly policy?: PolicyOptions;
+  /** Channels beside SMS and WhatsApp. @default none */
+  readonly channels?: readonly ChannelDefinition[];
   readonly whatsapp?: WhatsAppOptions;
   /** How messages that people write to us are taken. */
   readonly inbound?: InboundOptions;

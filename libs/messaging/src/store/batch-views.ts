@@ -1,5 +1,5 @@
 import type { Channel } from '../message/message.js';
-import { type BatchStatus, statusOfRank } from '../message/status.js';
+import type { BatchStatus, MessageStatus } from '../message/status.js';
 import type { BatchView, StatusCounts } from '../message/views.js';
 import type { StoreDatabase } from './store-database.js';
 import { BATCH_PHASE } from './schema.js';
@@ -54,7 +54,7 @@ async function countsOf(
 ): Promise<Map<string, StatusCounts>> {
   const counts = new Map<string, StatusCounts>();
   if (rows.length === 0) return counts;
-  const { dialect } = database;
+  const { dialect, channels } = database;
   const ids = dialect.rows({ v_id: 'uuid' });
   const grouped = await database.all<{
     batch: string;
@@ -67,7 +67,8 @@ async function countsOf(
   );
   for (const { id } of rows) counts.set(id, {});
   for (const { batch, status, messages } of grouped)
-    (counts.get(batch) as StatusCounts)[statusOfRank(status)] = Number(messages);
+    (counts.get(batch) as StatusCounts)[channels.statusOf<MessageStatus>(status)] =
+      Number(messages);
   for (const row of rows) {
     const own = counts.get(row.id) as StatusCounts;
     const begun = Object.values(own).reduce((sum, n) => sum + n, 0);

@@ -1,6 +1,6 @@
 import { AlreadySentError, BatchNotFoundError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
-import { STATUS_RANK, statusOfRank } from '../message/status.js';
+import { STATUS_RANK } from '../message/status.js';
 import type { BatchView, MessageView, Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
@@ -90,7 +90,7 @@ export class Batches {
         batchId: id,
         position: row.position,
         recipient: row.recipient,
-        status: statusOfRank(row.status),
+        status: this.database.channels.statusOf(row.status),
         errorCode: row.error_code,
         attempts: row.attempt,
       })),

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
@@ -41,6 +42,7 @@ export interface StoreSettings {
 }
 
 export interface StoreDependencies {
+  readonly channels: ChannelRegistry;
   readonly clock: Clock;
   readonly events: EventPublisher;
   readonly listeners: StatusListeners;
@@ -74,7 +76,9 @@ export class MessageStore {
     { clock, events: published, listeners, tracing }: StoreDependencies,
   ) {
     this.traces = new TraceContexts(database);
-    const events = tracing ? new TracedEvents(published, this.traces, tracing) : published;
+    const events = tracing
+      ? new TracedEvents(published, database.channels, this.traces, tracing)
+      : published;
     const writer = new StatusWriter(database, listeners, events, this.notices);
     this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
     this.batches = new Batches(database, writer, clock);
@@ -106,7 +110,11 @@ export class MessageStore {
     dependencies: StoreDependencies,
   ): Promise<MessageStore> {
     const { leaseTime, preparedStatements } = settings;
-    const database = new StoreDatabase(dataSource, { silence: leaseTime, preparedStatements });
+    const database = new StoreDatabase(
+      dataSource,
+      { silence: leaseTime, preparedStatements },
+      dependencies.channels,
+    );
     if (settings.migrate) await migrate(dataSource, settings.migrations);
     await database.open();
     return new MessageStore(database, settings, dependencies);

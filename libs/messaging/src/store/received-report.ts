@@ -1,12 +1,14 @@
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { identifier, plausible, word } from '../message/report-fields.js';
-import { isReportedStatus, type ReportedStatus, STATUS_RANK } from '../message/status.js';
 import { timedDigestId } from './report-hash.js';
 
 /** A report as the recorder takes it: fit to store, whoever parsed it. Times are epoch microseconds. */
 export interface ReceivedReport extends DeliveryReport {
   readonly transport: string;
   readonly receivedAt: number;
+  /** Rank of its status. */
+  readonly rank: number | null;
   /** What makes it this report and no other. */
   readonly hash: string;
   /** It is in the log already and waits there. */
@@ -24,12 +26,13 @@ export function receivedReport(
   report: DeliveryReport,
   transport: string,
   now: number,
+  channels: ChannelRegistry,
 ): ReceivedReport {
   const reference = identifier(report.reference);
   const messageId = identifier(report.messageId);
   const named = identifier(report.recipient);
   const recipient = named !== null && named.length <= RECIPIENT_LENGTH ? named : null;
-  const status = isReportedStatus(report.status) ? report.status : null;
+  const status = channels.isReported(report.status) ? report.status : null;
   const rawStatus = word(report.rawStatus) ?? word(report.status) ?? '';
   const errorCode = word(report.errorCode);
   const time = report.providerTime instanceof Date ? plausible(report.providerTime, now) : null;
@@ -38,6 +41,7 @@ export function receivedReport(
     messageId,
     recipient,
     status,
+    rank: status === null ? null : (channels.rankOf(status) ?? null),
     rawStatus,
     errorCode,
     providerTime: time,
@@ -78,7 +82,7 @@ export function logRow(
     report.reference,
     report.messageId,
     nameless ? null : report.recipient,
-    report.status ? STATUS_RANK[report.status] : null,
+    report.rank,
     report.rawStatus,
     report.errorCode,
     report.providerTime ? report.providerTime.getTime() * 1_000 : null,
@@ -110,8 +114,7 @@ export interface WaitingRow {
   readonly received_at: string | number;
 }
 
-export function fromWaitingRow(row: WaitingRow): ReceivedReport {
-  const status = Object.entries(STATUS_RANK).find(([, rank]) => rank === row.status)?.[0];
+export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): ReceivedReport {
   return {
     hash: row.hash,
     transport: row.transport,
@@ -119,7 +122,8 @@ export function fromWaitingRow(row: WaitingRow): ReceivedReport {
     reference: row.reference,
     messageId: row.message_id,
     recipient: row.recipient,
-    status: (status ?? null) as ReportedStatus | null,
+    status: row.status === null ? null : channels.statusOf(row.status),
+    rank: row.status,
     rawStatus: row.raw_status,
     errorCode: row.error_code,
     providerTime: row.provider_time === null ? null : new Date(Number(row.provider_time) / 1_000),

@@ -1,4 +1,5 @@
-import { type ReportedStatus, STATUS_RANK, statusOfRank } from '../message/status.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
+import type { ReportedStatus } from '../message/status.js';
 import type { Page, ReportFilter, ReportView } from '../message/views.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
 import type { StoreDatabase } from './store-database.js';
@@ -28,7 +29,7 @@ export class ReportLog {
     filter: ReportFilter & { readonly limit: number },
     position?: number,
   ): Promise<Page<ReportView>> {
-    const { conditions, params } = conditionsOf(scope, filter);
+    const { conditions, params } = conditionsOf(scope, filter, this.database.channels);
     if (position !== undefined) {
       conditions.push('r.position = ?');
       params.push(position);
@@ -45,7 +46,7 @@ export class ReportLog {
     );
     const page = rows.slice(0, filter.limit);
     return {
-      data: page.map(viewOf),
+      data: page.map((row) => viewOf(row, this.database.channels)),
       nextCursor:
         rows.length > filter.limit ? encodeCursor(String((page.at(-1) as ReportRow).id)) : null,
     };
@@ -55,6 +56,7 @@ export class ReportLog {
 function conditionsOf(
   { tenant, channel }: BatchScope,
   { batchIds, idempotencyKey, to, status, since, cursor }: ReportFilter,
+  channels: ChannelRegistry,
 ): { conditions: string[]; params: unknown[] } {
   const conditions = ['r.tenant = ?', 'b.channel = ?'];
   const params: unknown[] = [tenant, channel];
@@ -71,19 +73,19 @@ function conditionsOf(
       idempotencyKey,
     );
   if (to !== undefined) add('coalesce(m.recipient, r.recipient) = ?', to);
-  if (status !== undefined) add('r.status = ?', STATUS_RANK[status]);
+  if (status !== undefined) add('r.status = ?', channels.rankOf(status) ?? null);
   if (since) add('r.received_at >= ?', since.getTime() * 1_000);
   if (cursor !== undefined) add('r.id > ?', Number(decodeCursor(cursor, 'number')));
   return { conditions, params };
 }
 
-function viewOf(row: ReportRow): ReportView {
+function viewOf(row: ReportRow, channels: ChannelRegistry): ReportView {
   return {
     batchId: row.batch,
     messageId: row.position === null ? null : `${row.batch}-${row.position}`,
     sender: row.sender,
     recipient: row.recipient ?? '',
-    status: row.status === null ? null : (statusOfRank(row.status) as ReportedStatus),
+    status: row.status === null ? null : channels.statusOf<ReportedStatus>(row.status),
     rawStatus: row.raw_status,
     errorCode: row.error_code,
     providerTime: new Date(Math.floor(Number(row.provider_time ?? row.received_at) / 1_000)),

@@ -9,9 +9,6 @@ const LONGEST = 3_600_000;
 /** Recipients taken in one claim, but for a batch that has more alone. */
 const RECIPIENTS = 100_000;
 
-/** Statuses without a final report; of those that are `sending` nobody can be asked yet. */
-const OPEN = `${STATUS_RANK.sending}, ${STATUS_RANK.unknown}, ${STATUS_RANK.sent}`;
-
 /** A submission some of whose messages lack a final report. */
 export interface UnreportedSubmission extends SentSubmission {
   readonly transport: string;
@@ -31,7 +28,9 @@ export class ReportPolls {
    * off; batches that lack nothing, or that are given up, are not asked after again.
    */
   async claim(limit: number): Promise<UnreportedSubmission[]> {
-    const { dialect } = this.database;
+    const { dialect, channels } = this.database;
+    // Messages without a final report; the provider cannot be asked yet about those that are `sending`.
+    const open = channels.openRanks.join(', ');
     const ids = dialect.rows({ v_id: 'uuid' });
     const next = dialect.rows({ v_id: 'uuid', v_wait: 'bigint' });
     return this.database.transaction(async (tx) => {
@@ -54,7 +53,7 @@ export class ReportPolls {
         status: number;
       }>(
         `SELECT s.batch, s.n, b.channel, s.transport, s.reference, s.first_sent_at, m.recipient, m.status FROM ${ids.few}
-         ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${OPEN})
+         ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${open})
          JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
          JOIN messaging_batch b ON b.id = s.batch
          ORDER BY s.batch, s.n, m.position`,

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/delivery-report.js';
-import { STATUS_RANK } from '../message/status.js';
 import type { Clock } from '../ports/clock.js';
 import { isDataError } from './database-errors.js';
 import { GroupCommit } from './group-commit.js';
@@ -73,7 +72,9 @@ export class ReportRecorder {
   /** Resolves after the commit. */
   async record(reports: readonly DeliveryReport[], { transport }: ReportOrigin): Promise<void> {
     const now = this.clock.now();
-    const received = reports.map((report) => receivedReport(report, transport, now));
+    const received = reports.map((report) =>
+      receivedReport(report, transport, now, this.database.channels),
+    );
     const [first] = received;
     const matched =
       first && received.length === 1
@@ -115,7 +116,9 @@ export class ReportRecorder {
   }
 
   async #matchAgain(rows: readonly WaitingRow[]): Promise<void> {
-    await Promise.all(rows.map((row) => this.#group.add(fromWaitingRow(row))));
+    await Promise.all(
+      rows.map((row) => this.#group.add(fromWaitingRow(row, this.database.channels))),
+    );
   }
 
   async #flush(take: () => readonly ReceivedReport[]): Promise<readonly boolean[]> {
@@ -195,8 +198,8 @@ export class ReportRecorder {
 }
 
 function raised(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
-  const { status, errorCode } = report;
-  return status ? raise(message, STATUS_RANK[status], reportedAt(report), errorCode) : undefined;
+  const { rank, errorCode } = report;
+  return rank !== null ? raise(message, rank, reportedAt(report), errorCode) : undefined;
 }
 
 /** `undefined` where a report has no message, or shares it, or waits in the log already. */

@@ -1,6 +1,6 @@
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../message/events.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Channel } from '../message/message.js';
-import { statusOfRank } from '../message/status.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
 import { BoundRows } from './bound-rows.js';
@@ -114,7 +114,7 @@ export class StatusWriter {
     const told = changes.filter(({ sequence }) => sequence > 0);
     if (told.length === 0) return;
     try {
-      const events = told.map(eventOf);
+      const events = told.map((change) => eventOf(change, this.database.channels));
       await this.database.guest(() => this.listeners.tell(events, tx.manager));
     } catch (error) {
       const fault =
@@ -133,7 +133,8 @@ export class StatusWriter {
   publish(changes: readonly StatusChange[]): void {
     this.notices.tell(changes);
     if (this.events.wants(MESSAGE_STATUS_CHANGED))
-      for (const change of changes) this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change));
+      for (const change of changes)
+        this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change, this.database.channels));
   }
 }
 
@@ -151,14 +152,10 @@ function logInsert(
   return (tx, rows) => tx.run(insert, log.bind(rows));
 }
 
-function eventOf({
-  message,
-  previous,
-  status,
-  sequence,
-  errorCode,
-  at,
-}: StatusChange): MessageStatusChanged {
+function eventOf(
+  { message, previous, status, sequence, errorCode, at }: StatusChange,
+  channels: ChannelRegistry,
+): MessageStatusChanged {
   return {
     tenant: message.tenant,
     channel: message.channel as Channel,
@@ -167,8 +164,8 @@ function eventOf({
     providerId: message.reference,
     sender: message.sender,
     recipient: message.recipient,
-    previous: statusOfRank(previous),
-    status: statusOfRank(status),
+    previous: channels.statusOf(previous),
+    status: channels.statusOf(status),
     errorCode,
     providerTime: new Date(Math.floor(at / 1_000)),
     sequence,

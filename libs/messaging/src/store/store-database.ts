@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { ChannelRegistry } from '../message/channel-registry.js';
 import { TransactionRequiredError } from '../message/errors.js';
 import { cutConnections } from './cut-connections.js';
 import { isLockTimeout, isStatementLost } from './database-errors.js';
@@ -47,6 +48,8 @@ export class StoreDatabase {
   constructor(
     readonly dataSource: DataSource,
     ways: StoreConnectionOptions = { silence: 30_000, preparedStatements: true },
+    /** Names and ranks of the statuses. */
+    readonly channels: ChannelRegistry = new ChannelRegistry([]),
   ) {
     this.dialect = dialectOf(dataSource);
     this.#own = dataSource;

@@ -1,6 +1,7 @@
 import { MessageNotFoundError } from '../message/errors.js';
 import type { MessageContent } from '../message/message.js';
-import { type MessageStatus, statusOfRank } from '../message/status.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
+import type { MessageStatus } from '../message/status.js';
 import type { SubmittedMessage } from '../message/views.js';
 import type { BatchScope } from './batches.js';
 import type { StoreDatabase } from './store-database.js';
@@ -59,7 +60,7 @@ export class SubmittedMessages {
       position: at,
       recipient: row.recipient ?? (await this.#planned(row.batch, at)),
       content: contentOf(row.instead ?? row.content),
-      status: statusOf(row),
+      status: statusOf(row, this.database.channels),
       errorCode: row.error_code,
       attempts: row.attempt ?? 0,
       providerId: row.reference,
@@ -123,8 +124,8 @@ function contentOf(json: string | null): MessageContent | null {
 }
 
 /** What no row records is queued, or cancelled with its batch. */
-function statusOf({ status, phase }: SubmittedRow): MessageStatus {
-  if (status !== null) return statusOfRank(status);
+function statusOf({ status, phase }: SubmittedRow, channels: ChannelRegistry): MessageStatus {
+  if (status !== null) return channels.statusOf(status);
   return phase === BATCH_PHASE.cancelled ? 'cancelled' : 'queued';
 }
 

@@ -1,5 +1,5 @@
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../message/events.js';
-import { STATUS_RANK } from '../message/status.js';
 import type { EventPublisher, MessagingEvents } from '../ports/event-publisher.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import type { TraceContexts } from './trace-contexts.js';
@@ -13,6 +13,7 @@ export class TracedEvents implements EventPublisher {
 
   constructor(
     private readonly events: EventPublisher,
+    private readonly channels: ChannelRegistry,
     private readonly contexts: TraceContexts,
     private readonly tracing: MessagingTracing,
   ) {}
@@ -27,7 +28,7 @@ export class TracedEvents implements EventPublisher {
   }
 
   #follow(change: MessageStatusChanged): void {
-    if (STATUS_RANK[change.status] < STATUS_RANK.expired || this.#waiting >= MOST) return;
+    if (!this.channels.isTerminal(change.status) || this.#waiting >= MOST) return;
     this.#waiting++;
     // A trace that is lost with its database is no reason to fail.
     void this.#tell(change)

@@ -141,9 +141,9 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   /** Category and price of a WhatsApp message, as the platform's answer tells them. */
   async #charge({ tenant, channel, content, recipients }: Submission) {
     const category =
-      content.kind === 'text'
-        ? 'service'
-        : (content.category ?? this.settings.categories[content.template] ?? 'utility');
+      content.kind === 'template'
+        ? (content.category ?? this.settings.categories[content.template] ?? 'utility')
+        : 'service';
     const [recipient = null] = recipients;
     const price = await this.settings.rateCard.price({ tenant, channel, category, recipient });
     return { category, ...(price && { cost: price.amount, currency: price.currency }) };

@@ -1,0 +1,63 @@
+import type { ChannelDefinition } from '../../message/channel-definition.js';
+import type { FieldError } from '../../message/errors.js';
+import { smsParts } from '../../message/sms-parts.js';
+import { STATUSES } from '../../message/status.js';
+import { phoneSimulation } from '../phone-simulation.js';
+
+const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
+
+/** Options of the module that decide what an SMS may be. */
+export interface SmsChannelOptions {
+  /** @default 10 */
+  readonly maxParts?: number;
+}
+
+/** SMS to phone numbers, charged by part. */
+export function smsChannel({ maxParts = 10 }: SmsChannelOptions): ChannelDefinition {
+  const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
+  return {
+    name: 'sms',
+    title: 'SMS',
+    addressKinds: ['phone'],
+    statuses: { sent, expired, undelivered, failed, rejected, delivered, read },
+    accepted: 'sent',
+    content: {
+      text: ({ text }, errors) => ({
+        content: { kind: 'text', text: text as string },
+        parts: partsOf(text, maxParts, errors),
+      }),
+    },
+    sender: senderId,
+    pricing: {},
+    inbound: { words: ['sms', 'mms'] },
+    wire: {
+      statusEvent: 'sms.delivery_report',
+      identifiedBy: 'batch',
+      credential: 'api_token',
+    },
+    simulate: phoneSimulation,
+  };
+}
+
+function senderId(from: unknown, errors: FieldError[]): string {
+  if (typeof from === 'string' && SENDER.test(from)) return from;
+  errors.push({
+    path: 'from',
+    message: 'must be 1 to 11 letters, digits and inner spaces, with at least one letter',
+  });
+  return '';
+}
+
+function partsOf(text: unknown, maxParts: number, errors: FieldError[]): number {
+  if (typeof text !== 'string' || text.length === 0 || text.includes('\0')) {
+    errors.push({ path: 'body', message: 'must be a text of at least one character, without NUL' });
+    return 0;
+  }
+  const { parts, encoding } = smsParts(text);
+  if (parts > maxParts)
+    errors.push({
+      path: 'body',
+      message: `takes ${parts} parts in ${encoding}; shorten it to at most ${maxParts}`,
+    });
+  return parts;
+}

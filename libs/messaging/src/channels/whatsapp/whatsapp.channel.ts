@@ -1,0 +1,105 @@
+import type { CheckedContent, ChannelDefinition } from '../../message/channel-definition.js';
+import { isMessageCategory, MESSAGE_CATEGORIES } from '../../message/category.js';
+import type { FieldError } from '../../message/errors.js';
+import { checkedPhoneNumber } from '../../message/phone-number.js';
+import { STATUSES } from '../../message/status.js';
+import {
+  isLanguage,
+  isTemplateName,
+  placedParams,
+  type Template,
+} from '../../message/templates.js';
+import type { WhatsAppOptions } from '../../ports/whatsapp-options.js';
+import { phoneSimulation } from '../phone-simulation.js';
+
+/**
+ * WhatsApp to phone numbers: templates start conversations, texts pass only while the recipient's 24-hour
+ * window is open, and recipients must have opted in.
+ */
+export function whatsAppChannel(options: WhatsAppOptions): ChannelDefinition {
+  const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
+  return {
+    name: 'whatsapp',
+    title: 'WhatsApp',
+    addressKinds: ['phone'],
+    statuses: { sent, expired, undelivered, failed, rejected, delivered, read },
+    accepted: 'sent',
+    content: {
+      text: ({ text }, errors) => checkText(text, options, errors),
+      template: (given, errors) => checkTemplate(given, options, errors),
+    },
+    sender: (from, errors) => {
+      const number = from ?? options.from;
+      return number === undefined ? '' : checkedPhoneNumber('from', number, errors);
+    },
+    maxRecipients: 1,
+    consent: { required: true, serviceWindow: true },
+    pricing: {
+      categories: MESSAGE_CATEGORIES,
+      categoryOf: { text: 'service' },
+      presumedCategory: 'marketing',
+    },
+    inbound: { ownedNumbers: true },
+    wire: {
+      statusEvent: 'whatsapp.message_status',
+      receivedEvent: 'whatsapp.message_received',
+      identifiedBy: 'message',
+      credential: 'api_key',
+      scopes: { send: 'whatsapp:send', read: 'whatsapp:read' },
+    },
+    simulate: {
+      ...phoneSimulation,
+      followUp: { after: 'delivered', status: 'read', rawStatus: 'READ' },
+      detailedAnswers: true,
+      reply: 'Hello',
+    },
+  };
+}
+
+function checkText(
+  text: unknown,
+  { maxText = 4_096 }: WhatsAppOptions,
+  errors: FieldError[],
+): CheckedContent {
+  if (typeof text !== 'string' || text.length === 0 || /[\0\p{Cs}]/u.test(text))
+    errors.push({ path: 'text', message: 'must be a text of at least one character, without NUL' });
+  else if (text.length > maxText)
+    errors.push({ path: 'text', message: `must have at most ${maxText} characters` });
+  return { content: { kind: 'text', text: text as string } };
+}
+
+/** A template is checked as far as the app knows it. */
+function checkTemplate(
+  given: Readonly<Record<string, unknown>>,
+  { templates = {} }: WhatsAppOptions,
+  errors: FieldError[],
+): CheckedContent {
+  const named = given['template'];
+  const known = isTemplate(named)
+    ? named
+    : typeof named === 'string' && Object.hasOwn(templates, named)
+      ? templates[named]
+      : undefined;
+  const template = known?.name ?? named;
+  const language = given['language'] ?? known?.language;
+  const category = known?.category ?? given['category'];
+  if (!isTemplateName(template))
+    errors.push({ path: 'template', message: 'must be the name of an approved template' });
+  if (!isLanguage(language))
+    errors.push({ path: 'language', message: "must be a language code, such as 'en' or 'pt_BR'" });
+  if (category !== undefined && !isMessageCategory(category))
+    errors.push({ path: 'category', message: 'must be a billing category' });
+  return {
+    content: {
+      kind: 'template',
+      template: template as string,
+      language: language as string,
+      params: placedParams(given['params'], known, errors),
+      ...(isMessageCategory(category) && { category }),
+    },
+  };
+}
+
+function isTemplate(value: unknown): value is Template {
+  return typeof value === 'object' && value !== null && 'name' in value && 'params' in value;
+}

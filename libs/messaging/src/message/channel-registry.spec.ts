@@ -1,0 +1,96 @@
+import { expect, it } from '@jest/globals';
+import { smsChannel } from '../channels/sms/sms.channel.js';
+import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
+import type { ChannelDefinition } from './channel-definition.js';
+import { ChannelRegistry } from './channel-registry.js';
+import { MessagingConfigError } from './errors.js';
+import { STATUS_RANK } from './status.js';
+
+const builtIn = [smsChannel({}), whatsAppChannel({})];
+
+const parcel: ChannelDefinition = {
+  name: 'parcel',
+  addressKinds: ['email'],
+  statuses: {
+    handed_over: { rank: 44, reported: true },
+    lost: { rank: 61, terminal: true, reported: true, failed: true },
+    opened: { rank: 99, terminal: true, reported: true },
+  },
+  accepted: 'handed_over',
+  content: { text: ({ text }) => ({ content: { kind: 'text', text: String(text) } }) },
+};
+
+it('the built-in channels have the ranks that the store keeps', () => {
+  const registry = new ChannelRegistry(builtIn);
+  expect(registry.statuses).toEqual(Object.keys(STATUS_RANK));
+  for (const [status, rank] of Object.entries(STATUS_RANK)) {
+    expect(registry.rankOf(status)).toBe(rank);
+    expect(registry.statusOf(rank)).toBe(status);
+  }
+  expect(registry.acceptedRankOf('sms')).toBe(STATUS_RANK.sent);
+  expect(registry.openRanks).toEqual([20, 30, 40]);
+  expect(registry.countedRanks).toEqual([20, 30, 40, 90, 100]);
+  expect(registry.statuses.filter((status) => registry.isReported(status))).toEqual([
+    'sent',
+    'expired',
+    'undelivered',
+    'failed',
+    'rejected',
+    'delivered',
+    'read',
+  ]);
+  expect(registry.statuses.filter((status) => !registry.isTerminal(status))).toEqual([
+    'queued',
+    'sending',
+    'unknown',
+    'sent',
+  ]);
+});
+
+it('a registered channel adds its statuses by rank', () => {
+  const registry = new ChannelRegistry([...builtIn, parcel]);
+  expect(registry.names).toEqual(['sms', 'whatsapp', 'parcel']);
+  expect(registry.acceptedRankOf('parcel')).toBe(44);
+  expect(registry.statusOf(61)).toBe('lost');
+  expect(registry.openRanks).toEqual(expect.arrayContaining([20, 30, 40, 44]));
+  expect(registry.countedRanks).toEqual(expect.arrayContaining([44, 99]));
+  expect(registry.isReported('opened')).toBe(true);
+  expect(registry.isTerminal('handed_over')).toBe(false);
+});
+
+it('finds a channel by the type of its callback', () => {
+  const registry = new ChannelRegistry(builtIn);
+  expect(registry.ofEvent('sms.delivery_report')?.name).toBe('sms');
+  expect(registry.ofEvent('whatsapp.message_received')?.name).toBe('whatsapp');
+  expect(registry.ofEvent('parcel.opened')).toBeUndefined();
+});
+
+it.each<[string, ChannelDefinition, RegExp]>([
+  ['a bad name', { ...parcel, name: 'Parcel post' }, /small letters/],
+  ['a name twice', { ...parcel, name: 'sms' }, /registered twice/],
+  ['an unknown accepted status', { ...parcel, accepted: 'gone' }, /none of its statuses/],
+  [
+    'the rank of another status',
+    { ...parcel, statuses: { ...parcel.statuses, eaten: { rank: 90 } } },
+    /delivered's/,
+  ],
+  [
+    'another rank for a known status',
+    { ...parcel, statuses: { ...parcel.statuses, delivered: { rank: 91 } } },
+    /another rank/,
+  ],
+  [
+    'a rank below the first that a provider gives',
+    { ...parcel, statuses: { ...parcel.statuses, packed: { rank: 35 } } },
+    /40 to 119/,
+  ],
+])('refuses %s', (_, definition, message) => {
+  expect(() => new ChannelRegistry([...builtIn, definition])).toThrow(message);
+  expect(() => new ChannelRegistry([...builtIn, definition])).toThrow(MessagingConfigError);
+});
+
+it('names the registered channels where one is missing', () => {
+  expect(() => new ChannelRegistry(builtIn).get('telegram')).toThrow(
+    /'telegram' is not registered; known are sms, whatsapp/,
+  );
+});
