@@ -5,7 +5,7 @@ import { databaseKinds, describeDatabase } from './harness/database.place.js';
 import { request } from './harness/extent.js';
 import { ResultBook } from './harness/result.book.js';
 
-/** How fast the house takes messages in (A1 to A3). */
+/** Measures acceptance (A1 to A3). */
 const asked = request({ ms: 600, rounds: 5 }, { ms: 1_000, rounds: 15 });
 const book = new ResultBook('accept', asked.form);
 

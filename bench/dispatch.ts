@@ -5,7 +5,7 @@ import { databaseKinds, describeDatabase } from './harness/database.place.js';
 import { request } from './harness/extent.js';
 import { ResultBook } from './harness/result.book.js';
 
-/** How fast, how evenly and how cheaply the house sends (D1 to D5). `ms` is one rate's time. */
+/** Measures dispatch (D1 to D5). `ms` is the time of one rate. */
 const asked = request({ ms: 2_000, rounds: 2 }, { ms: 5_000, rounds: 7 });
 const full = asked.form === 'full';
 const throughput = { messages: full ? 20_000 : 3_000, rounds: asked.rounds };

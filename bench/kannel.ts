@@ -4,7 +4,7 @@ import { ResultBook } from './harness/result.book.js';
 import { measureRelays } from './kannel/relay.figure.js';
 import { isKannelInstalled } from '../test/support/kannel-programs.js';
 
-/** The gateway beside Kannel, on the same machine (K). */
+/** Compares the gateway with Kannel on one machine (K). */
 const asked = request({ ms: 0, rounds: 3 }, { ms: 0, rounds: 11 });
 const messages = asked.form === 'full' ? 10_000 : 3_000;
 

@@ -3,7 +3,7 @@ import { request } from './harness/extent.js';
 import { ResultBook } from './harness/result.book.js';
 import { measurePolicy } from './policy/send.figure.js';
 
-/** What policy costs at `send()` (P1). */
+/** Measures the cost of policy at `send()` (P1). */
 const asked = request({ ms: 0, rounds: 5 }, { ms: 0, rounds: 21 });
 const book = new ResultBook('policy', asked.form);
 

@@ -3,7 +3,7 @@ import { request } from './harness/extent.js';
 import { ResultBook } from './harness/result.book.js';
 import { measureReports } from './reports/throughput.figure.js';
 
-/** How fast delivery reports become statuses (R1 and R2). */
+/** Measures delivery reports (R1 and R2). */
 const asked = request({ ms: 700, rounds: 5 }, { ms: 1_000, rounds: 15 });
 const book = new ResultBook('reports', asked.form);
 

@@ -5,7 +5,7 @@ import { measureGrowth } from './scale/growth.figure.js';
 import { measureIdle } from './scale/idle.figure.js';
 import { measureTravel } from './scale/travel.figure.js';
 
-/** What size costs (S1), what idleness costs, and how long work takes from process to process (S2). */
+/** Measures the cost of size (S1), the cost of idle workers, and the latency between processes (S2). */
 const asked = request({ ms: 0, rounds: 3 }, { ms: 0, rounds: 5 });
 const full = asked.form === 'full';
 const book = new ResultBook('scale', asked.form);

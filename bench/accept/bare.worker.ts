@@ -48,7 +48,7 @@ serve({
     await store.storeGroup([rawSend(from, body, to)]);
     return { count: 1, ms: performance.now() - begun };
   },
-  /** Each send its own statement and commit, `inFlight` at a time. */
+  /** One statement and commit per send, `inFlight` at a time. */
   oneByOne: async ({ ms, inFlight }: { ms: number; inFlight: number }): Promise<Count> => {
     const begun = performance.now();
     let count = 0;

@@ -6,7 +6,7 @@ import { Worker } from '../harness/worker.client.js';
 
 const IN_FLIGHT = 50;
 
-/** A3: what sharing commits brings to concurrent sends. */
+/** A3: gain of group commit for concurrent sends. */
 export async function measureConcurrentSends(
   book: ResultBook,
   kind: DatabaseKind,

@@ -26,7 +26,7 @@ export class GatewayProcess {
           DATABASE_URL: databaseUrl,
           PORT: '0',
           LOG_LEVEL: 'warn',
-          // All load comes under one credential; counting it stays part of the price.
+          // All load uses one credential; the request limit is still counted.
           REQUEST_LIMIT: '100000000/s',
           ...(process.env['BENCH_RATE_LIMIT'] && { RATE_LIMIT: process.env['BENCH_RATE_LIMIT'] }),
           ...settings,
@@ -55,7 +55,7 @@ export class GatewayProcess {
   }
 }
 
-/** What a first start prints, once. */
+/** Credentials that a first start prints once. */
 async function bannerOf(child: ChildProcess): Promise<{ url: string; token: string }> {
   if (!child.stdout) throw new TypeError('no stdout');
   let token: string | undefined;

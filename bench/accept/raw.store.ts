@@ -2,7 +2,7 @@ import pg from 'pg';
 import { v7 } from 'uuid';
 import { openRawSqlite, openWal } from '../harness/raw.sqlite.js';
 
-/** A send as the bare programs know it. */
+/** A send of the bare programs. */
 export interface RawSend {
   readonly id: string;
   readonly sender: string;
@@ -11,8 +11,8 @@ export interface RawSend {
 }
 
 /**
- * The limit the gateway is measured by: the same rows in the same tables, written by the driver alone
- * with statements prepared once, and nothing checked.
+ * The limit for the gateway: the same rows in the same tables, written through the raw driver
+ * with prepared statements and without checks.
  */
 export interface RawStore {
   /** Many sends, one commit. */
@@ -83,7 +83,7 @@ async function openPostgres(connectionString: string): Promise<RawStore> {
   };
 }
 
-/** As the library has it: a group is synced beside the event loop, after its commit. */
+/** Syncs a group off the event loop after its commit, like the library. */
 async function openSqlite(path: string): Promise<RawStore> {
   const grouped = sqlite(path, 'NORMAL');
   const alone = sqlite(path, 'FULL');

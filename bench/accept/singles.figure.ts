@@ -9,8 +9,8 @@ import { GatewayProcess } from './gateway.process.js';
 const CONNECTIONS = 64;
 
 /**
- * A1: durable single sends a second through a gateway that accepts and leaves dispatch to others, as the
- * bare program does, and through the least that could do it. Then a gateway that dispatches as well.
+ * A1: durable single sends per second through a gateway that only accepts, through the bare program,
+ * and through a gateway that dispatches too.
  */
 export async function measureSingles(
   book: ResultBook,

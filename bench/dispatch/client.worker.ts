@@ -50,7 +50,7 @@ async function timed(n: number, work: (index: number) => Promise<unknown>): Prom
   return { count: n, ms: performance.now() - begun };
 }
 
-/** With a time limit of its own for each request, as the drain has it. */
+/** Each request has its own time limit, like in the drain. */
 async function submit(transport: MessageTransport, index: number): Promise<void> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), 30_000);

@@ -2,13 +2,13 @@ import type { MessageTransport, Submission, SubmissionAccepted } from '@dundun/m
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import { moment } from '../harness/moment.js';
 
-/** When requests were started, and with how many messages each: it survives a kill of the process. */
+/** Log of request starts with their message counts; it survives a kill of the process. */
 export interface Start {
   readonly at: number;
   readonly messages: number;
 }
 
-/** Writes down each start before the real transport has it. */
+/** Logs each start before it calls the real transport. */
 export class LoggedTransport implements MessageTransport {
   readonly name;
   readonly capabilities;

@@ -11,12 +11,12 @@ import type { StoreWorkerOptions } from './store.worker.js';
 import { readStarts, type Start } from './logged.transport.js';
 import { meanRate, worstWindow } from './window.js';
 
-/** Long enough that its third, when a holder has stopped, is longer than the rate's second. */
+/** A third of it, in which the former holder has stopped, is longer than the rate window. */
 const LEASE = 4_000;
 
-/** Messages each process sends in lanes without a limit first: its hot code is compiled then. */
+/** Warm-up messages of each process, in lanes without a limit. */
 const WARM_UP = 15_000;
-/** The lane that is measured: nobody's SMS. */
+/** The measured lane. */
 const LANE = ':sms';
 
 interface Scenario {
@@ -95,7 +95,7 @@ async function run(
       return { worst: worstWindow(all), mean: meanRate(since(all, 1_000)) };
     }
     await sleep(ms);
-    // A starved machine may have moved the lane already: the holder is whoever sent last.
+    // A slow machine may have moved the lane already: the holder is the process that sent last.
     const latest = logs().map((log) => log.at(-1)?.at ?? 0);
     const owner = latest.indexOf(Math.max(...latest));
     const taken = nextLease(place);
@@ -134,7 +134,7 @@ async function starts(logs: () => Start[][], least: number): Promise<void> {
   }
 }
 
-/** When the lane's fence next grows: somebody else was granted it. */
+/** Resolves when the lane's fence grows: another process holds it. */
 async function nextLease({ url }: DatabasePlace): Promise<number> {
   const fence = await openFence(url);
   try {

@@ -6,7 +6,7 @@ import { moment } from '../harness/moment.js';
 let references = 0;
 let arrivals: Map<string, number> | undefined;
 
-/** The provider: takes everything at once and answers with a reference, as fast as node:http can. */
+/** The provider: accepts every request at once with a reference, on node:http. */
 const server = createServer((request, response) => {
   arrivals?.set(String(request.headers['idempotency-key']), moment());
   request.resume();
@@ -29,7 +29,7 @@ serve({
       );
     }),
   address: async () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  /** From now on, when each request's first byte was read, by its idempotency key. */
+  /** Records from now on the time of each request's first byte, by idempotency key. */
   record: async () => {
     arrivals = new Map();
   },

@@ -6,7 +6,7 @@ import { Worker } from '../harness/worker.client.js';
 const SENDERS = 200;
 const BATCH = 100_000;
 
-/** D3: SQL statements a message costs, from `send()` to its recorded outcome, BEGIN and COMMIT counted. */
+/** D3: SQL statements per message from `send()` to its recorded outcome, BEGIN and COMMIT included. */
 export async function measureStatements(
   book: ResultBook,
   kind: DatabaseKind,
@@ -53,7 +53,7 @@ export async function measureStatements(
   }
 }
 
-/** D5: how long a message of an idle lane takes from `send()` to the provider's first byte. */
+/** D5: latency of an idle lane from `send()` to the provider's first byte. */
 export async function measureLatency(
   book: ResultBook,
   kind: DatabaseKind,
@@ -72,7 +72,7 @@ export async function measureLatency(
     const sent: { key: string; given: number; accepted: number }[] = [];
     for (let n = 0; n < messages; n++) {
       sent.push(await worker.call('one'));
-      // Long enough for the lane to be given back.
+      // Long enough for the lane's release.
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
     const arrivals = await sink.call<Map<string, number>>('arrivals');

@@ -19,12 +19,12 @@ import { StatementCounter } from './statement.counter.js';
 export interface StoreWorkerOptions {
   readonly url: string;
   readonly sink: string;
-  /** Somebody looks at every request: it goes through `HttpService`. */
+  /** An interceptor is registered, so each request goes through `HttpService`. */
   readonly interceptor?: boolean;
   readonly countStatements?: boolean;
   /** File for the starts. */
   readonly startLog?: string;
-  /** Messages a second of a lane; those of who only warms up are not limited. */
+  /** Messages per second of a lane; warm-up lanes have no limit. */
   readonly rate?: number;
   readonly messaging?: Pick<
     MessagingOptions,
@@ -35,7 +35,7 @@ export interface StoreWorkerOptions {
 const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: 'none' } as const;
 const SEEDERS = 500;
 const WARMERS = 64;
-/** What warms up is sent by tenants whose name begins so. */
+/** Prefix of the warm-up tenants. */
 const WARMING = 'warming-';
 
 let app: INestApplicationContext;
@@ -62,7 +62,7 @@ serve({
       if (awaited && completed >= awaited.count) awaited.resolve();
     });
   },
-  /** Accepts `n` single messages that are not due, makes them due, and times until the last is recorded. */
+  /** Accepts `n` scheduled single messages, makes them due, and measures until the last outcome is recorded. */
   drain: async (n: number): Promise<Count> => {
     await reserve(n);
     const done = untilCompleted(n + 1);
@@ -72,7 +72,7 @@ serve({
     await done;
     return { count: n + 1, ms: performance.now() - begun };
   },
-  /** Sends `n` single messages in a lane of its own, and resolves when all of them have left. */
+  /** Sends `n` single messages in a lane of their own and resolves when all have left. */
   warm: async ({ n, as }: { n: number; as: number }) => {
     const sms = app.get(SmsService);
     const tenant = `${WARMING}${as}`;
@@ -80,7 +80,7 @@ serve({
     while ((await openBatches(tenant)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   },
   reserve,
-  /** Makes what is reserved due; the lane is woken by one more. */
+  /** Makes the reserved messages due; one more message wakes the lane. */
   release: async (): Promise<number> => {
     await makeDue();
     const at = moment();
@@ -113,7 +113,7 @@ serve({
     await done;
     return { count: n, ms: performance.now() - begun, statements: counter.take() };
   },
-  /** One message: when it was given to `send()`, and when that resolved. */
+  /** One message: the times of the `send()` call and of its resolution. */
   one: async (): Promise<{ key: string; given: number; accepted: number }> => {
     const done = untilCompleted(1);
     const given = moment();
@@ -141,7 +141,7 @@ function send(index: number, sendAt?: Date): Promise<unknown> {
   return app.get(SmsService).send({ ...MESSAGE, to: recipient(index), ...(sendAt && { sendAt }) });
 }
 
-/** Accepts `n` single messages that are not due. */
+/** Accepts `n` scheduled single messages. */
 async function reserve(n: number): Promise<void> {
   const sendAt = new Date(Date.now() + 3_600_000);
   await inFlight(n, SEEDERS, (i) => send(i, sendAt));

@@ -12,7 +12,7 @@ export interface ThroughputExtent {
   readonly rounds: number;
 }
 
-/** D1: single messages a second from the store over the wire to the store, against the wire alone. */
+/** D1: single messages per second from store to provider to store, divided by requests without a store. */
 export async function measureThroughput(
   book: ResultBook,
   kind: DatabaseKind,

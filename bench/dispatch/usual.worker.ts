@@ -37,7 +37,7 @@ let worker: JobWorker;
 let left = 0;
 let done: (() => void) | undefined;
 
-/** What an app does without the library: a job per message, the queue's limiter, `HttpService`, one UPDATE. */
+/** The usual way without the library: a job per message, the queue's limiter, `HttpService`, one UPDATE. */
 serve({
   start: async ({
     url,

@@ -15,8 +15,8 @@ export function worstWindow(starts: readonly Start[]): number {
 }
 
 /**
- * Messages a second, as the slope of the line nearest to the running count: a bunch at one end weighs
- * no more than elsewhere. What came after `until` is moved forward by `gap` milliseconds.
+ * Messages per second as the slope of the regression line of the running count: a burst at one end weighs
+ * no more than elsewhere. Starts after `until` are moved forward by `gap` milliseconds.
  */
 export function meanRate(starts: readonly Start[], gap = 0, until = Infinity): number {
   const times = starts.map(({ at }) => (at > until ? at - gap : at));

@@ -2,7 +2,7 @@ import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from '@dundun/messaging';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { SqliteDriver } from '../../src/config/sqlite-driver.js';
 
-/** A data source as an app would have it, on the store's tables alone. */
+/** A data source like an app's, with the store's tables only. */
 export function dataSourceOptions(url: string): DataSourceOptions {
   const tables = { entities: MESSAGING_ENTITIES, migrations: MESSAGING_MIGRATIONS };
   return url.startsWith('sqlite:')
@@ -17,7 +17,7 @@ export function dataSourceOptions(url: string): DataSourceOptions {
     : { ...tables, type: 'postgres', url };
 }
 
-/** Open, with the store's tables as new as this code. */
+/** Opens the data source and migrates the store's tables. */
 export async function migrated(url: string): Promise<DataSource> {
   const dataSource = await new DataSource(dataSourceOptions(url)).initialize();
   await dataSource.runMigrations();

@@ -6,17 +6,17 @@ import pg from 'pg';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** An empty database that belongs to one side of a measurement. */
+/** An empty database for one side of a measurement. */
 export interface DatabasePlace {
   readonly kind: DatabaseKind;
-  /** As `DATABASE_URL` takes it. */
+  /** In the form of `DATABASE_URL`. */
   readonly url: string;
   remove(): Promise<void>;
 }
 
 const SERVER = process.env['TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** The databases there are: SQLite always, PostgreSQL where it answers. */
+/** Available databases: SQLite always, PostgreSQL if it answers. */
 export async function databaseKinds(): Promise<DatabaseKind[]> {
   const client = new pg.Client({ connectionString: SERVER });
   try {
@@ -33,7 +33,7 @@ export function makeDatabase(kind: DatabaseKind): Promise<DatabasePlace> {
   return kind === 'sqlite' ? makeFile() : makeOnPostgres();
 }
 
-/** What the database says it is. */
+/** Name and version of the database. */
 export async function describeDatabase(kind: DatabaseKind): Promise<string> {
   if (kind === 'sqlite') return 'SQLite (WAL, each commit synced)';
   return admin(async (client) => {

@@ -1,11 +1,11 @@
-/** How much of a figure is measured. */
+/** Extent of a measurement. */
 export interface Extent {
   /** Milliseconds of one run of one side. */
   readonly ms: number;
   readonly rounds: number;
 }
 
-/** What the command line asks for: `--short`, `--only=A1,A3`, `--ms=1000`, `--rounds=9`. */
+/** Options of the command line: `--short`, `--only=A1,A3`, `--ms=1000`, `--rounds=9`. */
 export interface Request extends Extent {
   readonly form: 'short' | 'full';
   wants(id: string): boolean;

@@ -6,7 +6,7 @@ export interface LoadRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A closed loop: `connections` requests are always in flight, over undici at its barest. */
+/** A closed loop: `connections` requests are always in flight, through undici's dispatcher API. */
 export class HttpLoad {
   readonly #pool: Pool;
 
@@ -18,7 +18,7 @@ export class HttpLoad {
     this.#pool = new Pool(origin, { connections, pipelining: 1, bodyTimeout: 60_000 });
   }
 
-  /** Sends for `ms` and counts what was answered 2xx; anything else is an error. */
+  /** Sends for `ms` milliseconds and counts 2xx answers; any other answer is an error. */
   async run(ms: number, bodyOf: (n: number) => string): Promise<Count> {
     const begun = performance.now();
     let n = 0;
@@ -58,7 +58,7 @@ class Answer implements Dispatcher.DispatchHandler {
     return this.#status >= 200 && this.#status < 300;
   }
 
-  // undici takes a handler without it for one of its old kind.
+  // Without this method undici treats the handler as a legacy one.
   onRequestStart(): void {}
 
   onResponseStart(_controller: unknown, status: number): void {

@@ -1,4 +1,4 @@
-/** Does `work(0)` to `work(n - 1)`, `width` of them at a time. */
+/** Runs `work(0)` to `work(n - 1)`, `width` at a time. */
 export async function inFlight(
   n: number,
   width: number,

@@ -9,7 +9,7 @@ import { dataSourceOptions } from './data.source.js';
 export interface AppOptions {
   readonly url: string;
   readonly messaging: MessagingOptions;
-  /** Sees every statement, where it is given. */
+  /** Receives every statement, if given. */
   readonly logger?: Logger;
   readonly imports?: ModuleMetadata['imports'];
 }
@@ -17,7 +17,7 @@ export interface AppOptions {
 @Module({})
 class BenchModule {}
 
-/** A customer's app: the library over the app's own database. */
+/** An app with the library on its own database. */
 export async function startApp({
   url,
   messaging,

@@ -1,4 +1,4 @@
-/** The simplest natural batching there is: what comes while a flush runs goes into the next. */
+/** The simplest natural batching: items that arrive during a flush go into the next. */
 export class NaturalBatch<T> {
   #waiting: { item: T; resolve: () => void; reject: (error: unknown) => void }[] = [];
   #flushing = false;

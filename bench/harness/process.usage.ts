@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Clock ticks of `/proc`: 100 a second on every Linux. */
 const TICK = 10;
 
-/** Milliseconds of CPU the process has used, user and system; NaN where there is no `/proc`. */
+/** Milliseconds of CPU the process has used, user and system; NaN without `/proc`. */
 export function cpuMilliseconds(pid: number): number {
   const stat = read(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -15,7 +15,7 @@ export function memory(pid: number): number {
   return status(pid, 'VmRSS');
 }
 
-/** Highest resident memory since {@link resetPeak}, in MiB, as the kernel saw it. */
+/** Highest resident memory since {@link resetPeak}, in MiB, by the kernel. */
 export function peakMemory(pid: number): number {
   return status(pid, 'VmHWM');
 }

@@ -2,7 +2,7 @@ import { close, fdatasync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import Database from 'libsql';
 
-/** SQLite by the driver alone, with room for the pages as the library has it; it commits with the disk (`FULL`) or without. */
+/** SQLite through the raw driver with the library's cache size, with synced commits (`FULL`) or without. */
 export function openRawSqlite(
   path: string,
   synchronous: 'FULL' | 'NORMAL',
@@ -13,14 +13,14 @@ export function openRawSqlite(
     'cache_size = -32000',
     'wal_autocheckpoint = 8000',
     `synchronous = ${synchronous}`,
-    // The log is made when the database is first read.
+    // SQLite creates the log at the first read.
     'schema_version',
   ])
     database.pragma(pragma);
   return database;
 }
 
-/** The log of a database that is open, to be synced beside the event loop, as the library does it. */
+/** The write-ahead log of an open database, synced off the event loop like the library's. */
 export function openWal(path: string): { sync(): Promise<void>; close(): Promise<void> } {
   const log = openSync(`${path}-wal`, 'r+');
   const sync = promisify(fdatasync);

@@ -10,11 +10,11 @@ export interface Figure {
   readonly what: string;
   readonly value: number;
   readonly unit?: string;
-  /** `['>=', 0.7]`; without one the figure only informs. */
+  /** `['>=', 0.7]`; without one the figure has no goal. */
   readonly goal?: readonly ['>=' | '<=', number];
 }
 
-/** Collects what was measured, tells it as it comes, and writes it down as tables and JSON. */
+/** Collects figures, prints each at once, and writes all as tables and JSON. */
 export class ResultBook {
   readonly #figures: Figure[] = [];
   readonly #sides: (SideResult & { id: string; database: string })[] = [];

@@ -1,6 +1,6 @@
 import { cpuMilliseconds, peakMemory, resetPeak } from './process.usage.js';
 
-/** One side of a comparison: runs once and says how many it did in how many milliseconds. */
+/** One side of a comparison: one run returns a count and its milliseconds. */
 export interface Side {
   readonly name: string;
   readonly pid: number;
@@ -19,16 +19,16 @@ export interface SideResult {
   /** A second. */
   readonly rate: number;
   readonly rates: readonly number[];
-  /** Microseconds of the side's own process for each one done. */
+  /** CPU microseconds of the side's own process per item. */
   readonly cpu: number;
   /** MiB, the highest of all rounds. */
   readonly peak: number;
 }
 
-/** Runs before the first that counts: until then the engine is still compiling what is hot. */
+/** Warm-up runs: the JIT compiles hot code in them. */
 const WARM_UPS = 3;
 
-/** Warms every side up, then lets them take turns, each round beginning with another one. */
+/** Warms every side up, then alternates the sides; each round starts with another side. */
 export async function alternate(sides: readonly Side[], rounds: number): Promise<SideResult[]> {
   for (const side of sides) for (let n = 0; n < WARM_UPS; n++) await side.run();
   const samples = sides.map(() => ({ rates: [] as number[], cpu: [] as number[], peak: 0 }));
@@ -50,7 +50,7 @@ export async function alternate(sides: readonly Side[], rounds: number): Promise
   });
 }
 
-/** How many times as fast `a` was as `b`: the median of the rounds' own ratios, so that what slowed both down cancels out. */
+/** Speed of `a` divided by that of `b`: the median of the rounds' ratios, which cancels common slowdowns. */
 export function ratio(a: SideResult, b: SideResult): number {
   return median(a.rates.map((rate, round) => rate / (b.rates[round] as number)));
 }

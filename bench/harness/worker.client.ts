@@ -7,7 +7,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/** One side of a measurement in a process of its own, told what to do by name. */
+/** One side of a measurement in its own process; the parent calls its commands by name. */
 export class Worker {
   readonly #waiting = new Map<
     number,
@@ -64,7 +64,7 @@ export class Worker {
     await exit;
   }
 
-  /** As a power cut would. */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     if (this.#ended) return;
     const exit = once(this.child, 'exit');

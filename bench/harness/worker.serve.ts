@@ -4,14 +4,14 @@ interface Request {
   readonly argument: unknown;
 }
 
-/** What a worker process can be told; `start` comes first, `stop` last. */
+/** Commands of a worker process; `start` comes first, `stop` last. */
 export interface Commands {
   start(options: never): Promise<unknown>;
   stop(): Promise<unknown>;
   [command: string]: (argument: never) => Promise<unknown>;
 }
 
-/** Answers the parent's commands until it says stop, or is gone. */
+/** Answers the parent's commands until `stop` or until the parent exits. */
 export function serve(commands: Commands): void {
   process.on('message', (request: Request) => void answer(commands, request));
   process.on('disconnect', () => process.exit(0));

@@ -15,8 +15,8 @@ let path = '';
 let key = Buffer.alloc(0);
 
 /**
- * A carrier that delivers at once. It calls back as large carriers do, several reports at a time: what
- * has gathered while the call before was answered.
+ * A carrier that delivers at once. It sends several reports per callback, as large carriers do: those that
+ * gathered during the previous callback.
  */
 const server = createServer((request, response) => {
   let text = '';

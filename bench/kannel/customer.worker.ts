@@ -6,7 +6,7 @@ let awaited = 0;
 let heard = 0;
 let resolve: (() => void) | undefined;
 
-/** Hears of deliveries, by Kannel's `status=1` or the gateway's webhook, as fast as node:http can. */
+/** Receives deliveries, by Kannel's `status=1` or the gateway's webhook, on node:http. */
 const server: Server = createServer((request, response) => {
   let body = '';
   request.setEncoding('latin1');
@@ -24,7 +24,7 @@ server.keepAliveTimeout = 60_000;
 serve({
   start: () => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)),
   address: async () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  /** Resolves at the last of so many deliveries. */
+  /** Resolves after `n` deliveries. */
   hear: (messages: number) => {
     heard = 0;
     awaited = messages;

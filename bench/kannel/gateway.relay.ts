@@ -5,7 +5,7 @@ import { HttpLoad } from '../harness/http.load.js';
 import { Worker } from '../harness/worker.client.js';
 import { CONNECTIONS, type Relay } from './relay.js';
 
-/** The gateway with a carrier in another process, which calls back, and a customer it calls by webhook. */
+/** The gateway, a carrier process that calls back, and a customer process with a webhook. */
 export async function startGatewayRelay(kind: DatabaseKind): Promise<Relay> {
   const customer = await Worker.start(new URL('./customer.worker.js', import.meta.url));
   const carrier = await Worker.start(new URL('./carrier.worker.js', import.meta.url));

@@ -3,7 +3,7 @@ import { Worker } from '../harness/worker.client.js';
 import { Kannel } from '../../test/support/kannel.js';
 import { CONNECTIONS, type Relay } from './relay.js';
 
-/** Kannel without its logs, telling its customer what the gateway does: accepted, and delivered. */
+/** Kannel without access logs, with the same callbacks as the gateway: accepted and delivered. */
 export async function startKannelRelay(): Promise<Relay> {
   const customer = await Worker.start(new URL('./customer.worker.js', import.meta.url));
   const kannel = await Kannel.start({ log: false });

@@ -5,7 +5,7 @@ import { startGatewayRelay } from './gateway.relay.js';
 import { startKannelRelay } from './kannel.relay.js';
 import { alternateRelays, CONNECTIONS, type Relay } from './relay.js';
 
-/** K: the same messages through the gateway and through Kannel, each to a network that delivers all. */
+/** K: the same messages through the gateway and through Kannel, each with a network that delivers every message. */
 export async function measureRelays(
   book: ResultBook,
   kind: DatabaseKind,

@@ -7,14 +7,14 @@ import type { Worker } from '../harness/worker.client.js';
 /** Requests of customers in flight. */
 export const CONNECTIONS = 64;
 
-/** A gateway: takes messages over HTTP, hands them on, and tells the customer of each delivery over HTTP. */
+/** A gateway under test: accepts messages, forwards them, and reports each delivery, all over HTTP. */
 export interface Relay {
   readonly name: string;
-  /** Its own processes, the network left out. */
+  /** Its own processes, without the simulated network. */
   readonly pids: readonly number[];
   readonly load: HttpLoad;
   bodyOf(n: number): string;
-  /** Where its customer is told. */
+  /** The customer's URL. */
   readonly customer: Worker;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface RelayResult {
   readonly delivered: SideResult;
 }
 
-/** Warms each up once, then lets them take turns. */
+/** Warms each relay up once, then alternates them. */
 export async function alternateRelays(
   relays: readonly Relay[],
   messages: number,
@@ -47,7 +47,7 @@ export async function alternateRelays(
   return relays.map(({ name }, index) => resultOf(name, samples[index] as Sample[]));
 }
 
-/** From the first request to the last answer, and to the last delivery the customer heard of. */
+/** From the first request to the last answer, and to the last delivery callback. */
 async function relayOnce(relay: Relay, messages: number): Promise<Sample> {
   const { pids, load, customer } = relay;
   const told = customer.call<void>('hear', messages);

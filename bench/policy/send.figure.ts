@@ -8,7 +8,7 @@ import type { SendStart } from './send.worker.js';
 const RECIPIENTS = 100_000;
 const BUILT_IN = ['opt-in-required', 'opted-out', 'service-window'];
 
-/** P1: one send to 100,000 contacts with the policies that run by default, and with none. */
+/** P1: one send to 100,000 contacts with the default policies, and without policies. */
 export async function measurePolicy(
   book: ResultBook,
   kind: DatabaseKind,

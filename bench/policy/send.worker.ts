@@ -7,7 +7,7 @@ import { serve } from '../harness/worker.serve.js';
 
 export interface SendStart {
   readonly url: string;
-  /** Names of the policies that do not run. */
+  /** Names of the disabled policies. */
   readonly remove: readonly string[];
 }
 
@@ -26,7 +26,7 @@ serve({
       logger: statements,
     });
   },
-  /** Every one of them a contact that opted in. */
+  /** Each recipient is a contact that opted in. */
   seed: async (count: number): Promise<void> => {
     const contacts = app.get(ContactsService);
     const all = numbers(count);

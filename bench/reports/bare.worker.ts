@@ -16,7 +16,7 @@ let dataSource: DataSource;
 let raw: RawStatus;
 let server: FastifyInstance;
 
-/** Bare Fastify, and one of the ways to write a status down. */
+/** Bare Fastify with one way to write a status. */
 serve({
   start: async ({ url, mode }: { url: string; mode: BareMode }) => {
     dataSource = await migrated(url);
@@ -54,6 +54,6 @@ async function save({ batch: id, position, rank }: BareReport): Promise<void> {
   );
   const message = await repository.findOneByOrFail({ batch: id, position });
   message.status = Math.max(message.status, rank);
-  // On SQLite every flow shares one connection, so a transaction each is not to be had.
+  // On SQLite all flows share one connection, so separate transactions are impossible.
   await repository.save(message, { transaction: dataSource.options.type === 'postgres' });
 }

@@ -5,12 +5,12 @@ import { v7 } from 'uuid';
 const MESSAGES = 100_000;
 const SUBMISSION = 1_000;
 
-/** Each report moves its message one step up, so that every one of them has a status to write. */
+/** Each report raises its message by one rank, so each has a status to write. */
 const STEPS = ['expired', 'undelivered', 'failed', 'rejected', 'delivered', 'read'] as const;
 const RANKS = [50, 60, 70, 80, 90, 100] as const;
 const SENT = 40;
 
-/** What the store holds when a campaign has left and nothing was reported. */
+/** Fills the store with a sent campaign without reports. */
 export async function seedCampaign(dataSource: DataSource): Promise<string> {
   const id = v7();
   const series = (count: number): string =>
@@ -50,7 +50,7 @@ export function callbackBody(batch: string, n: number): string {
   );
 }
 
-/** What a bare program reads out of it: the message by its own id, and the rank. */
+/** The fields a bare program reads: message id and rank. */
 export interface BareReport {
   readonly batch: string;
   readonly position: number;

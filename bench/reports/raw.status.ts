@@ -3,9 +3,9 @@ import pg from 'pg';
 import { openRawSqlite, openWal } from '../harness/raw.sqlite.js';
 import type { BareReport } from './campaign.js';
 
-/** The limit the library is measured by: statuses and log by the driver alone, with statements prepared once. */
+/** The limit for the library: statuses and log through the raw driver, with prepared statements. */
 export interface RawStatus {
-  /** Many reports, one commit: the statuses, and a row of the log each. */
+  /** Many reports in one commit: statuses and log rows. */
   storeGroup(reports: readonly BareReport[]): Promise<void>;
   /** One UPDATE, one commit, no log. */
   updateOne(report: BareReport): Promise<void>;
@@ -66,7 +66,7 @@ async function openPostgres(connectionString: string): Promise<RawStatus> {
   };
 }
 
-/** As the library has it: a group is synced beside the event loop, after its commit. */
+/** Syncs a group off the event loop after its commit, like the library. */
 async function openSqlite(path: string): Promise<RawStatus> {
   const database = openRawSqlite(path, 'NORMAL');
   const alone = openRawSqlite(path, 'FULL');

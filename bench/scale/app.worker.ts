@@ -17,7 +17,7 @@ import { serve } from '../harness/worker.serve.js';
 export interface AppWorkerOptions {
   readonly url: string;
   readonly sink: string;
-  /** With it, BullMQ is the engine. */
+  /** If given, BullMQ is the engine. */
   readonly redis?: { readonly connection: string; readonly queue: string };
   readonly messaging?: Pick<MessagingOptions, 'dispatch' | 'concurrency'>;
 }
@@ -46,7 +46,7 @@ serve({
       if (++completed >= (awaited?.count ?? Infinity)) awaited?.resolve();
     });
   },
-  /** Accepts `n` messages in so many lanes that are not due, makes them due, and times until the last is recorded. */
+  /** Accepts `n` scheduled messages in `lanes` lanes, makes them due, and measures until the last outcome is recorded. */
   drain: async ({ n, lanes }: { n: number; lanes: number }): Promise<Count> => {
     const sms = app.get(SmsService);
     const sendAt = new Date(Date.now() + 3_600_000);
@@ -73,7 +73,7 @@ serve({
     await done;
     return { count: n + lanes, ms: performance.now() - begun };
   },
-  /** One message: when it was given to `send()`, and when that resolved. */
+  /** One message: the times of the `send()` call and of its resolution. */
   one: async (): Promise<{ key: string; given: number; accepted: number }> => {
     const given = moment();
     const { id } = await app.get(SmsService).send({ ...MESSAGE, to: numberOf(0) });

@@ -7,7 +7,7 @@ import { alternate, ratio, type Side, type SideResult } from '../harness/rounds.
 import { Worker } from '../harness/worker.client.js';
 
 const SINK = new URL('../dispatch/sink.worker.js', import.meta.url);
-/** Rows of the store that one message of one batch is: batch, chunk, submission, message, report. */
+/** Rows of one single message: batch, chunk, submission, message, report. */
 const ROWS = 5;
 const LANES = 10_000;
 
@@ -18,7 +18,7 @@ export interface GrowthExtent {
   readonly rounds: number;
 }
 
-/** S1: what a message costs, from the store over the wire to the store, as the store and its lanes grow. */
+/** S1: cost of a message from store to provider to store, by the size of the store and the number of lanes. */
 export async function measureGrowth(
   book: ResultBook,
   name: string,

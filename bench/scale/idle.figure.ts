@@ -9,7 +9,7 @@ import type { ResultBook } from '../harness/result.book.js';
 import { Worker } from '../harness/worker.client.js';
 import { REDIS } from './travel.figure.js';
 
-/** What a worker asks of its machine, its broker and its database while nothing is due. */
+/** Load of an idle worker on CPU, broker and database. */
 export async function measureIdle(
   book: ResultBook,
   name: string,

@@ -6,12 +6,12 @@ import { Worker } from '../harness/worker.client.js';
 
 const SINK = new URL('../dispatch/sink.worker.js', import.meta.url);
 const WARM_UPS = 100;
-/** Milliseconds between two messages: long enough for the lane to be given back. */
+/** Milliseconds between two messages: long enough for the lane's release. */
 const PAUSE = 50;
 
 export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 
-/** S2: how long a message takes from one process's `send()` to another's first byte at the provider. */
+/** S2: latency from `send()` in one process to the first byte of another process at the provider. */
 export async function measureTravel(
   book: ResultBook,
   name: string,

@@ -41,7 +41,7 @@ let redis: Redis;
 let queue: Queue<UsualMessage> | undefined;
 let worker: JobWorker<UsualMessage> | undefined;
 
-/** What two processes do without the library: an INSERT and a job here, the request and an UPDATE there. */
+/** The usual way with two processes: an INSERT and a job in one, the request and an UPDATE in the other. */
 serve({
   start: async ({ url, sink, redis: broker, role }: UsualOptions) => {
     dataSource = new DataSource({
