@@ -14,7 +14,7 @@ interface StoreRow {
   readonly reference: string | null;
 }
 
-/** What store and book say of each other. Every list but `unknown` has to be empty. */
+/** Differences between the store and the upstream's log. Every list but `unknown` must be empty. */
 export interface Findings {
   /** Accepted sends the store does not know. */
   readonly forgotten: readonly string[];
@@ -32,7 +32,7 @@ export interface Findings {
   readonly misreferenced: readonly string[];
   /** Keys that came back with another body. */
   readonly conflicting: readonly string[];
-  /** Submission keys of messages whose outcome nobody could learn. */
+  /** Submission keys of messages with an unknown outcome. */
   readonly unknown: readonly string[];
   readonly messages: number;
 }
@@ -95,7 +95,7 @@ export async function audit(
   };
 }
 
-/** What has to be empty, whatever happened. */
+/** Lists that must be empty after every fault. */
 export const AGREED = {
   forgotten: [],
   repeatedBatches: [],

@@ -1,23 +1,23 @@
 import type { App } from './app.js';
 import type { AppEvent, Send } from './processes/protocol.js';
 
-/** A caller who is refused tries again under the same key, so many times. */
+/** Tries of a refused caller under the same key. */
 const TRIES = 20;
 
-/** Those who send: what they handed to whom, and what they were told. */
+/** The callers: their sends and the answers. */
 export class Callers {
-  /** Batch by send key, as the callers were told. */
+  /** Batch id by send key, from the answers. */
   readonly accepted = new Map<string, string>();
   /** Keys in the order in which their sends resolved. */
   readonly order: string[] = [];
-  /** What sends were refused with. */
+  /** Errors of refused sends. */
   readonly refused: string[] = [];
   readonly #refusals = new Map<string, number>();
   readonly #waiting = new Map<string, () => void>();
   /** Sends by the process they were handed to, until it has answered. */
   readonly #handed = new Map<App, Map<string, Send>>();
 
-  /** Resolves once somebody has answered. */
+  /** Resolves at the first answer. */
   answered({ key }: Send): Promise<void> {
     return new Promise((resolve) => this.#waiting.set(key, resolve));
   }
@@ -28,7 +28,7 @@ export class Callers {
     app.tell({ command: 'send', sends: [send] });
   }
 
-  /** What a process that died had not answered. */
+  /** Sends without an answer because their process died. */
   unanswered(app: App): Send[] {
     const handed = [...(this.#handed.get(app)?.values() ?? [])];
     this.#handed.delete(app);

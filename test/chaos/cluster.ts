@@ -59,7 +59,7 @@ export class Cluster {
     const cluster = new Cluster(sources, upstream, settings, store, seed);
     process.stdout.write(`chaos: ${cluster.replay}\n`);
     try {
-      // The first one makes the tables; what an earlier cluster left in them is none of this one's.
+      // The first replica creates the tables; rows of an earlier cluster are ignored.
       await cluster.#add();
       for (const table of TABLES) await store.query(`DELETE FROM messaging_${table}`);
       await Promise.all(Array.from({ length: settings.replicas - 1 }, () => cluster.#add()));
@@ -139,7 +139,7 @@ export class Cluster {
     for (const app of this.#apps) app.tell({ command: 'disarm' });
   }
 
-  /** Kills whoever of a burst has put the first request on the wire; resolves once it is dead and all was accepted. */
+  /** Kills the process that sent the first request of a burst; resolves once it is dead and all sends were accepted. */
   async killOnTheWire(burst: () => Promise<void>): Promise<void> {
     const held = new Promise<string>((resolve) => this.upstream.onHeld(resolve));
     await this.upstream.set({ hold: true });
@@ -177,18 +177,18 @@ export class Cluster {
     return undefined;
   }
 
-  /** Stops every replica as an operator would: what it still has to say is in the store then. */
+  /** Stops every replica with SIGTERM; their outcomes are in the store then. */
   async shutDown(): Promise<void> {
     await Promise.all(this.apps.map((app) => app.end('SIGTERM')));
   }
 
-  /** Resolves once every batch the callers were told of, and every other one, has ended. */
+  /** Resolves once every batch has ended. */
   async finished(limit = 60_000): Promise<void> {
     await this.#until(() => this.idle(), limit);
   }
 
   async idle(): Promise<boolean> {
-    // The database itself may be what is being broken.
+    // The database itself may be the target of the fault.
     const [{ open } = { open: 1 }] = (await this.store
       .query(`SELECT count(*) AS open FROM messaging_batch WHERE phase < ${ENDED}`)
       .catch(() => [])) as { open: string | number }[];
@@ -211,7 +211,7 @@ export class Cluster {
 
   async #start(): Promise<App> {
     const { replicas: _, options, ...settings } = this.settings;
-    // Without keys, a lane lost to a stall of the machine leaves behind what nobody can know.
+    // Without keys, a lane lost by a stall of the machine leaves unknown messages.
     const lease = settings.honoursKeys ? '2s' : '6s';
     const app = await App.start(
       this.sources.path('test/chaos/processes/app.process.js'),

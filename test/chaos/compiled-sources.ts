@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/dundun-chaos');
 const folders = ['libs/messaging/src', 'src/config', 'test/chaos/processes'];
 
-/** Milliseconds after which nobody runs what an earlier state of the sources became. */
+/** Milliseconds after which compiled output of older sources is deleted. */
 const OLD = 86_400_000;
 
 /** Library and test processes compiled, so that plain Node can run them: once for each state of the sources. */
@@ -23,7 +23,7 @@ export class CompiledSources {
       const made = await mkdtemp(join(cache, 'making-'));
       await Promise.all(sources.files.map((file) => compile(file, made)));
       await writeFile(join(made, 'package.json'), '{"type":"module"}');
-      // Another suite may have been quicker; what it made is the same.
+      // Another suite may have compiled the same output first.
       await rename(made, target).catch(() => rm(made, { recursive: true }));
     }
     return new CompiledSources(target);

@@ -27,7 +27,7 @@ describeUnless(
       await source.query('CREATE TABLE kept (value INTEGER)');
       // A caller's transaction begins with it.
       await source.query('CREATE TABLE messaging_lane (lane_key TEXT, fence INTEGER)');
-      // The last one to close takes the log away: who opens the file next makes a new one.
+      // The last connection to close deletes the log; the next one creates a new log.
       await source.destroy();
       const sources = await CompiledSources.make();
       const trace = join(directory, 'trace');
@@ -37,7 +37,7 @@ describeUnless(
     });
     afterAll(() => rm(directory, { recursive: true, force: true }));
 
-    /** The last call of those there are before somebody is told. */
+    /** The last system call before the caller is answered. */
     function lastBefore(told: string, call: RegExp): number {
       return calls
         .slice(

@@ -48,7 +48,7 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
           expect(findings).toMatchObject(AGREED);
           expect(cluster.callers.refused).toEqual([]);
           expect(cluster.kills).toBeGreaterThan(before);
-          // Each kill cuts off what two lanes had in flight or had just written down to start.
+          // Each kill interrupts the in-flight and intended submissions of two lanes.
           const cutOff = honoursKeys ? 0 : cluster.kills * 2 * CONCURRENCY;
           expect(findings.unknown.length).toBeLessThanOrEqual(cutOff);
         });

@@ -55,7 +55,7 @@ describeEachDatabase(
         await database.open(),
       );
       cluster.begin();
-      // Whoever has the lane dies of its twentieth answer, while most of the messages are still to start.
+      // The lane's holder dies at its twentieth answer, while most messages are still queued.
       await cluster.arm({ point: 'response-read', nth: 20, blow: 'SIGKILL' });
       await cluster.send(cluster.sends(300, ['a'], 7));
       await cluster.finished();

@@ -48,7 +48,7 @@ export class PrivateMariaDb {
     return `${this.#root}/chaos`;
   }
 
-  /** Nobody says goodbye, and the log is replayed. */
+  /** Connections are cut and the log is replayed. */
   async crash(): Promise<void> {
     await this.#stop();
     await this.#start();
@@ -96,7 +96,7 @@ export class PrivateMariaDb {
   }
 }
 
-/** MariaDB refuses to run as root unless it is told to. */
+/** MariaDB refuses to run as root without this option. */
 function asUser(): string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : [];
 }

@@ -36,7 +36,7 @@ export class PrivatePostgres {
     return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** As after a crash: nobody says goodbye, and the log is replayed. */
+  /** Like a crash: connections are cut and the log is replayed. */
   async crash(): Promise<void> {
     await this.#control('restart');
   }

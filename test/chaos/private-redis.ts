@@ -51,7 +51,7 @@ export class PrivateRedis {
     await exited;
   }
 
-  /** It keeps its connections and answers nobody. */
+  /** Keeps its connections and answers nothing. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }

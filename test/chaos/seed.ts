@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { chances, seedOf } from './processes/chance.js';
 
 /**
- * The chances of one run: what is sent to whom, who is stopped where and when, how long the upstream
+ * The random numbers of one run: sends, victims, moments, and how long the upstream
  * takes over each request, and the jitter of the processes. `CHAOS_SEED` replays all of that, for one
  * test alone, too. It cannot replay the machine's scheduler: which statement of two processes comes
  * first is as free as ever, so a failure that needs a narrow meeting may take several replays.
@@ -14,7 +14,7 @@ export class Seed {
     this.#next = chances(value);
   }
 
-  /** From here on chances depend on `name` and not on what was drawn before. */
+  /** From here on random numbers depend on `name` and not on earlier draws. */
   begin(name: string): void {
     this.#next = chances(seedOf(this.value, name));
   }

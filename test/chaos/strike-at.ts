@@ -7,9 +7,9 @@ import type { Arming } from './processes/protocol.js';
 import { until } from './until.js';
 
 export interface Strike {
-  /** Ends when everything was accepted: what a frozen process was handed waits for it. */
+  /** Resolves when every send was accepted, including those of a frozen process. */
   readonly sending: Promise<unknown>;
-  /** Who is frozen, where that was the blow. */
+  /** The frozen process, if the fault was a freeze. */
   readonly frozen: App | undefined;
 }
 

@@ -5,7 +5,7 @@ import { Cluster } from './cluster.js';
 import type { Point } from './processes/protocol.js';
 import { strikeAt } from './strike-at.js';
 
-/** Messages, and how many times somebody is struck while they are under way. */
+/** Messages, and how many faults are injected while they are sent. */
 const { messages, kills, blocks } =
   process.env['CHAOS'] === 'full'
     ? { messages: 500, kills: 12, blocks: 6 }
@@ -39,7 +39,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
         cluster.begin();
       }
 
-      /** A burst and, within the time it takes, a blow; before anybody has recovered the next. */
+      /** A burst and a fault during it; the next burst comes before the recovery. */
       async function strike(blow: 'SIGKILL' | 'block', times: number): Promise<void> {
         const sending: Promise<void>[] = [];
         for (let time = 0; time < times; time++) {
@@ -60,7 +60,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
           expect(findings).toMatchObject(AGREED);
           expect(cluster.callers.refused).toEqual([]);
           expect(cluster.kills).toBe(kills);
-          // Each kill cuts off what two lanes had in flight or had just written down to start.
+          // Each kill interrupts the in-flight and intended submissions of two lanes.
           const cutOff = honoursKeys ? 0 : kills * 2 * CONCURRENCY;
           expect(findings.unknown.length).toBeLessThanOrEqual(cutOff);
         },

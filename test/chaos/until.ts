@@ -5,7 +5,7 @@ export type Found<T> = Exclude<T, false | undefined | null>;
 /**
  * Asks until something is found.
  * @param limit milliseconds
- * @param hint what the error says beside the limit
+ * @param hint text of the error beside the limit
  */
 export async function until<T>(
   find: () => T | Promise<T>,

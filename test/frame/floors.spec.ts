@@ -3,7 +3,7 @@ import { house } from './floors/house.js';
 import { type Diagnostic, lint } from './floors/lint.js';
 import { planted } from './floors/planted.js';
 
-// A rule that no longer fires looks like clean code: these plant what it must catch.
+// A rule that no longer fires looks like clean code, so each rule gets a planted violation.
 describe('lint keeps the floors', () => {
   let found: Diagnostic[];
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '../..');
 const app = join(root, 'test/nest11');
-/** A copy, not the workspace's link: what the library imports must be found from here, in Nest 11. */
+/** A copy instead of the workspace's link: the library's imports must resolve to Nest 11. */
 const installed = join(app, 'node_modules/@dundun/messaging');
 
 const node = (args: string[]): Promise<{ stdout: string }> =>

@@ -12,7 +12,7 @@ interface Run {
   readonly lines: string[];
 }
 
-/** Both outputs go to one file, as on a terminal: what is promised is the order of the lines. */
+/** Both outputs go to one file, as on a terminal, because the order of the lines is tested. */
 async function runJest(fixture: string, env: Record<string, string>): Promise<Run> {
   const args = [
     '--experimental-vm-modules',
@@ -39,7 +39,7 @@ async function runJest(fixture: string, env: Record<string, string>): Promise<Ru
 }
 
 describe('a run of the tests', () => {
-  // Nobody listens on port 1.
+  // No server listens on port 1.
   const missing = [
     'skipped: broker of its own on redis — no redis-server',
     'skipped: store on postgres — no server at 127.0.0.1:1',

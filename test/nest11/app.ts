@@ -14,7 +14,7 @@ import { createRequire } from 'node:module';
 import { DataSource } from 'typeorm';
 import { SqliteDriver } from '../../src/config/sqlite-driver.js';
 
-/** Sends one message through the library on Nest 11 and prints what became of it. */
+/** Sends one message through the library on Nest 11 and prints its status. */
 
 @Injectable()
 class Deliveries extends EventEmitter {

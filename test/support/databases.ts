@@ -11,7 +11,7 @@ import { describeWithServer } from './servers.js';
 
 export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
 
-/** What a suite adds to where its database is. */
+/** Options of a suite beside its database. */
 export type DatabaseExtras = Pick<
   DataSourceOptions,
   | 'entities'

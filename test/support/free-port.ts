@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that a system hands out by itself: a listener or connection of somebody else's never gets one by chance. */
+/** Below the ephemeral range, so that the system assigns none of them by itself. */
 const PORTS = [15_000, 30_000] as const;
 
-/** A port that nobody listens on, and that nobody is given before its caller takes it. */
+/** A free port, reserved for the caller. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...PORTS);

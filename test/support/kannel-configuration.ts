@@ -13,7 +13,7 @@ export interface KannelPlace {
   readonly username: string;
   readonly password: string;
   readonly log: boolean;
-  /** The `get-url` that is called with what people write; none: it is dropped. */
+  /** The `get-url` for inbound messages; without it they are dropped. */
   readonly inboundUrl?: string | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface SmscMessage {
   readonly header: string | undefined;
 }
 
-/** What fakesmsc says it got, in its order. */
+/** Messages that fakesmsc received, in order. */
 export function smscMessages(output: string): SmscMessage[] {
   return output.split('\n').flatMap((line) => {
     const match = /Got message \d+: <(.+?) (\d+) (?:udh (\S+) )?(text|ucs-2|data) (.*)>$/.exec(

@@ -17,7 +17,7 @@ export function isKannelInstalled(): boolean {
   return Object.values(PROGRAMS).every((path) => existsSync(path));
 }
 
-/** Kannel's programs, run in one directory, where each leaves what it says. */
+/** Kannel's programs, run in one directory with their logs. */
 export class KannelPrograms {
   readonly #running = new Map<Program, ChildProcess>();
 
@@ -38,7 +38,7 @@ export class KannelPrograms {
     await once(child, 'spawn');
     await output.close();
     this.#running.set(program, child);
-    // Kannel outlives whoever started it and was stopped in haste.
+    // Kannel would outlive a killed test process.
     const end = (): void => void child.kill('SIGKILL');
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));

@@ -10,7 +10,7 @@ import { type SmscMessage, smscMessages } from './kannel-messages.js';
 export interface KannelOptions {
   /** Every step, for tests; not where speed is measured. @default true */
   readonly log?: boolean;
-  /** Where it calls with what people write. */
+  /** The URL for inbound messages. */
   readonly inboundUrl?: string;
   /** What somebody writes once it has started, as fakesmsc is told: `{from} {to} {type} {text}`. */
   readonly written?: string;
@@ -103,11 +103,11 @@ export class Kannel {
     }).catch(() => undefined);
     // Now it would sleep ten seconds and start itself again.
     await this.programs.end('smsbox', 'SIGKILL');
-    // The network reads to the end what it was sent.
+    // The network reads all it was sent.
     await this.programs.end('fakesmsc');
   }
 
-  /** What reached the network, in its order. */
+  /** Messages that reached the network, in order. */
   async delivered(): Promise<SmscMessage[]> {
     return smscMessages(await this.programs.read('fakesmsc.out'));
   }
@@ -149,7 +149,7 @@ export class Kannel {
   }
 }
 
-/** Kannel may be asked before it answers anybody. */
+/** Kannel may be called before it listens. */
 function answerOf(url: string): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(5_000) });
 }

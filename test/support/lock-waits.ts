@@ -8,7 +8,7 @@ const WAITING = {
     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
   ],
   mariadb: [
-    // What it tells is not renewed for who asks again within a tenth of a second.
+    // The server caches this view for a tenth of a second.
     'DO sleep(0.2)',
     `SELECT t.trx_id FROM information_schema.innodb_trx t
       JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
@@ -16,7 +16,7 @@ const WAITING = {
   ],
 };
 
-/** Until so many in this database wait for what a transaction under way has locked. SQLite has no such state. */
+/** Resolves when `count` sessions of this database wait for a lock. SQLite has no such state. */
 export async function somebodyWaits(
   kind: DatabaseKind,
   source: DataSource,

@@ -1,9 +1,9 @@
 /** Milliseconds between two tries. */
 const MOMENT = 20;
-/** What a try counts for at most: a machine that stands still or crawls takes none away. */
+/** Largest time that one try counts, so that a stalled machine uses up one try only. */
 const TRY = 100;
 
-/** How long somebody goes on trying. */
+/** Limit of repeated tries. */
 export class Patience {
   #left: number;
   #since = performance.now();
@@ -13,7 +13,7 @@ export class Patience {
     this.#left = limit;
   }
 
-  /** A moment later: is there any left for another try? */
+  /** Waits a moment; false when no try is left. */
   async isLeft(): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, MOMENT));
     const now = performance.now();

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
-/** Milliseconds. Who is there and slow is not missing. */
+/** Milliseconds; long, so that a slow server does not count as missing. */
 const PATIENCE = 30_000;
 
 /**
@@ -44,7 +44,7 @@ const SERVERS = {
         socket.once('error', reject);
       }),
   },
-  // Its suites start it themselves: what has to be there is its programs.
+  // The suites start Kannel themselves and need its programs only.
   kannel: {
     programs: ['/usr/sbin/bearerbox', '/usr/sbin/smsbox', '/usr/lib/kannel/test/fakesmsc'],
   },

@@ -3,7 +3,7 @@ import { getHeapSnapshot } from 'node:v8';
 
 /**
  * Loaded into a process with `--import`, beside `--expose-gc` and an IPC channel, it answers what
- * nobody sees from outside: what is left in memory once everything that can go is gone.
+ * what is invisible from outside: memory after a full garbage collection.
  */
 const ANSWERS = { rest, search };
 
@@ -38,7 +38,7 @@ async function search(texts) {
   return [...found];
 }
 
-/** Twice, for what a finaliser lets go of. */
+/** Twice, because finalisers release more. */
 async function collect() {
   for (let round = 0; round < 3; round++) {
     await setImmediate();

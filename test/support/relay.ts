@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A network between an app and a server that may lose connections without telling anybody. */
+/** A TCP relay that can drop connections silently. */
 export class Relay {
   readonly #open = new Set<Socket>();
   readonly #server: Server;
@@ -25,7 +25,7 @@ export class Relay {
     return url.href;
   }
 
-  /** What is open stays open and carries nothing more; what is opened from now on works. */
+  /** Open connections stay open and carry no more data; new ones work. */
   lose(): void {
     for (const socket of this.#open) {
       socket.unpipe();
@@ -34,7 +34,7 @@ export class Relay {
     }
   }
 
-  /** As {@link lose}, and what is opened from now on carries nothing either. */
+  /** Like {@link lose}; new connections carry no data either. */
   hang(): void {
     this.#carries = false;
     this.lose();

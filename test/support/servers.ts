@@ -25,15 +25,15 @@ export function describeWithServer(
 /**
  * The same for a suite that starts its servers itself.
  *
- * @param missing what is not installed, if something is not
- * @param title ends in `on` and what is started
+ * @param missing name of the missing server, if any
+ * @param title ends in `on` and the server's name
  */
 export function describeUnless(missing: string | undefined, title: string, body: () => void): void {
   if (missing === undefined) describe(title, body);
   else describe.skip(`${title} — ${missing}`, body);
 }
 
-/** What the probe before the run found. */
+/** The result of the probe before the run. */
 function find(name: ServerName): Server {
   const found = process.env.TEST_SERVERS;
   if (!found) throw new Error('TEST_SERVERS is not set: run the suites through jest.config.js');

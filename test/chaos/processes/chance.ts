@@ -9,7 +9,7 @@ export function chances(seed: number): () => number {
   };
 }
 
-/** The seed of whoever is called `name` in the run of `seed` (FNV-1a). */
+/** The seed of the process `name` in the run of `seed` (FNV-1a). */
 export function seedOf(seed: number, name: string): number {
   let hash = 0x811c9dc5 ^ seed;
   for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -68,7 +68,7 @@ export class Points implements OnModuleInit {
   }
 }
 
-/** Whoever comes later finds the directory there. */
+/** Later processes find the directory. */
 function isFirst(claim: string): boolean {
   try {
     mkdirSync(claim);

@@ -37,7 +37,7 @@ export const BLOCKED = 3_000;
 /** `inside-intent`: the database has been asked, and its answer is not read. */
 export type Point = (typeof POINTS)[number] | 'inside-intent';
 
-/** What happens to a process at a point: it dies, it freezes, or its event loop stands still for a while. */
+/** Fault of a process at a point: it dies, freezes, or its event loop blocks for a while. */
 export type Blow = 'SIGKILL' | 'SIGSTOP' | 'block';
 
 export interface AppSettings {
@@ -63,7 +63,7 @@ export interface Arming {
   readonly point: Point;
   readonly nth: number;
   readonly blow: Blow;
-  /** A directory: who makes it is struck, and nobody else. */
+  /** A directory: only the process that creates it gets the fault. */
   readonly claim?: string;
 }
 

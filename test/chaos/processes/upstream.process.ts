@@ -27,7 +27,7 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
     faults = { ...faults, ...(JSON.parse(body) as Partial<Faults>) };
     return reply(response, 200, faults);
   }
-  // It reports nothing: what the app cannot learn from the answer, it must not learn at all.
+  // The upstream sends no reports, so the answer is the app's only source.
   reply(response, 200, { data: [], next_cursor: null });
 }
 
@@ -58,7 +58,7 @@ function take(request: IncomingMessage, body: string, response: ServerResponse):
   else say();
 }
 
-/** The seed decides it for each request alone, whatever comes before it: its key is new in every run. */
+/** The seed decides for each request separately, because keys differ between runs. */
 function latencyOf(body: string, repeats: number): number {
   return chances(seedOf(seed, `${body} ${repeats}`))() * faults.latency;
 }

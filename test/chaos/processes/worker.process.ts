@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { http, MessagingModule, SmsService } from '../../../libs/messaging/src/index.js';
 import { dataSourceOptions } from './data-source-options.js';
 
-/** A worker as an app would write one: no HTTP server, and nobody calls `process.exit()`. */
+/** A worker like an app's: no HTTP server and no call of `process.exit()`. */
 const [database = '', upstream = '', hooks = ''] = process.argv.slice(2);
 
 @Module({

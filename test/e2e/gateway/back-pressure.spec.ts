@@ -22,7 +22,7 @@ describeEachDatabase('a gateway whose store does not answer', (database) => {
   let gateway: ProbedGateway;
   let source: DataSource;
   let token: string;
-  // Not fetch, which would queue in this process what shall arrive in the other.
+  // Not fetch, which would queue requests in this process.
   const agent = new Agent({ connections: 400, pipelining: 1 });
 
   beforeAll(async () => {
@@ -87,7 +87,7 @@ describeEachDatabase('a gateway whose store does not answer', (database) => {
     }
     await eventually(async () => expect(refused).toBe(ASKED - HELD));
     const during = await gateway.rest();
-    // What is held is held: its bytes, a few times over as objects; of those refused nothing is left.
+    // Held sends take a few times their bytes; refused ones take nothing.
     const brought = HELD * (RECIPIENTS.join().length + TEXT.length);
     expect(during.bytes - before.bytes).toBeLessThan(12 * brought);
     expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
@@ -104,7 +104,7 @@ describeEachDatabase('a gateway whose store does not answer', (database) => {
     for (const { retryAfter, code } of withStatus(503))
       expect({ retryAfter, code }).toEqual({ retryAfter: '1', code: 'unavailable' });
     expect((await send()).status).toBe(200);
-    // Those before and after, and each that was told so: none lost, none twice.
+    // All accepted sends exist once.
     expect(await batches()).toBe(HELD + 2);
     await eventually(async () => {
       expect((await gateway.rest()).bytes - before.bytes).toBeLessThan(8 * 1_048_576);

@@ -15,7 +15,7 @@ const CLI = join(ROOT, 'src/cli/dundun.js');
 
 const DATABASE = { DATABASE_URL: 'sqlite:gateway.sqlite' };
 
-/** Compiles what changed since the last build; suites that do so at once wait for each other. */
+/** Compiles changed sources; concurrent suites wait for each other. */
 export async function buildGateway(): Promise<void> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await alone(() =>
@@ -83,14 +83,14 @@ export class Processes {
     return RunningGateway.started(child, this.#end(child));
   }
 
-  /** A gateway that also tells what it holds in memory. */
+  /** A gateway that also reports its memory. */
   async probedGateway(settings: Record<string, string> = {}): Promise<ProbedGateway> {
     const args = ['--expose-gc', '--import', pathToFileURL(PROBE).href, MAIN];
     const child = await this.#spawn(args, { PORT: '0', ...settings }, ['ipc']);
     return ProbedGateway.of(await RunningGateway.started(child, this.#end(child)));
   }
 
-  /** Starts a gateway that halts once it has made `table`; waits until then, and gives what kills it. */
+  /** Starts a gateway that halts after creating `table`; resolves then with a kill function. */
   async haltedGateway(
     table: string,
     settings: Record<string, string>,
@@ -179,7 +179,7 @@ export class RunningGateway {
     return gateway;
   }
 
-  /** What it has printed so far. */
+  /** Its output so far. */
   get output(): string {
     return this.#output;
   }
@@ -199,9 +199,9 @@ export class RunningGateway {
   }
 }
 
-/** What stays in a process once everything that can go is gone. */
+/** Memory of a process after a full garbage collection. */
 export interface Rest {
-  /** Bytes of heap and of what hangs on it. */
+  /** Bytes of heap and external memory. */
   readonly bytes: number;
   /** Most bytes of memory the process ever had. */
   readonly peak: number;
@@ -209,7 +209,7 @@ export interface Rest {
   readonly handles: Readonly<Record<string, number>>;
 }
 
-/** A gateway in a process of its own that answers what it holds in memory. */
+/** A gateway process that reports its memory. */
 export class ProbedGateway {
   #questions = 0;
 

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.js';
 import { RecordedSpans } from '../../support/recorded-spans.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-/** What nothing may repeat: it is in every secret, text, key and address that is sent. */
+/** The canary: part of every secret, text, key and address that is sent. */
 const CANARY = 'canary-Zq7xW3';
 const NUMBER = '2347098765432';
 const SEND = '/ng/v1/sendsms';
@@ -132,10 +132,10 @@ describe('a secret in any field or header', () => {
     await call('POST', SEND, { raw: `{"body":"${CANARY}` });
     await call('POST', SEND, { raw: `<a>${CANARY}</a>`, headers: { 'content-type': 'text/xml' } });
     for (const { body: answer } of told) if ('error' in answer) expectClean(JSON.stringify(answer));
-    // What is asked for by its name may be named in the answer, and nowhere else.
+    // A value from the request path may be in the answer, and nowhere else.
     for (const path of inQueries) await call('GET', path);
 
-    // The carrier fails in every way and repeats what it was sent; so does the customer's server.
+    // The carrier and the customer's server fail in every way and echo their input.
     const hook = { url: `${customerUrl}/${CANARY}?key=${CANARY}` };
     const made = await call('POST', '/ng/v1/webhooks', { body: hook });
     expect(made.body['secret']).toMatch(/^whsec_/);

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { runCommandLine } from '../../../src/cli/command-line.js';
 
-/** What a process left behind. */
+/** Result of a process. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;

@@ -17,7 +17,7 @@ export class ContractClient {
 
   /**
    * @param url where it is called, or a proxy before it, which serves no document of its own
-   * @param instead where what the proxy answers itself, because it cannot read it, is asked again
+   * @param instead server for requests that the proxy cannot parse
    */
   constructor(
     private readonly url: string,

@@ -10,7 +10,7 @@ import { buildGateway, Processes, type RunningGateway } from './built-gateway.js
 
 const TOKEN = /tok_[0-9A-Za-z]{49}/;
 
-/** Sessions of this database that wait for a lock, of whatever kind; SQLite tells of none. */
+/** Sessions of this database that wait for any lock; none on SQLite. */
 const WAITING = {
   postgres: `SELECT pid FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`,

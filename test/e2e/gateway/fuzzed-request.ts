@@ -101,7 +101,7 @@ function queryOf(asked: Readonly<Record<string, unknown>>): string {
   return search.size > 0 ? `?${search.toString()}` : '';
 }
 
-/** What a client can send at all: bytes that HTTP allows in a header. */
+/** Bytes that HTTP allows in a header. */
 function headerOf(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '').trim();
 }

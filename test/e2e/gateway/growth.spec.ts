@@ -12,7 +12,7 @@ const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
 const IN_FLIGHT = 8;
 /** Compiled code and caches that have a bound settle within so many. */
 const WARM_UP = 1_500;
-/** What a heap may differ by from one collection to the next, whatever was asked: 6 MiB. */
+/** Tolerance between two garbage collections: 6 MiB. */
 const NOISE = 6 * 1_048_576;
 
 jest.setTimeout(15 * 60_000);

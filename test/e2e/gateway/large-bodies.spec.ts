@@ -8,7 +8,7 @@ import { TestGateway } from './test-gateway.js';
 const SEND = '/ng/v1/sendsms';
 const CALLBACKS = '/messaging/delivery-reports';
 
-/** No JSON, so that the answer tells whether somebody tried to read it. */
+/** Invalid JSON, so that the answer shows whether the body was parsed. */
 const noJson = (bytes: number): string => '{'.repeat(bytes);
 
 describe('a large body', () => {

@@ -145,7 +145,7 @@ describe('a running gateway', () => {
   });
 });
 
-/** A request begun before, whose last line is sent when told; answers status and body. */
+/** A started request whose last line is sent later; resolves with status and body. */
 async function begunRequest(url: string): Promise<() => Promise<unknown>> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -39,11 +39,11 @@ describe('the memory of a gateway', () => {
         body: TEXT,
       });
       expect(sent.status).toBe(200);
-      // The wrong kind, and one that is nobody's: both are looked at.
+      // A credential of the wrong kind and an unknown one: both are looked up.
       expect((await ask('/ng/v1/sms', key)).status).toBe(401);
     }
     expect((await ask('/ng/v1/sms', token)).status).toBe(200);
-    // A name every gateway knows: the search itself finds what is there.
+    // A known name, to prove that the search finds strings.
     // The last connections may still be on their way out.
     await eventually(async () =>
       expect(await gateway.found([token, key, 'sender_not_registered'])).toEqual([

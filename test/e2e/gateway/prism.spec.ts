@@ -111,7 +111,7 @@ describe('behind Prism’s validating proxy', () => {
         throw new Error(`${method} ${path} with ${raw?.slice(0, 1_000)}`, { cause: error });
       });
       const text = await response.text();
-      // What Prism itself cannot read, it answers itself.
+      // Prism answers requests that it cannot parse by itself.
       if (isProblem(response)) continue;
       answered++;
       const wrong = violationsOf(response.headers).filter(

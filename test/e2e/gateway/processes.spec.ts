@@ -292,4 +292,4 @@ describe('the launcher', () => {
   });
 });
 
-/** What a child has printed, once the whole first-start text is there. */
+/** A child's output, once it contains the whole first-start text. */

@@ -71,7 +71,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     gateway.call(method, `/whatsapp/ng/v1${path}`, { token: of.apiKey, ...(body && { body }) });
   const sendText = () =>
     ask('POST', '/sendwhatsapp', { to: WRITER, message_type: 'text', text: 'On its way' });
-  /** What our customer was called back with. */
+  /** Callbacks to our customer. */
   const told = (kind = 'message_received') =>
     receiver.received
       .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })

@@ -32,7 +32,7 @@ describeEachDatabase('two gateways on one database', (database) => {
   ): Promise<Answered> => {
     const headers = { 'idempotency-key': key };
     const answer = await gateway.call('POST', SEND, { token: account.apiToken, body, headers });
-    // The other one has taken its time over the same key: asked again, as a customer is told to.
+    // The other process is still busy with the key: repeat, as the error says.
     return answer.status === 409 ? send(gateway, key, body) : answer;
   };
 

@@ -1,11 +1,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** What a gateway answered. */
+/** A gateway's answer. */
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
-  // Whatever JSON came; tests look at it with matchers.
+  // Any JSON; tests use matchers.
   readonly body: Record<string, unknown>;
 }
 
@@ -71,7 +71,7 @@ export class ResponseContract {
     return contract;
   }
 
-  /** @throws Error that says what the document does not */
+  /** @throws Error naming the undocumented part */
   check(method: string, url: string, answered: Answered, text: string): void {
     const path = url.split('?')[0] ?? '';
     const [, template] = this.#paths.find(([pattern]) => pattern.test(path)) ?? [];
@@ -101,7 +101,7 @@ export class ResponseContract {
     this.#hold(schema.$ref, answered.body, where);
   }
 
-  /** Is `value` what the component says? */
+  /** Validates `value` against the component's schema. */
   validate(schema: string, value: unknown): string | undefined {
     const valid = this.#compiled(`#/components/schemas/${schema}`);
     return valid(value) ? undefined : this.#ajv.errorsText(valid.errors);

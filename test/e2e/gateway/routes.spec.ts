@@ -5,7 +5,7 @@ import { SCOPES } from '../../../src/accounts/scope.js';
 import { type DeclaredRoute, declaredRoutes } from './declared-routes.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
-/** What anybody may ask. */
+/** Public routes. */
 const OPEN = ['GET /health/live', 'GET /health/ready', 'GET /metrics'];
 const MEMBER = '2348012345678';
 const NOWHERE = '01993021-0000-7000-8000-000000000000';

@@ -5,7 +5,7 @@ import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';
 
-/** A client that writes what it is told and keeps what comes back. */
+/** A raw TCP client that records the answers. */
 class SlowClient {
   answer = '';
   readonly ended: Promise<unknown>;
@@ -33,7 +33,7 @@ class SlowClient {
     this.socket.end(bytes);
   }
 
-  /** From here on, not even what the operating system has for it. */
+  /** Stops reading, the operating system's buffer included. */
   readNothing(): void {
     this.socket.pause();
   }

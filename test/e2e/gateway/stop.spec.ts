@@ -40,7 +40,7 @@ describeEachDatabase(
       relay.hang();
       const { left, answered } = call();
       await left;
-      // It has been read when somebody who came later is answered.
+      // A later request's answer proves that the first one was read.
       expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
       const { code, stdout, stderr } = await gateway.stop('SIGTERM');
       expect(await answered).toBe(503);

@@ -12,7 +12,7 @@ import type { ResponseContract } from './response-contract.js';
 
 export type { Answered, Call };
 
-/** A gateway of its own: a temporary SQLite file unless told, a free port, its log kept. */
+/** A private gateway on a temporary SQLite file (default), a free port, with its log. */
 export class TestGateway {
   readonly log: string[] = [];
   #gateway: Gateway | undefined;

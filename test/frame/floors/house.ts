@@ -1,6 +1,6 @@
 const lib = 'libs/messaging/src';
 
-/** One file of every floor, each importing all that it may. */
+/** One file per layer that imports everything it may. */
 export const house: Record<string, string> = {
   [`${lib}/message/status.ts`]: `export const status = 'queued';`,
   [`${lib}/message/message.ts`]: `export { status } from './status.js';`,

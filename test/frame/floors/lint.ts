@@ -19,7 +19,7 @@ export interface Diagnostic {
   readonly filename: string;
 }
 
-/** Lints a house of these files in a directory of its own, with the project's configuration. */
+/** Lints these files in their own directory with the project's configuration. */
 export async function lint(files: Record<string, string>): Promise<Diagnostic[]> {
   const directory = await mkdtemp(join(tmpdir(), 'dundun-floors-'));
   try {

@@ -1,7 +1,7 @@
 const lib = 'libs/messaging/src';
 const dependencies = 'boundaries(dependencies)';
 
-/** [what is wrong, file, its text, the rule that must name it] */
+/** [violation, file, its text, the rule that must report it] */
 export const planted: [string, string, string, string][] = [
   [
     'the vocabulary looks up',

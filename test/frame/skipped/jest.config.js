@@ -4,7 +4,7 @@ import root from '../../../jest.config.js';
 export default {
   ...root,
   rootDir: root.projects[0].rootDir,
-  // What Jest says of a process that takes its time to end would come after the last lines.
+  // Jest's notice about a slow exit would come after the last lines.
   openHandlesTimeout: 0,
   projects: [{ ...root.projects[0], testMatch: ['<rootDir>/test/frame/skipped/*.fixture.ts'] }],
 };

@@ -24,7 +24,7 @@ describeEachDatabase('an acceptance', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  /** What a drain does up to where its requests start; a submission has `share` recipients at most. */
+  /** A drain up to the start of its requests; a submission has at most `share` recipients. */
   async function intend({ store }: DispatchApp, share = 1) {
     const { fence } = (await store.lanes.acquire(LANE)) as Lease;
     const planned = await store.work.plan(LANE, 100);

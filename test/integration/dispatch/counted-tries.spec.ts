@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, textOf } from './dispatch-fixture.js';
 
 const MAX_ATTEMPTS = 3;
-/** Milliseconds for which nobody keeps a lane in hand. */
+/** Longer than a drain lingers, in milliseconds. */
 const LONG = 1_100;
 
 describeEachDatabase('tries of a submission whose outcome is uncertain', (database) => {

@@ -21,7 +21,7 @@ import type { TestDatabase } from '../../support/databases.js';
 
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
 
-/** A provider that does what the test says, and keeps every request in the order in which they started. */
+/** A scripted provider that records every request in the order of its start. */
 export class ScriptedTransport implements MessageTransport {
   readonly name = 'scripted';
   readonly started: Submission[] = [];
@@ -63,7 +63,7 @@ export interface DispatchApp {
   send(text: string, options?: Parameters<SmsService['send']>[1]): Promise<string>;
 }
 
-/** Boots apps on one database and closes what a test leaves open. */
+/** Boots apps on one database and closes them after the test. */
 export class DispatchFixture {
   readonly #apps: TestingModule[] = [];
 
@@ -132,7 +132,7 @@ export class ForwardClock implements Clock {
   }
 }
 
-/** A promise and what settles it. */
+/** A promise with its resolvers. */
 export class Gate {
   open!: () => void;
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));

@@ -5,7 +5,7 @@ import type { MessageStore } from '../../../libs/messaging/src/store/message-sto
 export const LANE = ':sms';
 export const TRANSPORT = 'scripted';
 
-/** What a drain does up to where its requests start; `meanwhile` once it is planned. */
+/** A drain up to the start of its requests; runs `meanwhile` after the plan. */
 export async function intend(store: MessageStore, meanwhile?: () => Promise<unknown>) {
   const lease = (await store.lanes.acquire(LANE)) as Lease;
   const planned = await store.work.plan(LANE, 100);

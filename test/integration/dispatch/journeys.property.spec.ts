@@ -12,7 +12,7 @@ import { type DatabaseKind, describeEachDatabase } from '../../support/databases
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
-/** What the provider does with one request. */
+/** The provider's reaction to one request. */
 const ANSWERS = ['accepts', 'refuses', 'pauses', 'rejects', 'loses', 'loses the answer'] as const;
 type Answer = (typeof ANSWERS)[number];
 
@@ -25,7 +25,7 @@ interface Sent {
 
 const RUNS: Record<DatabaseKind, number> = { sqlite: 25, postgres: 10, mariadb: 5 };
 
-/** A provider that honours keys and keeps a book; it answers as it is told, and then accepts. */
+/** A provider that honours keys and logs messages; it answers as scripted, then accepts. */
 class Book extends ScriptedTransport {
   readonly taken = new Map<string, Submission>();
   answers: Answer[] = [];

@@ -184,7 +184,7 @@ describeEachDatabase('a lane', (database) => {
     const to = Array.from({ length: 5_000 }, (_, i) => String(2348010000000 + i));
     const { id } = await sms.send({ from: 'ACME', to, body: 'campaign' });
     await begun.opened;
-    // Whatever is got ready while nothing leaves.
+    // Prefetch while no request ends.
     for (let known = 0; known < intents.mock.calls.length;) {
       known = intents.mock.calls.length;
       for (let n = 0; n < 20; n++) await sms.batch(id);
@@ -193,7 +193,7 @@ describeEachDatabase('a lane', (database) => {
     accepted.open();
     await eventually(async () => expect(transport.texts).toContain('password'));
     expect(transport.texts.indexOf('password')).toBeLessThan(250);
-    // What leaves fast is planned many at once.
+    // A fast provider gets large slices.
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 5_000 }));
     expect(intents.mock.calls.length).toBeLessThan(250);
   });
@@ -206,7 +206,7 @@ describeEachDatabase('a lane', (database) => {
     await eventually(async () => expect(first.transport.started).toHaveLength(2));
     const second = await fixture.boot({ concurrency: 2 });
     const closing = first.app.close();
-    // What had not started goes back before what is in flight has its answer.
+    // Submissions that did not start are withdrawn before those in flight are answered.
     const waiting = async () => {
       const views = await Promise.all(ids.map((id) => second.sms.batch(id)));
       return views.filter(({ counts }) => counts.queued === 1).length;

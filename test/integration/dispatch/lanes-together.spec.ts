@@ -50,7 +50,7 @@ function describeTogether(database: TestDatabase): void {
   it('one the database refuses fails alone', async () => {
     const app = await fixture.boot({ dispatch: false });
     const leases = await takeAll(app);
-    // Somebody has written down the same submission.
+    // Another process has inserted the same submission.
     await app.app.get(DataSource).query(
       `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport, first_sent_at)
        SELECT id, 0, 0, 0, 1, 1, 'other', 0 FROM messaging_batch WHERE tenant = '${ODD}'`,

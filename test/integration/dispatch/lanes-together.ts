@@ -37,7 +37,7 @@ export async function intendOne(store: MessageStore, { lane, fence }: Lease) {
   return store.intents.record({ lane, fence, ...intent });
 }
 
-/** What each lane's intent came to, all asked for at once. */
+/** The result of each lane's intent, all requested at once. */
 export async function intendAll(store: MessageStore, leases: ReadonlyMap<string, Lease>) {
   const results = await Promise.allSettled(
     TENANTS.map((tenant) => intendOne(store, leases.get(tenant) as Lease)),
@@ -54,7 +54,7 @@ export async function statuses({ app }: DispatchApp): Promise<Record<string, num
   return Object.fromEntries(rows.map(({ tenant, n }) => [tenant, Number(n)]));
 }
 
-/** Holds a row in a transaction of somebody else until told otherwise. */
+/** Locks a row in another transaction until released. */
 export async function lockRow(app: DispatchApp, sql: string): Promise<() => Promise<void>> {
   const held = new Gate();
   const end = new Gate();
@@ -88,7 +88,7 @@ export class HandEngine implements DispatchEngine {
   }
 }
 
-/** The next intent is committed, and its connection breaks before anybody is told. */
+/** The next intent is committed and its connection breaks before the answer. */
 export function loseAnswer(database: StoreDatabase): void {
   let armed = true;
   const lose = (sql: string) => {

@@ -58,7 +58,7 @@ describeEachDatabase('an answer that was lost', (database) => {
       const { app, send, transport, store } = await fixture.boot({ lease: '10m' });
       await send('first');
       await eventually(async () => expect(transport.texts).toEqual(['first']));
-      // Who has the lane still takes what comes along, and asks for it no more.
+      // The lane's holder still records late answers and does not resend.
       await eventually(async () =>
         expect(await app.get(DataSource).query('SELECT owner FROM messaging_lane')).toEqual([
           { owner: null },

@@ -12,7 +12,7 @@ import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
 const LONG = 'long '.repeat(1_000);
 
-/** Answers what no table can hold. */
+/** Answers values that no column can store. */
 class OddTransport extends ScriptedTransport {
   constructor(private readonly answer: () => unknown) {
     super();

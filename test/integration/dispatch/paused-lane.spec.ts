@@ -55,7 +55,7 @@ describeEachDatabase('a lane that rests', (database) => {
       for (let n = 1; n <= 3; n++) {
         await booted.send(`wakes ${n}`);
         await eventually(async () => {
-          // Who has given the lane back and not heard of it yet takes a wake for its own.
+          // A holder whose release is not yet answered takes a wake for its own.
           dispatcher.wake(':sms');
           const { owner, fence } = await laneOf(booted);
           expect(fence).toBeGreaterThanOrEqual(before.fence + n);

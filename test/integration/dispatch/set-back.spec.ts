@@ -32,7 +32,7 @@ describeEachDatabase('a message set back', (database) => {
       { transport: TRANSPORT },
     );
 
-  /** Starts what is queued, and has it refused; the lane is free again. */
+  /** Starts the queued messages, refuses them and releases the lane. */
   const refused = async ({ store }: DispatchApp) => {
     const { lease, heads } = await intend(store);
     await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'refused' })));

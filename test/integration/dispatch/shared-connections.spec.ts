@@ -58,7 +58,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     return { app, transport, answers, most: () => most };
   }
 
-  /** Lanes that have written down what they would start. */
+  /** Lanes with a committed intent. */
   const ready = async ({ store }: DispatchApp) => {
     const [row] = await store.database.all<{ lanes: string | number }>(
       'SELECT count(DISTINCT b.lane) AS lanes FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch',
@@ -98,7 +98,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     const other = await fixture.boot({ dispatch: false });
     await untilFull(app, transport);
     const closed = app.app.close();
-    // What has not started goes back before what is in flight has its answer.
+    // Submissions that did not start are withdrawn before those in flight are answered.
     await eventually(async () =>
       expect((await statuses(other)).get(STATUS_RANK.sending)).toBe(CONNECTIONS),
     );
@@ -137,7 +137,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     const waits = new Gate();
     transport.script = async () => {
       await waits.opened;
-      // Whatever waited was judged too long ago.
+      // The policy decisions of waiting submissions are outdated.
       clock.ahead += 2_000;
     };
     const slow: MessagingPolicy = {

@@ -61,7 +61,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     // Both are taken over together, and the second waits for the rate.
     await eventually(async () => expect(transport.texts).toEqual(['in time']));
     clock.ahead = 2 * HOUR;
-    // Whoever waits by the system's clock looks at the time again.
+    // Timers read the changed clock.
     await send('after');
     await eventually(async () => expect((await sms.batch(late)).counts).toEqual({ unknown: 1 }));
     await eventually(async () => expect(transport.texts).toEqual(['in time', 'after']));
@@ -85,7 +85,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     // Written down, and waiting for the rate.
     await eventually(async () => expect((await sms.batch(late)).counts).toEqual({ sending: 1 }));
     clock.ahead = 2 * HOUR;
-    // Whoever waits by the system's clock looks at the time again.
+    // Timers read the changed clock.
     await send('after');
     await eventually(async () => expect((await sms.batch(late)).counts).toEqual({ expired: 1 }));
     await eventually(async () => expect(transport.texts).toEqual(['in time', 'after']));

@@ -206,7 +206,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
           return [...new Map(accepted.map((one) => [one.id, textOf(one)])).values()];
         };
         await eventually(async () => expect(once().toSorted()).toEqual(sent));
-        // A lane goes from hand to hand: each had what follows in its turn.
+        // The lane moves between processes and each sends in order.
         for (const some of texts()) expect(some).toEqual(some.toSorted());
       });
 
@@ -276,7 +276,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         const before = await commandsOf(redis);
         await pair.send('still none');
         await expectLeft(pair, 'still none');
-        // Nobody hammers a broker that refuses.
+        // A refusing broker is not retried in a tight loop.
         expect((await commandsOf(redis)) - before).toBeLessThan(1_000);
         await redis.call('CONFIG', 'SET', 'maxmemory', '0');
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
@@ -375,7 +375,7 @@ async function expectWakes(pair: Pair): Promise<void> {
   await eventually(async () => {
     await pair.send(`again ${n++}`);
     expect(pair.worker.transport.texts.length).toBeGreaterThan(before);
-    // Who waits for a lane waits twelve seconds for a broker that is silent, and then connects anew.
+    // A worker waits twelve seconds for a silent broker before it reconnects.
   }, 60_000);
 }
 

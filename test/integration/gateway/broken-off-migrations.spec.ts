@@ -8,7 +8,7 @@ import { TypeOrmLogger } from '../../../src/config/type-orm.logger.js';
 import { gatewayTables } from '../../../src/tables.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
-/** What changes something; MariaDB commits each that changes a table. */
+/** Statements that change the schema or rows; MariaDB commits each schema change. */
 const CHANGE = /^\s*(CREATE|ALTER|DROP|INSERT|UPDATE|DELETE)\b/i;
 
 class BrokenOff extends Error {}
@@ -70,7 +70,7 @@ describeEachDatabase(
   ['mariadb'],
 );
 
-/** What the server says of each table; the next number of a row is none of it. */
+/** The server's definition of each table, without the next row number. */
 async function tablesOf(source: DataSource): Promise<string[]> {
   const tables: { name: string }[] = await source.query(
     'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database() ORDER BY 1',

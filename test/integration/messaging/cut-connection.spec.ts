@@ -88,7 +88,7 @@ describeEachDatabase(
     it('as soon as it is made fails its statement and not the process; the next one has its answer', async () => {
       const store = new StoreDatabase(source);
       await store.open();
-      // Who has the only connection that is there leaves the next ones to be made.
+      // The first flow holds the only open connection, so the others open new ones.
       const holder = source.createQueryRunner();
       await holder.connect();
       cutting.cuts = 3;

@@ -145,7 +145,7 @@ describeEachDatabase(
         await own.query('PRAGMA max_page_count = 1');
         await own.query('INSERT INTO filled (value) VALUES (zeroblob(1000000))');
       };
-      /** What it is told is swallowed; what it says after that would be a transaction by itself. */
+      /** The listener ignores the error; a later statement would be a transaction by itself. */
       const swallowing = async (own: QueryRunner) => {
         await insert(2)(own);
         await fill(own).catch(() => undefined);

@@ -60,7 +60,7 @@ describeEachDatabase('a clock that went an hour ahead and is put right', (databa
     await expect(app.get(SmsService).send(message(phone))).rejects.toMatchObject({
       code: 'opted_out',
     });
-    // Who says yes after that means it.
+    // A later opt-in counts.
     clock.leap = 1_000;
     await contacts.optIn(phone, saidIn);
     expect((await app.get(SmsService).send(message(phone))).recipients).toBe(1);

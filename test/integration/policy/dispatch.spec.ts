@@ -27,7 +27,7 @@ class LeapingClock implements Clock {
   id = () => systemClock.id();
 }
 
-/** Says what the test says. */
+/** Returns the decision that the test sets. */
 class ToldPolicy implements MessagingPolicy {
   readonly name = 'told';
   say: (recipient: string, slice: PolicySlice) => Verdict | undefined = () => undefined;

@@ -78,7 +78,7 @@ describeEachDatabase(
       await messaging.transaction(async (manager) => {
         await contacts.optOut(phone, { ...said, manager });
         erased = contacts.erase(phone);
-        // A word that is nobody's has nobody to wait for.
+        // A consent without a contact waits for no lock.
         await Promise.race([erased, somebodyWaits(database.kind, app.get(DataSource))]);
       });
       await erased;

@@ -59,7 +59,7 @@ describeEachDatabase('the frequency cap', (database) => {
     const message = { from: '2348000000001', to, template: 't', language: 'en' };
     return whatsApp.sendTemplate({ ...message, ...(category && { category }) }, { tenant });
   };
-  /** What an earlier test left behind is sent, too. */
+  /** Messages of an earlier test are sent too. */
   const sentOf = (ids: readonly string[]) =>
     transport.submissions.filter(({ batchId }) => ids.includes(batchId));
   const counts = async (id: string) => (await sms.batch(id)).counts;

@@ -1,6 +1,6 @@
 import type { MessageTransport, Submission, SubmissionAccepted } from '@dundun/messaging';
 
-/** Accepts what it is given, once `answer` lets it; tells what it was given. */
+/** Accepts each submission once `answer` allows it and records it. */
 export class HeldTransport implements MessageTransport {
   readonly name = 'held';
   readonly submissions: Submission[] = [];

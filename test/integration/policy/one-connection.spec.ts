@@ -5,7 +5,7 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from './policy-app.js';
 
-/** Whoever asks for a second one while holding the first waits for ever; with ten, ten of them at once. */
+/** A flow that asks for a second connection while it holds the first one deadlocks. */
 const ONE = { postgres: { max: 1 }, mariadb: { connectionLimit: 1 } };
 
 describeEachDatabase(

@@ -18,7 +18,7 @@ describeEachDatabase('a batch cancelled while a request of it is on its way', (d
     const submission = await held.asked;
     expect((await sms.cancel(id)).status).toBe('cancelled');
 
-    // Nobody can be asked of what has no answer yet, and it is not forgotten for that.
+    // A submission without an answer is not polled and not given up.
     const makeDue = () =>
       app!.query('UPDATE messaging_batch SET poll_at = 1 WHERE poll_at IS NOT NULL');
     await makeDue();

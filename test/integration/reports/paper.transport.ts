@@ -6,15 +6,15 @@ import type {
   SubmissionAccepted,
 } from '@dundun/messaging';
 
-/** What the provider answers to a submit. */
+/** The provider's answer to a submit. */
 export type Answer = (submission: Submission) => SubmissionAccepted | Promise<SubmissionAccepted>;
 
-/** A provider on paper: it takes everything, and answers what the test says. */
+/** A scripted provider that accepts every submission. */
 export class PaperTransport implements MessageTransport {
   readonly name = 'paper';
   readonly capabilities = { maxRecipients: 1_000, idempotencyWindow: 60_000 };
   readonly submissions: Submission[] = [];
-  /** What was asked after, call by call. */
+  /** The polled submissions, by call. */
   readonly asked: (readonly SentSubmission[])[] = [];
   answer: Answer = ({ id }) => ({ reference: `ref-${id}` });
   reports: NonNullable<MessageTransport['fetchReports']> = () => Promise.resolve([]);

@@ -32,7 +32,7 @@ const said = fc.record({
   minute: fc.nat(2),
 });
 
-/** What is said; in which order, how often and in which groups it comes; and when the answer does. */
+/** The reports, their order, repetition and grouping, and the time of the answer. */
 const history = fc.array(said, { minLength: 1, maxLength: 8 }).chain((facts) => {
   const telling = fc
     .tuple(
@@ -91,7 +91,7 @@ describeEachDatabase('any order of the same reports', (database) => {
     return (await app.sms.messages(id)).data.map(({ status }) => status);
   }
 
-  /** What was reported, without what the house said itself, and without the telling's name. */
+  /** The reports without the store's own log rows and without ids. */
   async function log(id: string, name: string): Promise<unknown> {
     const rows = await app.query<Record<string, unknown>>(
       `SELECT position, reference, message_id, recipient, status, raw_status, provider_time

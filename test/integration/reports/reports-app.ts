@@ -20,7 +20,7 @@ import { PaperTransport } from './paper.transport.js';
 export const TO = '2348012345678';
 const CALLBACK_PATH = 'dlr';
 
-/** Each test begins with an empty store, whatever the last one left. */
+/** Each test starts with an empty store. */
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
 
 /** The adapters as the documentation says to create them. */

@@ -122,7 +122,7 @@ export async function wholeReadsKept(
   return tables.filter((table) => GROWING.test(table));
 }
 
-/** The same of the plan the server makes for whatever parameters come, as it keeps it of a prepared statement. */
+/** The same for the generic plan of a prepared statement. */
 async function seqScansOfKept(source: DataSource, { sql, params }: Statement): Promise<string[]> {
   return source.transaction(async (manager) => {
     await manager.query(`SET LOCAL plan_cache_mode = force_generic_plan`);
@@ -133,7 +133,7 @@ async function seqScansOfKept(source: DataSource, { sql, params }: Statement): P
   });
 }
 
-/** What PostgreSQL takes that plan to cost; from 100,000 on it compiles what it runs (`jit_above_cost`). */
+/** PostgreSQL's cost estimate of that plan; from 100,000 on it uses JIT (`jit_above_cost`). */
 export async function costOfKept(source: DataSource, { sql, params }: Statement): Promise<number> {
   return source.transaction(async (manager) => {
     await manager.query(`SET LOCAL plan_cache_mode = force_generic_plan`);
@@ -180,7 +180,7 @@ async function nodesOf(
   return nodes;
 }
 
-/** By what a statement calls each table of the store; MariaDB and SQLite name that in their plans. */
+/** Table by alias: MariaDB and SQLite name aliases in their plans. */
 function aliasesOf(sql: string): Map<string, string> {
   const aliases = new Map<string, string>();
   for (const [, table = '', alias = ''] of sql.matchAll(

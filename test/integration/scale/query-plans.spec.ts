@@ -86,7 +86,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
 
   it('from send to outcome, whoever held the lane before', async () => {
     const sms = app.get(SmsService);
-    // Its former holder fell silent, so what it left open is looked for.
+    // Its former holder disappeared, so open submissions are looked for.
     await source.query(
       `INSERT INTO messaging_lane (lane_key, owner, fence, lease_until) VALUES ('acme:sms', 'gone', 1, 1)`,
     );

@@ -58,7 +58,7 @@ describeEachDatabase('webhooks of a gateway that is killed', (db) => {
     await gateway.stop('SIGKILL');
     gateway = await processes.gateway(environment());
   };
-  /** Every change the store knows of was called back, and what came twice carried the same id. */
+  /** Every status change was called back, and repeated callbacks have the same id. */
   const expectAllOf = async (reference: unknown) => {
     const idsByChange = new Map<string, Set<string>>();
     await eventually(async () => {
@@ -80,7 +80,7 @@ describeEachDatabase('webhooks of a gateway that is killed', (db) => {
     const first = new Map<string, number>();
     for (const { data } of customer.received) {
       const seen = first.get(data.message_id) ?? 0;
-      // Again what came before, or the next in order: never ahead.
+      // A repeated callback or the next in order, never a later one.
       expect(data.sequence).toBeLessThanOrEqual(seen + 1);
       first.set(data.message_id, Math.max(seen, data.sequence));
     }

@@ -25,7 +25,7 @@ export function answer(status: number, headers: Record<string, string> = {}, bod
   return (response) => void response.writeHead(status, headers).end(body);
 }
 
-/** A customer's webhook on loopback: keeps what it gets and answers as told. */
+/** A customer's webhook on loopback that records calls and answers as scripted. */
 export class Receiver {
   readonly received: Received[] = [];
   /** Requests being answered now, and the most there ever were. */

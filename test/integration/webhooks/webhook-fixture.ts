@@ -17,7 +17,7 @@ import { WebhookOutboxListener } from '../../../src/webhooks/webhook-outbox.list
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import type { TestDatabase } from '../../support/databases.js';
 
-/** A wall clock that moves when told, and not otherwise. */
+/** A wall clock that only the test moves. */
 export class TestClock implements Clock {
   readonly #started = Date.now();
   #ahead = 0;

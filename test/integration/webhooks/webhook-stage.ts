@@ -56,7 +56,7 @@ export class WebhookStage {
       .find({ where: { endpointId }, order: { position: 'ASC' } });
   }
 
-  /** Everything due now is sent, and what came of it recorded. */
+  /** Resolves when all due deliveries were attempted and recorded. */
   async work(process = this.gateway): Promise<void> {
     await process.sender.poll();
     await process.sender.idle();

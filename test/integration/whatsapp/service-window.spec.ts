@@ -58,7 +58,7 @@ describeEachDatabase('the customer service window', (database) => {
   }
   afterEach(() => app.close());
 
-  /** What an earlier test left behind is sent, too. */
+  /** Messages of an earlier test are sent too. */
   const sentOf = (id: string) => transport.submissions.filter(({ batchId }) => batchId === id);
   const text = (to: string) => whatsApp.sendText({ to, text: 'Hello' });
   const starts = (to: string) =>

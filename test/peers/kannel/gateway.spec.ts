@@ -40,7 +40,7 @@ describeWithServer('kannel', 'the gateway with Kannel as its carrier', () => {
       const { body } = await gateway.call('GET', path, { token });
       expect(body).toMatchObject({ status: 'completed', counts: { delivered: 3 } });
     });
-    // bearerbox reports what it has written; the network may read it later.
+    // bearerbox reports a message as soon as it has written it; the network may read it later.
     await eventually(async () =>
       expect((await peer.delivered()).map((message) => message.to).toSorted()).toEqual(to),
     );

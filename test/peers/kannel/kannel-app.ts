@@ -15,13 +15,13 @@ import type { Kannel } from '../../support/kannel.js';
 const PATH = 'sms/reports';
 const SECRET = 'f3b1c7d0a94e4c6fb2a17c5e8d903b64';
 
-/** An app of somebody's, as the library's documentation has it, with this Kannel as its way out. */
+/** An app as in the library's documentation, with this Kannel as its provider. */
 export async function startKannelApp(
   peer: Kannel,
   database: DataSourceOptions,
   options: Partial<MessagingOptions> = {},
 ): Promise<NestFastifyApplication> {
-  // Known before anybody listens there: it is part of what Kannel is told.
+  // The port is chosen before the app listens, because Kannel's configuration contains it.
   const port = await freePort();
   const testing = await Test.createTestingModule({
     imports: [

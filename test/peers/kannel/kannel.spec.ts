@@ -11,7 +11,7 @@ const LIMIT = 60_000;
 /** Requests in flight, the module's default. */
 const CONCURRENCY = 32;
 let used = 0;
-/** Nobody's yet. */
+/** An unused number. */
 const numbers = (count: number): string[] =>
   Array.from({ length: count }, () => String(2348012000000 + used++));
 
@@ -39,7 +39,7 @@ function suite(database: TestDatabase): void {
   const counts = async (id: string) => (await sms.batch(id)).counts;
   const numbersDelivered = async (): Promise<string[]> =>
     (await peer.delivered()).map(({ to }) => to).toSorted();
-  /** bearerbox reports what it has written; the network may read it later. */
+  /** bearerbox reports a message as soon as it has written it; the network may read it later. */
   const expectDelivered = (to: readonly string[]) =>
     eventually(async () => expect(await numbersDelivered()).toEqual(to));
 
@@ -109,7 +109,7 @@ function suite(database: TestDatabase): void {
     await eventually(async () => {
       const after = new Set((await numbersDelivered()).filter((one) => !before.has(one)));
       const { data } = await sms.messages(id, { limit: 1_000 });
-      // What Kannel had in its memory died with it: the message not yet written to the network's
+      // Messages in Kannel's memory are lost with it: the message not yet written to the network's
       // socket, or its report. We know of both that Kannel had them, and go on no further.
       const lost = new Set(await peer.reportsLost());
       const wrong = data.filter(({ recipient, status }) =>
@@ -122,7 +122,7 @@ function suite(database: TestDatabase): void {
     }, LIMIT);
     const taken = await peer.taken();
     expect(new Set(taken).size).toBe(taken.length);
-    // Only what was in flight at the kill can be unknown.
+    // Only messages in flight at the kill can be unknown.
     expect((await counts(id)).unknown ?? 0).toBeLessThanOrEqual(CONCURRENCY);
   });
 
