@@ -46,6 +46,7 @@ import { rateOf } from './ports/rate-limit.js';
 import { StatusListeners } from './ports/status-listener.js';
 import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
 import { http } from './providers/http/http.transport.js';
+import { WorkQueues } from './work-queues.js';
 
 /**
  * Background messaging on the app's own TypeORM database.
@@ -151,6 +152,12 @@ import { http } from './providers/http/http.transport.js';
         MESSAGING_TRACING,
       ],
     },
+    {
+      provide: WorkQueues,
+      useFactory: (store: MessageStore, clock: Clock, options: MessagingOptions) =>
+        new WorkQueues(store, clock, settingsOf(options)),
+      inject: [MessageStore, MESSAGING_CLOCK, MESSAGING_OPTIONS],
+    },
     { provide: LANE_WAKER, useExisting: Dispatcher },
   ],
   exports: [
@@ -162,6 +169,7 @@ import { http } from './providers/http/http.transport.js';
     ChannelRegistry,
     StatusListeners,
     InboundListeners,
+    WorkQueues,
     MESSAGING_CLOCK,
     MESSAGING_RATE_CARD,
     MESSAGING_TRACING,

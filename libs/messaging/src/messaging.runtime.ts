@@ -12,10 +12,11 @@ import { InboundRecorder } from './contacts/inbound.recorder.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { completeJob } from './jobs/complete.job.js';
 import { inboundJob } from './jobs/inbound.job.js';
-import { MessagingJobs } from './jobs/messaging.jobs.js';
+import { type MessagingJob, MessagingJobs } from './jobs/messaging.jobs.js';
 import { purgeJob } from './jobs/purge.job.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { wakeJob } from './jobs/wake.job.js';
+import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
 import { settingsOf } from './messaging-settings.js';
@@ -35,6 +36,7 @@ export class MessagingRuntime
   constructor(
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
+    @Inject(WorkQueues) private readonly queues: WorkQueues,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
     @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
@@ -48,18 +50,21 @@ export class MessagingRuntime
       (reports) => store.reports.record(reports, origin),
       (messages) => this.inbound.record(messages, origin),
     );
-    if (this.options.dispatch === false) return;
-    const wake = wakeJob(store, this.dispatcher);
-    this.#jobs = new MessagingJobs(this.#registry(), [
-      wake,
-      reconcileJob(store, transport),
-      inboundJob(this.inbound),
-      completeJob(store),
-      ...(store.retention.enabled ? [purgeJob(store)] : []),
-    ]);
-    await this.dispatcher.start();
-    this.#jobs.start();
-    await wake.run(new AbortController().signal);
+    const jobs = [...this.queues.jobs];
+    if (this.options.dispatch !== false) {
+      jobs.push(
+        this.#wakeJob(),
+        reconcileJob(store, transport),
+        inboundJob(this.inbound),
+        completeJob(store),
+        ...(store.retention.enabled ? [purgeJob(store)] : []),
+      );
+      await this.dispatcher.start();
+    }
+    if (jobs.length === 0) return;
+    await this.queues.start();
+    this.#jobs = new MessagingJobs(this.#registry(), jobs);
+    await this.#jobs.start();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -70,6 +75,7 @@ export class MessagingRuntime
     await Promise.all([
       this.#jobs && this.#within(until, this.#jobs.stop(), this.#jobs),
       this.#within(until, this.dispatcher.stop(), this.dispatcher),
+      this.#within(until, this.queues.stop(), this.queues),
     ]);
     if (this.#jobs)
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
@@ -78,6 +84,17 @@ export class MessagingRuntime
   async onApplicationShutdown(): Promise<void> {
     await this.inbound.idle();
     await this.store.close();
+  }
+
+  /** Finds lanes with due messages, and lanes whose holder died. */
+  #wakeJob(): MessagingJob {
+    const { queues } = this.store;
+    return wakeJob(this.dispatcher, 'wake', async (horizon) => {
+      const due = await queues.due(horizon);
+      const abandoned = await queues.abandoned();
+      const own = abandoned.filter((lane) => !this.queues.owns(lane));
+      return [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
+    });
   }
 
   /** Leaves behind what does not end, and says what that is. */

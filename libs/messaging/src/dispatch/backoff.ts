@@ -6,3 +6,22 @@ export function backoff(base: number, tries: number, random: () => number = Math
   const most = Math.min(CEILING, base * 2 ** Math.min(30, tries - 1));
   return most / 10 + random() * (most - most / 10);
 }
+
+/**
+ * Wait before the next try on a fixed schedule: the schedule's, and up to a tenth more, so that tries that failed
+ * together do not come back together.
+ *
+ * @param schedule milliseconds before the second try, the third, …
+ * @param tries made so far, at least 1
+ * @param retryAfter the receiver's request in milliseconds: the wait is no shorter
+ * @returns milliseconds; `undefined`: the schedule is used up
+ */
+export function scheduledWait(
+  schedule: readonly number[],
+  tries: number,
+  retryAfter = 0,
+  random: () => number = Math.random,
+): number | undefined {
+  const wait = schedule[tries - 1];
+  return wait === undefined ? undefined : Math.max(wait * (1 + random() / 10), retryAfter);
+}

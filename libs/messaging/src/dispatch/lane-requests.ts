@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import type { Outcome } from '../store/outcome.js';
-import { DatabaseShutdownTimeoutError } from '../message/errors.js';
 import { InFlight } from './in-flight.js';
 import { skipOutcomeOfLate } from './instead-of-late.js';
 import type { Evidence } from './failure-policy.js';
 import { LanePause } from './lane-pause.js';
 import type { LaneRun } from './lane-run.js';
 import type { Prefetch } from './prefetch.js';
+import { recordAgain } from './record-again.js';
 import { ageOf, type Ready } from './slice.js';
 import { outcomeOf, type Verdict, verdictOf } from './submit-verdict.js';
 
@@ -216,18 +216,16 @@ export class LaneRequests {
 
   async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
     const { run } = this;
-    for (let error = failure, tries = 0; error !== undefined; tries++) {
-      if (error instanceof DatabaseShutdownTimeoutError || (run.stopping.aborted && tries > 3)) {
-        run.failure ??= error;
-        this.#unrecorded++;
-        break;
-      }
-      this.#logger.error(`${run.lane}: outcome not recorded yet: ${(error as Error).name}`);
-      await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 100 * 2 ** tries)));
-      error = await run.context.outcomes.record(outcome).then(
-        () => undefined,
-        (again: unknown) => again ?? new Error('not recorded'),
-      );
+    const error = await recordAgain(
+      () => run.context.outcomes.record(outcome),
+      failure,
+      run.stopping,
+      (cause) =>
+        this.#logger.error(`${run.lane}: outcome not recorded yet: ${(cause as Error).name}`),
+    );
+    if (error !== undefined) {
+      run.failure ??= error;
+      this.#unrecorded++;
     }
     this.#recorded(returns);
   }

@@ -1,15 +1,17 @@
 import { Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 
-/** One scheduled duty. */
+/** A periodic duty; it never runs twice at a time, and a run that fails is logged and tried again. */
 export interface MessagingJob {
   readonly name: string;
   /** Milliseconds between two runs. */
   readonly every: number;
+  /** Run at the start, too. @default false */
+  readonly atStart?: boolean;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Runs the jobs as intervals of Nest's scheduler registry, never one beside itself; a failing run is logged and tried again. */
+/** Runs the jobs as intervals of Nest's scheduler registry. */
 export class MessagingJobs {
   readonly #logger = new Logger('Jobs');
   readonly #running = new Map<string, Promise<void>>();
@@ -20,12 +22,14 @@ export class MessagingJobs {
     private readonly jobs: readonly MessagingJob[],
   ) {}
 
-  start(): void {
+  /** Resolves when the jobs to run at the start have run. */
+  async start(): Promise<void> {
     for (const job of this.jobs)
       this.registry.addInterval(
         nameOf(job),
-        setInterval(() => this.#tick(job), job.every),
+        setInterval(() => void this.#tick(job), job.every),
       );
+    await Promise.all(this.jobs.filter(({ atStart }) => atStart).map((job) => this.#tick(job)));
   }
 
   async stop(): Promise<void> {
@@ -36,12 +40,12 @@ export class MessagingJobs {
     await Promise.all(this.#running.values());
   }
 
-  /** What is still under way, for people. */
+  /** What has not ended yet, for logs. */
   get underWay(): string {
     return `jobs (${[...this.#running.keys()].join(', ')})`;
   }
 
-  #tick(job: MessagingJob): void {
+  async #tick(job: MessagingJob): Promise<void> {
     if (this.#running.has(job.name)) return;
     const run = job
       .run(this.#abort.signal)
@@ -50,6 +54,7 @@ export class MessagingJobs {
       )
       .finally(() => this.#running.delete(job.name));
     this.#running.set(job.name, run);
+    await run;
   }
 }
 

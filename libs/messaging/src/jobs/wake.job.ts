@@ -1,19 +1,26 @@
-import type { MessageStore } from '../store/message-store.js';
 import type { LaneWaker } from '../ports/lane-waker.js';
+import type { DueLane } from '../store/lane-queues.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
-/** Milliseconds: no due message waits longer for a wake that was lost, or that another process had. */
+/** Milliseconds: due work waits no longer where a wake was lost, or went to another process. */
 const EVERY = 2_000;
 
-/** Finds lanes with due work nobody holds, and lanes whose holder fell silent. */
-export function wakeJob(store: MessageStore, waker: LaneWaker): MessagingJob {
+/**
+ * Wakes the lanes that have due work and that no process holds.
+ * @param due lanes due within `horizon` milliseconds that no process holds
+ */
+export function wakeJob(
+  waker: LaneWaker,
+  name: string,
+  due: (horizon: number) => Promise<readonly DueLane[]>,
+): MessagingJob {
   return {
-    name: 'wake',
+    name,
     every: EVERY,
+    atStart: true,
     run: async () => {
-      for (const { lane, dueIn } of await store.queues.due(EVERY))
+      for (const { lane, dueIn } of await due(EVERY))
         waker.wake(lane, dueIn > 0 ? Date.now() + dueIn : undefined);
-      for (const lane of await store.queues.abandoned()) waker.wake(lane);
     },
   };
 }

@@ -87,6 +87,11 @@ export class LaneLeases {
     });
   }
 
+  /** Those of the lanes that a process holds. */
+  async heldBySome(lanes: readonly string[]): Promise<Set<string>> {
+    return keysOf(await this.database.all<LaneRow>(this.#sql.heldBySome, this.#keys(lanes)));
+  }
+
   async renew(lanes: readonly HeldLane[]): Promise<Set<string>> {
     const { atOnce } = this.#sql;
     if (!atOnce) return this.database.transaction((tx) => this.renewWithin(tx, lanes));

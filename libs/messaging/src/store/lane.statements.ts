@@ -50,6 +50,8 @@ export function laneStatements(dialect: Dialect) {
       where: 'messaging_lane.lane_key = v_lane',
     }),
     known: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}`,
+    heldBySome: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}
+      AND l.owner IS NOT NULL AND l.lease_until >= ${now}`,
     create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${lanes.sql} WHERE 1 = 1
       ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
     formerWaiting: `SELECT ${former} FROM ${taken.sql} ${join} ${lane} ${dialect.forUpdate('l')}`,

@@ -44,6 +44,11 @@ export class Lanes {
     return this.#taking.add({ lane });
   }
 
+  /** Those of the lanes that a process holds. */
+  async held(lanes: readonly string[]): Promise<ReadonlySet<string>> {
+    return lanes.length === 0 ? new Set() : this.leases.heldBySome(lanes);
+  }
+
   /** False: somebody else holds the lane. */
   renew(lane: string, fence: number): Promise<boolean> {
     return this.#renewing.add({ lane, fence });

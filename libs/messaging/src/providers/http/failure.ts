@@ -107,10 +107,16 @@ export function answerFailure(
 }
 
 /**
- * Seconds or an HTTP date, in milliseconds from `now`, at most an hour;
- * what is negative or no time at all is left out.
+ * `Retry-After` (RFC 9110, 10.2.3): seconds or an HTTP date, in milliseconds from `now`.
+ *
+ * @param longest milliseconds returned at most @default an hour
+ * @returns `undefined` for a past date or another text
  */
-export function retryAfterMilliseconds(value: string | undefined, now: number): number | undefined {
+export function retryAfterMilliseconds(
+  value: string | undefined,
+  now: number,
+  longest = RETRY_AFTER_CAP,
+): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
   const wait = /^\d{1,9}$/.test(text)
@@ -118,7 +124,7 @@ export function retryAfterMilliseconds(value: string | undefined, now: number): 
     : /^[A-Z][a-z]{2,8}, .+ GMT$/.test(text)
       ? Date.parse(text) - now
       : Number.NaN;
-  return wait >= 0 ? Math.min(wait, RETRY_AFTER_CAP) : undefined;
+  return wait >= 0 ? Math.min(wait, longest) : undefined;
 }
 
 /** `error.code` as the interface writes codes; anything else could be somebody's data. */

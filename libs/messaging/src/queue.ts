@@ -1,0 +1,15 @@
+/**
+ * The queue that messages stand on, for an application's own background work: leased lanes, wakes, a drain with a
+ * bounded stop, group commit and retries.
+ */
+export { recordAgain } from './dispatch/record-again.js';
+export { scheduledWait } from './dispatch/backoff.js';
+export type { LaneTask, LeasedLane } from './dispatch/lane-drain.js';
+export type { MessagingJob } from './jobs/messaging.jobs.js';
+export type { LaneWaker } from './ports/lane-waker.js';
+export { retryAfterMilliseconds } from './providers/http/failure.js';
+export { isDataError } from './store/database-errors.js';
+export { GroupCommit, type GroupCommitOptions } from './store/group-commit.js';
+export type { DueLane } from './store/lane-queues.js';
+export type { Sql } from './store/statements-on.js';
+export { type QueueDatabase, type WorkQueue, WorkQueues } from './work-queues.js';
