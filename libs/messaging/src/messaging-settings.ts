@@ -1,4 +1,4 @@
-import type { RetentionSettings } from './store/retention.js';
+import type { RetentionSettings } from './store/upkeep/purge.js';
 import { capsOf } from './policy/frequency-cap.policy.js';
 import { MessagingConfigError } from './message/errors.js';
 import { type Duration, milliseconds } from './ports/duration.js';

@@ -57,7 +57,7 @@ export class MessagingRuntime
         reconcileJob(store, transport),
         inboundJob(this.inbound),
         completeJob(store),
-        ...(store.retention.enabled ? [purgeJob(store)] : []),
+        ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
       await this.dispatcher.start();
     }

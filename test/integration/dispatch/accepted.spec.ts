@@ -112,7 +112,7 @@ describeEachDatabase('an acceptance', (database) => {
       expect(await storyOf(app, late)).toEqual([['sent', 1]]);
       for (const id of named ? [early, late] : [])
         expect(
-          await app.store.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+          await app.store.reads.message(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
         ).toMatchObject({ id: `${id}-0` });
     },
   );
@@ -294,7 +294,7 @@ describeEachDatabase('an acceptance', (database) => {
         counts: { delivered: 1 },
       });
       expect(
-        await app.store.messages.find(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
+        await app.store.reads.message(`id-${id}-s0`, { tenant: '', channel: 'sms' }),
       ).toMatchObject({ id: `${id}-0` });
     });
 });

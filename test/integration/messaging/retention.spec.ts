@@ -13,7 +13,7 @@ import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
-import { Retention, type RetentionSettings } from '../../../libs/messaging/src/store/retention.js';
+import { Purge, type RetentionSettings } from '../../../libs/messaging/src/store/upkeep/purge.js';
 import {
   MESSAGE_TRANSPORT,
   type MessageTransport,
@@ -24,7 +24,7 @@ import { eventually } from '../../support/eventually.js';
 const message = {
   from: 'ACME',
   to: ['2348012345678', '2348012349901'],
-  body: 'Secret of the house',
+  body: 'Secret text',
 };
 const { signal } = new AbortController();
 
@@ -49,7 +49,7 @@ describeEachDatabase('retention', (database) => {
     sms = app.get(SmsService);
   }
 
-  /** Ended, and no report of it is missing. */
+  /** Waits until the batch has ended and no report is missing. */
   async function settled(to: readonly string[] = message.to): Promise<string> {
     const { id } = await sms.send({ ...message, to: [...to] });
     await eventually(async () =>
@@ -115,12 +115,12 @@ describeEachDatabase('retention', (database) => {
     expect(await dump()).toBe('[[],[],[],[],[]]');
   });
 
-  describe('of a batch larger than a transaction may be', () => {
+  describe('of a batch larger than one transaction', () => {
     /** Messages and reports of one transaction. */
     const ROWS = 4;
     const to = Array.from({ length: 9 }, (_, n) => `234801234567${n}`).concat('2348012349901');
-    const retention = (settings: RetentionSettings, own = app.get(MessageStore).database) =>
-      new Retention(own, settings, 0, ROWS);
+    const purgeOf = (settings: RetentionSettings, own = app.get(MessageStore).database) =>
+      new Purge(own, settings, 0, [], ROWS);
     const count = async (of: string) => {
       const [row] = await app.get(DataSource).query(`SELECT count(*) AS n FROM messaging_${of}`);
       return Number(row.n);
@@ -130,7 +130,7 @@ describeEachDatabase('retention', (database) => {
       (await count('report WHERE recipient IS NOT NULL'));
     const rows = async () => (await count('message')) + (await count('report'));
 
-    /** To the end; `left` may fall by no more than a transaction takes. */
+    /** Steps to the end; `left` may fall by no more than one transaction changes. */
     async function all(step: () => Promise<boolean>, left: () => Promise<number>): Promise<void> {
       for (let before = await left(), more = true; more;) {
         more = await step();
@@ -140,35 +140,35 @@ describeEachDatabase('retention', (database) => {
       }
     }
 
-    it('each transaction takes few rows, and who starts anew goes on', async () => {
+    it('each transaction changes few rows, and a new process continues', async () => {
       await boot({});
       const id = await settled(to);
       const { counts } = await sms.batch(id);
-      let eraser = retention({ content: 0, messages: undefined });
-      for (let n = 0; n < 4; n++) await eraser.purge(200);
+      let eraser = purgeOf({ content: 0, messages: undefined });
+      for (let n = 0; n < 4; n++) await eraser.step(200);
       expect((await sms.batch(id)).content).not.toBeNull();
-      eraser = retention({ content: 0, messages: undefined });
-      await all(() => eraser.purge(200), numbers);
+      eraser = purgeOf({ content: 0, messages: undefined });
+      await all(() => eraser.step(200), numbers);
       expect(await numbers()).toBe(0);
       expect(await sms.batch(id)).toMatchObject({ content: null, counts });
       expect(await count('batch_chunk')).toBe(0);
 
-      let deleter = retention({ content: undefined, messages: 0 });
-      for (let n = 0; n < 4; n++) await deleter.purge(200);
+      let deleter = purgeOf({ content: undefined, messages: 0 });
+      for (let n = 0; n < 4; n++) await deleter.step(200);
       expect(await count('batch')).toBe(1);
-      deleter = retention({ content: undefined, messages: 0 });
-      await all(() => deleter.purge(200), rows);
+      deleter = purgeOf({ content: undefined, messages: 0 });
+      await all(() => deleter.step(200), rows);
       expect(await dump()).toBe('[[],[],[],[],[]]');
     });
 
-    it('a transaction that is undone is done again', async () => {
+    it('a transaction that was rolled back is repeated', async () => {
       await boot({});
       await settled(to);
-      // The app's jobs and lanes have transactions, too.
+      // Not the app's database: its jobs and lanes run transactions as well.
       const own = new StoreDatabase(app.get(DataSource));
       await own.open();
       const transaction = own.transaction.bind(own);
-      const eraser = retention({ content: 0, messages: undefined }, own);
+      const eraser = purgeOf({ content: 0, messages: undefined }, own);
       let more = true;
       for (let n = 0; more; n++) {
         const cut = jest.spyOn(own, 'transaction').mockImplementationOnce((work) =>
@@ -177,26 +177,26 @@ describeEachDatabase('retention', (database) => {
             throw new Error(`cut ${n}`);
           }),
         );
-        await expect(eraser.purge(200)).rejects.toThrow(`cut ${n}`);
+        await expect(eraser.step(200)).rejects.toThrow(`cut ${n}`);
         cut.mockRestore();
-        more = await eraser.purge(200);
+        more = await eraser.step(200);
       }
       await own.close();
       expect(await numbers()).toBe(0);
       expect(await dump()).not.toContain('Secret');
     });
 
-    it('several at once get in nobody’s way, and leave what has not ended', async () => {
+    it('several at once purge everything that has ended, and leave the rest', async () => {
       await boot({});
       await settled(to);
       await settled();
       await settled(to);
       const waiting = await sms.send({ ...message, sendAt: new Date(Date.now() + 60_000) });
-      const purgers = Array.from({ length: 3 }, () => retention({ content: 0, messages: 0 }));
+      const purgers = Array.from({ length: 3 }, () => purgeOf({ content: 0, messages: 0 }));
       await eventually(async () => {
         await Promise.all(
           purgers.map(async (purger) => {
-            while (await purger.purge(200));
+            while (await purger.step(200));
           }),
         );
         expect(await count('batch')).toBe(1);

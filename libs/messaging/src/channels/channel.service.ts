@@ -1,4 +1,4 @@
-import type { BatchScope } from '../store/batches.js';
+import type { BatchScope } from '../store/cursor.js';
 import type { MessageStore } from '../store/message-store.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
@@ -37,22 +37,22 @@ export abstract class ChannelService {
 
   /** @throws BatchNotFoundError */
   async batch(id: string, options: TenantOption = {}): Promise<BatchView> {
-    return this.store.batches.find(id, this.#scopeOf(options));
+    return this.store.reads.batch(id, this.#scopeOf(options));
   }
 
   /** Newest first. */
   async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
-    return this.store.batches.list(this.#scopeOf(options), pageOf(options));
+    return this.store.reads.batches(this.#scopeOf(options), pageOf(options));
   }
 
   /** Every recipient, as accepted. @throws BatchNotFoundError */
   async recipients(id: string, options: TenantOption = {}): Promise<string[]> {
-    return this.store.batches.recipients(id, this.#scopeOf(options));
+    return this.store.reads.recipients(id, this.#scopeOf(options));
   }
 
   /** The messages that have begun, in the order of the batch. @throws BatchNotFoundError */
   async messages(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
-    return this.store.batches.messages(id, this.#scopeOf(options), pageOf(options));
+    return this.store.reads.messages(id, this.#scopeOf(options), pageOf(options));
   }
 
   /**
@@ -61,7 +61,7 @@ export abstract class ChannelService {
    * @throws MessageNotFoundError
    */
   async timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
-    return this.store.timelines.find(id, this.#scopeOf(options));
+    return this.store.reads.timeline(id, this.#scopeOf(options));
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isBatchId } from '../store/batches.js';
+import { isBatchId } from '../store/reads.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import { isReportedStatus } from '../message/status.js';
 import type { ReportFilter } from '../message/views.js';

@@ -1,4 +1,4 @@
-import type { BatchScope } from '../store/batches.js';
+import type { BatchScope } from '../store/cursor.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { MessageStatus } from '../message/status.js';
 import type { SubmittedMessage } from '../message/views.js';
@@ -17,7 +17,7 @@ const OPEN: readonly MessageStatus[] = ['queued', 'sending'];
  * @throws MessageNotFoundError where its transaction has not been committed
  */
 export async function submitOutcome(
-  { notices, messages }: MessageStore,
+  { notices, reads }: MessageStore,
   clock: Clock,
   batch: string,
   scope: BatchScope,
@@ -27,7 +27,7 @@ export async function submitOutcome(
   const watch = notices.watch(batch);
   try {
     for (let look = FIRST_LOOK; ; look = Math.min(LAST_LOOK, look * 2)) {
-      const message = await messages.find(`${batch}-0`, scope);
+      const message = await reads.message(`${batch}-0`, scope);
       const left = deadline - clock.monotonic();
       if (!OPEN.includes(message.status) || left <= 0) return message;
       await watch.moved(Math.min(look, left));

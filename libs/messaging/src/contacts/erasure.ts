@@ -1,6 +1,6 @@
 import type { Dialect } from '../store/dialect.js';
-import { forgetRecipient } from '../store/forgetting.js';
 import type { Sql } from '../store/store-database.js';
+import { eraseRecipient } from '../store/upkeep/erasure.js';
 import { REFUSED } from './consents.js';
 import type { Suppressions } from './suppressions.js';
 
@@ -45,6 +45,6 @@ export class Erasure {
     }
     return phone === null
       ? { messages: 0, remaining: 0 }
-      : forgetRecipient(tx, this.dialect, tenant, phone);
+      : eraseRecipient(tx, this.dialect, tenant, phone);
   }
 }

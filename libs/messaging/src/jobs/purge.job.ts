@@ -5,13 +5,13 @@ const EVERY = 60_000;
 /** Batches taken in one transaction at most. */
 const BATCHES = 200;
 
-/** Forgets what is past its retention. */
+/** Deletes what is past its retention. */
 export function purgeJob(store: MessageStore, every = EVERY): MessagingJob {
   return {
     name: 'purge',
     every,
     run: async (signal) => {
-      while (!signal.aborted && (await store.retention.purge(BATCHES)));
+      while (!signal.aborted && (await store.purge.step(BATCHES)));
     },
   };
 }

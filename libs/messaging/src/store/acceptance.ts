@@ -9,7 +9,7 @@ import type { StoreDatabase, Sql, Transaction } from './store-database.js';
 import type { NewBatch } from './new-batch.js';
 import { retryWhileUnavailable } from './unavailable-retry.js';
 import { SqliteBatches } from './sqlite/batches.js';
-import type { StatusChange } from './status-change.js';
+import type { StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';
 
 /** Milliseconds a key's holder is waited for; once its group has waited, each part of the group waits less. */

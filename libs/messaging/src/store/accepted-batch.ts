@@ -1,5 +1,5 @@
 import type { NewBatch } from './new-batch.js';
-import type { StatusChange } from './status-change.js';
+import type { StatusChange } from './status.js';
 
 export interface AcceptedBatch {
   readonly id: string;

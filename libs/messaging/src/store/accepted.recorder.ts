@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js';
 import type { Sql } from './store-database.js';
 import type { PlainOutcome } from './outcome.js';
 import { areLone, recordLone } from './sqlite/acceptances.js';
-import type { StatusChange } from './status-change.js';
+import type { StatusChange } from './status.js';
 
 /** What recording acceptances came to. */
 export interface Accepted {

@@ -1,4 +1,16 @@
+import type { Channel } from '../message/message.js';
 import { MessageValidationError } from '../message/errors.js';
+
+/** The tenant and channel of a batch; a batch of another one is not found. */
+export interface BatchScope {
+  readonly tenant: string;
+  readonly channel: Channel;
+}
+
+export interface PageRequest {
+  readonly cursor?: string;
+  readonly limit: number;
+}
 
 const SHAPE = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -8,7 +20,7 @@ const SHAPE = {
   suppression: /^\d{7,15} (\*|[a-z]{2,16})$/,
 } as const;
 
-/** Opaque to callers, so that what it stands for may change. */
+/** Opaque to callers, so that its content may change. */
 export function encodeCursor(value: string): string {
   return Buffer.from(value).toString('base64url');
 }

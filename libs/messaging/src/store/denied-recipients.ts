@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.js';
 import type { Transaction } from './store-database.js';
 import type { NewBatch } from './new-batch.js';
 import { digestId } from './report-hash.js';
-import { type HeldMessage, raise, type StatusChange } from './status-change.js';
+import { type HeldMessage, raise, type StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';
 
 /** What policy denied at acceptance: the batch's first recipients, `rejected` from the beginning. */

@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.js';
 import type { OutcomeStatements } from './outcome.statements.js';
 import { digestId } from './report-hash.js';
 import { SUBMISSION_OUTCOME } from './schema.js';
-import { type HeldMessage, raise, type StatusChange } from './status-change.js';
+import { type HeldMessage, raise, type StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';
 import { sortSteps } from './step-back.js';
 

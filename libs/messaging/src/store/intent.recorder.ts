@@ -1,4 +1,4 @@
-import type { BatchCompletion, CompletedBatch } from './batch-completion.js';
+import type { BatchCompletion, CompletedBatch } from './upkeep/completion.js';
 import type { DeferredMessage, IntendedSubmission, Intent } from './intent.js';
 import {
   batchRow,

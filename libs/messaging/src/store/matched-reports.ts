@@ -1,8 +1,8 @@
 import type { Columns, Dialect } from './dialect.js';
 import type { Sql } from './store-database.js';
 import { logRow, type ReceivedReport } from './received-report.js';
-import type { HeldMessage } from './status-change.js';
-import { HELD_COLUMNS, LOG, LOG_COLUMNS, onLogged } from './status-writer.js';
+import { HELD_COLUMNS, type HeldMessage } from './status.js';
+import { LOG, LOG_COLUMNS, onLogged } from './status-writer.js';
 import type { MessagePlace } from './submission-index.js';
 
 /** The tenant and the sequence are the message's, and left open. */

@@ -6,26 +6,25 @@ import type { StatusListeners } from '../ports/status-listener.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { Acceptance } from './acceptance.js';
 import { AfterCommit } from './after-commit.js';
-import { BatchCompletion } from './batch-completion.js';
-import { Batches } from './batches.js';
+import { BatchChanges } from './batch-changes.js';
 import { IntentRecorder } from './intent.recorder.js';
 import { LaneWork } from './lane-work.js';
 import { LaneQueues } from './lane-queues.js';
 import { Lanes } from './lanes.js';
 import { StoreDatabase } from './store-database.js';
-import { MessageTimelines } from './message-timelines.js';
 import { migrate, type Migrations } from './migrator.js';
 import { OutcomeRecorder } from './outcome.recorder.js';
+import { Reads } from './reads.js';
 import { RecentSends } from './recent-sends.js';
 import { ReportLog } from './report-log.js';
-import { ReportPolls } from './report-polls.js';
 import { ReportRecorder } from './report.recorder.js';
-import { Retention, type RetentionSettings } from './retention.js';
 import { StatusNotices } from './status-notices.js';
 import { StatusWriter } from './status-writer.js';
-import { SubmittedMessages } from './submitted-messages.js';
 import { TraceContexts } from './trace-contexts.js';
 import { TracedEvents } from './traced-events.js';
+import { BatchCompletion } from './upkeep/completion.js';
+import { Purge, type RetentionSettings } from './upkeep/purge.js';
+import { ReportPolls } from './upkeep/report-polls.js';
 
 /** Durations in milliseconds. */
 export interface StoreSettings {
@@ -52,7 +51,8 @@ export interface StoreDependencies {
 /** The durable state of messages, opened on the app's database: its rooms, each with one duty. */
 export class MessageStore {
   readonly acceptance: Acceptance;
-  readonly batches: Batches;
+  readonly batches: BatchChanges;
+  readonly reads: Reads;
   readonly completion: BatchCompletion;
   readonly lanes: Lanes;
   readonly queues: LaneQueues;
@@ -62,11 +62,9 @@ export class MessageStore {
   readonly reports: ReportRecorder;
   readonly reportLog: ReportLog;
   readonly notices = new StatusNotices();
-  readonly messages: SubmittedMessages;
   readonly recentSends: RecentSends;
-  readonly timelines: MessageTimelines;
   readonly reportPolls: ReportPolls;
-  readonly retention: Retention;
+  readonly purge: Purge;
   readonly afterCommit: AfterCommit;
   readonly traces: TraceContexts;
 
@@ -81,7 +79,9 @@ export class MessageStore {
       : published;
     const writer = new StatusWriter(database, listeners, events, this.notices);
     this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
-    this.batches = new Batches(database, writer, clock);
+    this.reportLog = new ReportLog(database);
+    this.reads = new Reads(database, this.reportLog);
+    this.batches = new BatchChanges(database, writer, clock, this.reads);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.queues = new LaneQueues(database, clock);
     this.work = new LaneWork(database);
@@ -91,15 +91,13 @@ export class MessageStore {
     this.outcomes = new OutcomeRecorder(database, writer, this.completion, clock, (references) =>
       this.reports.matchWaiting(references),
     );
-    this.reportLog = new ReportLog(database);
     this.recentSends = new RecentSends(database);
-    this.messages = new SubmittedMessages(database);
-    this.timelines = new MessageTimelines(this.messages, this.reportLog);
     this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);
-    this.retention = new Retention(
+    this.purge = new Purge(
       database,
       settings.retention,
       Math.max(settings.idempotencyWindow, settings.giveUpAfter),
+      database.channels.namesWhere(({ retention }) => retention === 'exempt'),
     );
     this.afterCommit = new AfterCommit(database.dataSource);
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.js';
 import { AcceptedRecorder } from './accepted.recorder.js';
-import type { BatchCompletion, CompletedBatch } from './batch-completion.js';
+import type { BatchCompletion, CompletedBatch } from './upkeep/completion.js';
 import { isUnavailable } from './database-errors.js';
 import { GroupCommit } from './group-commit.js';
 import { HeldRecorder } from './held.recorder.js';
@@ -8,7 +8,7 @@ import type { StoreDatabase, Transaction } from './store-database.js';
 import { isPlain, type Outcome, type PlainOutcome } from './outcome.js';
 import { ConcurrentChangeError } from './concurrent-change.error.js';
 import { outcomeStatements } from './outcome.statements.js';
-import type { StatusChange } from './status-change.js';
+import type { StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';
 
 /** What one commit changed. */

@@ -1,7 +1,7 @@
 import { STATUS_RANK } from '../message/status.js';
 import type { Columns, Dialect } from './dialect.js';
 import { BATCH_PHASE, SUBMISSION_OUTCOME } from './schema.js';
-import { HELD_COLUMNS } from './status-writer.js';
+import { HELD_COLUMNS } from './status.js';
 
 const SUBMISSION = {
   v_batch: 'uuid',

@@ -1,9 +1,7 @@
-import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { ReportedStatus } from '../message/status.js';
 import type { Page, ReportFilter, ReportView } from '../message/views.js';
-import { decodeCursor, encodeCursor } from './cursor.js';
 import type { StoreDatabase } from './store-database.js';
-import type { BatchScope } from './batches.js';
+import { type BatchScope, decodeCursor, encodeCursor } from './cursor.js';
 
 interface ReportRow {
   readonly id: string | number;
@@ -19,17 +17,17 @@ interface ReportRow {
   readonly sequence: number | null;
 }
 
-/** The log of reports, read back oldest first. */
+/** Reads the report log, oldest first. */
 export class ReportLog {
   constructor(private readonly database: StoreDatabase) {}
 
-  /** @param position of the one message whose reports are wanted */
+  /** @param position restricts the reports to one message of the batch */
   async find(
     scope: BatchScope,
     filter: ReportFilter & { readonly limit: number },
     position?: number,
   ): Promise<Page<ReportView>> {
-    const { conditions, params } = conditionsOf(scope, filter, this.database.channels);
+    const { conditions, params } = this.#conditionsOf(scope, filter);
     if (position !== undefined) {
       conditions.push('r.position = ?');
       params.push(position);
@@ -46,50 +44,50 @@ export class ReportLog {
     );
     const page = rows.slice(0, filter.limit);
     return {
-      data: page.map((row) => viewOf(row, this.database.channels)),
+      data: page.map((row) => this.#viewOf(row)),
       nextCursor:
         rows.length > filter.limit ? encodeCursor(String((page.at(-1) as ReportRow).id)) : null,
     };
   }
-}
 
-function conditionsOf(
-  { tenant, channel }: BatchScope,
-  { batchIds, idempotencyKey, to, status, since, cursor }: ReportFilter,
-  channels: ChannelRegistry,
-): { conditions: string[]; params: unknown[] } {
-  const conditions = ['r.tenant = ?', 'b.channel = ?'];
-  const params: unknown[] = [tenant, channel];
-  const add = (condition: string, ...values: unknown[]) => {
-    conditions.push(condition);
-    params.push(...values);
-  };
-  if (batchIds) add(`r.batch IN (${batchIds.map(() => '?').join(', ') || 'NULL'})`, ...batchIds);
-  if (idempotencyKey !== undefined)
-    add(
-      'r.batch = (SELECT k.id FROM messaging_batch k WHERE k.tenant = ? AND k.channel = ? AND k.idempotency_key = ?)',
-      tenant,
-      channel,
-      idempotencyKey,
-    );
-  if (to !== undefined) add('coalesce(m.recipient, r.recipient) = ?', to);
-  if (status !== undefined) add('r.status = ?', channels.rankOf(status) ?? null);
-  if (since) add('r.received_at >= ?', since.getTime() * 1_000);
-  if (cursor !== undefined) add('r.id > ?', Number(decodeCursor(cursor, 'number')));
-  return { conditions, params };
-}
+  #conditionsOf(
+    { tenant, channel }: BatchScope,
+    { batchIds, idempotencyKey, to, status, since, cursor }: ReportFilter,
+  ): { conditions: string[]; params: unknown[] } {
+    const conditions = ['r.tenant = ?', 'b.channel = ?'];
+    const params: unknown[] = [tenant, channel];
+    const add = (condition: string, ...values: unknown[]) => {
+      conditions.push(condition);
+      params.push(...values);
+    };
+    if (batchIds) add(`r.batch IN (${batchIds.map(() => '?').join(', ') || 'NULL'})`, ...batchIds);
+    if (idempotencyKey !== undefined)
+      add(
+        'r.batch = (SELECT k.id FROM messaging_batch k WHERE k.tenant = ? AND k.channel = ? AND k.idempotency_key = ?)',
+        tenant,
+        channel,
+        idempotencyKey,
+      );
+    if (to !== undefined) add('coalesce(m.recipient, r.recipient) = ?', to);
+    if (status !== undefined) add('r.status = ?', this.database.channels.rankOf(status) ?? null);
+    if (since) add('r.received_at >= ?', since.getTime() * 1_000);
+    if (cursor !== undefined) add('r.id > ?', Number(decodeCursor(cursor, 'number')));
+    return { conditions, params };
+  }
 
-function viewOf(row: ReportRow, channels: ChannelRegistry): ReportView {
-  return {
-    batchId: row.batch,
-    messageId: row.position === null ? null : `${row.batch}-${row.position}`,
-    sender: row.sender,
-    recipient: row.recipient ?? '',
-    status: row.status === null ? null : channels.statusOf<ReportedStatus>(row.status),
-    rawStatus: row.raw_status,
-    errorCode: row.error_code,
-    providerTime: new Date(Math.floor(Number(row.provider_time ?? row.received_at) / 1_000)),
-    receivedAt: new Date(Math.floor(Number(row.received_at) / 1_000)),
-    sequence: row.sequence,
-  };
+  #viewOf(row: ReportRow): ReportView {
+    return {
+      batchId: row.batch,
+      messageId: row.position === null ? null : `${row.batch}-${row.position}`,
+      sender: row.sender,
+      recipient: row.recipient ?? '',
+      status:
+        row.status === null ? null : this.database.channels.statusOf<ReportedStatus>(row.status),
+      rawStatus: row.raw_status,
+      errorCode: row.error_code,
+      providerTime: new Date(Math.floor(Number(row.provider_time ?? row.received_at) / 1_000)),
+      receivedAt: new Date(Math.floor(Number(row.received_at) / 1_000)),
+      sequence: row.sequence,
+    };
+  }
 }

@@ -1,10 +1,9 @@
 import type { Columns, Dialect } from './dialect.js';
-import { HAS_FORGOTTEN } from './forgetting.js';
 import type { StoreDatabase, Sql, Transaction } from './store-database.js';
 import type { ReceivedReport } from './received-report.js';
-import type { HeldMessage } from './status-change.js';
-import { HELD_COLUMNS } from './status-writer.js';
+import { HELD_COLUMNS, type HeldMessage } from './status.js';
 import { type MessagePlace, type ReportKey, SubmissionIndex } from './submission-index.js';
+import { HAS_ERASED } from './upkeep/erasure.js';
 
 /**
  * Whom a report speaks of: a message, held; or a batch none of whose messages is meant, such as one
@@ -234,7 +233,7 @@ function statementsFor(dialect: Dialect) {
     places,
     messageIds,
     keys,
-    tenants: `SELECT b.id, b.tenant, ${HAS_FORGOTTEN} AS erased FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
+    tenants: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE b.content IS NOT NULL`,
     byPlace: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.few}
       ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position

@@ -14,7 +14,7 @@ import {
   type WaitingRow,
 } from './received-report.js';
 import { ReportMatcher } from './report-matcher.js';
-import { type HeldMessage, raise, type StatusChange } from './status-change.js';
+import { type HeldMessage, raise, type StatusChange } from './status.js';
 import { SqliteMatchedReports } from './sqlite/matched-reports.js';
 import type { StatusWriter } from './status-writer.js';
 import type { MessagePlace } from './submission-index.js';

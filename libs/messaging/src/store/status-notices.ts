@@ -1,18 +1,18 @@
-import type { StatusChange } from './status-change.js';
+import type { StatusChange } from './status.js';
 
-/** Waits for one batch to move. */
+/** Waits for status changes of one batch. */
 export class StatusWatch {
   #moved = false;
   #wake: (() => void) | undefined;
 
   constructor(readonly end: () => void) {}
 
-  tell(): void {
+  notify(): void {
     this.#moved = true;
     this.#wake?.();
   }
 
-  /** Resolves when it has moved since the last call, or after `wait` milliseconds. */
+  /** Resolves once a status has changed since the last call, or after `wait` milliseconds. */
   async moved(wait: number): Promise<void> {
     if (!this.#moved)
       await new Promise<void>((resolve) => {
@@ -28,13 +28,12 @@ export class StatusWatch {
 }
 
 /**
- * Tells those in this process who wait for a batch that it moved, after the commit. Who waits looks
- * into the store now and then, too: another process may be the one that moves it.
+ * Wakes callers in this process that wait for a batch, after the commit. Changes that another process
+ * commits are not seen here, so callers read the store now and then as well.
  */
 export class StatusNotices {
   readonly #watches = new Map<string, Set<StatusWatch>>();
 
-  /** Nobody waits. */
   get empty(): boolean {
     return this.#watches.size === 0;
   }
@@ -42,7 +41,7 @@ export class StatusNotices {
   tell(changes: readonly StatusChange[]): void {
     if (this.#watches.size === 0) return;
     for (const { message } of changes)
-      for (const watch of this.#watches.get(message.batch) ?? []) watch.tell();
+      for (const watch of this.#watches.get(message.batch) ?? []) watch.notify();
   }
 
   watch(batch: string): StatusWatch {

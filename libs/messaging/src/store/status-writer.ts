@@ -1,13 +1,12 @@
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../message/events.js';
-import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Channel } from '../message/message.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
 import { BoundRows } from './bound-rows.js';
 import type { Columns, Dialect } from './dialect.js';
-import type { StoreDatabase, Transaction } from './store-database.js';
-import type { HeldMessage, StatusChange } from './status-change.js';
+import type { HeldMessage, StatusChange } from './status.js';
 import type { StatusNotices } from './status-notices.js';
+import type { StoreDatabase, Transaction } from './store-database.js';
 
 const STATUS = {
   v_batch: 'uuid',
@@ -17,7 +16,7 @@ const STATUS = {
   v_error: 'key',
 } as const satisfies Columns;
 
-/** Columns of the log, as rows of it are given. */
+/** Columns of a row source for the report log. */
 export const LOG = {
   v_hash: 'uuid',
   v_tenant: 'key',
@@ -35,13 +34,11 @@ export const LOG = {
   v_sequence: 'int',
 } as const satisfies Columns;
 
-export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
-  b.tenant, b.channel, b.sender, b.delivery_report`;
-
+/** Columns of the report log, in the order of {@link LOG}. */
 export const LOG_COLUMNS = `hash, tenant, batch, position, transport, reference, message_id, recipient, status,
   raw_status, error_code, provider_time, received_at, sequence`;
 
-/** What is in the log already learns whose it is, once. */
+/** SQL suffix: a report that waits in the log takes its batch and message, once. */
 export function onLogged(dialect: Dialect): string {
   return dialect.onConflict(
     'hash',
@@ -54,7 +51,7 @@ export function onLogged(dialect: Dialect): string {
   );
 }
 
-/** Writes what the recorders decided: statuses, their log, and word of them to the listeners. */
+/** Writes status changes and report log entries, and hands the changes to listeners and events. */
 export class StatusWriter {
   readonly #status;
   readonly #updateStatuses: string;
@@ -78,7 +75,7 @@ export class StatusWriter {
     this.#insertLog = logInsert(dialect);
   }
 
-  /** Writes the messages as they now stand, each once. */
+  /** Writes each changed message once, in its last state, and calls the listeners. */
   async write(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     if (changes.length === 0) return;
     const messages = new Set<HeldMessage>(changes.map(({ message }) => message));
@@ -93,28 +90,28 @@ export class StatusWriter {
     await this.tell(tx, changes);
   }
 
-  /** Somebody hears of changes in their transaction. */
+  /** Whether a listener runs in the transaction that makes a change. */
   get listened(): boolean {
     return !this.listeners.empty;
   }
 
-  /** Somebody hears of changes, at the latest after their commit. */
+  /** Whether a listener, an event or a watch needs the changes. */
   get heard(): boolean {
     return this.listened || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
   }
 
-  /** A listener threw it: of a group, only the changes it cannot bear must fail. */
+  /** Whether a listener threw the error: then only the changes that it refuses must fail. */
   blames(error: unknown): boolean {
     return error instanceof Error && this.#faults.has(error);
   }
 
-  /** In the transaction that makes the changes. */
+  /** Calls the listeners, in the transaction that makes the changes. */
   async tell(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     if (!this.listened) return;
-    const told = changes.filter(({ sequence }) => sequence > 0);
-    if (told.length === 0) return;
+    const announced = changes.filter(({ sequence }) => sequence > 0);
+    if (announced.length === 0) return;
     try {
-      const events = told.map((change) => eventOf(change, this.database.channels));
+      const events = announced.map((change) => this.#eventOf(change));
       await this.database.guest(() => this.listeners.tell(events, tx.manager));
     } catch (error) {
       const fault =
@@ -124,17 +121,43 @@ export class StatusWriter {
     }
   }
 
-  /** @param rows in the order of `LOG` */
+  /** @param rows in the order of {@link LOG} */
   async log(tx: Transaction, rows: readonly (readonly unknown[])[]): Promise<void> {
     if (rows.length > 0) await this.#insertLog(tx, rows);
   }
 
-  /** After the commit. */
+  /** Publishes the changes, after the commit. */
   publish(changes: readonly StatusChange[]): void {
     this.notices.tell(changes);
     if (this.events.wants(MESSAGE_STATUS_CHANGED))
       for (const change of changes)
-        this.events.publish(MESSAGE_STATUS_CHANGED, eventOf(change, this.database.channels));
+        this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
+  }
+
+  #eventOf({
+    message,
+    previous,
+    status,
+    sequence,
+    errorCode,
+    at,
+  }: StatusChange): MessageStatusChanged {
+    const { channels } = this.database;
+    return {
+      tenant: message.tenant,
+      channel: message.channel as Channel,
+      batchId: message.batch,
+      messageId: `${message.batch}-${message.position}`,
+      providerId: message.reference,
+      sender: message.sender,
+      recipient: message.recipient,
+      previous: channels.statusOf(previous),
+      status: channels.statusOf(status),
+      errorCode,
+      providerTime: new Date(Math.floor(at / 1_000)),
+      sequence,
+      deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
+    };
   }
 }
 
@@ -150,25 +173,4 @@ function logInsert(
   const log = dialect.rows(LOG);
   const insert = `${into} SELECT ${names.join(', ')} FROM ${log.sql} WHERE 1 = 1 ${onLogged(dialect)}`;
   return (tx, rows) => tx.run(insert, log.bind(rows));
-}
-
-function eventOf(
-  { message, previous, status, sequence, errorCode, at }: StatusChange,
-  channels: ChannelRegistry,
-): MessageStatusChanged {
-  return {
-    tenant: message.tenant,
-    channel: message.channel as Channel,
-    batchId: message.batch,
-    messageId: `${message.batch}-${message.position}`,
-    providerId: message.reference,
-    sender: message.sender,
-    recipient: message.recipient,
-    previous: channels.statusOf(previous),
-    status: channels.statusOf(status),
-    errorCode,
-    providerTime: new Date(Math.floor(at / 1_000)),
-    sequence,
-    deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
-  };
 }

@@ -4,10 +4,10 @@ import type { EventPublisher, MessagingEvents } from '../ports/event-publisher.j
 import type { MessagingTracing } from '../ports/tracing.js';
 import type { TraceContexts } from './trace-contexts.js';
 
-/** Steps waiting for their trace to be read; more are not told of. */
+/** Final statuses whose trace context is being read; further ones are dropped. */
 const MOST = 10_000;
 
-/** Publishes as before, and ends each message's trace with what became of it. */
+/** Publishes events, and adds the final status of each message to its trace. */
 export class TracedEvents implements EventPublisher {
   #waiting = 0;
 
@@ -30,7 +30,7 @@ export class TracedEvents implements EventPublisher {
   #follow(change: MessageStatusChanged): void {
     if (!this.channels.isTerminal(change.status) || this.#waiting >= MOST) return;
     this.#waiting++;
-    // A trace that is lost with its database is no reason to fail.
+    // A trace that cannot be read fails nothing.
     void this.#tell(change)
       .catch(() => undefined)
       .finally(() => this.#waiting--);

@@ -115,7 +115,7 @@ export class WhatsAppService extends ChannelService {
    * @throws MessageNotFoundError
    */
   message(id: string, { tenant = '' }: TenantOption = {}): Promise<SubmittedMessage> {
-    return this.store.messages.find(id, { tenant, channel: this.channel });
+    return this.store.reads.message(id, { tenant, channel: this.channel });
   }
 
   /**

@@ -1,17 +1,20 @@
-import type { Dialect } from './dialect.js';
-import type { Sql } from './store-database.js';
-import { BATCH_PHASE } from './schema.js';
+import { hasEnded } from '../batch-state.js';
+import type { Dialect } from '../dialect.js';
+import type { Sql } from '../store-database.js';
 
-/** Of a batch `b`: 1 where somebody was taken out of it, which leaves an empty line. */
-export const HAS_FORGOTTEN = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk c WHERE c.batch = b.id
+/** SQL: 1 where a recipient was erased from the batch `b`, which leaves an empty line; else 0. */
+export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk c WHERE c.batch = b.id
   AND (c.recipients = '' OR c.recipients LIKE '\n%' OR c.recipients LIKE '%\n' OR c.recipients LIKE '%\n\n%'))
   THEN 1 ELSE 0 END`;
 
 /**
- * Takes one number out of what has ended, keeping every row: messages, reports, and the lines of the
- * chunks. What has not ended, or may still be asked after, keeps it.
+ * Erases one recipient from batches that have ended, keeping every row: messages, reports and chunk
+ * lines. A batch that has not ended, or whose reports are still asked for, keeps the recipient.
+ *
+ * @param recipient an address key of any kind, as `addressKey()` writes it
+ * @returns erased messages, and batches that keep the recipient
  */
-export async function forgetRecipient(
+export async function eraseRecipient(
   tx: Sql,
   dialect: Dialect,
   tenant: string,
@@ -19,11 +22,10 @@ export async function forgetRecipient(
 ): Promise<{ messages: number; remaining: number }> {
   const chunks = await tx.all<{ batch: string; n: number; recipients: string; ended: number }>(
     `SELECT c.batch, c.n, c.recipients,
-       CASE WHEN b.phase IN (${BATCH_PHASE.completed}, ${BATCH_PHASE.cancelled}) AND b.poll_at IS NULL
-         THEN 1 ELSE 0 END AS ended
+       CASE WHEN ${hasEnded('b')} AND b.poll_at IS NULL THEN 1 ELSE 0 END AS ended
      FROM messaging_batch b JOIN messaging_batch_chunk c ON c.batch = b.id
-     WHERE b.tenant = ? AND c.recipients LIKE ?`,
-    [tenant, `%${recipient}%`],
+     WHERE b.tenant = ? AND c.recipients LIKE ? ESCAPE '!'`,
+    [tenant, `%${recipient.replaceAll(/[!%_]/g, '!$&')}%`],
   );
   const named = chunks.filter(({ recipients }) => recipients.split('\n').includes(recipient));
   const ended = named.filter((chunk) => Number(chunk.ended) === 1);
@@ -43,15 +45,15 @@ export async function forgetRecipient(
   );
   const batches = dialect.rows({ v_batch: 'uuid' });
   const ids = batches.bind([...new Set(ended.map(({ batch }) => batch))].sort().map((id) => [id]));
-  const forget = (table: string) =>
+  const erase = (table: string) =>
     dialect.updateFrom({
       table: `messaging_${table}`,
       rows: batches,
       set: "recipient = ''",
       where: `messaging_${table}.batch = v_batch AND messaging_${table}.recipient = ?`,
     });
-  const messages = await tx.run(forget('message'), [...ids, recipient]);
-  await tx.run(forget('report'), [...ids, recipient]);
+  const messages = await tx.run(erase('message'), [...ids, recipient]);
+  await tx.run(erase('report'), [...ids, recipient]);
   return { messages, remaining };
 }
 

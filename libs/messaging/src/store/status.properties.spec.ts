@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STATUS_RANK } from '../message/status.js';
-import { type HeldMessage, raise } from './status-change.js';
+import { type HeldMessage, raise } from './status.js';
 
 const REPORTED = Object.values(STATUS_RANK).filter(
   (rank) => rank >= STATUS_RANK.sent && rank < STATUS_RANK.cancelled,
@@ -23,8 +23,8 @@ function message(): HeldMessage {
   };
 }
 
-describe('the reducer', () => {
-  it('ends in the highest rank reported, whatever the order and however often', () => {
+describe('the status rule', () => {
+  it('keeps the highest rank reported, whatever the order and number of reports', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...REPORTED), { minLength: 1, maxLength: 12 }).chain((reports) =>

@@ -1,0 +1,84 @@
+import { AlreadySentError } from '../message/errors.js';
+import { STATUS_RANK } from '../message/status.js';
+import type { BatchView } from '../message/views.js';
+import type { Clock } from '../ports/clock.js';
+import { CANCELLED, stateOf } from './batch-state.js';
+import type { BatchScope } from './cursor.js';
+import type { Reads } from './reads.js';
+import { HELD_COLUMNS, type HeldMessage, raise } from './status.js';
+import type { StatusWriter } from './status-writer.js';
+import type { StoreDatabase } from './store-database.js';
+
+/** Cancels and reschedules batches. */
+export class BatchChanges {
+  readonly #due;
+  readonly #reschedule: string;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly writer: StatusWriter,
+    private readonly clock: Clock,
+    private readonly reads: Reads,
+  ) {
+    const { dialect } = database;
+    this.#due = dialect.rows({ v_id: 'uuid', v_at: 'bigint' });
+    const available = dialect.greatest(dialect.now, 'v_at');
+    this.#reschedule = dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: this.#due,
+      // MySQL evaluates assignments in their order: the first one reads the old `available_at`.
+      set: `valid_until = valid_until - available_at + ${available}, send_at = v_at,
+        available_at = ${available}, revision = revision + 1`,
+      where: 'messaging_batch.id = v_id',
+    });
+  }
+
+  /**
+   * Stops the messages that have not started; repeatable.
+   * @throws BatchNotFoundError
+   * @throws AlreadySentError where nothing is left to stop
+   */
+  async cancel(id: string, scope: BatchScope): Promise<BatchView> {
+    const changes = await this.database.transaction(async (tx) => {
+      const state = stateOf(await this.reads.batchRow(tx, id, scope, true));
+      if (state === 'cancelled') return [];
+      if (state === 'completed' || state === 'draining') throw new AlreadySentError(id);
+      const at = this.clock.now() * 1_000;
+      await tx.run(
+        `UPDATE messaging_batch SET ${CANCELLED}, revision = revision + 1, completed_at = ?, poll_at = ? WHERE id = ?`,
+        [at, at, id],
+      );
+      const queued = await tx.all<HeldMessage>(
+        `SELECT ${HELD_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
+         WHERE m.batch = ? AND m.status = ? ORDER BY m.position ${this.database.dialect.forUpdate('m')}`,
+        [id, STATUS_RANK.queued],
+      );
+      const raised = queued.flatMap(
+        (message) => raise(message, STATUS_RANK.cancelled, at, null) ?? [],
+      );
+      await this.writer.write(tx, raised);
+      return raised;
+    });
+    this.writer.publish(changes);
+    return this.reads.batch(id, scope);
+  }
+
+  /**
+   * Changes when a batch is due, as long as none of it has started.
+   * @throws BatchNotFoundError
+   * @throws AlreadySentError
+   */
+  async reschedule(
+    id: string,
+    scope: BatchScope,
+    sendAt: Date,
+  ): Promise<BatchView & { lane: string }> {
+    const lane = await this.database.transaction(async (tx) => {
+      const row = await this.reads.batchRow(tx, id, scope, true);
+      if (stateOf(row) !== 'accepted') throw new AlreadySentError(id);
+      await tx.run(this.#reschedule, this.#due.bind([[id, sendAt.getTime() * 1_000]]));
+      return row.lane;
+    });
+    return { ...(await this.reads.batch(id, scope)), lane };
+  }
+}

@@ -1,0 +1,148 @@
+import { BATCH_COMPLETED } from '../../message/events.js';
+import type { Channel } from '../../message/message.js';
+import type { EventPublisher } from '../../ports/event-publisher.js';
+import { COMPLETED, isDraining } from '../batch-state.js';
+import type { Columns, Dialect } from '../dialect.js';
+import type { Sql, StoreDatabase } from '../store-database.js';
+
+/** Milliseconds until the provider is asked about messages that it may or may not have accepted. */
+const UNKNOWN_POLL_AFTER = 5_000;
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export interface CompletedBatch {
+  readonly id: string;
+  readonly tenant: string;
+  readonly channel: string;
+}
+
+/** Completes batches: nothing of them is left to start, and no submission is open. */
+export class BatchCompletion {
+  readonly #sql: ReturnType<typeof statementsFor>;
+  /** The last batch that the sweep has looked at. */
+  #swept = FIRST_ID;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly events: EventPublisher,
+    /** Milliseconds from completion until the provider is asked for missing reports. */
+    readonly pollAfter: number,
+  ) {
+    this.#sql = statementsFor(database.dialect);
+  }
+
+  /**
+   * Completes those of the batches that have nothing left to do after what their transaction did.
+   * @param at epoch microseconds
+   * @param unknown batches whose provider is asked soon
+   */
+  async after(
+    tx: Sql,
+    batches: readonly string[],
+    at: number,
+    unknown: ReadonlySet<string> = new Set(),
+  ): Promise<CompletedBatch[]> {
+    const ids = [...new Set(batches)].sort().map((id) => [id]);
+    if (ids.length === 0) return [];
+    const draining = await tx.all<{ id: string }>(this.#sql.lockDraining, this.#sql.ids.bind(ids));
+    if (draining.length === 0) return [];
+    const done = await tx.all<CompletedBatch>(
+      this.#sql.selectDone,
+      this.#sql.ids.bind(draining.map(({ id }) => [id])),
+    );
+    if (done.length > 0)
+      await this.complete(
+        tx,
+        done.map(({ id }) => id),
+        at,
+        unknown,
+      );
+    return done;
+  }
+
+  /**
+   * The same for batches of which the plan found nothing left to start. A transaction that is closing the
+   * last open submission at this moment is waited for: it does not see that it closes the last one.
+   */
+  async exhausted(tx: Sql, batches: readonly string[], at: number): Promise<CompletedBatch[]> {
+    if (batches.length === 0) return [];
+    const ids = [...new Set(batches)].sort().map((id) => [id]);
+    await tx.all(this.#sql.lockOpenSubmissions, this.#sql.ids.bind(ids));
+    return this.after(tx, batches, at);
+  }
+
+  /**
+   * Completes batches by id.
+   * @returns the number of batches completed; the others still had work
+   */
+  complete(
+    tx: Sql,
+    ids: readonly string[],
+    at: number,
+    unknown: ReadonlySet<string> = new Set(),
+  ): Promise<number> {
+    const soon = Math.min(this.pollAfter, UNKNOWN_POLL_AFTER);
+    const pollAt = (id: string) => at + (unknown.has(id) ? soon : this.pollAfter) * 1_000;
+    return tx.run(
+      this.#sql.complete,
+      this.#sql.completed.bind(ids.map((id) => [id, at, pollAt(id)])),
+    );
+  }
+
+  /** Publishes the events, after the commit. */
+  publish(completed: readonly CompletedBatch[]): void {
+    for (const { id, tenant, channel } of completed)
+      this.events.publish(BATCH_COMPLETED, { tenant, channel: channel as Channel, batchId: id });
+  }
+
+  /**
+   * Completes batches that were left with nothing to do. Each call looks at the next `limit` batches by
+   * id and starts again after the last one.
+   * @param at epoch microseconds
+   */
+  async sweep(limit: number, at: number): Promise<CompletedBatch[]> {
+    const from = this.#swept;
+    const [last] = await this.database.all<{ id: string }>(this.#sql.windowEnd, [from, limit - 1]);
+    const to = last?.id ?? LAST_ID;
+    const left = await this.database.all<{ id: string }>(this.#sql.left, [from, to]);
+    this.#swept = last ? to : FIRST_ID;
+    if (left.length === 0) return [];
+    const ids = left.map(({ id }) => id);
+    const completed = await this.database.transaction((tx) => this.exhausted(tx, ids, at));
+    this.publish(completed);
+    return completed;
+  }
+}
+
+const COMPLETION = { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' } as const satisfies Columns;
+
+function statementsFor(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const completed = dialect.rows(COMPLETION);
+  const nothingOpen =
+    'NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)';
+  return {
+    ids,
+    completed,
+    // Two processes may close the last two submissions at once: the second one waits here for the first.
+    lockDraining: `SELECT b.id FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
+      WHERE ${dialect.also(isDraining('b'))}
+      ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockOpenSubmissions: `SELECT s.n FROM ${ids.few}
+      ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_id
+      WHERE ${dialect.also('s.outcome IS NULL')}
+      ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
+    selectDone: `SELECT b.id, b.tenant, b.channel FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
+      WHERE ${dialect.also(isDraining('b'))} AND ${nothingOpen}`,
+    complete: dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: completed,
+      set: `${COMPLETED}, completed_at = v_at, poll_at = v_poll_at`,
+      where: `messaging_batch.id = v_id AND ${dialect.also(isDraining('messaging_batch'))}`,
+    }),
+    windowEnd: 'SELECT b.id FROM messaging_batch b WHERE b.id > ? ORDER BY b.id LIMIT 1 OFFSET ?',
+    left: `SELECT b.id FROM messaging_batch b
+      WHERE b.id > ? AND b.id <= ? AND ${dialect.also(isDraining('b'))} AND ${nothingOpen} ORDER BY b.id`,
+  };
+}

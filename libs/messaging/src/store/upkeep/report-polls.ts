@@ -1,0 +1,129 @@
+import type { Channel } from '../../message/message.js';
+import { STATUS_RANK } from '../../message/status.js';
+import type { SentSubmission } from '../../ports/message-transport.js';
+import type { Columns, Dialect } from '../dialect.js';
+import type { StoreDatabase, Transaction } from '../store-database.js';
+
+/** Longest time between two polls of one batch, in milliseconds. */
+const LONGEST_WAIT = 3_600_000;
+
+/** Recipients taken in one claim; a batch that has more is claimed alone. */
+const RECIPIENTS = 100_000;
+
+/** A submission some of whose messages lack a final report. */
+export interface UnreportedSubmission extends SentSubmission {
+  readonly transport: string;
+}
+
+interface DueBatch {
+  readonly id: string;
+  readonly polls: number;
+  readonly recipient_count: number;
+  readonly given_up: number | boolean;
+}
+
+interface UnreportedRow {
+  readonly batch: string;
+  readonly n: number;
+  readonly channel: Channel;
+  readonly transport: string;
+  readonly reference: string | null;
+  readonly first_sent_at: string | number;
+  readonly recipient: string;
+  readonly status: number;
+}
+
+/** Decides when the provider is asked for missing reports: after twice as long each time, until given up. */
+export class ReportPolls {
+  readonly #sql: ReturnType<typeof statementsFor>;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    /** Milliseconds. */
+    private readonly after: number,
+    private readonly giveUpAfter: number,
+  ) {
+    this.#sql = statementsFor(database.dialect, database.channels.openRanks);
+  }
+
+  /**
+   * Claims batches whose poll is due and moves their next poll, so that no other replica asks for the
+   * same. A batch that lacks no report, or that is given up, is not polled again.
+   */
+  claim(limit: number): Promise<UnreportedSubmission[]> {
+    const { due: selectDue, unreported, ids, move, next } = this.#sql;
+    return this.database.transaction(async (tx: Transaction) => {
+      const all = await tx.all<DueBatch>(selectDue, [this.giveUpAfter * 1_000, limit]);
+      const due = withinRecipients(all);
+      if (due.length === 0) return [];
+      const rows = await tx.all<UnreportedRow>(unreported, ids.bind(due.map(({ id }) => [id])));
+      const lacking = new Set(rows.map(({ batch }) => batch));
+      const waits = due.map(({ id, polls, given_up }) => [
+        id,
+        lacking.has(id) && Number(given_up) === 0
+          ? Math.min(LONGEST_WAIT, this.after * 2 ** Math.min(20, polls + 1)) * 1_000
+          : null,
+      ]);
+      await tx.run(move, next.bind(waits));
+      return submissionsOf(rows);
+    });
+  }
+}
+
+/** A message that is still `sending` keeps its batch due, but the provider does not know it yet. */
+function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
+  const submissions = new Map<string, UnreportedSubmission & { recipients: string[] }>();
+  for (const row of rows) {
+    const { batch, n, channel, transport, reference, first_sent_at, recipient, status } = row;
+    if (status === STATUS_RANK.sending) continue;
+    const submissionId = `${batch}-s${n}`;
+    const known = submissions.get(submissionId);
+    if (known) known.recipients.push(recipient);
+    else
+      submissions.set(submissionId, {
+        submissionId,
+        channel,
+        transport,
+        reference,
+        recipients: [recipient],
+        firstSentAt: new Date(Number(first_sent_at) / 1_000),
+      });
+  }
+  return [...submissions.values()];
+}
+
+/** The first batches, as many as have {@link RECIPIENTS} together, and at least one; the others stay due. */
+function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
+  let sum = 0;
+  const end = batches.findIndex((batch, index) => {
+    sum += batch.recipient_count;
+    return index > 0 && sum > RECIPIENTS;
+  });
+  return end < 0 ? batches : batches.slice(0, end);
+}
+
+const NEXT = { v_id: 'uuid', v_wait: 'bigint' } as const satisfies Columns;
+
+function statementsFor(dialect: Dialect, open: readonly number[]) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const next = dialect.rows(NEXT);
+  return {
+    ids,
+    next,
+    due: `SELECT b.id, b.polls, b.recipient_count,
+        CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS given_up
+      FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
+      ORDER BY b.poll_at LIMIT ? ${dialect.kind === 'sqlite' ? '' : `${dialect.forUpdate('b')} SKIP LOCKED`}`,
+    unreported: `SELECT s.batch, s.n, b.channel, s.transport, s.reference, s.first_sent_at, m.recipient, m.status
+      FROM ${ids.few} ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${open.join(', ')})
+      JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+      JOIN messaging_batch b ON b.id = s.batch
+      ORDER BY s.batch, s.n, m.position`,
+    move: dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: next,
+      set: `poll_at = ${dialect.now} + v_wait, polls = polls + 1`,
+      where: 'messaging_batch.id = v_id',
+    }),
+  };
+}
