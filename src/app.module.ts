@@ -84,18 +84,21 @@ function messaging(
     callbackPath: called && callbacks ? CARRIER_CALLBACK_PATH : false,
     useFactory: (): MessagingOptions => ({
       transport,
-      dispatch,
-      ...(engine && { engine }),
-      migrate: false,
-      preparedStatements: environment.PREPARED_STATEMENTS,
-      lease: environment.LEASE,
-      maxRecipients: environment.MAX_RECIPIENTS,
-      maxParts: environment.MAX_PARTS,
-      rateLimit: environment.RATE_LIMIT,
-      transportRateLimit: environment.CARRIER_RATE_LIMIT,
-      // Asking a simulated carrier costs nothing, and a newcomer who kills it looks at once.
-      ...(environment.CARRIER === 'simulator' && { reconcile: { after: '5s' } }),
-      deliveryReport: 'none',
+      dispatch: {
+        enabled: dispatch,
+        ...(engine && { engine }),
+        lease: environment.LEASE,
+        rateLimit: environment.RATE_LIMIT,
+        transportRateLimit: environment.CARRIER_RATE_LIMIT,
+      },
+      store: { migrate: false, preparedStatements: environment.PREPARED_STATEMENTS },
+      // Polls of the simulated carrier cost nothing, and show soon what it forgot when it was killed.
+      ...(environment.CARRIER === 'simulator' && { reports: { pollAfter: '5s' } }),
+      sms: {
+        deliveryReport: 'none',
+        maxRecipients: environment.MAX_RECIPIENTS,
+        maxParts: environment.MAX_PARTS,
+      },
       inbound: { tenant: numberOwners(dataSource) },
       policy: {
         ...(environment.QUIET_HOURS && { quietHours: environment.QUIET_HOURS }),

@@ -9,7 +9,7 @@ let app: INestApplicationContext;
 /** `SmsService` in an app that only accepts. */
 serve({
   start: async ({ url }: { url: string }) => {
-    app = await startApp({ url, messaging: { dispatch: false } });
+    app = await startApp({ url, messaging: { dispatch: { enabled: false } } });
   },
   send: async ({ ms, inFlight }: { ms: number; inFlight: number }): Promise<Count> => {
     const sms = app.get(SmsService);

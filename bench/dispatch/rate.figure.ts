@@ -66,17 +66,17 @@ async function run(
       url: place.url,
       sink: await sink.call<string>('address'),
       ...options,
-      messaging: {
+      dispatch: {
         lease: LEASE,
         concurrency: 64,
-        ...options.messaging,
+        ...options.dispatch,
       },
     });
     return worker;
   };
   const logOf = (index: number) => join(directory, `${index}.starts`);
   try {
-    const seeder = await start({ messaging: { dispatch: false } });
+    const seeder = await start({ dispatch: { enabled: false } });
     await seeder.call('reserve', Math.ceil((rate * (ms * replicas + 4_000)) / 1_000));
     await seeder.stop();
     for (let index = 0; index < replicas; index++) {

@@ -19,7 +19,7 @@ export async function measureStatements(
     url: place.url,
     sink: await sink.call<string>('address'),
     countStatements: true,
-    messaging: { concurrency: 64 },
+    dispatch: { concurrency: 64 },
   });
   try {
     const live = { n: messages, width: SENDERS };

@@ -1,7 +1,7 @@
 import {
   BATCH_COMPLETED,
   http,
-  type MessagingOptions,
+  type DispatchOptions,
   MessagingService,
   SmsService,
   type TransportFactory,
@@ -26,10 +26,7 @@ export interface StoreWorkerOptions {
   readonly startLog?: string;
   /** Messages per second of a lane; warm-up lanes have no limit. */
   readonly rate?: number;
-  readonly messaging?: Pick<
-    MessagingOptions,
-    'dispatch' | 'rateLimit' | 'concurrency' | 'lease' | 'maxRecipients'
-  >;
+  readonly dispatch?: Pick<DispatchOptions, 'enabled' | 'concurrency' | 'lease'>;
 }
 
 const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: 'none' } as const;
@@ -50,10 +47,12 @@ serve({
       url: options.url,
       messaging: {
         transport: transportOf(options),
-        deliveryReport: 'none',
-        reconcile: { after: '1h' },
-        ...(options.rate !== undefined && { rateLimit: limitOf(options.rate) }),
-        ...options.messaging,
+        sms: { deliveryReport: 'none' },
+        reports: { pollAfter: '1h' },
+        dispatch: {
+          ...(options.rate !== undefined && { rateLimit: limitOf(options.rate) }),
+          ...options.dispatch,
+        },
       },
       ...(options.countStatements && { logger: counter }),
     });
@@ -133,7 +132,7 @@ function transportOf({ sink, interceptor, startLog }: StoreWorkerOptions): Trans
   };
 }
 
-function limitOf(rate: number): MessagingOptions['rateLimit'] {
+function limitOf(rate: number): NonNullable<DispatchOptions['rateLimit']> {
   return (lane) => (lane.startsWith(WARMING) ? undefined : { max: rate, per: '1s' });
 }
 

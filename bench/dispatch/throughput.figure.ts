@@ -22,7 +22,7 @@ export async function measureThroughput(
   const places = [await makeDatabase(kind), await makeDatabase(kind)] as const;
   const sink = await Worker.start(new URL('./sink.worker.js', import.meta.url));
   const address = await sink.call<string>('address');
-  const common = { sink: address, messaging: { concurrency: WIDTH } };
+  const common = { sink: address, dispatch: { concurrency: WIDTH } };
   const straight = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     ...common,
     url: places[0].url,
@@ -85,7 +85,7 @@ export async function measureUsualWay(
   const own = await Worker.start(new URL('./store.worker.js', import.meta.url), {
     url: places[0].url,
     sink: address,
-    messaging: { concurrency: WIDTH },
+    dispatch: { concurrency: WIDTH },
   });
   const usual = await Worker.start(new URL('./usual.worker.js', import.meta.url), {
     url: places[1].url,

@@ -34,7 +34,7 @@ export async function startApp({
         }),
         MessagingModule.forRoot({
           transport: simulator(),
-          migrate: true,
+          store: { migrate: true },
           callbackPath: false,
           ...messaging,
         }),

@@ -22,7 +22,7 @@ serve({
   start: async ({ url, remove }: SendStart) => {
     app = await startApp({
       url,
-      messaging: { dispatch: false, policy: { remove } },
+      messaging: { dispatch: { enabled: false }, policy: { remove } },
       logger: statements,
     });
   },

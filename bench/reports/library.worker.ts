@@ -24,8 +24,8 @@ serve({
           TypeOrmModule.forRoot(dataSourceOptions(url)),
           MessagingModule.forRoot({
             transport: simulator(),
-            migrate: true,
-            dispatch: false,
+            store: { migrate: true },
+            dispatch: { enabled: false },
             callbackPath: 'reports',
             callbacks: { insecure: true },
           }),

@@ -1,7 +1,7 @@
 import {
   BATCH_COMPLETED,
   http,
-  type MessagingOptions,
+  type DispatchOptions,
   MessagingService,
   SmsService,
 } from '@dundun/messaging';
@@ -19,7 +19,7 @@ export interface AppWorkerOptions {
   readonly sink: string;
   /** If given, BullMQ is the engine. */
   readonly redis?: { readonly connection: string; readonly queue: string };
-  readonly messaging?: Pick<MessagingOptions, 'dispatch' | 'concurrency'>;
+  readonly dispatch?: Pick<DispatchOptions, 'enabled' | 'concurrency'>;
 }
 
 const MESSAGE = { from: 'ACME', body: 'Your code is 123456', deliveryReport: 'none' } as const;
@@ -31,15 +31,14 @@ let awaited: { count: number; resolve: () => void } | undefined;
 
 /** An app that accepts, sends, or both. */
 serve({
-  start: async ({ url, sink, redis, messaging }: AppWorkerOptions) => {
+  start: async ({ url, sink, redis, dispatch }: AppWorkerOptions) => {
     app = await startApp({
       url,
       messaging: {
         transport: http({ baseUrl: sink, apiToken: 'tok_bench' }),
-        deliveryReport: 'none',
-        reconcile: { after: '1h' },
-        ...messaging,
-        ...(redis && { engine: bullMq(redis) }),
+        sms: { deliveryReport: 'none' },
+        reports: { pollAfter: '1h' },
+        dispatch: { ...dispatch, ...(redis && { engine: bullMq(redis) }) },
       },
     });
     app.get(EventEmitter2).on(BATCH_COMPLETED, () => {

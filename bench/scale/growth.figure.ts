@@ -34,7 +34,7 @@ export async function measureGrowth(
     const worker = await Worker.start(new URL('./app.worker.js', import.meta.url), {
       url: place.url,
       sink: address,
-      messaging: { concurrency: 64 },
+      dispatch: { concurrency: 64 },
     });
     workers.push(worker);
     const source = await new DataSource(dataSourceOptions(place.url)).initialize();

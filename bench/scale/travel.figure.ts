@@ -33,7 +33,7 @@ export async function measureTravel(
       Worker.start(module, {
         ...common,
         role,
-        messaging: { dispatch: role === 'worker' },
+        dispatch: { enabled: role === 'worker' },
       });
     const api = await start('api');
     const worker = await start('worker');

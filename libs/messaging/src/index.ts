@@ -206,12 +206,17 @@ export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
   CallbackEndpointOptions,
   CallbackOptions,
+  DispatchOptions,
   EngineContext,
   EngineFactory,
   LaneOf,
   MessagingExtras,
   MessagingOptions,
   RateLimit,
+  ReportOptions,
+  RetentionOptions,
+  SmsOptions,
+  StoreOptions,
   TransportContext,
   TransportFactory,
 } from './ports/messaging-options.js';

@@ -19,8 +19,13 @@ import {
   type MessagingExtras,
   type MessagingOptions,
 } from './ports/messaging-options.js';
+import {
+  callbackPathsOf,
+  MESSAGING_SETTINGS,
+  type MessagingSettings,
+} from './ports/messaging-settings.js';
 
-/** The app's data source, whatever its name. */
+/** Injection token of the app's data source, also where that has a name. */
 export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
 
 const CALLBACK_PROVIDERS: Provider[] = [
@@ -36,19 +41,19 @@ const CALLBACK_PROVIDERS: Provider[] = [
   },
   {
     provide: DELIVERY_REPORT_PARSER,
-    useFactory: ({ callbacks }: MessagingOptions, { reports }: DefaultParsers) =>
+    useFactory: ({ callbacks }: MessagingSettings, { reports }: DefaultParsers) =>
       callbacks?.parser ?? reports,
-    inject: [MESSAGING_OPTIONS, DEFAULT_PARSERS],
+    inject: [MESSAGING_SETTINGS, DEFAULT_PARSERS],
   },
   {
     provide: CALLBACK_VERIFIER,
-    useFactory: ({ callbacks }: MessagingOptions, clock: Clock) =>
+    useFactory: ({ callbacks }: MessagingSettings, clock: Clock) =>
       hasProvidersAlone(callbacks) ? null : callbackVerifier(callbacks, clock),
-    inject: [MESSAGING_OPTIONS, MESSAGING_CLOCK],
+    inject: [MESSAGING_SETTINGS, MESSAGING_CLOCK],
   },
 ];
 
-/** Then the callback path itself is closed. */
+/** Whether only named endpoints exist, so that the callback path itself is closed. */
 function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean {
   return Object.keys(providers ?? {}).length > 0 && Object.keys(own).length === 0;
 }
@@ -59,9 +64,8 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createMessagingOptions')
   .setExtras<MessagingExtras>({}, (definition, extras) => {
-    const { callbackPath = 'messaging/delivery-reports', inboundPath = false } = extras;
     const { isGlobal = false, dataSource } = extras;
-    const paths = [callbackPath, inboundPath].filter((path) => path !== false);
+    const paths = callbackPathsOf(extras);
     const takesCallbacks = paths.length > 0;
     return {
       ...definition,

@@ -19,8 +19,7 @@ import { wakeJob } from './jobs/wake.job.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
-import { settingsOf } from './messaging-settings.js';
-import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded, the database has its last word, and lanes go back. */
 const AFTERWARDS = 2_000;
@@ -39,7 +38,7 @@ export class MessagingRuntime
     @Inject(WorkQueues) private readonly queues: WorkQueues,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
-    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(ModuleRef) private readonly modules: ModuleRef,
   ) {}
 
@@ -51,7 +50,7 @@ export class MessagingRuntime
       (messages) => this.inbound.record(messages, origin),
     );
     const jobs = [...this.queues.jobs];
-    if (this.options.dispatch !== false) {
+    if (this.settings.dispatch.enabled) {
       jobs.push(
         this.#wakeJob(),
         reconcileJob(store, transport),
@@ -69,7 +68,7 @@ export class MessagingRuntime
 
   async onModuleDestroy(): Promise<void> {
     const begun = performance.now();
-    const { shutdownTimeout } = settingsOf(this.options);
+    const { shutdownTimeout } = this.settings.dispatch;
     this.store.database.hurry(shutdownTimeout);
     const until = begun + shutdownTimeout + AFTERWARDS;
     await Promise.all([

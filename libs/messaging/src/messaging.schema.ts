@@ -1,15 +1,15 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/contacts.schema.js';
 import { FREQUENCY_CAP_MIGRATIONS, STORE_ENTITIES, STORE_MIGRATIONS } from './store/schema.js';
-import type { MessagingOptions } from './ports/messaging-options.js';
+import type { PolicyOptions } from './ports/policy-options.js';
 
 /** Entities of the library's tables, for apps that read them through their own repositories. Never write through them. */
 export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
 
-/** Migrations of the library's tables, for apps that run their own (`migrate: false`). */
+/** Migrations of the library's tables, for apps that run their own (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];
 
-/** Those this app needs, in their order. */
-export function migrationsFor({ policy = {} }: MessagingOptions) {
+/** The migrations that an app with these policies needs, in their order. */
+export function migrationsFor(policy: PolicyOptions = {}) {
   return policy.frequencyCap
     ? [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS]
     : MESSAGING_MIGRATIONS;

@@ -3,7 +3,7 @@ import { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import { MessageStore } from './store/message-store.js';
 import { MessagingConfigError } from './message/errors.js';
 import { policiesInOrder } from './policy/policy-order.js';
-import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
 
 /** The built-in policies and those any module of the app provides, in their order. */
@@ -14,7 +14,7 @@ export class PolicyRegistry implements OnModuleInit {
   constructor(
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
-    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(MessageStore) private readonly store: MessageStore,
   ) {}
 
@@ -26,7 +26,7 @@ export class PolicyRegistry implements OnModuleInit {
 
   get policies(): readonly MessagingPolicy[] {
     return (this.#policies ??= policiesInOrder(
-      this.options.policy ?? {},
+      this.settings.policy ?? {},
       this.#own(),
       this.store.recentSends,
     ));

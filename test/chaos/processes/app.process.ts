@@ -21,8 +21,7 @@ const engine =
   imports: [
     TypeOrmModule.forRoot({ ...dataSourceOptions(settings.database), retryAttempts: 0 }),
     MessagingModule.forRoot({
-      ...settings.options,
-      ...(engine && { engine }),
+      dispatch: { ...settings.options, ...(engine && { engine }) },
       callbackPath: false,
       transport: http({
         baseUrl: settings.upstream,

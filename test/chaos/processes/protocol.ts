@@ -1,4 +1,4 @@
-import type { MessagingOptions } from '../../../libs/messaging/src/index.js';
+import type { DispatchOptions } from '../../../libs/messaging/src/index.js';
 
 /** One acceptance in the upstream's book. */
 export interface BookEntry {
@@ -49,7 +49,7 @@ export interface AppSettings {
   readonly database: string;
   readonly upstream: string;
   readonly honoursKeys: boolean;
-  readonly options: Pick<MessagingOptions, 'concurrency' | 'rateLimit' | 'lease' | 'backoff'>;
+  readonly options: Pick<DispatchOptions, 'concurrency' | 'rateLimit' | 'lease' | 'backoff'>;
 }
 
 export interface Send {

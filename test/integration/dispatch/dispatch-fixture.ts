@@ -7,7 +7,6 @@ import {
   type DispatchEngine,
   MESSAGING_CLOCK,
   MessagingModule,
-  type MessagingOptions,
   MessagingService,
   type MessageTransport,
   SmsService,
@@ -18,6 +17,7 @@ import {
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';
+import { type FlatOptions, grouped } from '../../support/flat-options.js';
 
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
 
@@ -70,7 +70,7 @@ export class DispatchFixture {
   constructor(private readonly database: TestDatabase) {}
 
   async boot(
-    options: Partial<MessagingOptions> = {},
+    options: FlatOptions = {},
     transport = new ScriptedTransport(),
     engine?: DispatchEngine,
     imports: readonly DynamicModule[] = [],
@@ -81,10 +81,8 @@ export class DispatchFixture {
         ...imports,
         TypeOrmModule.forRoot({ ...this.database.options(), entities: [], migrations: [] }),
         MessagingModule.forRoot({
-          transport: () => transport,
-          backoff: 5,
+          ...grouped({ transport: () => transport, backoff: 5, ...options }),
           callbackPath: false,
-          ...options,
         }),
       ],
     });

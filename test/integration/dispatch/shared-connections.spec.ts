@@ -1,14 +1,10 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, Module } from '@nestjs/common';
-import {
-  MESSAGING_POLICY,
-  type MessagingOptions,
-  type MessagingPolicy,
-  RetryableFailure,
-} from '@dundun/messaging';
+import { MESSAGING_POLICY, type MessagingPolicy, RetryableFailure } from '@dundun/messaging';
 import { RequestSlots } from '../../../libs/messaging/src/dispatch/request-slots.js';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
+import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import {
   type DispatchApp,
@@ -36,7 +32,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
   afterEach(() => fixture.clear());
 
   /** Work in every lane, and a provider that carries three requests at once, each held until `answers` opens or it is to give up. */
-  async function dispatch(options: Partial<MessagingOptions> = {}) {
+  async function dispatch(options: FlatOptions = {}) {
     const sender = await fixture.boot({ dispatch: false });
     for (let n = 0; n < EACH; n++)
       await Promise.all(TENANTS.map((tenant) => sender.send(`${tenant} ${n}`, { tenant })));

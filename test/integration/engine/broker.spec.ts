@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { randomBytes } from 'node:crypto';
-import { type MessagingOptions, UncertainFailure } from '@dundun/messaging';
+import { UncertainFailure } from '@dundun/messaging';
 import { bullMq } from '@dundun/messaging/bullmq';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
+import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import { describeUnless } from '../../support/servers.js';
 import { PrivateRedis } from '../../chaos/private-redis.js';
@@ -24,7 +25,7 @@ class Pair {
     this.#fixture = new DispatchFixture(database);
   }
 
-  #options: Partial<MessagingOptions> = {};
+  #options: FlatOptions = {};
 
   api!: DispatchApp;
   worker!: DispatchApp;
@@ -35,7 +36,7 @@ class Pair {
       jobs = false,
       deadline = DEADLINE,
       ...options
-    }: Partial<MessagingOptions> & { jobs?: boolean; deadline?: number } = {},
+    }: FlatOptions & { jobs?: boolean; deadline?: number } = {},
   ): Promise<void> {
     const queue = `test-${randomBytes(6).toString('hex')}`;
     const engine = bullMq({ connection: url, queue, deadline });

@@ -24,7 +24,7 @@ describeEachDatabase('what the store cannot hold', (database) => {
     const { app, send } = await fixture.boot({ dispatch: false, lane });
     const refusal = await send('x').catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(MessagingConfigError);
-    expect((refusal as Error).message).toMatch(/^lane: /);
+    expect((refusal as Error).message).toMatch(/^dispatch\.lane: /);
     const rows = await app.get(DataSource).query('SELECT id FROM messaging_batch');
     expect(rows).toEqual([]);
   });

@@ -6,6 +6,12 @@ import { MessagingModule, type MessagingOptions, simulator, SmsService } from '@
 import { describeEachDatabase } from '../../support/databases.js';
 
 const simulated: MessagingOptions = { transport: simulator() };
+const FAX = { fax: { max: 1, per: '1h' } };
+
+/** A transport with these capabilities that submits nothing. */
+function transportWith(capabilities: object) {
+  return () => ({ name: 'test', capabilities, submit: () => undefined }) as never;
+}
 
 @Injectable()
 class OptionsFactory {
@@ -76,17 +82,47 @@ describeEachDatabase(
       );
       await expect(boot(MessagingModule.forRoot(simulated))).rejects.toThrow('callbacks.secrets');
       await expect(
-        boot(MessagingModule.forRoot({ ...simulated, callbackPath: false, lease: 'soon' })),
-      ).rejects.toThrow('lease');
+        boot(
+          MessagingModule.forRoot({
+            ...simulated,
+            callbackPath: false,
+            dispatch: { lease: 'soon' },
+          }),
+        ),
+      ).rejects.toThrow('dispatch.lease');
       await expect(
         boot(
           MessagingModule.forRoot({
             ...simulated,
             callbackPath: false,
-            rateLimit: { max: 0, per: '1s' },
+            dispatch: { rateLimit: { max: 0, per: '1s' } },
           }),
         ),
-      ).rejects.toThrow('rateLimit.max');
+      ).rejects.toThrow('dispatch.rateLimit.max');
+    });
+
+    it.each<[string, object, RegExp]>([
+      ['an unknown option', { dispach: {} }, /^dispach: .*did you mean dispatch\?/],
+      ['a string for a number', { dispatch: { concurrency: '4' } }, /^dispatch\.concurrency: /],
+      ['a string for a flag', { dispatch: { enabled: 'false' } }, /^dispatch\.enabled: /],
+      ['a string for a group', { dispatch: 'false' }, /^dispatch: /],
+      ['thirty milliseconds of retention', { store: { retention: { content: 30 } } }, /'30d'/],
+      ['a base URL beside a transport', { baseUrl: 'http://127.0.0.1:9' }, /^baseUrl: /],
+      [
+        'a transport without connections',
+        { transport: transportWith({ maxRecipients: 1, idempotencyWindow: 0, connections: 0 }) },
+        /^transport\.capabilities\.connections: /,
+      ],
+      ['an early end of polls', { reports: { giveUpAfter: '1s' } }, /^reports\.giveUpAfter: /],
+      ['a cap of no category', { policy: { frequencyCap: FAX } }, /^policy\.frequencyCap\.fax: /],
+    ])('%s fails the boot by name', async (_, options, message) => {
+      const module = { ...simulated, callbackPath: false as const, ...options };
+      await expect(boot(MessagingModule.forRoot(module))).rejects.toThrow(message);
+    });
+
+    it('equal paths for callbacks and inbound messages are refused', () => {
+      const paths = { callbackPath: 'in', inboundPath: 'in' };
+      expect(() => MessagingModule.forRoot({ ...simulated, ...paths })).toThrow(/^inboundPath: /);
     });
 
     it('forRootAsync takes a factory, a class and an existing provider', async () => {

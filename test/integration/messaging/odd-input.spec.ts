@@ -36,7 +36,11 @@ describeEachDatabase('odd input', (database) => {
     app = await Test.createTestingModule({
       imports: [
         TypeOrmModule.forRoot(database.options()),
-        MessagingModule.forRoot({ transport: simulator(), dispatch: false, callbackPath: false }),
+        MessagingModule.forRoot({
+          transport: simulator(),
+          dispatch: { enabled: false },
+          callbackPath: false,
+        }),
       ],
     }).compile();
     await app.init();

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import {
   BatchNotFoundError,
   MessagingModule,
-  type MessagingOptions,
+  type RetentionOptions,
   simulator,
   SmsService,
 } from '@dundun/messaging';
@@ -32,16 +32,15 @@ describeEachDatabase('retention', (database) => {
   let app: TestingModule;
   let sms: SmsService;
 
-  async function boot(retention: NonNullable<MessagingOptions['retention']>): Promise<void> {
+  async function boot(retention: RetentionOptions): Promise<void> {
     app = await Test.createTestingModule({
       imports: [
         TypeOrmModule.forRoot(database.options()),
         MessagingModule.forRoot({
           transport: simulator({ reportDelay: 1 }),
           callbackPath: false,
-          idempotencyWindow: '1h',
-          reconcile: { after: 1, giveUpAfter: 1 },
-          retention,
+          store: { idempotencyWindow: '1h', retention },
+          reports: { pollAfter: 1, giveUpAfter: 1 },
         }),
       ],
     }).compile();

@@ -25,7 +25,11 @@ describeEachDatabase('sends that share a commit', (database) => {
     app = await Test.createTestingModule({
       imports: [
         TypeOrmModule.forRoot({ ...database.options(), entities: [], migrations: [] }),
-        MessagingModule.forRoot({ transport: simulator(), dispatch: false, callbackPath: false }),
+        MessagingModule.forRoot({
+          transport: simulator(),
+          dispatch: { enabled: false },
+          callbackPath: false,
+        }),
       ],
     }).compile();
     await app.init();

@@ -25,7 +25,7 @@ describeEachDatabase('contacts', (database) => {
   const number = () => `23480${20_000_000 + next++ * 10}`;
 
   beforeAll(async () => {
-    app = await bootApp(database.options(), { reconcile: { after: 1, giveUpAfter: 1 } });
+    app = await bootApp(database.options(), { reports: { pollAfter: 1, giveUpAfter: 1 } });
     contacts = app.get(ContactsService);
   });
   afterAll(() => app.close());

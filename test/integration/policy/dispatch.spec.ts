@@ -6,7 +6,6 @@ import {
   ContactsService,
   MESSAGING_POLICY,
   type MessageContent,
-  type MessagingOptions,
   type MessagingPolicy,
   type PolicySlice,
   SmsService,
@@ -15,6 +14,7 @@ import {
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
+import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from './held.transport.js';
 import { bootApp } from './policy-app.js';
@@ -59,7 +59,7 @@ describeEachDatabase('policy at dispatch', (database) => {
   const counts = async (id: string) => (await sms.batch(id)).counts;
 
   async function boot(
-    options: Partial<MessagingOptions> = {},
+    options: FlatOptions = {},
     capabilities?: HeldTransport['capabilities'],
   ): Promise<void> {
     transport = new HeldTransport(capabilities);

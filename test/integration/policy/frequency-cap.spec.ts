@@ -3,13 +3,13 @@ import type { TestingModule } from '@nestjs/testing';
 import {
   type Clock,
   ContactsService,
-  type MessagingOptions,
   PolicyService,
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
+import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from './held.transport.js';
 import { bootApp } from './policy-app.js';
@@ -33,9 +33,9 @@ describeEachDatabase('the frequency cap', (database) => {
   const number = () => `23480${60_000_000 + next++ * 10}`;
 
   async function boot(
-    frequencyCap: NonNullable<MessagingOptions['policy']>['frequencyCap'],
+    frequencyCap: NonNullable<FlatOptions['policy']>['frequencyCap'],
     capabilities?: HeldTransport['capabilities'],
-    more: Partial<MessagingOptions> = {},
+    more: FlatOptions = {},
   ): Promise<void> {
     transport = new HeldTransport(capabilities);
     clock = new LeapingClock();

@@ -2,27 +2,21 @@ import { type ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
-import {
-  type Clock,
-  MESSAGING_CLOCK,
-  MessagingModule,
-  type MessagingOptions,
-  simulator,
-} from '@dundun/messaging';
+import { type Clock, MESSAGING_CLOCK, MessagingModule, simulator } from '@dundun/messaging';
+import { type FlatOptions, grouped } from '../../support/flat-options.js';
 
 /** A Nest app on the suite's database. */
 export async function bootApp(
   database: DataSourceOptions,
-  options: Partial<MessagingOptions> = {},
+  options: FlatOptions = {},
   { clock, ...extra }: Pick<ModuleMetadata, 'providers'> & { readonly clock?: Clock } = {},
 ): Promise<TestingModule> {
   const builder = Test.createTestingModule({
     imports: [
       TypeOrmModule.forRoot(database),
       MessagingModule.forRoot({
-        transport: simulator({ reportDelay: 1 }),
+        ...grouped({ transport: simulator({ reportDelay: 1 }), ...options }),
         callbackPath: false,
-        ...options,
       }),
     ],
     ...extra,

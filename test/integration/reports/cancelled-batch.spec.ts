@@ -9,7 +9,7 @@ describeEachDatabase('a batch cancelled while a request of it is on its way', (d
   afterEach(() => app?.close());
 
   it('is followed to that request’s end', async () => {
-    app = await ReportsApp.start(database, { rateLimit: { max: 1, per: '1h' } });
+    app = await ReportsApp.start(database, { dispatch: { rateLimit: { max: 1, per: '1h' } } });
     const { paper, sms } = app;
     const held = heldAnswer(({ id }) => ({ reference: `ref-${id}` }));
     paper.answer = held.answer;

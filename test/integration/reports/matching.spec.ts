@@ -209,7 +209,7 @@ describeEachDatabase('matching reports', (database) => {
 
 describeEachDatabase('reports of nobody', (database) => {
   it('are forgotten after giveUpAfter, and nothing else is', async () => {
-    const app = await ReportsApp.start(database, { reconcile: { giveUpAfter: '1h' } });
+    const app = await ReportsApp.start(database, { reports: { giveUpAfter: '1h' } });
     try {
       const id = await app.sent(TO);
       await app.hear(report({ reference: 'nobody-1' }), report({ messageId: 'nobody-2' }));

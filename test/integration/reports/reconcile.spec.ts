@@ -35,7 +35,7 @@ describeEachDatabase('reconciling', (database) => {
     app!.query('UPDATE messaging_batch SET poll_at = 1 WHERE poll_at IS NOT NULL');
 
   it('asks on a growing schedule until there is a final report, and then no more', async () => {
-    app = await ReportsApp.start(database, { reconcile: { after: '1m' } });
+    app = await ReportsApp.start(database, { reports: { pollAfter: '1m' } });
     const id = await app.sent(TO);
     await app.reconcile();
     expect(app.paper.asked).toEqual([]);
@@ -65,7 +65,7 @@ describeEachDatabase('reconciling', (database) => {
   });
 
   it('many submissions are asked after in few requests', async () => {
-    app = await ReportsApp.start(database, { reconcile: { after: 1 } });
+    app = await ReportsApp.start(database, { reports: { pollAfter: 1 } });
     const ids = await Promise.all(
       Array.from({ length: 120 }, (_, n) =>
         app!.sms.send({ from: 'ACME', to: `23480${10_000_000 + n}`, body: 'x' }),
@@ -79,7 +79,7 @@ describeEachDatabase('reconciling', (database) => {
   });
 
   it('submissions of very many recipients are asked after a few at a time', async () => {
-    app = await ReportsApp.start(database, { reconcile: { after: 1 } });
+    app = await ReportsApp.start(database, { reports: { pollAfter: 1 } });
     const to = Array.from({ length: 12_000 }, (_, n) => `23480${10_000_000 + n}`);
     await app.sent(to);
     await makeDue();
@@ -126,7 +126,10 @@ describeEachDatabase('reconciling', (database) => {
   });
 
   it('an unknown one is asked after by the key it was sent with, and found', async () => {
-    app = await ReportsApp.start(database, { idempotencyWindow: '1s', reconcile: { after: 1 } });
+    app = await ReportsApp.start(database, {
+      store: { idempotencyWindow: '1s' },
+      reports: { pollAfter: 1 },
+    });
     app.paper.answer = () => {
       throw new UncertainFailure('lost', 'The answer was lost');
     };
@@ -178,7 +181,7 @@ describeEachDatabase('reconciling', (database) => {
   });
 
   it('what is never reported is given up after giveUpAfter', async () => {
-    app = await ReportsApp.start(database, { reconcile: { giveUpAfter: '1h' } });
+    app = await ReportsApp.start(database, { reports: { giveUpAfter: '1h' } });
     const id = await app.sent(TO);
     await makeDue();
     await app.reconcile();
@@ -200,7 +203,7 @@ describeEachDatabase('numbers of the simulator that need a poll', (database) => 
         MessagingModule.forRoot({
           transport: simulator({ reportDelay: 1, idempotencyWindow: 0 }),
           callbackPath: false,
-          reconcile: { after: 1, giveUpAfter: '72h' },
+          reports: { pollAfter: 1, giveUpAfter: '72h' },
         }),
       ],
     }).compile();

@@ -45,7 +45,11 @@ describeEachDatabase(
       const app = await Test.createTestingModule({
         imports: [
           TypeOrmModule.forRoot({ ...database.options(), logger: recorder }),
-          MessagingModule.forRoot({ transport: () => paper, callbackPath: false, backoff: 1 }),
+          MessagingModule.forRoot({
+            transport: () => paper,
+            callbackPath: false,
+            dispatch: { backoff: 1 },
+          }),
         ],
       }).compile();
       app.useLogger(false);

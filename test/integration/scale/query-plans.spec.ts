@@ -35,8 +35,8 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
         MessagingModule.forRoot({
           transport: () => paper,
           callbackPath: false,
-          reconcile: { after: 1 },
-          retention: { content: '20000d', messages: '20000d' },
+          reports: { pollAfter: 1 },
+          store: { retention: { content: '20000d', messages: '20000d' } },
         }),
       ],
     }).compile();

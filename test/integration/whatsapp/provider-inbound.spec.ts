@@ -36,7 +36,7 @@ describeEachDatabase('what people write to other providers’ numbers', (databas
         TypeOrmModule.forRoot(database.options()),
         MessagingModule.forRoot({
           transport: simulator(),
-          dispatch: false,
+          dispatch: { enabled: false },
           whatsapp: { from: OUR_NUMBER },
           inboundPath: 'inbound',
           callbacks: {

@@ -4,12 +4,12 @@ import {
   type Clock,
   ContactsService,
   type MessageContent,
-  type MessagingOptions,
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
+import type { FlatOptions } from '../../support/flat-options.js';
 import { eventually } from '../../support/eventually.js';
 import { HeldTransport } from '../policy/held.transport.js';
 import { bootApp } from '../policy/policy-app.js';
@@ -41,7 +41,7 @@ describeEachDatabase('the customer service window', (database) => {
   let clock: LeapingClock;
   let next = 0;
 
-  async function boot(options: Partial<MessagingOptions> = {}): Promise<string> {
+  async function boot(options: FlatOptions = {}): Promise<string> {
     transport = new HeldTransport();
     clock = new LeapingClock();
     const lane = `window ${next}`;
@@ -136,7 +136,7 @@ describeEachDatabase('the customer service window', (database) => {
   });
 
   it('groups of the service pass through whole where they are upstream’s', async () => {
-    const to = await boot({ upstreamGroups: true });
+    const to = await boot({ sms: { upstreamGroups: true } });
     const own = await contacts.groups.create('Ours');
     await contacts.groups.add(own.id, [to]);
     const sms = app.get(SmsService);

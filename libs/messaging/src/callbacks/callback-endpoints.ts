@@ -9,11 +9,8 @@ import {
 } from '../ports/delivery-report-parser.js';
 import type { InboundParser } from '../ports/inbound-parser.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from '../ports/message-transport.js';
-import {
-  type CallbackEndpointOptions,
-  MESSAGING_OPTIONS,
-  type MessagingOptions,
-} from '../ports/messaging-options.js';
+import type { CallbackEndpointOptions } from '../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { callbackVerifier } from './callback-verifier.js';
 
 /** Where callbacks come in, how they are proven and read, and whose messages they speak of. */
@@ -53,7 +50,7 @@ export class CallbackEndpoints {
 
   /** @throws MessagingConfigError naming the option and the remedy. */
   constructor(
-    @Inject(MESSAGING_OPTIONS) { callbacks }: MessagingOptions,
+    @Inject(MESSAGING_SETTINGS) { callbacks }: Pick<MessagingSettings, 'callbacks'>,
     @Inject(MESSAGING_CLOCK) clock: Clock,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
     @Inject(DELIVERY_REPORT_PARSER) parser: DeliveryReportParser,

@@ -11,7 +11,8 @@ import { ReportRecorder } from '../store/report.recorder.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from '../ports/delivery-report-parser.js';
 import { MESSAGE_TRANSPORT } from '../ports/message-transport.js';
-import { type CallbackOptions, MESSAGING_OPTIONS } from '../ports/messaging-options.js';
+import type { CallbackOptions } from '../ports/messaging-options.js';
+import { MESSAGING_SETTINGS } from '../ports/messaging-settings.js';
 import { CallbackCounts } from './callback-counts.js';
 import { CallbackEndpoints, DEFAULT_PARSERS } from './callback-endpoints.js';
 import { callbackVerifier } from './callback-verifier.js';
@@ -77,7 +78,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         CallbackCounts,
         CallbackEndpoints,
         { provide: MESSAGING_CLOCK, useValue: systemClock },
-        { provide: MESSAGING_OPTIONS, useValue: { callbacks: options } },
+        { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
         { provide: MESSAGE_TRANSPORT, useValue: { name: 'http' } },
         { provide: DELIVERY_REPORT_PARSER, useValue: new InterfaceReportParser(systemClock) },
         { provide: CALLBACK_VERIFIER, useValue: callbackVerifier(options, systemClock) },

@@ -3,7 +3,7 @@ import type { InboundReceived } from '../message/events.js';
 import type { TextContent } from '../message/message.js';
 import { PolicyError } from '../policy/policy-error.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { MESSAGING_OPTIONS, type MessagingOptions } from '../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { Intake } from './intake.js';
 import type { SendOptions } from './send-options.js';
 import { smsBatch } from './sms/sms-batch.js';
@@ -18,7 +18,7 @@ import { whatsAppBatch } from './whatsapp/whatsapp-batch.js';
 export class ConsentReplies {
   constructor(
     @Inject(Intake) private readonly intake: Intake,
-    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -26,7 +26,7 @@ export class ConsentReplies {
   async reply(received: InboundReceived): Promise<void> {
     const { tenant, channel, from, to, consent } = received;
     if (consent === null || from === null) return;
-    const text = await this.options.inbound?.reply?.(received);
+    const text = await this.settings.inbound?.reply?.(received);
     if (text === undefined) return;
     const content: TextContent = {
       kind: 'text',
@@ -36,9 +36,14 @@ export class ConsentReplies {
     const options: SendOptions = { tenant, class: 'high' };
     const batch =
       channel === 'whatsapp'
-        ? whatsAppBatch({ from: to, to: from }, content, [], options, this.options, this.clock)
-        : smsBatch({ from: to, to: from, body: text }, options, undefined, this.options, this.clock)
-            .batch;
+        ? whatsAppBatch({ from: to, to: from }, content, [], options, this.settings, this.clock)
+        : smsBatch(
+            { from: to, to: from, body: text },
+            options,
+            undefined,
+            this.settings,
+            this.clock,
+          ).batch;
     const stored = { ...batch, content: JSON.stringify(content) };
     await this.intake.take(stored, content).catch((error: unknown) => {
       if (!(error instanceof PolicyError)) throw error;

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { milliseconds } from '../ports/duration.js';
-import type { MessagingOptions } from '../ports/messaging-options.js';
+import type { DispatchOptions } from '../ports/messaging-options.js';
 import { rateOf } from '../ports/rate-limit.js';
 import { FailurePolicy } from './failure-policy.js';
 import type { LaneTask, LeasedLane, OpenTask } from './lane-drain.js';
@@ -25,7 +24,11 @@ export class MessageLanes {
 
   constructor(
     private readonly context: LaneDrainContext,
-    private readonly options: Pick<MessagingOptions, 'rateLimit' | 'backoff'>,
+    private readonly options: {
+      readonly rateLimit?: DispatchOptions['rateLimit'];
+      /** Milliseconds. */
+      readonly backoff: number;
+    },
   ) {}
 
   /** @throws MessagingConfigError where the `rateLimit` option gives no limit for the lane */
@@ -43,9 +46,9 @@ export class MessageLanes {
     }
     const { rateLimit } = this.options;
     const limit = typeof rateLimit === 'function' ? rateLimit(lane) : rateLimit;
-    const rate = limit && rateOf(`rateLimit of lane ${lane}`, limit);
+    const rate = limit && rateOf(`dispatch.rateLimit of lane ${lane}`, limit);
     const memory: LaneMemory = {
-      gate: new FailurePolicy(milliseconds('backoff', this.options.backoff ?? '1s')),
+      gate: new FailurePolicy(this.options.backoff),
       limiter: rate && new RateLimiter(rate.max, rate.per),
       per: rate?.per ?? 0,
       fence: -1,

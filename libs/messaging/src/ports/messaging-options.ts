@@ -18,7 +18,7 @@ export interface RateLimit {
   readonly per: Duration;
 }
 
-/** What a transport may be built from. */
+/** What a transport is built from. */
 export interface TransportContext {
   readonly http: HttpService;
   readonly clock: Clock;
@@ -26,9 +26,9 @@ export interface TransportContext {
 
 export type TransportFactory = (context: TransportContext) => MessageTransport;
 
-/** What an engine may be built from. */
+/** What an engine is built from. */
 export interface EngineContext {
-  /** How long a lane stays with a process that fell silent, in milliseconds. */
+  /** How long a lane stays with a process that no longer renews it, in milliseconds. */
   readonly leaseTime: number;
 }
 
@@ -39,17 +39,17 @@ export interface LaneOf {
   readonly channel: Channel;
 }
 
-/** How one callback endpoint is proven and read. One of `secrets`, `verifier` and `insecure` decides. */
+/** How the callbacks of one endpoint are verified and parsed. One of `secrets`, `verifier` and `insecure` is required. */
 export interface CallbackEndpointOptions {
   /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
   readonly secrets?: readonly string[];
-  /** Another proof: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`, `vonageSignature()`, `plivoSignature()`, several by `allOf()` or `anyOf()`, or your own. */
+  /** Another verification: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`, `vonageSignature()`, `plivoSignature()`, several by `allOf()` or `anyOf()`, or your own. */
   readonly verifier?: CallbackVerifier;
-  /** Take callbacks from anybody who finds the path. Never in production. @default false */
+  /** Accept unsigned callbacks. Never in production. @default false */
   readonly insecure?: boolean;
   /** Reads the provider's form of reports. @default the interface's own form, or, with `inbound` alone, none */
   readonly parser?: DeliveryReportParser;
-  /** Reads the provider's form of what people wrote. @default the interface's own form, or, with `parser` alone, none */
+  /** Reads the provider's form of inbound messages. @default the interface's own form, or, with `parser` alone, none */
   readonly inbound?: InboundParser;
   /** Name of the transport whose submissions the reports speak of. @default the module's transport */
   readonly transport?: string;
@@ -65,37 +65,25 @@ export interface CallbackOptions extends CallbackEndpointOptions {
   readonly providers?: Readonly<Record<string, CallbackEndpointOptions>>;
 }
 
-/** Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. */
-export interface MessagingOptions {
-  /** Address of a service that speaks the interface, such as `https://sms.example.com`. Short for `transport: http({ baseUrl, apiToken })`. */
-  readonly baseUrl?: string;
-  /** API token for `baseUrl`. */
-  readonly apiToken?: string;
-  /** `svk_` key for WhatsApp and email at `baseUrl`. */
-  readonly apiKey?: string;
-  /** The way out, where it is not `baseUrl`: `simulator()`, `http({...})` or your own. */
-  readonly transport?: TransportFactory;
-  /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
-  readonly migrate?: boolean;
+/** How messages leave. */
+export interface DispatchOptions {
   /**
-   * PostgreSQL plans what the store says often once for each connection, not each time. Where a pooler
-   * keeps statements from being kept, that is noticed and ends. @default true
+   * Dispatch and run the jobs in this process; false: this process only accepts, and the engine wakes
+   * the processes that dispatch. @default true
    */
-  readonly preparedStatements?: boolean;
+  readonly enabled?: boolean;
   /**
-   * Dispatch in this process, and do the jobs; false: only accept, and wake whoever dispatches through
-   * the engine. @default true
+   * Which process drains which lane when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or
+   * your own. @default each process takes lanes of its own, found through the database
    */
-  readonly dispatch?: boolean;
-  /** Who drains which lane when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or your own. @default each process its own lanes, found through the database */
   readonly engine?: EngineFactory;
-  /** Messages a lane may start, or by lane. @default none */
+  /** Messages a lane may start, for all lanes or by lane. @default none */
   readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined);
-  /** A second limit over all lanes and replicas. @default none */
-  readonly transportRateLimit?: RateLimit;
+  /** A second limit, over all lanes and replicas. @default none */
+  readonly transportRateLimit?: RateLimit | undefined;
   /** The unit of order and rate. @default `{tenant}:{channel}` */
   readonly lane?: (of: LaneOf) => string;
-  /** How long a lane stays with a process that fell silent. @default '30s' */
+  /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */
   readonly lease?: Duration;
   /** Requests in flight per lane. @default 32 */
   readonly concurrency?: number;
@@ -103,56 +91,92 @@ export interface MessagingOptions {
   readonly maxAttempts?: number;
   /**
    * How long after it was due a message is tried without counting while nothing else shows that the
-   * provider is there; `validFor` ends it before. @default '24h'
+   * provider answers; `validFor` ends it before. @default '24h'
    */
   readonly retryFor?: Duration;
   /** First wait after a refusal; doubles with full jitter up to ten minutes. @default '1s' */
   readonly backoff?: Duration;
-  /** One request's time limit. @default '30s' */
+  /** Time limit of one request. @default '30s' */
   readonly timeout?: Duration;
   /**
-   * Most time a stop waits for requests in flight. Two seconds later at most everything of the library
-   * has stopped, or is left behind with an error that says what that is: a database that owes an answer by
-   * then is given up (its connections are cut, {@link DatabaseShutdownTimeoutError}). @default '10s'
+   * Most time a stop waits for requests in flight. Two seconds later at most, all parts of the library
+   * have stopped, or an error names the part that has not: the connections of a database that does not
+   * answer are cut ({@link DatabaseShutdownTimeoutError}). @default '10s'
    */
   readonly shutdownTimeout?: Duration;
+}
+
+/** How long ended batches are kept, from their end. A bare number below a minute is refused: write `'30d'`. */
+export interface RetentionOptions {
+  /** Texts and phone numbers; the counts stay. @default for ever */
+  readonly content?: Duration;
+  /** Everything; never before `idempotencyWindow` and `reports.giveUpAfter` have passed. @default for ever */
+  readonly messages?: Duration;
+}
+
+/** The library's tables. */
+export interface StoreOptions {
+  /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
+  readonly migrate?: boolean;
+  /**
+   * On PostgreSQL, frequent statements are planned once for each connection. The library notices a
+   * pooler that loses prepared statements, and stops preparing them. @default true
+   */
+  readonly preparedStatements?: boolean;
+  /** How long an idempotency key is remembered. At least one second. @default '24h' */
+  readonly idempotencyWindow?: Duration;
+  readonly retention?: RetentionOptions;
+}
+
+/** When the provider is asked about messages without a final report. */
+export interface ReportOptions {
+  /** First poll after the batch left. @default '1m' */
+  readonly pollAfter?: Duration;
+  /** No poll any more; not before `pollAfter`. @default '72h' */
+  readonly giveUpAfter?: Duration;
+}
+
+export interface SmsOptions {
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes';
   /** Recipients in one send. @default 100000 */
   readonly maxRecipients?: number;
   /** Parts of one SMS. @default 10 */
   readonly maxParts?: number;
-  /** How long an idempotency key is remembered. @default '24h' */
-  readonly idempotencyWindow?: Duration;
-  /** When messages without a final report are asked after. */
-  readonly reconcile?: {
-    /** First poll after the batch left. @default '1m' */
-    readonly after?: Duration;
-    /** Stop asking. @default '72h' */
-    readonly giveUpAfter?: Duration;
-  };
-  /** How long what has ended is kept; counted from the batch's end. @default for ever */
-  readonly retention?: {
-    /** Texts and phone numbers; the counts stay. */
-    readonly content?: Duration;
-    /** Everything; never before the idempotency window and `giveUpAfter` have passed. */
-    readonly messages?: Duration;
-  };
-  readonly callbacks?: CallbackOptions;
-  /** Who may be sent what, and when. */
-  readonly policy?: PolicyOptions;
-  /** Channels beside SMS and WhatsApp. @default none */
-  readonly channels?: readonly ChannelDefinition[];
-  readonly whatsapp?: WhatsAppOptions;
-  /** How messages that people write to us are taken. */
-  readonly inbound?: InboundOptions;
-  /** What messages cost, for `estimate()`. @default nobody knows */
-  readonly rateCard?: RateCard | PriceList;
   /** Groups in `to` are the service's own: passed through, not expanded. @default false */
   readonly upstreamGroups?: boolean;
 }
 
-/** Options that decide what is registered, and so must be known before the others are read. */
+/**
+ * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. The boot fails with a
+ * {@link MessagingConfigError} that names an unknown or wrong option and the remedy.
+ */
+export interface MessagingOptions {
+  /** Address of a service that speaks the interface, such as `https://sms.example.com`. Short for `transport: http({ baseUrl, apiToken })`. */
+  readonly baseUrl?: string;
+  /** API token for `baseUrl`. */
+  readonly apiToken?: string;
+  /** `svk_` key for WhatsApp and email at `baseUrl`. */
+  readonly apiKey?: string;
+  /** The provider, where it is not `baseUrl`: `simulator()`, `http({...})` or your own. */
+  readonly transport?: TransportFactory;
+  readonly dispatch?: DispatchOptions;
+  readonly store?: StoreOptions;
+  readonly reports?: ReportOptions;
+  readonly callbacks?: CallbackOptions;
+  /** Which recipients may be sent to, and when. */
+  readonly policy?: PolicyOptions;
+  /** Channels beside SMS and WhatsApp. @default none */
+  readonly channels?: readonly ChannelDefinition[];
+  readonly sms?: SmsOptions;
+  readonly whatsapp?: WhatsAppOptions;
+  /** How messages from recipients are taken. */
+  readonly inbound?: InboundOptions;
+  /** What messages cost, for `estimate()`. @default no prices */
+  readonly rateCard?: RateCard | PriceList;
+}
+
+/** Options that decide which providers and controllers are registered; `forRootAsync()` takes them beside `useFactory`. */
 export interface MessagingExtras {
   /** @default false */
   isGlobal?: boolean;

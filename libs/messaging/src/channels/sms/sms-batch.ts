@@ -4,7 +4,7 @@ import type { SmsMessage, TextContent } from '../../message/message.js';
 import { smsParts } from '../../message/sms-parts.js';
 import type { Clock } from '../../ports/clock.js';
 import { milliseconds } from '../../ports/duration.js';
-import type { MessagingOptions } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { expandRecipients, keepGroups } from '../group-recipients.js';
 import { laneName } from '../lane-name.js';
 import { checkOptions, checkTime, fingerprintOf } from '../send-checks.js';
@@ -27,18 +27,17 @@ export function smsBatch(
   message: SmsMessage,
   options: SendOptions,
   members: ReadonlyMap<string, readonly string[]> | undefined,
-  settings: MessagingOptions,
+  { sms, dispatch }: MessagingSettings,
   clock: Clock,
 ): SmsBatch {
-  const { deliveryReport = 'yes', maxParts = 10, lane } = settings;
   const errors: FieldError[] = [];
-  const recipients = recipientsOf(message.to, members, settings, errors);
+  const recipients = recipientsOf(message.to, members, sms, errors);
   if (typeof message.from !== 'string' || !SENDER.test(message.from))
     errors.push({
       path: 'from',
       message: 'must be 1 to 11 letters, digits and inner spaces, with at least one letter',
     });
-  const parts = partsOf(message.body, maxParts, errors);
+  const parts = partsOf(message.body, sms.maxParts, errors);
   checkTime('sendAt', message.sendAt, errors);
   const report = message.deliveryReport;
   if (report !== undefined && report !== 'none' && report !== 'yes')
@@ -51,12 +50,12 @@ export function smsBatch(
     id: clock.id(),
     tenant,
     channel: 'sms',
-    lane: laneName(lane, { tenant, channel: 'sms' }),
+    lane: laneName(dispatch.lane, { tenant, channel: 'sms' }),
     class: options.class ?? 'normal',
     sender: message.from,
     // As JSON.stringify writes `content`, for a third of what it takes with an object.
     content: `{"kind":"text","text":${JSON.stringify(content.text)}}`,
-    deliveryReport: (report ?? deliveryReport) === 'yes',
+    deliveryReport: (report ?? sms.deliveryReport) === 'yes',
     parts,
     recipients,
     denied: [],
@@ -78,7 +77,7 @@ export function smsBatch(
 function recipientsOf(
   to: SmsMessage['to'],
   members: ReadonlyMap<string, readonly string[]> | undefined,
-  { maxRecipients = 100_000, upstreamGroups }: MessagingOptions,
+  { maxRecipients, upstreamGroups }: MessagingSettings['sms'],
   errors: FieldError[],
 ): readonly string[] {
   const list = listOf(to);

@@ -7,7 +7,7 @@ import { MessageValidationError } from '../../message/errors.js';
 import type { SmsMessage } from '../../message/message.js';
 import { type Clock, MESSAGING_CLOCK } from '../../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../../ports/lane-waker.js';
-import { MESSAGING_OPTIONS, type MessagingOptions } from '../../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
 import { MESSAGING_RATE_CARD, type RateCard } from '../../ports/rate-card.js';
 import { ChannelService } from '../channel.service.js';
 import { type EstimateOptions, type SmsEstimate, smsEstimate } from '../estimates.js';
@@ -32,7 +32,7 @@ export class SmsService extends ChannelService {
     @Inject(MessageStore) store: MessageStore,
     @Inject(LANE_WAKER) waker: LaneWaker,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
-    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(Intake) private readonly intake: Intake,
     @Inject(ContactsService) private readonly contacts: ContactsService,
     @Inject(MESSAGING_RATE_CARD) private readonly rates: RateCard,
@@ -59,7 +59,7 @@ export class SmsService extends ChannelService {
       const members = namesGroups(message.to)
         ? await this.#members(message, options, tx)
         : undefined;
-      asked = smsBatch(message, options, members, this.options, this.clock);
+      asked = smsBatch(message, options, members, this.settings, this.clock);
     } catch (error) {
       const first = await this.#firstAnswer(error, message, options, tx);
       if (!first) throw error;
@@ -79,7 +79,7 @@ export class SmsService extends ChannelService {
     { tenant = '' }: SendOptions,
     tx: Transaction | undefined,
   ): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
-    const { upstreamGroups, maxRecipients = 100_000 } = this.options;
+    const { upstreamGroups, maxRecipients } = this.settings.sms;
     if (upstreamGroups) return undefined;
     const { groups } = this.contacts;
     return tx
@@ -99,7 +99,7 @@ export class SmsService extends ChannelService {
     if (!(error instanceof MessageValidationError) || options.idempotencyKey === undefined)
       return undefined;
     // With its groups as they stand, which is how a key remembers them.
-    const settings = { ...this.options, upstreamGroups: true };
+    const settings = { ...this.settings, upstreamGroups: true };
     const { batch } = smsBatch(message, options, undefined, settings, this.clock);
     return this.intake.replayOf(batch, tx);
   }

@@ -12,7 +12,7 @@ import {
 import type { WhatsAppTemplate, WhatsAppText } from '../../message/whatsapp-message.js';
 import type { Clock } from '../../ports/clock.js';
 import { milliseconds } from '../../ports/duration.js';
-import type { MessagingOptions } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import type { WhatsAppOptions } from '../../ports/whatsapp-options.js';
 import { laneName } from '../lane-name.js';
 import { checkOptions, checkTime, fingerprintOf } from '../send-checks.js';
@@ -74,7 +74,7 @@ export function whatsAppBatch(
   content: MessageContent,
   errors: FieldError[],
   options: SendOptions,
-  { whatsapp = {}, lane }: MessagingOptions,
+  { whatsapp, dispatch }: MessagingSettings,
   clock: Clock,
 ): NewBatch {
   const recipient = phoneNumber('to', to, errors);
@@ -92,7 +92,7 @@ export function whatsAppBatch(
     id: clock.id(),
     tenant,
     channel: 'whatsapp',
-    lane: laneName(lane, { tenant, channel: 'whatsapp' }),
+    lane: laneName(dispatch.lane, { tenant, channel: 'whatsapp' }),
     class: options.class ?? 'normal',
     sender,
     content: stored,

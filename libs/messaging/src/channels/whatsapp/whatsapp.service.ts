@@ -13,7 +13,7 @@ import { type Clock, MESSAGING_CLOCK } from '../../ports/clock.js';
 import { type Duration, milliseconds } from '../../ports/duration.js';
 import { LANE_WAKER, type LaneWaker } from '../../ports/lane-waker.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from '../../ports/message-transport.js';
-import { MESSAGING_OPTIONS, type MessagingOptions } from '../../ports/messaging-options.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
 import { MESSAGING_RATE_CARD, type RateCard } from '../../ports/rate-card.js';
 import { ChannelService, type TenantOption } from '../channel.service.js';
 import { type EstimateOptions, type WhatsAppEstimate, whatsAppEstimate } from '../estimates.js';
@@ -49,7 +49,7 @@ export class WhatsAppService extends ChannelService {
     @Inject(MessageStore) store: MessageStore,
     @Inject(LANE_WAKER) waker: LaneWaker,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
-    @Inject(MESSAGING_OPTIONS) private readonly options: MessagingOptions,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
     @Inject(Intake) private readonly intake: Intake,
     @Inject(MESSAGING_RATE_CARD) private readonly rates: RateCard,
@@ -74,7 +74,7 @@ export class WhatsAppService extends ChannelService {
   sendTemplate(message: WhatsAppTemplate, options?: SendOptions): Promise<WhatsAppReceipt>;
   async sendTemplate(message: Asked, options: SendOptions = {}): Promise<WhatsAppReceipt> {
     const errors: FieldError[] = [];
-    const content = templateContent(message, this.options.whatsapp ?? {}, errors);
+    const content = templateContent(message, this.settings.whatsapp, errors);
     return this.#send(message, content, errors, options);
   }
 
@@ -85,7 +85,7 @@ export class WhatsAppService extends ChannelService {
    */
   async sendText(message: WhatsAppText, options: SendOptions = {}): Promise<WhatsAppReceipt> {
     const errors: FieldError[] = [];
-    const content = textContent(message, this.options.whatsapp ?? {}, errors);
+    const content = textContent(message, this.settings.whatsapp, errors);
     return this.#send(message, content, errors, options);
   }
 
@@ -101,10 +101,10 @@ export class WhatsAppService extends ChannelService {
     options: SendOptions & { readonly idempotencyKey: string },
   ): Promise<WhatsAppReceipt | undefined> {
     const errors: FieldError[] = [];
-    const content = templateContent(message, this.options.whatsapp ?? {}, errors);
+    const content = templateContent(message, this.settings.whatsapp, errors);
     const { manager } = options;
     const tx = manager && this.store.database.join(manager);
-    const batch = whatsAppBatch(message, content, errors, options, this.options, this.clock);
+    const batch = whatsAppBatch(message, content, errors, options, this.settings, this.clock);
     const receipt = await this.intake.replayOf(batch, tx);
     return receipt && this.#followed(receipt, options);
   }
@@ -132,7 +132,7 @@ export class WhatsAppService extends ChannelService {
         ? 'service'
         : 'name' in message
           ? message.category
-          : (this.options.whatsapp?.templates?.[message.template]?.category ?? message.category);
+          : (this.settings.whatsapp.templates?.[message.template]?.category ?? message.category);
     return whatsAppEstimate(category ?? null, this.rates, options);
   }
 
@@ -149,7 +149,7 @@ export class WhatsAppService extends ChannelService {
       );
     const { manager } = options;
     const tx = manager && this.store.database.join(manager);
-    const batch = whatsAppBatch(message, content, errors, options, this.options, this.clock);
+    const batch = whatsAppBatch(message, content, errors, options, this.settings, this.clock);
     return this.#followed(await this.intake.take(batch, content, tx), options);
   }
 

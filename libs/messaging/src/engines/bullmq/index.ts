@@ -10,7 +10,7 @@ export type { BullMqOptions };
  *
  * @throws MessagingConfigError naming the option and the remedy, at start
  * @example
- * MessagingModule.forRoot({ baseUrl, apiToken, engine: bullMq({ connection: 'redis://127.0.0.1:6379' }) })
+ * MessagingModule.forRoot({ baseUrl, apiToken, dispatch: { engine: bullMq({ connection: 'redis://127.0.0.1:6379' }) } })
  */
 export function bullMq(options: BullMqOptions): EngineFactory {
   return ({ leaseTime }) => new BullMqEngine(bullMqSettings(options, leaseTime));

@@ -1,0 +1,265 @@
+import { HttpService } from '@nestjs/axios';
+import type { FactoryProvider, Provider } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import { ConsentReplies } from './channels/consent-replies.js';
+import { Intake } from './channels/intake.js';
+import { smsChannel } from './channels/sms/sms.channel.js';
+import { TracedIntake } from './channels/traced-intake.js';
+import { whatsAppChannel } from './channels/whatsapp/whatsapp.channel.js';
+import { consentWords } from './contacts/consent-words.js';
+import { InboundRecorder } from './contacts/inbound.recorder.js';
+import { RecipientFactsReader } from './contacts/recipient-facts.js';
+import { Dispatcher } from './dispatch/dispatcher.js';
+import { MessageLanes } from './dispatch/message-lane.js';
+import { PrefetchBudget } from './dispatch/prefetch-budget.js';
+import { RequestSlots } from './dispatch/request-slots.js';
+import { tracedTransport } from './dispatch/traced.transport.js';
+import { TransportRate } from './dispatch/transport-rate.js';
+import { DatabaseEngine } from './engines/database.engine.js';
+import { EventEmitterPublisher } from './event-emitter.publisher.js';
+import { ChannelRegistry } from './message/channel-registry.js';
+import { MessagingConfigError } from './message/errors.js';
+import { MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
+import { migrationsFor } from './messaging.schema.js';
+import { openTelemetryTracing } from './open-telemetry.tracing.js';
+import { PolicyRegistry } from './policy-registry.js';
+import { PolicyPipeline } from './policy/policy-pipeline.js';
+import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
+import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
+import { milliseconds } from './ports/duration.js';
+import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
+import { InboundListeners } from './ports/inbound-listener.js';
+import { LANE_WAKER, type LaneWaker } from './ports/lane-waker.js';
+import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
+import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import {
+  MESSAGING_SETTINGS,
+  type MessagingSettings,
+  settingsOf,
+} from './ports/messaging-settings.js';
+import { wholeNumber } from './ports/option-schema.js';
+import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
+import { StatusListeners } from './ports/status-listener.js';
+import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
+import { http } from './providers/http/http.transport.js';
+import { MessageStore } from './store/message-store.js';
+import { ReportRecorder } from './store/report.recorder.js';
+import { WorkQueues } from './work-queues.js';
+
+const settings: FactoryProvider<MessagingSettings> = {
+  provide: MESSAGING_SETTINGS,
+  useFactory: (options: MessagingOptions) => settingsOf(options),
+  inject: [MESSAGING_OPTIONS],
+};
+
+const channels: FactoryProvider<ChannelRegistry> = {
+  provide: ChannelRegistry,
+  useFactory: ({ sms, whatsapp, channels: others }: MessagingSettings) =>
+    new ChannelRegistry([smsChannel(sms), whatsAppChannel(whatsapp), ...others]),
+  inject: [MESSAGING_SETTINGS],
+};
+
+const intake: FactoryProvider<Intake> = {
+  provide: Intake,
+  useFactory: (
+    store: MessageStore,
+    waker: LaneWaker,
+    policy: PolicyPipeline,
+    tracing: MessagingTracing | undefined,
+  ) =>
+    tracing ? new TracedIntake(store, waker, policy, tracing) : new Intake(store, waker, policy),
+  inject: [MessageStore, LANE_WAKER, PolicyPipeline, MESSAGING_TRACING],
+};
+
+const inbound: FactoryProvider<InboundRecorder> = {
+  provide: InboundRecorder,
+  useFactory: (
+    { database }: MessageStore,
+    facts: RecipientFactsReader,
+    replies: ConsentReplies,
+    listeners: InboundListeners,
+    events: EventPublisher,
+    clock: Clock,
+    { inbound: options = {} }: MessagingSettings,
+  ) =>
+    new InboundRecorder(database, {
+      clock,
+      events,
+      listeners,
+      consentOf: options.consent ?? consentWords(),
+      tenantOf: options.tenant ?? (() => ''),
+      onWrite: () => facts.somebody(),
+      after: (received) => replies.reply(received),
+    }),
+  inject: [
+    MessageStore,
+    RecipientFactsReader,
+    ConsentReplies,
+    InboundListeners,
+    EVENT_PUBLISHER,
+    MESSAGING_CLOCK,
+    MESSAGING_SETTINGS,
+  ],
+};
+
+const engine: FactoryProvider<DispatchEngine> = {
+  provide: DISPATCH_ENGINE,
+  useFactory: ({ dispatch }: MessagingSettings) =>
+    dispatch.engine?.({ leaseTime: dispatch.lease }) ?? new DatabaseEngine(),
+  inject: [MESSAGING_SETTINGS],
+};
+
+const transport: FactoryProvider<MessageTransport> = {
+  provide: MESSAGE_TRANSPORT,
+  useFactory: (
+    { transport: factory, baseUrl, apiToken = '', apiKey }: MessagingSettings,
+    httpService: HttpService,
+    clock: Clock,
+  ) => {
+    const context = { http: httpService, clock };
+    if (factory) return checked(factory(context));
+    if (baseUrl === undefined)
+      throw new MessagingConfigError(
+        'transport: is missing; set baseUrl and apiToken, or transport: simulator() for development',
+      );
+    return http({ baseUrl, apiToken, ...(apiKey !== undefined && { apiKey }) })(context);
+  },
+  inject: [MESSAGING_SETTINGS, HttpService, MESSAGING_CLOCK],
+};
+
+const store: FactoryProvider<MessageStore> = {
+  provide: MessageStore,
+  useFactory: (
+    dataSource: DataSource,
+    { dispatch, reports, store: options, policy }: MessagingSettings,
+    registry: ChannelRegistry,
+    clock: Clock,
+    events: EventPublisher,
+    listeners: StatusListeners,
+    tracing: MessagingTracing | undefined,
+  ) =>
+    MessageStore.open(
+      dataSource,
+      {
+        ...options,
+        ...reports,
+        migrate: options.migrate ?? process.env['NODE_ENV'] !== 'production',
+        leaseTime: dispatch.lease,
+        migrations: migrationsFor(policy),
+      },
+      { channels: registry, clock, events, listeners, tracing },
+    ),
+  inject: [
+    MESSAGING_DATA_SOURCE,
+    MESSAGING_SETTINGS,
+    ChannelRegistry,
+    MESSAGING_CLOCK,
+    EVENT_PUBLISHER,
+    StatusListeners,
+    MESSAGING_TRACING,
+  ],
+};
+
+const dispatcher: FactoryProvider<Dispatcher> = {
+  provide: Dispatcher,
+  useFactory: (
+    dispatchEngine: DispatchEngine,
+    { lanes, work, intents, outcomes }: MessageStore,
+    policy: PolicyPipeline,
+    provider: MessageTransport,
+    clock: Clock,
+    { dispatch }: MessagingSettings,
+    tracing: MessagingTracing | undefined,
+  ) => {
+    const { transportRateLimit: limit, rateLimit, backoff, lease } = dispatch;
+    const context = {
+      lanes,
+      work,
+      intents,
+      outcomes,
+      policy,
+      transport: tracing ? tracedTransport(provider, tracing) : provider,
+      transportRate:
+        limit &&
+        new TransportRate(
+          lanes,
+          clock,
+          `transport ${provider.name}`,
+          limit.max,
+          milliseconds('per', limit.per),
+        ),
+      stock: new PrefetchBudget(),
+      slots: new RequestSlots(provider.capabilities.connections),
+      clock,
+      served: { at: -Infinity },
+      leaseTime: lease,
+      ...dispatch,
+    };
+    return new Dispatcher(
+      dispatchEngine,
+      context,
+      new MessageLanes(context, { rateLimit, backoff }),
+    );
+  },
+  inject: [
+    DISPATCH_ENGINE,
+    MessageStore,
+    PolicyPipeline,
+    MESSAGE_TRANSPORT,
+    MESSAGING_CLOCK,
+    MESSAGING_SETTINGS,
+    MESSAGING_TRACING,
+  ],
+};
+
+/** @throws MessagingConfigError naming a capability with which no message could leave */
+function checked(given: MessageTransport): MessageTransport {
+  const { maxRecipients, connections = 1 } = given.capabilities;
+  for (const [name, value] of Object.entries({ maxRecipients, connections }))
+    wholeNumber()(`transport.capabilities.${name}`, value);
+  return given;
+}
+
+/** The parts of the library that are built from the options and from each other. */
+export const MESSAGING_PROVIDERS: Provider[] = [
+  settings,
+  channels,
+  intake,
+  inbound,
+  engine,
+  transport,
+  store,
+  dispatcher,
+  {
+    provide: WorkQueues,
+    useFactory: (messages: MessageStore, clock: Clock, { dispatch }: MessagingSettings) =>
+      new WorkQueues(messages, clock, { ...dispatch, leaseTime: dispatch.lease }),
+    inject: [MessageStore, MESSAGING_CLOCK, MESSAGING_SETTINGS],
+  },
+  { provide: LANE_WAKER, useExisting: Dispatcher },
+  { provide: MESSAGING_TRACING, useFactory: () => openTelemetryTracing() },
+  { provide: MESSAGING_CLOCK, useValue: systemClock },
+  { provide: EVENT_PUBLISHER, useClass: EventEmitterPublisher },
+  {
+    provide: MESSAGING_RATE_CARD,
+    useFactory: ({ rateCard }: MessagingSettings) => rateCardOf('rateCard', rateCard),
+    inject: [MESSAGING_SETTINGS],
+  },
+  {
+    provide: RecipientFactsReader,
+    useFactory: ({ database }: MessageStore, clock: Clock) =>
+      new RecipientFactsReader(database, clock),
+    inject: [MessageStore, MESSAGING_CLOCK],
+  },
+  {
+    provide: PolicyPipeline,
+    useFactory: (registry: PolicyRegistry, facts: RecipientFactsReader, clock: Clock) =>
+      new PolicyPipeline(() => registry.policies, facts, clock),
+    inject: [PolicyRegistry, RecipientFactsReader, MESSAGING_CLOCK],
+  },
+  {
+    provide: ReportRecorder,
+    useFactory: ({ reports }: MessageStore) => reports,
+    inject: [MessageStore],
+  },
+];

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { MessagingConfigError } from '../message/errors.js';
+import type { MessagingOptions } from './messaging-options.js';
+import { callbackPathsOf, settingsOf } from './messaging-settings.js';
+
+describe('settingsOf', () => {
+  it('fills in the defaults, with durations in milliseconds', () => {
+    expect(settingsOf({ dispatch: { lease: '10s' }, sms: { maxParts: 3 } })).toMatchObject({
+      dispatch: { enabled: true, lease: 10_000, concurrency: 32, retryFor: 86_400_000 },
+      store: { preparedStatements: true, retention: { content: undefined } },
+      reports: { pollAfter: 60_000, giveUpAfter: 259_200_000 },
+      sms: { deliveryReport: 'yes', maxRecipients: 100_000, maxParts: 3 },
+    });
+  });
+
+  const transport = () => ({}) as never;
+
+  it.each<[string, object, RegExp]>([
+    ['an unknown option', { dispach: {} }, /^dispach: .*did you mean dispatch\?$/],
+    [
+      'an unknown option of a group',
+      { dispatch: { concurency: 4 } },
+      /^dispatch\.concurency: .*did you mean dispatch\.concurrency\?$/,
+    ],
+    [
+      'an unknown option that is like no other',
+      { store: { colour: 'red' } },
+      /^store\.colour: .*there are migrate, /,
+    ],
+    [
+      'an option outside its group',
+      { concurrency: 4 },
+      /^concurrency: .*did you mean dispatch\.concurrency\?$/,
+    ],
+    [
+      'an unknown option of an endpoint',
+      { callbacks: { providers: { twilio: { secret: 'x' } } } },
+      /^callbacks\.providers\.twilio\.secret: .*did you mean callbacks\.providers\.twilio\.secrets\?$/,
+    ],
+    [
+      'a string for a number',
+      { dispatch: { concurrency: '32' } },
+      /^dispatch\.concurrency: must be a whole number.* is a string$/,
+    ],
+    [
+      'a string for a flag',
+      { dispatch: { enabled: 'false' } },
+      /^dispatch\.enabled: must be true or false/,
+    ],
+    ['a string for a group', { dispatch: 'false' }, /^dispatch: must be an object of options/],
+    ['a flag for a group', { dispatch: false }, /^dispatch: must be an object of options/],
+    ['null for a number', { sms: { maxParts: null } }, /^sms\.maxParts: .* is null$/],
+    ['zero', { dispatch: { concurrency: 0 } }, /^dispatch\.concurrency: .*at least 1, and is 0$/],
+    ['no duration', { dispatch: { lease: 'soon' } }, /^dispatch\.lease: "soon" is no duration/],
+    [
+      'a bare number that is meant as days',
+      { store: { retention: { content: 30 } } },
+      /^store\.retention\.content: 30 means 30 milliseconds; write '30d'/,
+    ],
+    [
+      'a base URL beside a transport',
+      { baseUrl: 'http://127.0.0.1', transport },
+      /^baseUrl: there is a transport too/,
+    ],
+    ['a token beside a transport', { apiToken: 'tok_x', transport }, /^apiToken: /],
+    [
+      'reports given up before the first poll',
+      { reports: { pollAfter: '2h', giveUpAfter: '1h' } },
+      /^reports\.giveUpAfter: is shorter than reports\.pollAfter/,
+    ],
+    [
+      'an empty rate limit',
+      { dispatch: { rateLimit: { max: 0, per: '1s' } } },
+      /^dispatch\.rateLimit\.max: /,
+    ],
+    [
+      'a rate limit without a window',
+      { dispatch: { transportRateLimit: { max: 1 } } },
+      /^dispatch\.transportRateLimit\.per: /,
+    ],
+    [
+      'an empty frequency cap',
+      { policy: { frequencyCap: { sms: { max: 0, per: '1h' } } } },
+      /^policy\.frequencyCap\.sms\.max: /,
+    ],
+    [
+      'a frequency cap without a window',
+      { policy: { frequencyCap: { sms: { max: 1, per: 'soon' } } } },
+      /^policy\.frequencyCap\.sms\.per: /,
+    ],
+  ])('%s is refused by name, with the remedy', (_, options, message) => {
+    const read = () => settingsOf(options as MessagingOptions);
+    expect(read).toThrow(MessagingConfigError);
+    expect(read).toThrow(message);
+  });
+
+  it('a wrong value that may be a secret is not shown', () => {
+    expect(() => settingsOf({ callbacks: { secrets: 'whsec_x' as never } })).toThrow(
+      /^callbacks\.secrets: must be an array, and is a string$/,
+    );
+  });
+
+  it('messages that a frequency cap counts must be retained as long as its window', () => {
+    const policy = { frequencyCap: { sms: { max: 1, per: '7d' } } };
+    const kept = (retention: object) => () => settingsOf({ policy, store: { retention } });
+    expect(kept({ content: '3d' })).toThrow('store.retention.content');
+    expect(kept({ messages: '6d' })).toThrow('store.retention.messages');
+    expect(kept({ content: '7d', messages: '30d' })()).toBeDefined();
+  });
+});
+
+describe('callbackPathsOf', () => {
+  it('gives the callback path by default, and the inbound path beside it', () => {
+    expect(callbackPathsOf({})).toEqual(['messaging/delivery-reports']);
+    expect(callbackPathsOf({ callbackPath: false })).toEqual([]);
+    expect(callbackPathsOf({ callbackPath: 'a', inboundPath: 'b' })).toEqual(['a', 'b']);
+  });
+
+  it('two equal paths are refused', () => {
+    expect(() => callbackPathsOf({ callbackPath: 'in', inboundPath: '/in/' })).toThrow(
+      /^inboundPath: is the callbackPath/,
+    );
+  });
+});

@@ -1,0 +1,256 @@
+import type { ChannelDefinition } from '../message/channel-definition.js';
+import { MessagingConfigError } from '../message/errors.js';
+import type { Template } from '../message/templates.js';
+import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-parser.js';
+import { milliseconds } from './duration.js';
+import type { InboundOptions } from './inbound-options.js';
+import type { InboundParser } from './inbound-parser.js';
+import type {
+  CallbackEndpointOptions,
+  CallbackOptions,
+  DispatchOptions,
+  EngineFactory,
+  LaneOf,
+  MessagingExtras,
+  MessagingOptions,
+  RateLimit,
+  ReportOptions,
+  RetentionOptions,
+  SmsOptions,
+  StoreOptions,
+  TransportFactory,
+} from './messaging-options.js';
+import {
+  callback,
+  duration,
+  flag,
+  group,
+  list,
+  object,
+  oneOf,
+  optional,
+  type OptionReader,
+  record,
+  text,
+  wholeNumber,
+  withDefault,
+} from './option-schema.js';
+import type { PolicyOptions, QuietHoursOptions, ServiceWindowOptions } from './policy-options.js';
+import type { PriceList, RateCard } from './rate-card.js';
+import { rateOf } from './rate-limit.js';
+import type { WhatsAppOptions } from './whatsapp-options.js';
+
+/** Readers of exactly the options that the type has. */
+type ReadersOf<T> = { readonly [K in keyof Required<T>]: OptionReader<unknown> };
+
+const rateLimit: OptionReader<RateLimit> = (name, value) => {
+  const { max, per } = object<RateLimit>()(name, value);
+  return rateOf(name, { max, per });
+};
+
+const rateLimitOrFunction: OptionReader<NonNullable<DispatchOptions['rateLimit']>> = (
+  name,
+  value,
+) =>
+  typeof value === 'function'
+    ? callback<(lane: string) => RateLimit | undefined>()(name, value)
+    : rateLimit(name, value);
+
+/** A bare number is taken for days more often than for milliseconds, and would erase at once. */
+const keptFor: OptionReader<number> = (name, value) => {
+  if (typeof value === 'number' && value > 0 && value < 60_000)
+    throw new MessagingConfigError(
+      `${name}: ${value} means ${value} milliseconds; write '${value}d' for days, or '${value}ms'`,
+    );
+  return duration()(name, value);
+};
+
+const DISPATCH = {
+  enabled: withDefault(flag, true),
+  engine: optional(callback<EngineFactory>()),
+  rateLimit: optional(rateLimitOrFunction),
+  transportRateLimit: optional(rateLimit),
+  lane: optional(callback<(of: LaneOf) => string>()),
+  lease: withDefault(duration(1_000), '30s'),
+  concurrency: withDefault(wholeNumber(), 32),
+  maxAttempts: withDefault(wholeNumber(), 8),
+  retryFor: withDefault(duration(), '24h'),
+  backoff: withDefault(duration(1), '1s'),
+  timeout: withDefault(duration(1), '30s'),
+  shutdownTimeout: withDefault(duration(), '10s'),
+} satisfies ReadersOf<DispatchOptions>;
+
+const RETENTION = {
+  content: optional(keptFor),
+  messages: optional(keptFor),
+} satisfies ReadersOf<RetentionOptions>;
+
+const STORE = {
+  migrate: optional(flag),
+  preparedStatements: withDefault(flag, true),
+  idempotencyWindow: withDefault(duration(1_000), '24h'),
+  retention: group(RETENTION),
+} satisfies ReadersOf<StoreOptions>;
+
+const REPORTS = {
+  pollAfter: withDefault(duration(1), '1m'),
+  giveUpAfter: withDefault(duration(1), '72h'),
+} satisfies ReadersOf<ReportOptions>;
+
+const SMS = {
+  deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
+  maxRecipients: withDefault(wholeNumber(), 100_000),
+  maxParts: withDefault(wholeNumber(), 10),
+  upstreamGroups: withDefault(flag, false),
+} satisfies ReadersOf<SmsOptions>;
+
+const WHATSAPP = {
+  from: optional(text),
+  templates: optional(record(object<Template>())),
+  maxText: withDefault(wholeNumber(), 4_096),
+} satisfies ReadersOf<WhatsAppOptions>;
+
+const ENDPOINT = {
+  secrets: optional(list(text)),
+  verifier: optional(object<CallbackVerifier>()),
+  insecure: optional(flag),
+  parser: optional(object<DeliveryReportParser>()),
+  inbound: optional(object<InboundParser>()),
+  transport: optional(text),
+} satisfies ReadersOf<CallbackEndpointOptions>;
+
+const CALLBACKS = {
+  ...ENDPOINT,
+  providers: optional(record(group(ENDPOINT))),
+} satisfies ReadersOf<CallbackOptions>;
+
+const POLICY = {
+  remove: optional(list(text)),
+  order: optional(list(text)),
+  quietHours: optional(
+    group({
+      from: text,
+      to: text,
+      timeZones: optional(callback<(phone: string) => readonly string[]>()),
+    } satisfies ReadersOf<QuietHoursOptions>),
+  ),
+  serviceWindow: optional(
+    group({
+      margin: optional(duration()),
+      substitute: optional(callback<NonNullable<ServiceWindowOptions['substitute']>>()),
+    } satisfies ReadersOf<ServiceWindowOptions>),
+  ),
+  frequencyCap: optional(record(group({ max: wholeNumber(), per: duration(1) }))),
+} satisfies ReadersOf<PolicyOptions>;
+
+const INBOUND = {
+  tenant: optional(callback<NonNullable<InboundOptions['tenant']>>()),
+  consent: optional(callback<NonNullable<InboundOptions['consent']>>()),
+  reply: optional(callback<NonNullable<InboundOptions['reply']>>()),
+} satisfies ReadersOf<InboundOptions>;
+
+const EXTRAS = {
+  isGlobal: optional(flag),
+  dataSource: optional(text),
+  callbackPath: optional(pathOrFalse),
+  inboundPath: optional(pathOrFalse),
+} satisfies ReadersOf<MessagingExtras>;
+
+const readOptions = group({
+  ...EXTRAS,
+  baseUrl: optional(text),
+  apiToken: optional(text),
+  apiKey: optional(text),
+  transport: optional(callback<TransportFactory>()),
+  dispatch: group(DISPATCH),
+  store: group(STORE),
+  reports: group(REPORTS),
+  sms: group(SMS),
+  whatsapp: group(WHATSAPP),
+  channels: withDefault(list(object<ChannelDefinition>()), []),
+  // Read as they were given: a missing one and an empty one are different.
+  callbacks: asGiven<CallbackOptions>(group(CALLBACKS)),
+  policy: asGiven<PolicyOptions>(group(POLICY)),
+  inbound: asGiven<InboundOptions>(group(INBOUND)),
+  rateCard: optional(object<RateCard | PriceList>()),
+} satisfies ReadersOf<MessagingOptions & MessagingExtras>);
+
+/** The options, checked, with their defaults; durations in milliseconds. */
+export type MessagingSettings = ReturnType<typeof readOptions>;
+
+/** Injection token of the {@link MessagingSettings}. */
+export const MESSAGING_SETTINGS = Symbol('MESSAGING_SETTINGS');
+
+/** @throws MessagingConfigError naming the option and the remedy */
+export function settingsOf(options: MessagingOptions): MessagingSettings {
+  refuseUngrouped(options);
+  const settings = readOptions('', options);
+  const { transport, baseUrl, apiToken, apiKey, reports } = settings;
+  if (transport)
+    for (const [name, given] of Object.entries({ baseUrl, apiToken, apiKey }))
+      if (given !== undefined)
+        throw new MessagingConfigError(
+          `${name}: there is a transport too; pass one of them, or transport: http({ baseUrl, apiToken })`,
+        );
+  if (reports.giveUpAfter < reports.pollAfter)
+    throw new MessagingConfigError(
+      'reports.giveUpAfter: is shorter than reports.pollAfter, so no message would be asked after; write a longer time',
+    );
+  refuseErasedCounts(settings);
+  return settings;
+}
+
+/**
+ * The paths under which callbacks are served.
+ * @throws MessagingConfigError where two are alike
+ */
+export function callbackPathsOf(extras: MessagingExtras): string[] {
+  const callbackPath = optional(pathOrFalse)('callbackPath', extras.callbackPath);
+  const inboundPath = optional(pathOrFalse)('inboundPath', extras.inboundPath);
+  const paths = [callbackPath ?? 'messaging/delivery-reports', inboundPath ?? false].filter(
+    (path) => path !== false,
+  );
+  const [one, other] = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
+  if (one !== undefined && one === other)
+    throw new MessagingConfigError(
+      'inboundPath: is the callbackPath; leave it out, since each path takes reports and inbound messages',
+    );
+  return paths;
+}
+
+/** What retention has erased cannot be counted. */
+function refuseErasedCounts({ policy = {}, store: { retention } }: MessagingSettings): void {
+  for (const [category, cap] of Object.entries(policy.frequencyCap ?? {}))
+    for (const [field, kept] of Object.entries(retention))
+      if (kept !== undefined && kept < milliseconds(`policy.frequencyCap.${category}.per`, cap.per))
+        throw new MessagingConfigError(
+          `store.retention.${field}: is shorter than policy.frequencyCap.${category}.per; erased messages cannot be counted`,
+        );
+}
+
+/** An option that stands outside its group. */
+function refuseUngrouped(options: MessagingOptions): void {
+  for (const key of Object.keys(options))
+    for (const [name, readers] of Object.entries({
+      dispatch: DISPATCH,
+      store: STORE,
+      reports: REPORTS,
+      sms: SMS,
+    }))
+      if (Object.hasOwn(readers, key))
+        throw new MessagingConfigError(
+          `${key}: there is no such option; did you mean ${name}.${key}?`,
+        );
+}
+
+function asGiven<T>(read: OptionReader<unknown>): OptionReader<T | undefined> {
+  return (name, value) => {
+    if (value !== undefined) read(name, value);
+    return value as T | undefined;
+  };
+}
+
+function pathOrFalse(name: string, value: unknown): string | false {
+  if (value === false || (typeof value === 'string' && value !== '')) return value;
+  throw new MessagingConfigError(`${name}: must be a path, or false for none`);
+}

@@ -1,0 +1,22 @@
+import type { DispatchOptions, MessagingOptions } from '@dundun/messaging';
+
+/** Options of a spec: those of `dispatch` beside the groups. `dispatch: false` only accepts. */
+export type FlatOptions = Omit<DispatchOptions, 'enabled'> &
+  Omit<MessagingOptions, 'dispatch'> & { readonly dispatch?: false };
+
+/** The options as the module takes them. */
+export function grouped(flat: FlatOptions): MessagingOptions {
+  const { baseUrl, apiToken, apiKey, transport, store, reports, callbacks, ...rest } = flat;
+  const { policy, sms, whatsapp, inbound, rateCard, dispatch: enabled, ...dispatch } = rest;
+  const groups = { baseUrl, apiToken, apiKey, transport, store, reports, callbacks };
+  return {
+    ...given({ ...groups, policy, sms, whatsapp, inbound, rateCard }),
+    dispatch: { ...dispatch, ...(enabled === false && { enabled }) },
+  };
+}
+
+function given<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
