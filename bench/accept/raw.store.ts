@@ -41,8 +41,8 @@ function chunksOf({ id, recipients }: RawSend): [string, number, string][] {
   return chunks;
 }
 
-const COLUMNS = `id, tenant, channel, lane, class, sender, content, delivery_report, parts, recipient_count,
-  created_at, available_at, phase, pending`;
+const COLUMNS = `id, tenant, channel, lane, priority, sender, content, delivery_report, parts, recipient_count,
+  created_at, available_at, state`;
 
 async function openPostgres(connectionString: string): Promise<RawStore> {
   const pool = new pg.Pool({ connectionString, max: 10 });
@@ -50,7 +50,7 @@ async function openPostgres(connectionString: string): Promise<RawStore> {
   const group = {
     name: 'group',
     text: `WITH batches AS (INSERT INTO messaging_batch (${COLUMNS})
-      SELECT v_id, '${TENANT}', 'sms', '${LANE}', 1, v_sender, v_content, 0, 1, v_count, ${now}, ${now}, 0, 1
+      SELECT v_id, '${TENANT}', 'sms', '${LANE}', 1, v_sender, v_content, 0, 1, v_count, ${now}, ${now}, 0
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int4[]) AS v(v_id, v_sender, v_content, v_count))
       INSERT INTO messaging_batch_chunk (batch, n, recipients)
       SELECT * FROM unnest($5::uuid[], $6::int4[], $7::text[])`,
@@ -58,7 +58,7 @@ async function openPostgres(connectionString: string): Promise<RawStore> {
   const one = {
     name: 'one',
     text: `WITH batch AS (INSERT INTO messaging_batch (${COLUMNS})
-      VALUES ($1, '${TENANT}', 'sms', '${LANE}', 1, $2, $3, 0, 1, 1, ${now}, ${now}, 0, 1) RETURNING id)
+      VALUES ($1, '${TENANT}', 'sms', '${LANE}', 1, $2, $3, 0, 1, 1, ${now}, ${now}, 0) RETURNING id)
       INSERT INTO messaging_batch_chunk (batch, n, recipients) SELECT id, 0, $4 FROM batch`,
   };
   return {
@@ -107,7 +107,7 @@ function sqlite(path: string, synchronous: 'FULL' | 'NORMAL') {
   const now = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
   const batches = database.prepare<unknown[]>(
     `INSERT INTO messaging_batch (${COLUMNS})
-     SELECT value ->> 0, '${TENANT}', 'sms', '${LANE}', 1, value ->> 1, value ->> 2, 0, 1, value ->> 3, ${now}, ${now}, 0, 1
+     SELECT value ->> 0, '${TENANT}', 'sms', '${LANE}', 1, value ->> 1, value ->> 2, 0, 1, value ->> 3, ${now}, ${now}, 0
      FROM json_each(?)`,
   );
   const chunks = database.prepare<unknown[]>(

@@ -18,12 +18,12 @@ export async function seedCampaign(dataSource: DataSource): Promise<string> {
       ? `generate_series(0, ${count - 1}) AS v(i)`
       : `(WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1}) SELECT i FROM n) AS v`;
   await dataSource.query(
-    `INSERT INTO messaging_batch (id, tenant, channel, lane, class, sender, content, delivery_report, parts,
-       recipient_count, created_at, available_at, phase, pending, completed_at)
-     VALUES ('${id}', '', 'sms', ':sms', 1, 'ACME', '{"kind":"text","text":"Hello"}', 1, 1, ${MESSAGES}, 1, 1, 2, 0, 1)`,
+    `INSERT INTO messaging_batch (id, tenant, channel, lane, priority, sender, content, delivery_report, parts,
+       recipient_count, created_at, available_at, state, completed_at)
+     VALUES ('${id}', '', 'sms', ':sms', 1, 'ACME', '{"kind":"text","text":"Hello"}', 1, 1, ${MESSAGES}, 1, 1, 5, 1)`,
   );
   await dataSource.query(
-    `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport,
+    `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, provider,
        first_sent_at, outcome, reference)
      SELECT '${id}', i, i * ${SUBMISSION}, i * ${SUBMISSION} + ${SUBMISSION - 1}, 1, 1, 'simulator', 1, 1, 'ref-' || i
      FROM ${series(MESSAGES / SUBMISSION)}`,

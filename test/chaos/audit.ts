@@ -5,7 +5,7 @@ import type { BookEntry } from './processes/protocol.js';
 interface StoreRow {
   readonly batch: string;
   readonly send_key: string;
-  readonly phase: number;
+  readonly state: number;
   readonly recipient_count: number;
   readonly position: number | null;
   readonly recipient: string | null;
@@ -43,7 +43,7 @@ export async function audit(
   accepted: ReadonlyMap<string, string>,
 ): Promise<Findings> {
   const rows = (await store.query(
-    `SELECT b.id AS batch, b.idempotency_key AS send_key, b.phase, b.recipient_count,
+    `SELECT b.id AS batch, b.idempotency_key AS send_key, b.state, b.recipient_count,
        m.position, m.recipient, m.status, s.n, s.reference
      FROM messaging_batch b LEFT JOIN messaging_message m ON m.batch = b.id
      LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission`,

@@ -26,7 +26,7 @@ export interface Start {
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
 
 /** Phases of a batch to which nothing more happens. */
-const ENDED = 2;
+const ENDED = 5;
 
 /** Replicas of the app on one database, the upstream they send to, and everything they said. */
 export class Cluster {
@@ -190,7 +190,7 @@ export class Cluster {
   async idle(): Promise<boolean> {
     // The database itself may be the target of the fault.
     const [{ open } = { open: 1 }] = (await this.store
-      .query(`SELECT count(*) AS open FROM messaging_batch WHERE phase < ${ENDED}`)
+      .query(`SELECT count(*) AS open FROM messaging_batch WHERE state < ${ENDED}`)
       .catch(() => [])) as { open: string | number }[];
     return Number(open) === 0;
   }

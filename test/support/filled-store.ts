@@ -64,10 +64,10 @@ export async function fillLane(
     ['0190eeee', past, past],
   ] as const) {
     await source.query(
-      `INSERT INTO messaging_batch (id, tenant, channel, lane, class, sender, content, delivery_report, parts,
-         recipient_count, created_at, available_at, phase, pending, parked_until)
+      `INSERT INTO messaging_batch (id, tenant, channel, lane, priority, sender, content, delivery_report, parts,
+         recipient_count, created_at, available_at, state, parked_until)
        SELECT ${id(prefix, 'seq')}, 'waits', 'sms', '${lane}', 1, 'ACME', '{"kind":"text","text":"Hello"}', 1, 1,
-         1, ${past}, ${availableAt} + seq, 1, 1, ${parkedUntil}
+         1, ${past}, ${availableAt} + seq, 1, ${parkedUntil}
        FROM ${series(each)}`,
     );
     await source.query(
@@ -86,8 +86,8 @@ export async function fillStore(
 ): Promise<void> {
   const { series, id, text, analyse } = WORDS[kind];
   const batch = id('0190aaaa', 'seq');
-  const columns = `id, tenant, channel, lane, class, sender, content, delivery_report, parts,
-    recipient_count, created_at, available_at, phase, pending, idempotency_key, completed_at`;
+  const columns = `id, tenant, channel, lane, priority, sender, content, delivery_report, parts,
+    recipient_count, created_at, available_at, state, idempotency_key, completed_at`;
   const content = `'{"kind":"text","text":"Hello"}'`;
   await source.query(
     `INSERT INTO messaging_lane (lane_key) SELECT ${text('tenant ', 'seq')} FROM ${series(lanes)}`,
@@ -95,13 +95,13 @@ export async function fillStore(
   await source.query(
     `INSERT INTO messaging_batch (${columns}) SELECT ${batch}, ${text('tenant ', 'seq % 100')}, 'sms',
        ${text('tenant ', 'seq % 100')}, 1, 'ACME', ${content}, 1, 1, ${recipients},
-       1700000000000000 + seq, 1700000000000000 + seq, 2, 0, ${text('key ', 'seq')}, 1700000000000000 + seq
+       1700000000000000 + seq, 1700000000000000 + seq, 5, ${text('key ', 'seq')}, 1700000000000000 + seq
      FROM ${series(batches)}`,
   );
   await source.query(
     `INSERT INTO messaging_batch (${columns}) SELECT ${id('0190bbbb', 'seq')}, ${text('tenant ', 'seq')}, 'sms',
        ${text('tenant ', 'seq')}, 1, 'ACME', ${content}, 1, 1, 1,
-       1700000000000000 + seq, 4000000000000000 + seq, 0, 1, NULL, NULL
+       1700000000000000 + seq, 4000000000000000 + seq, 0, NULL, NULL
      FROM ${series(scheduled)}`,
   );
   await source.query(
@@ -109,7 +109,7 @@ export async function fillStore(
      SELECT ${batch}, 0, '2348012345678' FROM ${series(batches)}`,
   );
   await source.query(
-    `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport,
+    `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, provider,
        first_sent_at, outcome, reference, finished_at)
      SELECT ${batch}, 0, 0, ${recipients - 1}, 1, 1, 'paper', 1700000000000000, 1, ${text('ref ', 'seq')}, 1700000000000000
      FROM ${series(batches)}`,
@@ -121,7 +121,7 @@ export async function fillStore(
        FROM ${series(batches)}`,
     );
   await source.query(
-    `INSERT INTO messaging_report (hash, tenant, batch, position, transport, reference, recipient, status,
+    `INSERT INTO messaging_report (hash, tenant, batch, position, provider, reference, recipient, status,
        raw_status, provider_time, received_at, sequence)
      SELECT ${batch}, ${text('tenant ', 'seq % 100')}, ${batch}, 0, 'paper', ${text('ref ', 'seq')}, '2348012345678', ${STATUS_RANK.delivered},
        'DELIVRD', 1700000000000000, 1700000000000000, 2

@@ -44,7 +44,7 @@ export class MessagingRuntime
 
   async onApplicationBootstrap(): Promise<void> {
     const { store, transport } = this;
-    const origin = { transport: transport.name };
+    const origin = { provider: transport.name, transport: transport.name };
     transport.listen?.(
       (reports) => store.reports.record(reports, origin),
       (messages) => this.inbound.record(messages, origin),

@@ -11,5 +11,5 @@ export { retryAfterMilliseconds } from './providers/http/failure.js';
 export { isDataError } from './store/database-errors.js';
 export { GroupCommit, type GroupCommitOptions } from './store/group-commit.js';
 export type { DueLane } from './store/lane-queues.js';
-export type { Sql } from './store/statements-on.js';
+export type { Sql } from './store/sql.js';
 export { type QueueDatabase, type WorkQueue, WorkQueues } from './work-queues.js';

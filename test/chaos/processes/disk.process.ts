@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { writeSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { dataSourceOptions } from './data-source-options.js';
 
 /** Commits by each way there is, and says so on standard output. */
@@ -11,7 +11,7 @@ const INSERT = 'INSERT INTO kept (value) VALUES (1)';
 const dataSource = await new DataSource(dataSourceOptions(database)).initialize();
 // As SQLite is built for some drivers.
 await dataSource.query('PRAGMA synchronous = NORMAL');
-const store = new StoreDatabase(dataSource);
+const store = databaseOf(dataSource);
 await store.open();
 await store.transaction((tx) => tx.run(INSERT));
 writeSync(1, 'store\n');

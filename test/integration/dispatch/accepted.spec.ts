@@ -49,7 +49,7 @@ describeEachDatabase('an acceptance', (database) => {
     n: item.n,
     firstPosition: item.firstPosition,
     lastPosition: item.lastPosition,
-    transport: TRANSPORT,
+    provider: TRANSPORT,
     fence,
     result: 'accepted',
     reference: `ref-${item.submission.id}`,
@@ -71,7 +71,7 @@ describeEachDatabase('an acceptance', (database) => {
           providerTime: null,
         },
       ],
-      { transport: TRANSPORT },
+      { provider: TRANSPORT },
     );
 
   const storyOf = async ({ sms }: DispatchApp, batch: string) =>
@@ -148,9 +148,9 @@ describeEachDatabase('an acceptance', (database) => {
     const rowsOf = async (id: string) =>
       (
         (await app.app.get(DataSource).query(
-          `SELECT b.phase, b.pending, b.poll_at - b.completed_at AS polled_after, b.completed_at - s.finished_at AS apart,
+          `SELECT b.state, b.poll_at - b.completed_at AS polled_after, b.completed_at - s.finished_at AS apart,
              s.outcome, s.error_code, m.status, m.sequence, m.reference, m.error_code AS reason, r.tenant, r.position,
-             r.transport, r.message_id, r.recipient, r.status AS logged, r.raw_status, r.sequence AS log_sequence, r.hash,
+             r.provider, r.message_id, r.recipient, r.status AS logged, r.raw_status, r.sequence AS log_sequence, r.hash,
              r.error_code AS log_error, s.finished_at - r.received_at AS later
            FROM messaging_batch b JOIN messaging_submission s ON s.batch = b.id JOIN messaging_message m ON m.batch = b.id
            JOIN messaging_report r ON r.batch = b.id AND r.reference = s.reference WHERE b.id = '${id}'`,
@@ -184,7 +184,7 @@ describeEachDatabase('an acceptance', (database) => {
           errorCode: null,
           providerTime: null,
         })),
-        { transport: TRANSPORT },
+        { provider: TRANSPORT },
       );
       expect((await app.sms.batch(id)).counts).toEqual({ delivered: 2 });
     },

@@ -122,7 +122,7 @@ describeEachDatabase('sends that come together', (database) => {
       }));
       await Promise.all(made.map((batch) => store.acceptance.accept(batch)));
       const rows = await store.database.all<Record<string, unknown>>(
-        `SELECT id, tenant, lane, class, sender, content, delivery_report, parts, recipient_count,
+        `SELECT id, tenant, lane, priority, sender, content, delivery_report, parts, recipient_count,
           created_at, send_at, available_at, valid_until, idempotency_key, fingerprint
           FROM messaging_batch ORDER BY id`,
       );
@@ -143,7 +143,7 @@ describeEachDatabase('sends that come together', (database) => {
           id: batch.id,
           tenant: batch.tenant,
           lane: batch.lane,
-          class: batch.class === 'high' ? 0 : 1,
+          priority: batch.class === 'high' ? 0 : 1,
           sender: batch.sender,
           content: batch.content,
           delivery_report: batch.deliveryReport ? 1 : 0,

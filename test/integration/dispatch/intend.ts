@@ -25,7 +25,7 @@ export async function intend(store: MessageStore, meanwhile?: () => Promise<unkn
     n,
     firstPosition,
     lastPosition,
-    transport: TRANSPORT,
+    provider: TRANSPORT,
     fence,
     attempt: 2,
   }));

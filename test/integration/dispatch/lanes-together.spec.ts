@@ -52,7 +52,7 @@ function describeTogether(database: TestDatabase): void {
     const leases = await takeAll(app);
     // Another process has inserted the same submission.
     await app.app.get(DataSource).query(
-      `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, transport, first_sent_at)
+      `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at)
        SELECT id, 0, 0, 0, 1, 1, 'other', 0 FROM messaging_batch WHERE tenant = '${ODD}'`,
     );
     const results = await intendAll(app.store, leases);

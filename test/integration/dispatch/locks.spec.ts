@@ -119,9 +119,9 @@ describeEachDatabase(
         ) as Promise<Record<string, number>[]>;
       await sms.send(message('keyed'), { idempotencyKey: 'k' });
       await store.database
-        .impatiently(1_000, () => Promise.reject(new Error('rolled back')))
+        .transactionWithLockTimeout(1_000, () => Promise.reject(new Error('rolled back')))
         .catch(() => undefined);
-      const within = await store.database.impatiently(2_000, (tx) =>
+      const within = await store.database.transactionWithLockTimeout(2_000, (tx) =>
         tx.all<Record<string, number>>(
           'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks',
         ),

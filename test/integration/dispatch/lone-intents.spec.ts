@@ -17,8 +17,8 @@ describeEachDatabase('what is about to start', (database) => {
   const rowsOf = async ({ app }: DispatchApp, id: string) =>
     (
       (await app.get(DataSource).query(
-        `SELECT b.phase, b.pending, b.requeued, b.parked_until, b.deferred, s.n, s.first_position, s.last_position,
-           s.attempt AS try, s.transport, s.first_sent_at - b.available_at >= 0 AS timely, s.content, s.outcome,
+        `SELECT b.state, b.parked_until, s.n, s.first_position, s.last_position,
+           s.attempt AS try, s.provider, s.first_sent_at - b.available_at >= 0 AS timely, s.content, s.outcome,
            s.reference, m.position, m.submission, m.status, m.attempt, m.sequence, m.recipient, m.due_at, m.error_code
          FROM messaging_batch b JOIN messaging_submission s ON s.batch = b.id
          JOIN messaging_message m ON m.batch = b.id WHERE b.id = '${id}'`,

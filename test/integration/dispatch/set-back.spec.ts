@@ -29,7 +29,7 @@ describeEachDatabase('a message set back', (database) => {
           providerTime: null,
         },
       ],
-      { transport: TRANSPORT },
+      { provider: TRANSPORT },
     );
 
   /** Starts the queued messages, refuses them and releases the lane. */
@@ -93,7 +93,7 @@ describeEachDatabase('a message set back', (database) => {
     await app.store.outcomes.record({ ...heads[0]!, result: 'accepted', reference: 'r' });
     await app.app
       .get(DataSource)
-      .query(`UPDATE messaging_batch SET phase = 1, poll_at = NULL WHERE id = '${stuck}'`);
+      .query(`UPDATE messaging_batch SET state = 4, poll_at = NULL WHERE id = '${stuck}'`);
     const job = completeJob(app.store);
     await job.run(new AbortController().signal);
     expect(await app.sms.batch(stuck)).toMatchObject({ status: 'completed', counts: { sent: 1 } });

@@ -142,7 +142,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
           providerTime: null,
         },
       ],
-      { transport: TRANSPORT },
+      { provider: TRANSPORT },
     );
     await Promise.all(heads.map((head) => store.outcomes.record({ ...head, result: 'refused' })));
     expect((await store.work.plan(LANE, 10)).map(({ id }) => id)).toEqual([refused]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { retryWhileUnavailable } from '../../../libs/messaging/src/store/unavailable-retry.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
@@ -86,7 +86,7 @@ describeEachDatabase(
     });
 
     it('as soon as it is made fails its statement and not the process; the next one has its answer', async () => {
-      const store = new StoreDatabase(source);
+      const store = databaseOf(source);
       await store.open();
       // The first flow holds the only open connection, so the others open new ones.
       const holder = source.createQueryRunner();
@@ -99,7 +99,7 @@ describeEachDatabase(
     });
 
     it('with the answer to a commit may have made it, which is not made again', async () => {
-      const store = new StoreDatabase(source);
+      const store = databaseOf(source);
       await store.open();
       await store.all('CREATE TABLE kept (value int)');
       cutting.lostCommits = 1;

@@ -12,7 +12,7 @@ import {
 import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { Purge, type RetentionSettings } from '../../../libs/messaging/src/store/upkeep/purge.js';
 import {
   MESSAGE_TRANSPORT,
@@ -164,7 +164,7 @@ describeEachDatabase('retention', (database) => {
       await boot({});
       await settled(to);
       // Not the app's database: its jobs and lanes run transactions as well.
-      const own = new StoreDatabase(app.get(DataSource));
+      const own = databaseOf(app.get(DataSource));
       await own.open();
       const transaction = own.transaction.bind(own);
       const eraser = purgeOf({ content: 0, messages: undefined }, own);

@@ -88,7 +88,7 @@ describeEachDatabase('sends that share a commit', (database) => {
         tenant,
         channel: 'sms',
         lane: `${tenant}:sms`,
-        class: options.class === 'high' ? 0 : 1,
+        priority: options.class === 'high' ? 0 : 1,
         sender: message.from,
         content: { kind: 'text', text: message.body },
         delivery_report: message.deliveryReport === 'none' ? 0 : 1,
@@ -102,8 +102,7 @@ describeEachDatabase('sends that share a commit', (database) => {
         denied: 0,
         fingerprinted: options.idempotencyKey !== undefined,
         waits: message.sendAt !== undefined,
-        phase: 0,
-        pending: 1,
+        state: 0,
       });
     });
   });

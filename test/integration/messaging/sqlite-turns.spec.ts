@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { SqliteTurns } from '../../../libs/messaging/src/store/sqlite/turns.js';
 import { WalSync } from '../../../libs/messaging/src/store/sqlite/wal-sync.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -84,7 +84,7 @@ describeEachDatabase(
     });
 
     it('of the store wait for the sync of the log their commit wrote', async () => {
-      const store = new StoreDatabase(dataSource);
+      const store = databaseOf(dataSource);
       await store.open();
       let onDisk = () => {};
       const done = jest

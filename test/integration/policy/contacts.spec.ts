@@ -239,7 +239,7 @@ describeEachDatabase('contacts', (database) => {
       providerTime: null,
     });
     const hear = (...reports: ReturnType<typeof reportOf>[]) =>
-      store.reports.record(reports, { transport: 'simulator' });
+      store.reports.record(reports, { provider: 'simulator' });
     await hear(reportOf(phone, 'before'));
     await eventually(async () => {
       await reconcileJob(store, app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(

@@ -87,7 +87,7 @@ describeEachDatabase('a report', (database) => {
     );
   const log = (id: string) =>
     app.query(
-      `SELECT tenant, position, transport, message_id, recipient, status, raw_status, error_code,
+      `SELECT tenant, position, provider, message_id, recipient, status, raw_status, error_code,
          provider_time, sequence FROM messaging_report WHERE batch = '${id}' AND raw_status <> 'submit'
        ORDER BY position, sequence, raw_status`,
     );

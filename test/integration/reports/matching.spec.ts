@@ -47,7 +47,7 @@ describeEachDatabase('matching reports', (database) => {
     app.paper.answer = () => ({ reference: 'r-1', messageIds: ['m-1'] });
     const id = await app.sent(TO);
     await app.store.reports.record([report({ messageId: 'm-1' }), report({ reference: 'r-1' })], {
-      transport: 'somebody-else',
+      provider: 'somebody-else',
     });
     await app.hear(report({ messageId: 'm-1', recipient: STRANGER }));
     expect(await app.counts(id)).toEqual({ sent: 1 });

@@ -63,7 +63,7 @@ describeEachDatabase(
           }),
         hear: () =>
           other.store.reports.record([report({ reference: `theirs-${id}`, recipient: TO })], {
-            transport: TRANSPORT,
+            provider: TRANSPORT,
           }),
       };
     }

@@ -109,7 +109,7 @@ export class ReportsApp {
 
   /** As a transport or callback hands them in; resolves after the commit. */
   async hear(...reports: readonly DeliveryReport[]): Promise<void> {
-    await this.store.reports.record(reports, { transport: this.paper.name });
+    await this.store.reports.record(reports, { provider: this.paper.name });
   }
 
   /** Sends, and waits until the provider's answer is recorded. @returns the batch's id */

@@ -60,7 +60,7 @@ describeEachDatabase('300 messages at once in a store of 5,000', (database) => {
         errorCode: null,
         providerTime: null,
       })),
-      { transport: 'paper' },
+      { provider: 'paper' },
     );
     const whole: string[] = [];
     for (const statement of recorder.statements)

@@ -5,7 +5,8 @@ import type { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
 import { ConnectionPlans } from '../../../libs/messaging/src/store/connection-plans.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { fillStore } from '../../support/filled-store.js';
@@ -31,7 +32,7 @@ describeEachDatabase(
       statements = await statementsOfAnApp();
       // One connection: what it keeps is looked at.
       source = await database.open({ extra: { max: 1 } });
-      store = new StoreDatabase(source);
+      store = databaseOf(source);
       for (const table of TABLES) {
         await source.query(`TRUNCATE messaging_${table}`);
         await source.query(`ALTER TABLE messaging_${table} SET (autovacuum_enabled = false)`);
@@ -76,7 +77,7 @@ describeEachDatabase(
             errorCode: null,
             providerTime: null,
           })),
-          { transport: 'paper' },
+          { provider: 'paper' },
         );
       }
       await app.close();

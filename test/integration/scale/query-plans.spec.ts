@@ -9,7 +9,7 @@ import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { LaneWork } from '../../../libs/messaging/src/store/lane-work.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { migrate } from '../../../libs/messaging/src/store/migrator.js';
 import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -137,7 +137,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
             { ...report, messageId: 'id 3 9' },
             { ...report, reference: 'nobody', recipient: '2348010000007' },
           ],
-          { transport: 'paper' },
+          { provider: 'paper' },
         );
         await store().reports.sweep(1_000);
       }),
@@ -190,7 +190,7 @@ describeEachDatabase('the plans of a lane in which 200,000 batches wait', (datab
     source = await database.open({ entities: [], migrations: [], logger: recorder });
     await migrate(source, STORE_MIGRATIONS);
     await fillLane(source, database.kind, 'waits:sms', 67_000);
-    work = new LaneWork(new StoreDatabase(source));
+    work = new LaneWork(databaseOf(source));
     recorder.forget();
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { DataSource, Logger } from 'typeorm';
-import { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 const OFTEN = 12;
@@ -17,7 +18,7 @@ describeEachDatabase(
       // One connection, so that each test knows which one it has.
       source = await database.open({ extra: { max: 1 } });
       await source.query('CREATE TABLE thing (name text)');
-      store = new StoreDatabase(source);
+      store = databaseOf(source);
     });
     afterEach(async () => {
       await source.query('DROP TABLE thing');
@@ -45,7 +46,7 @@ describeEachDatabase(
     });
 
     it('nothing is kept where the option says so', async () => {
-      store = new StoreDatabase(source, { silence: 30_000, preparedStatements: false });
+      store = databaseOf(source, { silence: 30_000, preparedStatements: false });
       await repeatedly(read);
       expect(await kept()).toEqual([]);
     });
@@ -150,7 +151,7 @@ describeEachDatabase(
         (['logQuery', 'logQueryError', 'logQuerySlow'] as const).map(tell),
       ) as unknown as Logger;
       const heard = await database.open({ logger, maxQueryExecutionTime: 1 });
-      store = new StoreDatabase(heard);
+      store = databaseOf(heard);
       const sleep = 'SELECT pg_sleep(?)::text AS slept';
       await repeatedly(() => store.all(sleep, [0.01]));
       await expect(store.all('SELECT 1 / ?::int AS broken', [0])).rejects.toThrow('division');

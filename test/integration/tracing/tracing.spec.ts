@@ -34,7 +34,7 @@ describeEachDatabase('a traced message', (database) => {
       const [send] = spans.all;
       const { transport, store } = await fixture.boot();
       await eventually(async () => expect(transport.accepted).toHaveLength(1));
-      await store.reports.record([reported(`ref-${id}-s0`)], { transport: 'scripted' });
+      await store.reports.record([reported(`ref-${id}-s0`)], { provider: 'scripted' });
       await eventually(async () => {
         expect(spans.all.map(({ name }) => name)).toEqual(['send sms', 'submit sms', 'report sms']);
       });

@@ -100,7 +100,7 @@ describeEachDatabase('WhatsApp', (database) => {
       errorCode: null,
       providerTime: null,
     };
-    await app.get(ReportRecorder).record([report], { transport: 'simulator' });
+    await app.get(ReportRecorder).record([report], { provider: 'simulator' });
     events.off(MESSAGE_STATUS_CHANGED, hear);
     expect(
       changes.find((change) => change.messageId === id && change.status === 'delivered'),

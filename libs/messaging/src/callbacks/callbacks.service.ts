@@ -110,7 +110,7 @@ export class CallbacksService {
 
   async #store({ reports, messages }: Contents, transport: string): Promise<void> {
     try {
-      if (reports.length > 0) await this.recorder.record(reports, { transport });
+      if (reports.length > 0) await this.recorder.record(reports, { provider: transport });
       if (messages.length > 0) await this.inbound.record(messages, { transport });
     } catch (error) {
       // Not its message: a database's may quote rows.

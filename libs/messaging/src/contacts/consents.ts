@@ -71,7 +71,7 @@ export class Consents {
     this.#select = `SELECT k.contact, k.channel, k.state, k.at FROM ${this.#ids.sql}
       ${dialect.join} messaging_consent k ON k.contact = v_id`;
     this.#outlived = `SELECT s.tenant, s.recipient, s.channel FROM ${this.#rows.sql}
-      ${dialect.join} messaging_contact c ${dialect.by('PRIMARY')} ON c.id = v_contact
+      ${dialect.join} messaging_contact c ${dialect.forceIndex('PRIMARY')} ON c.id = v_contact
       ${dialect.join} messaging_suppression s ON s.tenant = c.tenant AND s.recipient = c.phone
         AND s.channel = v_channel
       WHERE s.reason = '${REFUSED}' AND s.at < v_at`;
@@ -94,7 +94,7 @@ export class Consents {
         ${dialect.join} messaging_consent k ON k.contact = v_id WHERE k.state = 'opted_out'
       UNION ALL
       SELECT c.id, s.channel FROM ${this.#ids.sql}
-        ${dialect.join} messaging_contact c ${dialect.by('PRIMARY')} ON c.id = v_id
+        ${dialect.join} messaging_contact c ${dialect.forceIndex('PRIMARY')} ON c.id = v_id
         ${dialect.join} messaging_suppression s ON s.tenant = c.tenant AND s.recipient = c.phone
       WHERE s.reason = '${REFUSED}'`;
   }

@@ -59,11 +59,11 @@ function ofOne(dialect: Dialect, recipients: RowSource, of: FactsOf): string {
   const [consented, only] =
     of === 'refused' ? [dialect.join, `WHERE k.state = 'opted_out' AND`] : ['LEFT JOIN', 'WHERE'];
   return `SELECT NULL AS v_i, s.recipient, 1 AS suppressed, NULL AS contact, NULL AS consent, NULL AS last_at
-      FROM ${dialect.among('messaging_suppression', 'recipient', 's', recipients)}
+      FROM ${dialect.whereIn('messaging_suppression', 'recipient', 's', recipients)}
       WHERE s.tenant = ? AND s.channel IN (?, '*')
     UNION ALL
     SELECT NULL, c.phone, NULL, c.id, k.state, i.last_at
-      FROM ${dialect.among('messaging_contact', 'phone', 'c', recipients)}
+      FROM ${dialect.whereIn('messaging_contact', 'phone', 'c', recipients)}
       ${consented} messaging_consent k ON k.contact = c.id AND k.channel = ?
       LEFT JOIN messaging_inbound i ON i.contact = c.id AND i.sender = ?
       ${only} c.tenant = ?`;

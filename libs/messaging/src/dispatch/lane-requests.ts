@@ -195,8 +195,8 @@ export class LaneRequests {
 
   #headOf({ batch, n, firstPosition, lastPosition }: Ready) {
     const { lease, context } = this.run;
-    const { name: transport } = context.transport;
-    return { batch, n, firstPosition, lastPosition, fence: lease.fence, transport };
+    const { name: provider } = context.transport;
+    return { batch, n, firstPosition, lastPosition, fence: lease.fence, provider };
   }
 
   #accepted(item: Ready, outcome: ReturnType<typeof outcomeOf>): Outcome {

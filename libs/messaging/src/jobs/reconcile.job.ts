@@ -36,13 +36,13 @@ export function reconcileJob(
         .sweep(WAITING)
         .catch((error: unknown) => logger.warn(`Waiting reports stay: ${nameOf(error)}`));
       const own = (await store.reportPolls.claim(BATCHES)).filter(
-        (s) => s.transport === transport.name,
+        (s) => s.provider === transport.name,
       );
       for (const asked of callsOf(own)) {
         if (signal.aborted) return;
         try {
           const reports = await fetched(transport, asked, signal, patience);
-          await store.reports.record(reports, { transport: transport.name });
+          await store.reports.record(reports, { provider: transport.name });
         } catch (error) {
           logger.warn(`Reports could not be fetched, asked again later: ${nameOf(error)}`);
         }

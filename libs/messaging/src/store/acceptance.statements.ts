@@ -5,9 +5,10 @@ import {
   isAlike,
   microseconds,
 } from './batch-columns.js';
+import { BATCH_STATE } from './batch-state.js';
 import type { Columns, Dialect } from './dialect.js';
 import type { NewBatch } from './new-batch.js';
-import { BATCH_PHASE, CHUNK_SIZE } from './schema.js';
+import { CHUNK_SIZE } from './tables.js';
 
 const VALUES = BATCH_COLUMN_NAMES.map((name) => `v_${name}`);
 const BATCH: Columns = {
@@ -37,8 +38,8 @@ export function acceptanceStatements(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   const availableAt = dialect.greatest(dialect.now, 'coalesce(v_send_at, 0)');
   const batchesFrom = (rows: string, suffix = '') =>
-    `INSERT INTO messaging_batch (${BATCH_COLUMN_NAMES.join(', ')}, available_at, valid_until, phase, pending)
-      SELECT ${VALUES.join(', ')}, ${availableAt}, ${availableAt} + v_valid_for, ${BATCH_PHASE.accepted}, 1
+    `INSERT INTO messaging_batch (${BATCH_COLUMN_NAMES.join(', ')}, available_at, valid_until, state)
+      SELECT ${VALUES.join(', ')}, ${availableAt}, ${availableAt} + v_valid_for, ${BATCH_STATE.accepted}
       FROM ${rows} ${suffix}`;
   const chunksFrom = (rows: string, n: string, suffix = '') =>
     `INSERT INTO messaging_batch_chunk (batch, n, recipients)
@@ -58,7 +59,7 @@ export function acceptanceStatements(dialect: Dialect) {
   const insertAlike = `WITH own AS (SELECT * FROM ${own.sql}), shared AS (SELECT * FROM ${shared.sql}),
     stored AS (${batchesFrom('own CROSS JOIN shared')}) ${chunksFrom('own', 'v_id, 0')}`;
   const findKeys = `SELECT b.id, b.tenant, b.channel, b.idempotency_key, b.fingerprint, b.created_at, b.recipient_count
-      FROM ${keys.few} ${dialect.join} messaging_batch b ${dialect.by('messaging_batch_idempotency')}
+      FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`;
   return {
     keys,

@@ -118,8 +118,9 @@ export class Acceptance {
     const batches = take();
     const again = batches.every((batch) => this.#waited.has(batch));
     try {
-      return await this.database.impatiently(again ? KEY_PATIENCE_AGAIN : KEY_PATIENCE, (tx) =>
-        this.#store(tx, batches),
+      return await this.database.transactionWithLockTimeout(
+        again ? KEY_PATIENCE_AGAIN : KEY_PATIENCE,
+        (tx) => this.#store(tx, batches),
       );
     } catch (error) {
       if (isLockTimeout(error)) for (const batch of batches) this.#waited.add(batch);

@@ -3,19 +3,9 @@ import { type AcceptedAnswer, acceptedAtOnce, acceptedSteps } from './accepted.s
 import { ConcurrentChangeError } from './concurrent-change.error.js';
 import type { Dialect } from './dialect.js';
 import type { Sql } from './store-database.js';
-import type { PlainOutcome } from './outcome.js';
+import type { PlainOutcome, SettledOutcomes } from './outcome.js';
 import { areLone, recordLone } from './sqlite/acceptances.js';
 import type { StatusChange } from './status.js';
-
-/** What recording acceptances came to. */
-export interface Accepted {
-  /** Made when asked for: mostly nobody wants to hear of them. */
-  readonly changes: () => readonly StatusChange[];
-  /** Batches that are complete with it. */
-  readonly completed: readonly PlainOutcome[];
-  /** Somebody has said before, or meanwhile, what became of them: there is more to do than was done. */
-  readonly missed: readonly PlainOutcome[];
-}
 
 /**
  * Records acceptances without reading anything: `sending → sent` of every message of an open
@@ -48,7 +38,7 @@ export class AcceptedRecorder {
    * @param at epoch microseconds
    * @throws ConcurrentChangeError where the transaction has to be rolled back
    */
-  record(sql: Sql, outcomes: readonly PlainOutcome[], at: number): Promise<Accepted> {
+  record(sql: Sql, outcomes: readonly PlainOutcome[], at: number): Promise<SettledOutcomes> {
     const sorted = outcomes.toSorted(inLockOrder);
     return this.#atOnce
       ? this.#recordAtOnce(this.#atOnce, sql, sorted, at)
@@ -60,7 +50,7 @@ export class AcceptedRecorder {
     sql: Pick<Sql, 'all'>,
     outcomes: readonly PlainOutcome[],
     at: number,
-  ): Promise<Accepted> {
+  ): Promise<SettledOutcomes> {
     const expected = messagesOf(outcomes);
     const answer = await sql.all<AcceptedAnswer>(statement, [
       ...rows.bind(outcomes.map((outcome, index) => rowOf(outcome, index, at))),
@@ -98,7 +88,7 @@ export class AcceptedRecorder {
     sql: Sql,
     outcomes: readonly PlainOutcome[],
     at: number,
-  ): Promise<Accepted> {
+  ): Promise<SettledOutcomes> {
     if (this.#onSqlite && areLone(outcomes)) {
       await recordLone(sql, outcomes, at, at + this.pollAfter * 1_000);
       return {
@@ -138,7 +128,7 @@ function inLockOrder(a: PlainOutcome, b: PlainOutcome): number {
 }
 
 function rowOf(outcome: PlainOutcome, index: number, at: number): unknown[] {
-  const { batch, n, firstPosition, lastPosition, reference, messageIds, details, transport } =
+  const { batch, n, firstPosition, lastPosition, reference, messageIds, details, provider } =
     outcome;
   const { submission, whole } = outcome.intended;
   return [
@@ -151,7 +141,7 @@ function rowOf(outcome: PlainOutcome, index: number, at: number): unknown[] {
     messageIds?.get(firstPosition) ?? null,
     details ? JSON.stringify(details) : null,
     submission.tenant,
-    transport,
+    provider,
     whole ? 1 : 0,
     at,
   ];

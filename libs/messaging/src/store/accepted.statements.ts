@@ -1,6 +1,7 @@
 import { STATUS_RANK } from '../message/status.js';
+import { BATCH_STATE } from './batch-state.js';
 import type { Columns, Dialect } from './dialect.js';
-import { BATCH_PHASE, SUBMISSION_OUTCOME } from './schema.js';
+import { SUBMISSION_OUTCOME } from './outcome.js';
 
 const ACCEPTED = {
   v_index: 'int',
@@ -12,7 +13,7 @@ const ACCEPTED = {
   v_message_id: 'key',
   v_details: 'text',
   v_tenant: 'key',
-  v_transport: 'key',
+  v_provider: 'key',
   v_whole: 'int',
   v_at: 'bigint',
 } as const satisfies Columns;
@@ -24,13 +25,13 @@ const RAISED = `status = ${STATUS_RANK.sent}, sequence = messaging_message.seque
   reference = coalesce(v_message_id, messaging_message.reference)`;
 const IS_OPEN = 'messaging_submission.outcome IS NULL';
 const IS_BEHIND = `status < ${STATUS_RANK.sent}`;
-const LOG = `INSERT INTO messaging_report (tenant, batch, position, transport, reference, message_id,
+const LOG = `INSERT INTO messaging_report (tenant, batch, position, provider, reference, message_id,
   recipient, status, raw_status, received_at, sequence)`;
 
 /** One after the other, in one transaction; each tells how many it changed. */
 export function acceptedSteps(dialect: Dialect) {
   const rows = dialect.rows(ACCEPTED);
-  const messages = `${rows.sql} ${dialect.join} messaging_message m ${dialect.by('PRIMARY')}
+  const messages = `${rows.sql} ${dialect.join} messaging_message m ${dialect.forceIndex('PRIMARY')}
     ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n`;
   return {
     rows,
@@ -38,20 +39,20 @@ export function acceptedSteps(dialect: Dialect) {
       table: 'messaging_submission',
       rows,
       set: CLOSED,
-      where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n AND ${dialect.also(IS_OPEN)}`,
+      where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n AND ${dialect.residual(IS_OPEN)}`,
     }),
     log: `${LOG}
-      SELECT v_tenant, m.batch, m.position, v_transport, v_reference, v_message_id, m.recipient,
+      SELECT v_tenant, m.batch, m.position, v_provider, v_reference, v_message_id, m.recipient,
         ${STATUS_RANK.sent}, 'submit', v_at, m.sequence + 1
-      FROM ${messages} WHERE ${dialect.also(`m.${IS_BEHIND}`)}`,
+      FROM ${messages} WHERE ${dialect.residual(`m.${IS_BEHIND}`)}`,
     ahead: `SELECT m.batch, m.position FROM ${messages}
-      WHERE ${dialect.also(`m.status >= ${STATUS_RANK.sent}`)}`,
+      WHERE ${dialect.residual(`m.status >= ${STATUS_RANK.sent}`)}`,
     raise: dialect.updateFrom({
       table: 'messaging_message',
       rows,
       set: RAISED,
       where: `messaging_message.batch = v_batch AND messaging_message.position BETWEEN v_first AND v_last
-        AND messaging_message.submission = v_n AND ${dialect.also(`messaging_message.${IS_BEHIND}`)}`,
+        AND messaging_message.submission = v_n AND ${dialect.residual(`messaging_message.${IS_BEHIND}`)}`,
     }),
   };
 }
@@ -69,28 +70,28 @@ export function acceptedAtOnce(dialect: Dialect) {
   const rows = dialect.rows(ACCEPTED);
   return {
     rows,
-    sql: `WITH v AS MATERIALIZED (SELECT * FROM ${rows.few}),
+    sql: `WITH v AS MATERIALIZED (SELECT * FROM ${rows.keyed}),
       closed AS (
         UPDATE messaging_submission SET ${CLOSED} FROM v
-        WHERE messaging_submission.batch = v_batch AND messaging_submission.n = v_n AND ${dialect.also(IS_OPEN)}
+        WHERE messaging_submission.batch = v_batch AND messaging_submission.n = v_n AND ${dialect.residual(IS_OPEN)}
         RETURNING v.*),
       raised AS (
         UPDATE messaging_message SET ${RAISED} FROM closed
         WHERE messaging_message.batch = v_batch AND messaging_message.position BETWEEN v_first AND v_last
-          AND ${dialect.also(`messaging_message.submission = v_n AND messaging_message.${IS_BEHIND}`)}
+          AND ${dialect.residual(`messaging_message.submission = v_n AND messaging_message.${IS_BEHIND}`)}
         RETURNING closed.*, messaging_message.position, messaging_message.recipient, messaging_message.sequence),
       named AS (
         UPDATE messaging_message SET reference = v_message_id FROM closed
         WHERE v_message_id IS NOT NULL AND messaging_message.batch = v_batch AND messaging_message.position = v_first
-          AND ${dialect.also(`messaging_message.submission = v_n AND messaging_message.status >= ${STATUS_RANK.sent}`)}
+          AND ${dialect.residual(`messaging_message.submission = v_n AND messaging_message.status >= ${STATUS_RANK.sent}`)}
         RETURNING v_index),
       logged AS (${LOG}
-        SELECT v_tenant, v_batch, position, v_transport, v_reference, v_message_id, recipient,
+        SELECT v_tenant, v_batch, position, v_provider, v_reference, v_message_id, recipient,
           ${STATUS_RANK.sent}, 'submit', v_at, sequence FROM raised),
       completed AS (
-        UPDATE messaging_batch SET phase = ${BATCH_PHASE.completed}, completed_at = v_at, poll_at = v_at + ?::int8
+        UPDATE messaging_batch SET state = ${BATCH_STATE.completed}, completed_at = v_at, poll_at = v_at + ?::int8
         FROM closed WHERE v_whole = 1 AND messaging_batch.id = v_batch
-          AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending} AND messaging_batch.pending = 0`)}
+          AND ${dialect.residual(`messaging_batch.state = ${BATCH_STATE.draining}`)}
         RETURNING v_index)
       SELECT 'raised' AS kind, count(*)::int AS index, NULL::int AS position FROM raised
       UNION ALL SELECT 'missed', v_index, NULL FROM v

@@ -1,6 +1,6 @@
+import { PRIORITY } from './batch-state.js';
 import type { Columns } from './dialect.js';
 import type { NewBatch } from './new-batch.js';
-import { CLASS_ORDER } from './schema.js';
 
 /** The columns a new batch is stored with, but for those the database's clock decides. */
 export const BATCH_COLUMNS = {
@@ -8,7 +8,7 @@ export const BATCH_COLUMNS = {
   tenant: 'key',
   channel: 'key',
   lane: 'key',
-  class: 'int',
+  priority: 'int',
   sender: 'key',
   content: 'text',
   delivery_report: 'int',
@@ -32,7 +32,7 @@ export function batchValues(batch: NewBatch): unknown[] {
     batch.tenant,
     batch.channel,
     batch.lane,
-    CLASS_ORDER[batch.class],
+    PRIORITY[batch.class],
     batch.sender,
     batch.content,
     batch.deliveryReport ? 1 : 0,

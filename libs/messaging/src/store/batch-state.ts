@@ -1,68 +1,78 @@
-import { BATCH_PHASE } from './schema.js';
-
 /**
- * Where a batch stands. `retrying`: messages were set back to `queued`, and more may be left to start.
- * `deferred`: only messages that a policy deferred are left. `draining`: nothing is left to start, and
- * requests are under way.
+ * Where a batch stands, in one column:
+ *
+ * ```
+ *              ┌────────────── cancel ──────────────────────────────┐
+ *              │            ┌── cancel ──────────────────────────┐  │
+ *   enqueue    │            │                                    ▼  ▼
+ *  ─────────▶ accepted ─▶ sending ◀──▶ retrying ◀──▶ deferred   cancelled
+ *              │            │   a slice starts, messages are set    ▲
+ *              │            │   back, policy defers what is left    │
+ *              │            ▼                                       │
+ *              └─────────▶ draining ──▶ completed      cancel from retrying, deferred
+ *                           │    ▲
+ *                           └────┘ a definite refusal sets messages back: retrying
+ * ```
+ *
+ * A batch has work to start while its state is below `draining`. `parked_until` stands beside the state:
+ * a failure or policy put the batch aside until then; 0: the batch was never put aside.
  */
-export type BatchState =
-  | 'accepted'
-  | 'sending'
-  | 'retrying'
-  | 'deferred'
-  | 'draining'
-  | 'completed'
-  | 'cancelled';
+export const BATCH_STATE = {
+  /** Nothing has started. */
+  accepted: 0,
+  /** More recipients are left to start. */
+  sending: 1,
+  /** Messages are set back to `queued`; more recipients may be left to start. */
+  retrying: 2,
+  /** Only messages that policy deferred are left, until `parked_until`. */
+  deferred: 3,
+  /** Nothing is left to start, requests are under way. */
+  draining: 4,
+  completed: 5,
+  cancelled: 6,
+} as const;
 
-/** Columns of a batch that {@link stateOf} reads. */
-export interface StateColumns {
-  readonly phase: number;
-  readonly pending: number;
-  readonly requeued: number;
-  readonly deferred: number;
-}
+export type BatchState = keyof typeof BATCH_STATE;
 
-export function stateOf({ phase, pending, requeued, deferred }: StateColumns): BatchState {
-  switch (phase) {
-    case BATCH_PHASE.accepted:
-      return 'accepted';
-    case BATCH_PHASE.completed:
-      return 'completed';
-    case BATCH_PHASE.cancelled:
-      return 'cancelled';
-    default:
-      if (pending === 0) return 'draining';
-      if (deferred === 1) return 'deferred';
-      return requeued === 1 ? 'retrying' : 'sending';
-  }
-}
+const STATES = Object.keys(BATCH_STATE) as BatchState[];
 
-/** SQL: the columns of {@link StateColumns}. */
-export function stateColumns(batch: string): string {
-  return `${batch}.phase, ${batch}.pending, ${batch}.requeued, ${batch}.deferred`;
-}
-
-/** SQL condition: the batch is completed or cancelled. */
-export function hasEnded(batch: string): string {
-  return `${batch}.phase IN (${BATCH_PHASE.completed}, ${BATCH_PHASE.cancelled})`;
-}
-
-/** SQL condition: nothing is left to start, and the batch is not yet completed. */
-export function isDraining(batch: string): string {
-  return `${batch}.pending = 0 AND ${batch}.phase = ${BATCH_PHASE.sending}`;
+export function stateOf({ state }: { readonly state: number }): BatchState {
+  return STATES[state] as BatchState;
 }
 
 /** SQL condition: a request of the batch has started, and the batch has not ended. */
 export function isUnderWay(batch: string): string {
-  return `${batch}.phase = ${BATCH_PHASE.sending}`;
+  return `${batch}.state >= ${BATCH_STATE.sending} AND ${batch}.state <= ${BATCH_STATE.draining}`;
+}
+
+/** SQL condition: neither completed nor cancelled. */
+export function isOpen(batch: string): string {
+  return `${batch}.state <= ${BATCH_STATE.draining}`;
+}
+
+/** SQL condition: nothing is left to start, and the batch is not yet completed. */
+export function isDraining(batch: string): string {
+  return `${batch}.state = ${BATCH_STATE.draining}`;
+}
+
+/** SQL condition: the batch is completed or cancelled. */
+export function hasEnded(batch: string): string {
+  return `${batch}.state >= ${BATCH_STATE.completed}`;
 }
 
 /** SQL assignments. */
-export const COMPLETED = `phase = ${BATCH_PHASE.completed}`;
-export const CANCELLED = `phase = ${BATCH_PHASE.cancelled}, pending = 0, requeued = 0`;
+export const COMPLETED = `state = ${BATCH_STATE.completed}`;
+export const CANCELLED = `state = ${BATCH_STATE.cancelled}`;
 
 /** SQL assignments: messages are queued again, until `parkUntil` where that is not null. */
 export function setBack(parkUntil: string): string {
-  return `requeued = 1, pending = 1, revision = revision + 1,
-    parked_until = coalesce(${parkUntil}, CASE WHEN deferred = 1 THEN 0 ELSE parked_until END), deferred = 0`;
+  return `parked_until = coalesce(${parkUntil},
+      CASE WHEN state = ${BATCH_STATE.deferred} THEN 0 ELSE parked_until END),
+    state = ${BATCH_STATE.retrying}, revision = revision + 1`;
 }
+
+/** The order in which the batches of a lane go. */
+export const PRIORITY = { high: 0, normal: 1 } as const;
+
+/** The queue index of PostgreSQL and SQLite holds these batches; the condition must have its very words. */
+export const HAS_WORK = `state < ${BATCH_STATE.draining}`;

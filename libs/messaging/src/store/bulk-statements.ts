@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { type Dialect, dialectOf } from './dialect.js';
+import type { Dialect } from './dialect.js';
+import { dialectOf } from './open-store.js';
 
 /** What SQLite, PostgreSQL and MySQL/MariaDB say differently about many rows at once. Statements are written with `?`. */
 export interface BulkStatements extends Pick<

@@ -3,7 +3,7 @@ import type { Transaction } from './store-database.js';
 import type { Outcome } from './outcome.js';
 import type { OutcomeStatements } from './outcome.statements.js';
 import { digestId } from './report-hash.js';
-import { SUBMISSION_OUTCOME } from './schema.js';
+import { SUBMISSION_OUTCOME } from './outcome.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';
 import { sortSteps } from './step-back.js';
@@ -164,7 +164,7 @@ function logRow(
     message.tenant,
     message.batch,
     message.position,
-    outcome.transport,
+    outcome.provider,
     outcome.reference ?? null,
     outcome.messageIds?.get(message.position) ?? null,
     message.recipient,

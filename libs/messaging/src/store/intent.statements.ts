@@ -1,13 +1,12 @@
 import { STATUS_RANK } from '../message/status.js';
+import { BATCH_STATE, isOpen } from './batch-state.js';
 import type { Columns, Dialect } from './dialect.js';
 import type { IntendedBatch, IntendedSubmission, Intent } from './intent.js';
-import { BATCH_PHASE } from './schema.js';
 
 const BATCH = {
   v_id: 'uuid',
   v_revision: 'int',
-  v_pending: 'int',
-  v_requeued: 'int',
+  v_state: 'int',
   v_park: 'bigint',
 } as const satisfies Columns;
 /** Of many lanes: each batch with its lane, and how many the lane has in all. */
@@ -26,7 +25,7 @@ const SUBMISSION = {
   v_last: 'int',
   v_attempt: 'int',
   v_fence: 'bigint',
-  v_transport: 'key',
+  v_provider: 'key',
   v_sent_at: 'bigint',
   v_content: 'text',
 } as const satisfies Columns;
@@ -38,13 +37,12 @@ const MESSAGE = {
   v_recipient: 'key',
 } as const satisfies Columns;
 
-const STARTED = `phase = ${BATCH_PHASE.sending}, pending = v_pending, requeued = v_requeued,
-  parked_until = coalesce(v_park, parked_until), deferred = CASE WHEN v_park IS NULL THEN 0 ELSE 1 END`;
+const STARTED = `state = v_state, parked_until = coalesce(v_park, parked_until)`;
 const IS_AS_PLANNED = `messaging_batch.revision = v_revision
-  AND messaging_batch.phase IN (${BATCH_PHASE.accepted}, ${BATCH_PHASE.sending})`;
+  AND ${isOpen('messaging_batch')}`;
 const INTO_SUBMISSIONS = `INSERT INTO messaging_submission
-    (batch, n, first_position, last_position, attempt, fence, transport, first_sent_at, content)
-  SELECT v_batch, v_n, v_first, v_last, v_attempt, v_fence, v_transport, v_sent_at, v_content`;
+    (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at, content)
+  SELECT v_batch, v_n, v_first, v_last, v_attempt, v_fence, v_provider, v_sent_at, v_content`;
 const INTO_MESSAGES = `INSERT INTO messaging_message (batch, position, submission, status, attempt, recipient)
   SELECT v_batch, v_position, v_n, ${STATUS_RANK.sending}, v_attempt, v_recipient`;
 
@@ -65,9 +63,9 @@ export function intentStatements(dialect: Dialect) {
   });
   return {
     keys,
-    lockOpen: `SELECT s.batch, s.n FROM ${keys.few}
-      ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
-        AND ${dialect.also('s.outcome IS NULL')}
+    lockOpen: `SELECT s.batch, s.n FROM ${keys.keyed}
+      ${dialect.join} messaging_submission s ${dialect.forceIndex('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
+        AND ${dialect.residual('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
     resumed,
     resume: dialect.updateFrom({
@@ -75,24 +73,24 @@ export function intentStatements(dialect: Dialect) {
       rows: resumed,
       set: 'fence = v_fence, attempt = v_attempt',
       where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
-        AND ${dialect.also('messaging_submission.outcome IS NULL')}`,
+        AND ${dialect.residual('messaging_submission.outcome IS NULL')}`,
     }),
     ids,
     batches,
     submissions,
     messages,
-    lockBatches: `SELECT b.id, b.revision FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
-      WHERE ${dialect.also(`b.phase IN (${BATCH_PHASE.accepted}, ${BATCH_PHASE.sending})`)}
+    lockBatches: `SELECT b.id, b.revision FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
+      WHERE ${dialect.residual(`${isOpen('b')}`)}
       ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockQueued: `SELECT m.batch FROM ${messages.few}
-      ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
-        AND ${dialect.also(`m.status = ${STATUS_RANK.queued}`)}
+    lockQueued: `SELECT m.batch FROM ${messages.keyed}
+      ${dialect.join} messaging_message m ${dialect.forceIndex('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
+        AND ${dialect.residual(`m.status = ${STATUS_RANK.queued}`)}
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
     updateBatches: dialect.updateFrom({
       table: 'messaging_batch',
       rows: batches,
       set: STARTED,
-      where: `messaging_batch.id = v_id AND ${dialect.also(IS_AS_PLANNED)}`,
+      where: `messaging_batch.id = v_id AND ${dialect.residual(IS_AS_PLANNED)}`,
     }),
     insertSubmissions: `${INTO_SUBMISSIONS} FROM ${submissions.sql}`,
     insertMessages: `${INTO_MESSAGES} FROM ${messages.sql}`,
@@ -100,19 +98,19 @@ export function intentStatements(dialect: Dialect) {
     atOnce:
       dialect.kind === 'postgres'
         ? (renewal: string) => `WITH held AS (${renewal} RETURNING fence),
-          planned AS MATERIALIZED (SELECT * FROM ${batches.few}),
+          planned AS MATERIALIZED (SELECT * FROM ${batches.keyed}),
           live AS (
             UPDATE messaging_batch SET ${STARTED} FROM planned, held
-            WHERE messaging_batch.id = v_id AND ${dialect.also(IS_AS_PLANNED)} RETURNING id),
+            WHERE messaging_batch.id = v_id AND ${dialect.residual(IS_AS_PLANNED)} RETURNING id),
           gone AS MATERIALIZED (SELECT ARRAY(SELECT v_id FROM planned EXCEPT SELECT id FROM live) AS ids),
           submitted AS (${INTO_SUBMISSIONS} FROM ${submissions.sql} WHERE v_batch <> ALL ((SELECT ids FROM gone)::uuid[])),
           written AS (${INTO_MESSAGES} FROM ${messages.sql} WHERE v_batch <> ALL ((SELECT ids FROM gone)::uuid[]))
           SELECT (SELECT count(*)::int FROM held) AS held, (SELECT array_to_string(ids, ' ') FROM gone) AS gone`
         : undefined,
     together,
-    lockFreeBatches: `SELECT b.id, b.revision, b.phase FROM ${ids.few}
-      ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
-      ORDER BY b.id ${dialect.kind === 'sqlite' ? '' : `${dialect.forUpdate('b')} SKIP LOCKED`}`,
+    lockFreeBatches: `SELECT b.id, b.revision, b.state FROM ${ids.keyed}
+      ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
+      ORDER BY b.id ${dialect.skipLocked('b')}`,
     /**
      * The same for many lanes, after the lanes that are held. A lane one of whose batches somebody else
      * has locked is left out whole, or its later batches would go first.
@@ -145,14 +143,14 @@ export function intentStatements(dialect: Dialect) {
       rows: deferred,
       set: 'due_at = v_due',
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
-        AND ${dialect.also(`messaging_message.status = ${STATUS_RANK.queued}`)}`,
+        AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.queued}`)}`,
     }),
     updateMessages: dialect.updateFrom({
       table: 'messaging_message',
       rows: messages,
       set: `status = ${STATUS_RANK.sending}, submission = v_n, error_code = NULL, due_at = NULL`,
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
-        AND ${dialect.also(`messaging_message.status = ${STATUS_RANK.queued}`)}`,
+        AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.queued}`)}`,
     }),
   };
 }
@@ -163,9 +161,20 @@ export function byId(a: IntendedBatch, b: IntendedBatch): number {
   return a.id < b.id ? -1 : 1;
 }
 
+/** The batch's state once its slice starts. */
+function stateAfter({
+  pending,
+  requeued,
+  parkUntil,
+}: Pick<IntendedBatch, 'pending' | 'requeued' | 'parkUntil'>): number {
+  if (!pending) return BATCH_STATE.draining;
+  if (parkUntil !== null) return BATCH_STATE.deferred;
+  return requeued ? BATCH_STATE.retrying : BATCH_STATE.sending;
+}
+
 /** Values of the row source `batches`. */
 export function batchRow({ id, revision, pending, requeued, parkUntil }: IntendedBatch): unknown[] {
-  return [id, revision, pending ? 1 : 0, requeued ? 1 : 0, parkUntil];
+  return [id, revision, stateAfter({ pending, requeued, parkUntil }), parkUntil];
 }
 
 /** Values of the row source `submissions`. */

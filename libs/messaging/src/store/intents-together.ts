@@ -3,7 +3,7 @@ import { batchRow, byId, messageRows, submissionRows } from './intent.statements
 import type { IntentStatements } from './intent.statements.js';
 import type { LaneLeases } from './lane-leases.js';
 import type { StoreDatabase, Transaction } from './store-database.js';
-import { BATCH_PHASE } from './schema.js';
+import { BATCH_STATE } from './batch-state.js';
 
 /**
  * Writes down what is about to start in many lanes, none of whose messages has a row yet. Each lane is
@@ -82,15 +82,12 @@ export class IntentsTogether {
   /** Revisions of the batches nobody else has locked; -1 where nothing of it may start. */
   async #lockFree(tx: Transaction, intents: readonly Intent[]): Promise<Map<string, number>> {
     const { lockFreeBatches, ids } = this.sql;
-    const rows = await tx.all<{ id: string; revision: number; phase: number }>(
+    const rows = await tx.all<{ id: string; revision: number; state: number }>(
       lockFreeBatches,
       ids.bind(intents.flatMap(({ batches }) => batches.map(({ id }) => [id]))),
     );
     return new Map(
-      rows.map(({ id, revision, phase }) => [
-        id,
-        phase === BATCH_PHASE.accepted || phase === BATCH_PHASE.sending ? revision : -1,
-      ]),
+      rows.map(({ id, revision, state }) => [id, state <= BATCH_STATE.draining ? revision : -1]),
     );
   }
 

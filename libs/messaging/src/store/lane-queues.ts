@@ -1,7 +1,7 @@
 import type { MessageClass } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type { StoreDatabase } from './store-database.js';
-import { CLASS_ORDER } from './schema.js';
+import { PRIORITY } from './batch-state.js';
 
 export interface LaneHealth {
   readonly lane: string;
@@ -22,41 +22,6 @@ export interface DueLane {
   readonly dueIn: number;
 }
 
-/**
- * When the first pending batch of each lane and class is due, and the first of those put aside. It costs
- * by the lanes that have work, not by the batches that wait in them: MySQL steps from group to group in
- * the index of pending batches by itself, the others have to be told.
- */
-const HEADS = {
-  stepping: `WITH RECURSIVE waiting (lane) AS (
-      SELECT min(lane) FROM messaging_batch WHERE pending = 1
-      UNION ALL
-      SELECT (SELECT min(b.lane) FROM messaging_batch b WHERE b.pending = 1 AND b.lane > w.lane)
-      FROM waiting w WHERE w.lane IS NOT NULL
-    ),
-    classes AS (
-      SELECT w.lane, c.class FROM waiting w
-      CROSS JOIN (SELECT ${CLASS_ORDER.high} AS class UNION ALL SELECT ${CLASS_ORDER.normal}) c
-      WHERE w.lane IS NOT NULL
-    ),
-    heads AS (
-      SELECT c.lane, c.class, (SELECT min(b.available_at) FROM messaging_batch b
-        WHERE b.pending = 1 AND b.lane = c.lane AND b.class = c.class AND b.parked_until = 0) AS due_at
-      FROM classes c
-      UNION ALL
-      SELECT c.lane, c.class, (SELECT min(b.parked_until) FROM messaging_batch b
-        WHERE b.pending = 1 AND b.lane = c.lane AND b.class = c.class AND b.parked_until > 0)
-      FROM classes c
-    )`,
-  grouping: `WITH heads AS (
-      SELECT b.lane, b.class, min(b.available_at) AS due_at FROM messaging_batch b
-      WHERE b.pending = 1 AND b.parked_until = 0 GROUP BY b.pending, b.lane, b.class
-      UNION ALL
-      SELECT b.lane, b.class, min(b.parked_until) FROM messaging_batch b
-      WHERE b.pending = 1 AND b.parked_until > 0 GROUP BY b.pending, b.lane, b.class
-    )`,
-};
-
 /** Which lanes have work, which nobody holds, and how long their work has waited. */
 export class LaneQueues {
   readonly #heads: string;
@@ -65,7 +30,7 @@ export class LaneQueues {
     private readonly database: StoreDatabase,
     private readonly clock: Clock,
   ) {
-    this.#heads = database.dialect.kind === 'mysql' ? HEADS.grouping : HEADS.stepping;
+    this.#heads = database.dialect.laneHeads;
   }
 
   /** Lanes with something to start within `horizon` milliseconds that nobody holds. */
@@ -132,12 +97,12 @@ export class LaneQueues {
   /** Milliseconds the oldest due batch of each class has waited; 0: nothing is due. */
   async ages(): Promise<Record<MessageClass, number>> {
     const { now } = this.database.dialect;
-    const rows = await this.database.all<{ class: string | number; age: string | number }>(
+    const rows = await this.database.all<{ priority: string | number; age: string | number }>(
       `${this.#heads}
-       SELECT class, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now} GROUP BY class`,
+       SELECT priority, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now} GROUP BY priority`,
     );
     const ageOf = (rank: number): number =>
-      Number(rows.find((row) => Number(row.class) === rank)?.age ?? 0) / 1_000;
-    return { high: ageOf(CLASS_ORDER.high), normal: ageOf(CLASS_ORDER.normal) };
+      Number(rows.find((row) => Number(row.priority) === rank)?.age ?? 0) / 1_000;
+    return { high: ageOf(PRIORITY.high), normal: ageOf(PRIORITY.normal) };
   }
 }

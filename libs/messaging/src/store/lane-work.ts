@@ -1,3 +1,4 @@
+import { BATCH_STATE } from './batch-state.js';
 import { LaneGroup } from './lane-group.js';
 import type { StoreDatabase } from './store-database.js';
 import { type OpenSubmission, openSubmissions } from './open-submissions.js';
@@ -104,7 +105,9 @@ export class LaneWork {
   }
 
   async #setBackOf(batches: readonly PlanRow[]): Promise<SetBack> {
-    const ids = batches.filter(({ requeued }) => requeued === 1).map(({ id }) => [id]);
+    const ids = batches
+      .filter(({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred)
+      .map(({ id }) => [id]);
     const requeued = new Map<string, PlannedRecipient[]>();
     if (ids.length === 0) return { requeued, deferred: new Map() };
     const { ids: source, requeued: due, deferred: later } = this.#sql;

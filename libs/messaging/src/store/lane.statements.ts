@@ -29,7 +29,7 @@ export function laneStatements(dialect: Dialect) {
   const taken = dialect.rows({ v_lane: 'key', v_owner: 'key', v_lease: 'bigint' });
   const held = dialect.rows(HELD);
   const released = dialect.rows(RELEASED);
-  const lane = `messaging_lane l ${dialect.by('PRIMARY')} ON l.lane_key = v_lane`;
+  const lane = `messaging_lane l ${dialect.forceIndex('PRIMARY')} ON l.lane_key = v_lane`;
   /** A row somebody else holds is left out. */
   const free = kind === 'sqlite' ? '' : `${dialect.forUpdate('l')} SKIP LOCKED`;
   const former = `l.lane_key, l.owner, l.fence, l.lease_until, l.rate_state, l.paused_until, l.pause_reason,

@@ -104,15 +104,16 @@ export class Lanes {
   async reserve(key: string, count: number, interval: number): Promise<number> {
     const { dialect } = this.database;
     const span = Math.ceil(count * interval * 1_000);
+    const keys = dialect.rows({ v_key: 'key' });
     const row = await this.database.transaction(async (tx) => {
-      if (!(await this.#lock(tx, key))) await this.leases.create(tx, [key]);
       await tx.run(
-        `UPDATE messaging_lane SET accepted_at = ${dialect.greatest('accepted_at', dialect.now)} + ?
-         WHERE lane_key = ?`,
-        [span, key],
+        `INSERT INTO messaging_rate_slot (rate_key, reserved_until)
+         SELECT v_key, ${dialect.now} + ? FROM ${keys.sql} WHERE 1 = 1
+         ${dialect.onConflict('rate_key', `reserved_until = ${dialect.greatest('messaging_rate_slot.reserved_until + ?', 'new.reserved_until')}`)}`,
+        [span, ...keys.bind([[key]]), span],
       );
       const rows = await tx.all<{ until: string | number; now: string | number }>(
-        `SELECT accepted_at AS until, ${dialect.now} AS now FROM messaging_lane WHERE lane_key = ?`,
+        `SELECT reserved_until AS until, ${dialect.now} AS now FROM messaging_rate_slot WHERE rate_key = ?`,
         [key],
       );
       return rows[0]!;

@@ -1,21 +1,11 @@
 import type { Columns, Dialect } from './dialect.js';
 import type { Sql } from './store-database.js';
-import { logRow, type ReceivedReport } from './received-report.js';
-import { HELD_COLUMNS, type HeldMessage } from './status.js';
+import { logRow, type MatchedReport, type MessageBefore } from './received-report.js';
+import { HELD_COLUMNS } from './status.js';
 import { LOG, LOG_COLUMNS, onLogged } from './status-writer.js';
-import type { MessagePlace } from './submission-index.js';
 
 /** The tenant and the sequence are the message's, and left open. */
 const MATCHED = { ...LOG, v_index: 'int' } as const satisfies Columns;
-
-/** A report, and the message it is about. */
-export interface MatchedReport {
-  readonly report: ReceivedReport;
-  readonly place: MessagePlace & { readonly position: number };
-}
-
-/** A message as it was before its report. */
-export type HeldBefore = HeldMessage & { readonly v_index: number };
 
 /**
  * Reports and their messages paired, where each message has one report: what the general way takes
@@ -30,7 +20,7 @@ export class MatchedReports {
   constructor(dialect: Dialect) {
     this.#rows = dialect.rows(MATCHED);
     const statement = (answer: string) => `WITH held AS (
-        SELECT v.*, ${HELD_COLUMNS} FROM ${this.#rows.few}
+        SELECT v.*, ${HELD_COLUMNS} FROM ${this.#rows.keyed}
         JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position
         JOIN messaging_batch b ON b.id = m.batch
         ORDER BY m.batch, m.position ${dialect.forUpdate('m')}),
@@ -40,7 +30,7 @@ export class MatchedReports {
         FROM held h WHERE (SELECT fits FROM fit)
           AND m.batch = h.v_batch AND m.position = h.v_position AND h.status < v_status),
       logged AS (INSERT INTO messaging_report (${LOG_COLUMNS})
-        SELECT v_hash, tenant, v_batch, v_position, v_transport, v_reference, v_message_id, v_recipient,
+        SELECT v_hash, tenant, v_batch, v_position, v_provider, v_reference, v_message_id, v_recipient,
           v_status, v_raw, v_error, v_provider_time, v_received,
           CASE WHEN status < v_status THEN sequence + 1 END
         FROM held WHERE (SELECT fits FROM fit) ${onLogged(dialect)})
@@ -60,10 +50,10 @@ export class MatchedReports {
     sql: Pick<Sql, 'all'>,
     matched: readonly MatchedReport[],
     telling: boolean,
-  ): Promise<readonly HeldBefore[] | undefined> {
+  ): Promise<readonly MessageBefore[] | undefined> {
     const rows = matched.map(({ report, place }, index) => [...logRow(report, place, null), index]);
     const params = [...this.#rows.bind(rows), matched.length];
-    const answer = await sql.all<HeldBefore>(telling ? this.#telling : this.#quiet, params);
+    const answer = await sql.all<MessageBefore>(telling ? this.#telling : this.#quiet, params);
     if (answer.length === 0) return undefined;
     return telling ? answer : [];
   }

@@ -11,7 +11,8 @@ import { IntentRecorder } from './intent.recorder.js';
 import { LaneWork } from './lane-work.js';
 import { LaneQueues } from './lane-queues.js';
 import { Lanes } from './lanes.js';
-import { StoreDatabase } from './store-database.js';
+import type { StoreDatabase } from './store-database.js';
+import { databaseOf } from './open-store.js';
 import { migrate, type Migrations } from './migrator.js';
 import { OutcomeRecorder } from './outcome.recorder.js';
 import { Reads } from './reads.js';
@@ -108,11 +109,11 @@ export class MessageStore {
     dependencies: StoreDependencies,
   ): Promise<MessageStore> {
     const { leaseTime, preparedStatements } = settings;
-    const database = new StoreDatabase(
-      dataSource,
-      { silence: leaseTime, preparedStatements },
-      dependencies.channels,
-    );
+    const database = databaseOf(dataSource, {
+      silence: leaseTime,
+      preparedStatements,
+      channels: dependencies.channels,
+    });
     if (settings.migrate) await migrate(dataSource, settings.migrations);
     await database.open();
     return new MessageStore(database, settings, dependencies);

@@ -1,33 +1,33 @@
 import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
 import { MessagingError } from '../message/errors.js';
 import { isLockTimeout } from './database-errors.js';
-import { dialectOf } from './dialect.js';
+import { driverOf } from './open-store.js';
 
 export type Migrations = readonly (new () => MigrationInterface)[];
 
 const LOCK = 741_852_963;
 
 /** Milliseconds a replica waits for the one that migrates before it. */
-const PATIENCE = 120_000;
+const TIMEOUT = 120_000;
 
-/** Somebody else migrates, or died while the server still holds its lock. */
+/** Another process migrates, or died while the server still holds its lock. */
 export class MigrationLockedError extends MessagingError {
-  constructor(patience: number) {
+  constructor(timeout: number) {
     super(
       'migration_locked',
-      `Another session has held the migration lock (messaging-${LOCK}) for ${patience / 1_000} s; wait for its migration, or end that session, and start again`,
+      `Another session has held the migration lock (messaging-${LOCK}) for ${timeout / 1_000} s; wait for its migration, or end that session, and start again`,
     );
   }
 }
 
 /**
  * Creates and updates the `messaging_*` tables; replicas that start together take turns.
- * @throws MigrationLockedError where somebody else holds the lock for `patience` milliseconds
+ * @throws MigrationLockedError where another session holds the lock for `timeout` milliseconds
  */
 export async function migrate(
   dataSource: DataSource,
   migrations: Migrations,
-  patience = PATIENCE,
+  timeout = TIMEOUT,
 ): Promise<void> {
   const own = new DataSource({
     ...dataSource.options,
@@ -42,7 +42,7 @@ export async function migrate(
   } as DataSourceOptions);
   await own.initialize();
   try {
-    const unlock = await lock(own, patience);
+    const unlock = await lock(own, timeout);
     try {
       await own.runMigrations({ transaction: 'each' });
     } finally {
@@ -55,41 +55,28 @@ export async function migrate(
 
 /** One connection holds the lock, the other migrates, whatever the app's own pool may hold. */
 function ofTwo(dataSource: DataSource): { poolSize?: number; extra?: object } {
-  const { kind } = dialectOf(dataSource);
-  if (kind === 'sqlite') return {};
+  const { migrationLock } = driverOf(dataSource);
+  if (!migrationLock) return {};
   const extra = dataSource.options.extra as object | undefined;
-  const limit = kind === 'postgres' ? { max: 2 } : { connectionLimit: 2 };
-  return { poolSize: 2, extra: { ...extra, ...limit } };
+  return { poolSize: 2, extra: { ...extra, [migrationLock.poolLimit]: 2 } };
 }
 
-async function lock(dataSource: DataSource, patience: number): Promise<() => Promise<void>> {
-  const { kind } = dialectOf(dataSource);
-  if (kind === 'sqlite') return async () => undefined;
-  const { take, give } = LOCKS[kind](patience);
+async function lock(dataSource: DataSource, timeout: number): Promise<() => Promise<void>> {
+  const { migrationLock } = driverOf(dataSource);
+  if (!migrationLock) return async () => undefined;
   const runner = dataSource.createQueryRunner();
   try {
     let taken: unknown;
-    for (const statement of take)
+    for (const statement of migrationLock.take(LOCK, timeout))
       taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
-    // MySQL says 0 after the time, and NULL where something went wrong.
-    if (kind === 'mysql' && Number(taken) !== 1) throw new MigrationLockedError(patience);
+    // MySQL answers 0 after the timeout, and NULL for an error.
+    if (Number(taken) !== 1) throw new MigrationLockedError(timeout);
   } catch (error) {
     await runner.release();
-    throw isLockTimeout(error) ? new MigrationLockedError(patience) : error;
+    throw isLockTimeout(error) ? new MigrationLockedError(timeout) : error;
   }
   return async () => {
-    await runner.query(give);
+    await runner.query(migrationLock.release(LOCK));
     await runner.release();
   };
 }
-
-const LOCKS = {
-  postgres: (patience: number) => ({
-    take: [`SET lock_timeout = ${patience}`, `SELECT 1 AS taken FROM pg_advisory_lock(${LOCK})`],
-    give: `SELECT pg_advisory_unlock(${LOCK})`,
-  }),
-  mysql: (patience: number) => ({
-    take: [`SELECT GET_LOCK('messaging-${LOCK}', ${patience / 1_000}) AS taken`],
-    give: `SELECT RELEASE_LOCK('messaging-${LOCK}')`,
-  }),
-};

@@ -28,7 +28,7 @@ export interface OpenSubmission extends StoredContent {
 interface OpenRow extends BatchHead, BatchTimes {
   readonly batch: string;
   readonly n: number;
-  readonly transport: string;
+  readonly provider: string;
   readonly first: number;
   readonly last: number;
   readonly tries: number;
@@ -43,7 +43,7 @@ export async function openSubmissions(
   lane: string,
 ): Promise<OpenSubmission[]> {
   const rows = await database.all<OpenRow>(
-    `SELECT s.batch, s.n, s.transport, s.first_position AS first, s.last_position AS last, s.attempt AS tries,
+    `SELECT s.batch, s.n, s.provider, s.first_position AS first, s.last_position AS last, s.attempt AS tries,
        s.first_sent_at,
        b.tenant, b.channel, b.sender, coalesce(s.content, b.content) AS content, b.delivery_report,
        m.position, m.recipient, ${batchTimes(database.dialect)}
@@ -51,7 +51,7 @@ export async function openSubmissions(
      JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
        AND m.submission = s.n
      WHERE s.outcome IS NULL AND b.lane = ?
-     ORDER BY b.class, b.available_at, s.batch, s.n, m.position`,
+     ORDER BY b.priority, b.available_at, s.batch, s.n, m.position`,
     [lane],
   );
   const open = new Map<
@@ -68,7 +68,7 @@ export async function openSubmissions(
         ...headOf(row),
         batch: row.batch,
         n: row.n,
-        provider: row.transport,
+        provider: row.provider,
         firstPosition: row.first,
         lastPosition: row.last,
         attempt: row.tries,

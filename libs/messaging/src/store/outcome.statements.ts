@@ -1,6 +1,7 @@
 import { STATUS_RANK } from '../message/status.js';
+import { isUnderWay, setBack } from './batch-state.js';
 import type { Columns, Dialect } from './dialect.js';
-import { BATCH_PHASE, SUBMISSION_OUTCOME } from './schema.js';
+import { SUBMISSION_OUTCOME } from './outcome.js';
 import { HELD_COLUMNS } from './status.js';
 
 const SUBMISSION = {
@@ -43,10 +44,10 @@ export function outcomeStatements(dialect: Dialect) {
     submissions,
     back,
     references,
-    lockBatches: `SELECT b.id, b.phase FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.few}
-      ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
-        AND ${dialect.also('s.outcome IS NULL')}
+    lockBatches: `SELECT b.id, b.state FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.keyed}
+      ${dialect.join} messaging_submission s ${dialect.forceIndex('PRIMARY')} ON s.batch = v_batch AND s.n = v_n
+        AND ${dialect.residual('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
     closeSubmissions: dialect.updateFrom({
       table: 'messaging_submission',
@@ -54,11 +55,11 @@ export function outcomeStatements(dialect: Dialect) {
       set: `outcome = v_outcome, reference = coalesce(v_reference, messaging_submission.reference),
         error_code = v_error, details = v_details, finished_at = v_at`,
       where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
-        AND ${dialect.also(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
+        AND ${dialect.residual(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
     }),
-    holdMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.few}
-      ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
-      JOIN messaging_batch b ${dialect.by('PRIMARY')} ON b.id = m.batch
+    holdMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.keyed}
+      ${dialect.join} messaging_message m ${dialect.forceIndex('PRIMARY')} ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
+      JOIN messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
     setReferences: dialect.updateFrom({
       table: 'messaging_message',
@@ -72,17 +73,15 @@ export function outcomeStatements(dialect: Dialect) {
       set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
         attempt = coalesce(v_attempt, attempt)`,
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
-        AND ${dialect.also(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
+        AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
     }),
     // A slice planned before this must not overlook them: the revision leaves the batch out of it.
     reopenBatches: dialect.updateFrom({
       table: 'messaging_batch',
       rows: parks,
-      set: `requeued = 1, pending = 1, revision = revision + 1,
-        parked_until = CASE WHEN v_park > 0 THEN ${dialect.now} + v_park
-          WHEN deferred = 1 THEN 0 ELSE parked_until END, deferred = 0`,
+      set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),
       where: `messaging_batch.id = v_id
-        AND ${dialect.also(`messaging_batch.phase = ${BATCH_PHASE.sending}`)}`,
+        AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
     }),
   };
 }

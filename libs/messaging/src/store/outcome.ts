@@ -1,5 +1,19 @@
 import type { Submission } from '../ports/message-transport.js';
-import type { SUBMISSION_OUTCOME } from './schema.js';
+import type { StatusChange } from './status.js';
+
+/** What became of a submission; `null` in the store: still open. */
+export const SUBMISSION_OUTCOME = {
+  accepted: 1,
+  rejected: 2,
+  /** Definitely not accepted: its messages are queued again, or `failed`. */
+  refused: 3,
+  /** Never learned. */
+  unknown: 4,
+  /** Never started: its messages are queued again. */
+  withdrawn: 5,
+  /** Its time was over before it could start. */
+  expired: 6,
+} as const;
 
 /** The messages of a submission, as whoever intended them knows them. */
 export interface IntendedMessages {
@@ -18,7 +32,7 @@ export interface Outcome {
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
-  readonly transport: string;
+  readonly provider: string;
   /** The fence the request was started under: only its holder may set messages back. */
   readonly fence: number;
   readonly result: keyof typeof SUBMISSION_OUTCOME;
@@ -50,4 +64,14 @@ export function isPlain(outcome: Outcome): outcome is PlainOutcome {
     !rejected?.size &&
     (!messageIds?.size || intended.positions.length === 1)
   );
+}
+
+/** The result of recording acceptances. */
+export interface SettledOutcomes {
+  /** Built lazily: usually there are no listeners. */
+  readonly changes: () => readonly StatusChange[];
+  /** Batches that are complete with it. */
+  readonly completed: readonly PlainOutcome[];
+  /** Another outcome or report of them was recorded before: they need the slow path. */
+  readonly missed: readonly PlainOutcome[];
 }

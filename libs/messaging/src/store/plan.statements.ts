@@ -1,6 +1,7 @@
 import { STATUS_RANK } from '../message/status.js';
 import type { Dialect } from './dialect.js';
-import { CHUNK_SIZE, CLASS_ORDER } from './schema.js';
+import { BATCH_STATE, PRIORITY } from './batch-state.js';
+import { CHUNK_SIZE } from './tables.js';
 
 /** Messages of one lane at most, where many are planned at once: reading more takes a while. */
 export const MANY = 500;
@@ -32,17 +33,17 @@ export function planStatements(dialect: Dialect) {
     atOnce:
       dialect.kind === 'postgres'
         ? {
-            plan: `SELECT v_lane AS lane, planned.* FROM ${lanes.few}
+            plan: `SELECT v_lane AS lane, planned.* FROM ${lanes.keyed}
               CROSS JOIN LATERAL (${planOf(dialect, 'v_lane', 'v_limit', { most: MANY })}) AS planned
-              ORDER BY v_lane, class, available_at, id, chunk_n`,
+              ORDER BY v_lane, priority, available_at, id, chunk_n`,
             nextDue: `SELECT v_lane AS lane, (${nextDueOf(dialect, 'v_lane')}) AS due_in FROM ${lanes.sql}`,
           }
         : undefined,
-    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.few}
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.keyed}
       ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
         AND (m.due_at IS NULL OR m.due_at <= ${dialect.now})
       ORDER BY m.batch, m.position`,
-    deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.few}
+    deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.keyed}
       ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
         AND m.due_at > ${dialect.now} GROUP BY m.batch`,
   };
@@ -66,50 +67,56 @@ function planOf(
   const bounded = (rows: string) => (most === undefined ? rows : `(${rows} LIMIT ${most})`);
   const first = (name: string, of: number, place: string, due: string, order: string) =>
     bounded(`SELECT * FROM (
-      SELECT b.id, ${place} AS class, b.available_at, b.recipient_count, b.phase, b.denied FROM messaging_batch b
-      WHERE b.pending = 1 AND b.lane = ${lane} AND b.class = ${of} AND ${due}
+      SELECT b.id, ${place} AS priority, b.available_at, b.recipient_count, b.state, b.denied FROM messaging_batch b
+      WHERE ${dialect.hasWork('b')} AND b.lane = ${lane} AND b.priority = ${of} AND ${due}
       ORDER BY ${order}b.available_at, b.id LIMIT ${limit}) AS ${name}_${of}`);
-  const classes = Object.values(CLASS_ORDER);
-  const due = classes
+  const priorities = Object.values(PRIORITY);
+  const due = priorities
     .flatMap((of) => [
-      first('fresh', of, 'b.class', `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`, ''),
+      first(
+        'fresh',
+        of,
+        'b.priority',
+        `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`,
+        '',
+      ),
       first(
         'back',
         of,
-        asideLast ? `b.class + ${classes.length}` : 'b.class',
+        asideLast ? `b.priority + ${priorities.length}` : 'b.priority',
         `b.parked_until > 0 AND b.parked_until <= (SELECT ${now})`,
         'b.parked_until, ',
       ),
     ])
     .join(' UNION ALL ');
   return `SELECT b.id, b.tenant, b.channel, b.sender, b.content, b.delivery_report, b.recipient_count,
-      b.requeued, b.revision, b.class, b.available_at, p.next, p.next_submission,
+      b.state, b.revision, b.priority, b.available_at, p.next, p.next_submission,
       c.n AS chunk_n, c.recipients AS chunk,
       CASE WHEN b.valid_until IS NOT NULL AND b.valid_until <= ${now} THEN 1 ELSE 0 END AS expired,
       ${batchTimes(dialect)}
     FROM (
       SELECT d.*,
-        CASE WHEN d.phase = 0 THEN d.denied ELSE coalesce(
+        CASE WHEN d.state = ${BATCH_STATE.accepted} THEN d.denied ELSE coalesce(
           (SELECT max(m.position) + 1 FROM messaging_message m WHERE m.batch = d.id), 0) END AS next,
-        CASE WHEN d.phase = 0 THEN 0 ELSE coalesce(
+        CASE WHEN d.state = ${BATCH_STATE.accepted} THEN 0 ELSE coalesce(
           (SELECT max(s.n) + 1 FROM messaging_submission s WHERE s.batch = d.id), 0) END AS next_submission
       FROM (
-        SELECT q.*, sum(q.recipient_count) OVER (ORDER BY q.class, q.available_at, q.id) - q.recipient_count AS ahead
+        SELECT q.*, sum(q.recipient_count) OVER (ORDER BY q.priority, q.available_at, q.id) - q.recipient_count AS ahead
         FROM (${due}) AS q) AS d
       WHERE d.ahead < ${limit}) AS p
     JOIN messaging_batch b ON b.id = p.id
     LEFT JOIN messaging_batch_chunk c ON c.batch = p.id
       AND c.n BETWEEN ${chunkOf('p.next')} AND ${chunkOf(`(p.next + ${limit})`)}
-    ORDER BY p.class, p.available_at, p.id, c.n`;
+    ORDER BY p.priority, p.available_at, p.id, c.n`;
 }
 
 /** Microseconds until the lane has something to do next: by the first of each class, and the first of those put aside. */
-function nextDueOf({ now }: Dialect, lane: string): string {
-  const heads = Object.values(CLASS_ORDER).flatMap((of) => {
-    const pending = `FROM messaging_batch WHERE pending = 1 AND lane = ${lane} AND class = ${of}`;
+function nextDueOf({ now, hasWork }: Dialect, lane: string): string {
+  const heads = Object.values(PRIORITY).flatMap((of) => {
+    const pending = `FROM messaging_batch b WHERE ${hasWork('b')} AND b.lane = ${lane} AND b.priority = ${of}`;
     return [
-      `SELECT min(available_at) AS due_at ${pending} AND parked_until = 0`,
-      `SELECT min(parked_until) AS due_at ${pending} AND parked_until > 0`,
+      `SELECT min(b.available_at) AS due_at ${pending} AND b.parked_until = 0`,
+      `SELECT min(b.parked_until) AS due_at ${pending} AND b.parked_until > 0`,
     ];
   });
   return `SELECT min(due_at) - ${now} AS due_in FROM (${heads.join(' UNION ALL ')}) AS heads`;

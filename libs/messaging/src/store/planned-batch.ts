@@ -1,6 +1,6 @@
 import type { Channel } from '../message/message.js';
 import type { IntendedRecipient } from './intent.js';
-import { CHUNK_SIZE } from './schema.js';
+import { CHUNK_SIZE } from './tables.js';
 import { readContent, type StoredContent } from './stored-content.js';
 
 /** A due batch with the recipients it would start next. */
@@ -52,7 +52,7 @@ export interface PlanRow extends BatchHead, BatchTimes {
   readonly lane: string;
   readonly id: string;
   readonly recipient_count: number;
-  readonly requeued: number;
+  readonly state: number;
   readonly revision: number;
   readonly expired: number | boolean;
   next: number;

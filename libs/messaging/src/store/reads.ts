@@ -10,14 +10,15 @@ import type {
   StatusCounts,
   SubmittedMessage,
 } from '../message/views.js';
-import { type BatchState, stateColumns, type StateColumns, stateOf } from './batch-state.js';
+import { type BatchState, stateOf } from './batch-state.js';
 import { type BatchScope, decodeCursor, encodeCursor, type PageRequest } from './cursor.js';
 import type { ReportLog } from './report-log.js';
-import { CHUNK_SIZE } from './schema.js';
+import { CHUNK_SIZE } from './tables.js';
 import type { Sql, StoreDatabase } from './store-database.js';
 import { readContent } from './stored-content.js';
 
-export interface BatchRow extends StateColumns {
+export interface BatchRow {
+  readonly state: number;
   readonly id: string;
   readonly tenant: string;
   readonly channel: Channel;
@@ -42,7 +43,8 @@ interface MessageRow {
 }
 
 /** A message with its batch and submission; the message's columns are null where no row exists yet. */
-interface SubmittedRow extends StateColumns {
+interface SubmittedRow {
+  readonly state: number;
   readonly batch: string;
   readonly sender: string;
   readonly content: string | null;
@@ -70,7 +72,7 @@ const REPORT_PAGE = 1_000;
 
 const MESSAGE_COLUMNS = 'position, recipient, status, attempt, error_code';
 
-const SUBMITTED_COLUMNS = `b.id AS batch, b.sender, b.content, b.created_at, ${stateColumns('b')}, b.recipient_count,
+const SUBMITTED_COLUMNS = `b.id AS batch, b.sender, b.content, b.created_at, b.state, b.recipient_count,
   m.position, m.recipient, m.status, m.attempt, m.error_code, m.reference,
   s.first_sent_at, s.content AS substitute, s.details`;
 
@@ -83,7 +85,7 @@ export class Reads {
     private readonly reports: ReportLog,
   ) {
     this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.sender, b.content, b.delivery_report, b.parts,
-      b.recipient_count, b.created_at, b.send_at, b.valid_until, ${stateColumns('b')},
+      b.recipient_count, b.created_at, b.send_at, b.valid_until, b.state,
       CASE WHEN b.available_at <= ${database.dialect.now} THEN 1 ELSE 0 END AS due FROM messaging_batch b`;
   }
 
@@ -251,7 +253,7 @@ export class Reads {
       status: number;
       messages: string | number;
     }>(
-      `SELECT m.batch, m.status, count(*) AS messages FROM ${ids.few} ${dialect.join} messaging_message m ON m.batch = v_id
+      `SELECT m.batch, m.status, count(*) AS messages FROM ${ids.keyed} ${dialect.join} messaging_message m ON m.batch = v_id
        GROUP BY m.batch, m.status`,
       ids.bind(rows.map(({ id }) => [id])),
     );

@@ -2,10 +2,11 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { identifier, plausible, word } from '../message/report-fields.js';
 import { timedDigestId } from './report-hash.js';
+import type { HeldMessage } from './status.js';
 
 /** A report as the recorder takes it: fit to store, whoever parsed it. Times are epoch microseconds. */
 export interface ReceivedReport extends DeliveryReport {
-  readonly transport: string;
+  readonly provider: string;
   readonly receivedAt: number;
   /** Rank of its status. */
   readonly rank: number | null;
@@ -16,7 +17,7 @@ export interface ReceivedReport extends DeliveryReport {
 }
 
 /** As wide as the store's columns. */
-const RECIPIENT_LENGTH = 64;
+const RECIPIENT_LENGTH = 320;
 
 /**
  * The door of the log. Parsers are anybody's: what would not fit the database (NUL, halves of a pair,
@@ -24,7 +25,7 @@ const RECIPIENT_LENGTH = 64;
  */
 export function receivedReport(
   report: DeliveryReport,
-  transport: string,
+  provider: string,
   now: number,
   channels: ChannelRegistry,
 ): ReceivedReport {
@@ -45,12 +46,12 @@ export function receivedReport(
     rawStatus,
     errorCode,
     providerTime: time,
-    transport,
+    provider,
     submissionId: report.submissionId,
     receivedAt: now * 1_000,
     hash: timedDigestId(
       time && time.getTime(),
-      transport,
+      provider,
       reference,
       messageId,
       recipient,
@@ -78,7 +79,7 @@ export function logRow(
     tenant,
     batch ?? null,
     position ?? null,
-    report.transport,
+    report.provider,
     report.reference,
     report.messageId,
     nameless ? null : report.recipient,
@@ -103,7 +104,7 @@ interface LoggedPlace {
 export interface WaitingRow {
   readonly id: string | number;
   readonly hash: string;
-  readonly transport: string;
+  readonly provider: string;
   readonly reference: string | null;
   readonly message_id: string | null;
   readonly recipient: string | null;
@@ -117,7 +118,7 @@ export interface WaitingRow {
 export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): ReceivedReport {
   return {
     hash: row.hash,
-    transport: row.transport,
+    provider: row.provider,
     submissionId: undefined,
     reference: row.reference,
     messageId: row.message_id,
@@ -131,3 +132,12 @@ export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): Rece
     waiting: true,
   };
 }
+
+/** A report and the message it is about. */
+export interface MatchedReport {
+  readonly report: ReceivedReport;
+  readonly place: { readonly batch: string; readonly position: number };
+}
+
+/** A message as it was before its report; `v_index` is the report's place in the group. */
+export type MessageBefore = HeldMessage & { readonly v_index: number };

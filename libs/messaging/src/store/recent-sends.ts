@@ -14,7 +14,7 @@ const COUNTED = [
   STATUS_RANK.read,
 ].join(', ');
 
-/** Who was sent what lately. Needs the index of {@link RecipientIndex1700000000330}. */
+/** Who was sent what lately. Needs the index of {@link RecipientIndex1790000000100}. */
 export class RecentSends {
   readonly #people;
   readonly #select: string;
@@ -27,7 +27,7 @@ export class RecentSends {
       WHEN ${dialect.jsonField(content, 'kind')} = 'text' THEN 'service'
       ELSE coalesce(${dialect.jsonField(content, 'category')}, 'marketing') END`;
     this.#select = `SELECT v_tenant AS tenant, v_recipient AS recipient, m.batch FROM ${this.#people.sql}
-      ${dialect.join} messaging_message m ${dialect.by('messaging_message_recipient')}
+      ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
         ON m.recipient = v_recipient AND m.status IN (${COUNTED})
       JOIN messaging_batch b ON b.id = m.batch AND b.tenant = v_tenant AND b.channel = ?
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission AND s.first_sent_at > ?

@@ -22,7 +22,7 @@ export type ReportMatch =
 const PLACE = { v_index: 'int', v_batch: 'uuid', v_position: 'int' } as const satisfies Columns;
 const LOOKUP_ID = {
   v_index: 'int',
-  v_transport: 'key',
+  v_provider: 'key',
   v_message_id: 'key',
 } as const satisfies Columns;
 const LOOKUP_KEY = {
@@ -86,8 +86,8 @@ export class ReportMatcher {
       for (const [index, report] of open()) {
         const reference = referenceOf(report);
         if (reference === null) continue;
-        const { transport, recipient } = report;
-        wanted.set(index, { transport, reference, recipient });
+        const { provider, recipient } = report;
+        wanted.set(index, { provider, reference, recipient });
       }
       for (const [index, place] of await this.#index.find(sql, wanted))
         if (place.position !== undefined || !places.has(index)) places.set(index, place);
@@ -106,12 +106,12 @@ export class ReportMatcher {
     await byReference(({ reference }) => reference);
     // A thousand recipients of one submission may share an id that is no message's: it is asked for once.
     const identified = new Map<string, { row: unknown[]; indexes: number[] }>();
-    for (const [index, { transport, messageId, reference }] of open()) {
+    for (const [index, { provider, messageId, reference }] of open()) {
       const id = messageId ?? reference;
       if (id === null) continue;
-      const same = identified.get(`${transport}\n${id}`);
+      const same = identified.get(`${provider}\n${id}`);
       if (same) same.indexes.push(index);
-      else identified.set(`${transport}\n${id}`, { row: [index, transport, id], indexes: [index] });
+      else identified.set(`${provider}\n${id}`, { row: [index, provider, id], indexes: [index] });
     }
     if (identified.size > 0) {
       const asked = [...identified.values()];
@@ -132,9 +132,9 @@ export class ReportMatcher {
   #known(reports: readonly ReceivedReport[]): Map<number, MessagePlace> | undefined {
     const places = new Map<number, MessagePlace>();
     for (let index = 0; index < reports.length; index++) {
-      const { submissionId, transport, reference, recipient } = reports[index] as ReceivedReport;
+      const { submissionId, provider, reference, recipient } = reports[index] as ReceivedReport;
       if (submissionId !== undefined || reference === null) return undefined;
-      const place = this.#index.known({ transport, reference, recipient });
+      const place = this.#index.known({ provider, reference, recipient });
       if (place?.position === undefined) return undefined;
       places.set(index, place);
     }
@@ -233,16 +233,16 @@ function statementsFor(dialect: Dialect) {
     places,
     messageIds,
     keys,
-    tenants: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
+    tenants: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE b.content IS NOT NULL`,
-    byPlace: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.few}
-      ${dialect.join} messaging_message m ${dialect.by('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
-      JOIN messaging_batch b ${dialect.by('PRIMARY')} ON b.id = m.batch ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.few}
-      ${dialect.join} messaging_message m ${dialect.by('messaging_message_reference')} ON m.reference = v_message_id
+    byPlace: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.keyed}
+      ${dialect.join} messaging_message m ${dialect.forceIndex('PRIMARY')} ON m.batch = v_batch AND m.position = v_position
+      JOIN messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = m.batch ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
+    byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.keyed}
+      ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_reference')} ON m.reference = v_message_id
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
-        AND ${dialect.also('s.transport = v_transport')}`,
-    byKey: `SELECT v_index, m.batch, m.position FROM ${keys.few}
+        AND ${dialect.residual('s.provider = v_provider')}`,
+    byKey: `SELECT v_index, m.batch, m.position FROM ${keys.keyed}
       ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n
       JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
         AND m.recipient = v_recipient`,

@@ -4,10 +4,11 @@ import type { Clock } from '../ports/clock.js';
 import { isDataError } from './database-errors.js';
 import { GroupCommit } from './group-commit.js';
 import type { StoreDatabase, Transaction } from './store-database.js';
-import { type MatchedReport, MatchedReports } from './matched-reports.js';
+import { MatchedReports } from './matched-reports.js';
 import {
   fromWaitingRow,
   logRow,
+  type MatchedReport,
   type ReceivedReport,
   receivedReport,
   reportedAt,
@@ -20,9 +21,9 @@ import type { StatusWriter } from './status-writer.js';
 import type { MessagePlace } from './submission-index.js';
 import { WaitingReports } from './waiting-reports.js';
 
-/** The transport a group of reports came through. */
+/** The provider a group of reports came through. */
 export interface ReportOrigin {
-  readonly transport: string;
+  readonly provider: string;
 }
 
 /**
@@ -70,10 +71,10 @@ export class ReportRecorder {
   }
 
   /** Resolves after the commit. */
-  async record(reports: readonly DeliveryReport[], { transport }: ReportOrigin): Promise<void> {
+  async record(reports: readonly DeliveryReport[], { provider }: ReportOrigin): Promise<void> {
     const now = this.clock.now();
     const received = reports.map((report) =>
-      receivedReport(report, transport, now, this.database.channels),
+      receivedReport(report, provider, now, this.database.channels),
     );
     const [first] = received;
     const matched =

@@ -22,7 +22,7 @@ export const LOG = {
   v_tenant: 'key',
   v_batch: 'uuid',
   v_position: 'int',
-  v_transport: 'key',
+  v_provider: 'key',
   v_reference: 'key',
   v_message_id: 'key',
   v_recipient: 'key',
@@ -35,7 +35,7 @@ export const LOG = {
 } as const satisfies Columns;
 
 /** Columns of the report log, in the order of {@link LOG}. */
-export const LOG_COLUMNS = `hash, tenant, batch, position, transport, reference, message_id, recipient, status,
+export const LOG_COLUMNS = `hash, tenant, batch, position, provider, reference, message_id, recipient, status,
   raw_status, error_code, provider_time, received_at, sequence`;
 
 /** SQL suffix: a report that waits in the log takes its batch and message, once. */

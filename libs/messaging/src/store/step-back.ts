@@ -1,7 +1,7 @@
 import type { Sql } from './store-database.js';
 import type { Outcome } from './outcome.js';
 import type { OutcomeStatements } from './outcome.statements.js';
-import { BATCH_PHASE } from './schema.js';
+import { BATCH_STATE } from './batch-state.js';
 
 /**
  * Setting messages back is no fact about the provider but a plan to send again. It is dropped where
@@ -17,11 +17,11 @@ export async function sortSteps(
   if (facts.length === outcomes.length) return { facts, back: [], cancelled };
   const steps = outcomes.filter(isStepBack);
   const ids = [...new Set(steps.map(({ batch }) => batch))].map((id) => [id]);
-  for (const { id, phase } of await tx.all<{ id: string; phase: number }>(
+  for (const { id, state } of await tx.all<{ id: string; state: number }>(
     sql.lockBatches,
     sql.ids.bind(ids),
   ))
-    if (phase === BATCH_PHASE.cancelled) cancelled.add(id);
+    if (state === BATCH_STATE.cancelled) cancelled.add(id);
   const open = new Map<string, number>();
   for (const row of await tx.all<{ batch: string; n: number; fence: string | number }>(
     sql.lockSubmissions,

@@ -7,7 +7,7 @@ const CAPACITY = 200_000;
 
 /** What a report names its message by. */
 export interface ReportKey {
-  readonly transport: string;
+  readonly provider: string;
   readonly reference: string;
   /** `null`: the one recipient of a submission that has no other. */
   readonly recipient: string | null;
@@ -34,14 +34,14 @@ interface IndexedSubmission {
 }
 
 interface SubmissionRow {
-  readonly transport: string;
+  readonly provider: string;
   readonly reference: string;
   readonly batch: string;
   readonly first: number;
   readonly last: number;
 }
 
-const REFERENCE = { v_transport: 'key', v_reference: 'key' } as const satisfies Columns;
+const REFERENCE = { v_provider: 'key', v_reference: 'key' } as const satisfies Columns;
 const RANGE = {
   v_index: 'int',
   v_batch: 'uuid',
@@ -94,10 +94,10 @@ export class SubmissionIndex {
   /** Remembers no more what the reports' references, or ids, led to. False: it remembered nothing of them. */
   forget(reports: readonly ReceivedReport[]): boolean {
     let remembered = false;
-    for (const { transport, reference, messageId } of reports)
+    for (const { provider, reference, messageId } of reports)
       for (const id of [reference, messageId]) {
         if (id === null) continue;
-        const name = nameOf({ transport, reference: id });
+        const name = nameOf({ provider, reference: id });
         remembered ||= this.#known.has(name);
         this.#forget(name);
       }
@@ -122,12 +122,12 @@ export class SubmissionIndex {
   }
 
   async #load(sql: Pick<Sql, 'all'>, keys: readonly NamedKey[]): Promise<void> {
-    const names = new Map(keys.map(({ name, key }) => [name, [key.transport, key.reference]]));
+    const names = new Map(keys.map(({ name, key }) => [name, [key.provider, key.reference]]));
     if (names.size === 0) return;
     const rows = await sql.all<SubmissionRow>(
-      `SELECT s.transport, s.reference, s.batch, s.first_position AS first, s.last_position AS last
-       FROM ${this.#references.few} ${this.database.dialect.join} messaging_submission s
-         ON s.reference = v_reference AND s.transport = v_transport
+      `SELECT s.provider, s.reference, s.batch, s.first_position AS first, s.last_position AS last
+       FROM ${this.#references.keyed} ${this.database.dialect.join} messaging_submission s
+         ON s.reference = v_reference AND s.provider = v_provider
        ORDER BY s.batch, s.n`,
       this.#references.bind([...names.values()]),
     );
@@ -152,7 +152,7 @@ export class SubmissionIndex {
     submissions: readonly IndexedSubmission[],
   ): Promise<void> {
     const rows = await sql.all<{ v_index: number; position: number; recipient: string }>(
-      `SELECT v_index, m.position, m.recipient FROM ${this.#ranges.few}
+      `SELECT v_index, m.position, m.recipient FROM ${this.#ranges.keyed}
        ${this.database.dialect.join} messaging_message m ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last`,
       this.#ranges.bind(
         submissions.map(({ batch, first, last }, index) => [index, batch, first, last]),
@@ -180,6 +180,6 @@ function sizeOf(submissions: readonly IndexedSubmission[]): number {
   return submissions.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 }
 
-function nameOf({ transport, reference }: { transport: string; reference: string }): string {
-  return `${transport}\n${reference}`;
+function nameOf({ provider, reference }: { provider: string; reference: string }): string {
+  return `${provider}\n${reference}`;
 }

@@ -12,9 +12,9 @@ export class TraceContexts {
   constructor(private readonly database: StoreDatabase) {
     const { dialect } = database;
     this.#ids = dialect.rows({ v_id: 'uuid' });
-    this.#select = `SELECT b.id, b.content FROM ${this.#ids.few}
-      ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
-      WHERE ${dialect.also('b.content IS NOT NULL')}`;
+    this.#select = `SELECT b.id, b.content FROM ${this.#ids.keyed}
+      ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
+      WHERE ${dialect.residual('b.content IS NOT NULL')}`;
     this.#group = new GroupCommit((take) => this.#read(take()), {
       maxItems: 1_000,
       isItemError: () => false,

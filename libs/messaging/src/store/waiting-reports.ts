@@ -2,7 +2,7 @@ import type { Dialect } from './dialect.js';
 import type { StoreDatabase } from './store-database.js';
 import type { WaitingRow } from './received-report.js';
 
-const COLUMNS = `r.id, r.hash, r.transport, r.reference, r.message_id, r.recipient, r.status, r.raw_status,
+const COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id, r.recipient, r.status, r.raw_status,
   r.error_code, r.provider_time, r.received_at`;
 
 /** Reports in the log that match nothing yet: they wait for their submit's answer, or for nothing. */
@@ -35,7 +35,7 @@ export class WaitingReports {
 
 function statementsFor(dialect: Dialect) {
   const names = dialect.rows({ v_name: 'key' });
-  const naming = (column: string) => `SELECT ${COLUMNS} FROM ${names.few}
+  const naming = (column: string) => `SELECT ${COLUMNS} FROM ${names.keyed}
     ${dialect.join} messaging_report r ON r.${column} = v_name WHERE r.batch IS NULL`;
   return {
     names,

@@ -1,8 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../../store/database-errors.js';
-import { dialectOf } from '../../store/dialect.js';
-import { TYPES } from '../../store/migrations/store.migration.js';
-import { tableOptions } from '../../store/migrations/table-options.js';
+import { driverOf } from '../../store/open-store.js';
 
 const TABLES = [
   'suppression',
@@ -19,7 +17,10 @@ export class Contacts1700000000200 implements MigrationInterface {
   readonly name = 'Contacts1700000000200';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of this.#statements(runner, await tableOptions(runner)))
+    for (const statement of this.#statements(
+      runner,
+      await driverOf(runner.dataSource).tableOptions(runner),
+    ))
       await runner.query(statement).catch((error: unknown) => {
         if (!isDuplicateIndex(error)) throw error;
       });
@@ -30,8 +31,7 @@ export class Contacts1700000000200 implements MigrationInterface {
   }
 
   #statements(runner: QueryRunner, options: string): string[] {
-    const { kind } = dialectOf(runner.dataSource);
-    const t = TYPES[kind];
+    const { kind, types: t } = driverOf(runner.dataSource).dialect;
     const short = (length: number) => (kind === 'sqlite' ? 'TEXT' : `varchar(${length})`);
     const table = (name: string, columns: string[]) =>
       `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')})${options}`;

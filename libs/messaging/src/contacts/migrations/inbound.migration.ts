@@ -1,15 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../../store/database-errors.js';
-import { dialectOf } from '../../store/dialect.js';
-import { TYPES } from '../../store/migrations/store.migration.js';
+import { driverOf } from '../../store/open-store.js';
 
 /** Which inbound messages were taken, so that each counts once. Times are epoch microseconds. */
 export class InboundMessages1700000000320 implements MigrationInterface {
   readonly name = 'InboundMessages1700000000320';
 
   async up(runner: QueryRunner): Promise<void> {
-    const { kind } = dialectOf(runner.dataSource);
-    const { uuid, big } = TYPES[kind];
+    const { kind, types } = driverOf(runner.dataSource).dialect;
+    const { uuid, big } = types;
     const suffix = {
       sqlite: ' WITHOUT ROWID',
       postgres: '',

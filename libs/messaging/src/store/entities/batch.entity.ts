@@ -15,7 +15,7 @@ export class BatchEntity {
   @Column('varchar', { length: 16 }) channel!: string;
   @Column('varchar') lane!: string;
   /** 0 high, 1 normal. */
-  @Column('smallint') class!: number;
+  @Column('smallint') priority!: number;
   @Column('varchar') sender!: string;
   /** JSON of the content; `null` once retention erased it. */
   @Column('text', { nullable: true }) content!: string | null;
@@ -28,12 +28,8 @@ export class BatchEntity {
   /** The place in the lane: database time of acceptance, or `send_at` if later. */
   @Column('bigint', { name: 'available_at', ...micros }) availableAt!: number;
   @Column('bigint', { name: 'valid_until', nullable: true, ...micros }) validUntil!: number | null;
-  /** See `BATCH_PHASE`. */
-  @Column('smallint') phase!: number;
-  /** 1 while recipients are left to start. */
-  @Column('smallint') pending!: number;
-  /** 1 while messages of it are set back to `queued`. */
-  @Column('smallint') requeued!: number;
+  /** See `BATCH_STATE`. */
+  @Column('smallint') state!: number;
   /** Put aside until then, by a failure or by policy; 0: it never was. */
   @Column('bigint', { name: 'parked_until', ...micros }) parkedUntil!: number;
   /** Grows with each cancel and reschedule. */
@@ -48,6 +44,4 @@ export class BatchEntity {
   @Column('smallint') polls!: number;
   /** Recipients policy denied at acceptance: the first ones. */
   @Column('int') denied!: number;
-  /** 1: parked until the first of its deferred messages is due. */
-  @Column('smallint') deferred!: number;
 }

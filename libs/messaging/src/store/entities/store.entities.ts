@@ -17,7 +17,7 @@ export class SubmissionEntity {
   @Column('int', { name: 'last_position' }) lastPosition!: number;
   @Column('smallint') attempt!: number;
   @Column('bigint') fence!: string;
-  @Column('varchar', { length: 32 }) transport!: string;
+  @Column('varchar', { length: 32 }) provider!: string;
   @Column('bigint', { name: 'first_sent_at' }) firstSentAt!: string;
   /** See `SUBMISSION_OUTCOME`; `null` while it is open. */
   @Column('smallint', { nullable: true }) outcome!: number | null;
@@ -40,7 +40,7 @@ export class MessageEntity {
   @Column('smallint') status!: number;
   @Column('smallint') attempt!: number;
   @Column('smallint') sequence!: number;
-  @Column('varchar', { length: 64 }) recipient!: string;
+  @Column('varchar', { length: 320 }) recipient!: string;
   @Column('varchar', { nullable: true }) reference!: string | null;
   @Column('varchar', { name: 'error_code', length: 64, nullable: true }) errorCode!: string | null;
   /** While it is deferred: not before this. */
@@ -56,10 +56,10 @@ export class ReportEntity {
   @Column('varchar') tenant!: string;
   @Column('varchar', { length: 36, nullable: true }) batch!: string | null;
   @Column('int', { nullable: true }) position!: number | null;
-  @Column('varchar', { length: 32 }) transport!: string;
+  @Column('varchar', { length: 32 }) provider!: string;
   @Column('varchar', { nullable: true }) reference!: string | null;
   @Column('varchar', { name: 'message_id', nullable: true }) messageId!: string | null;
-  @Column('varchar', { length: 64, nullable: true }) recipient!: string | null;
+  @Column('varchar', { length: 320, nullable: true }) recipient!: string | null;
   @Column('smallint', { nullable: true }) status!: number | null;
   @Column('varchar', { name: 'raw_status' }) rawStatus!: string;
   @Column('varchar', { name: 'error_code', length: 64, nullable: true }) errorCode!: string | null;
@@ -78,5 +78,4 @@ export class LaneEntity {
   @Column('text', { name: 'rate_state', nullable: true }) rateState!: string | null;
   @Column('bigint', { name: 'paused_until' }) pausedUntil!: string;
   @Column('varchar', { name: 'pause_reason', nullable: true }) pauseReason!: string | null;
-  @Column('bigint', { name: 'accepted_at' }) acceptedAt!: string;
 }

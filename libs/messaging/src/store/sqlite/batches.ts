@@ -3,7 +3,7 @@ import { BATCH_COLUMN_NAMES, batchValues, isAlike, microseconds } from '../batch
 import type { Dialect } from '../dialect.js';
 import type { Sql } from '../store-database.js';
 import type { NewBatch } from '../new-batch.js';
-import { BATCH_PHASE } from '../schema.js';
+import { BATCH_STATE } from '../batch-state.js';
 
 /** In what concurrent batches differ; the rest is mostly the same for all of them. */
 const OWN = ['id', 'content', 'created_at', 'idempotency_key', 'fingerprint'] as const;
@@ -13,10 +13,10 @@ const SHARED_PLACES = BATCH_COLUMN_NAMES.flatMap((name, place) =>
 );
 
 const INSERT = 'INSERT INTO messaging_batch';
-const COMPUTED = 'available_at, valid_until, phase, pending';
+const COMPUTED = 'available_at, valid_until, state';
 /** After all that its lane accepted before, and not before it is due. */
 const AVAILABLE_AT = '(SELECT max(accepted_at, ?) FROM messaging_lane WHERE lane_key = ?)';
-const COMPUTED_VALUES = `${AVAILABLE_AT}, ${AVAILABLE_AT} + ?, ${BATCH_PHASE.accepted}, 1`;
+const COMPUTED_VALUES = `${AVAILABLE_AT}, ${AVAILABLE_AT} + ?, ${BATCH_STATE.accepted}`;
 
 const INSERT_ONE = `${INSERT} (${BATCH_COLUMN_NAMES.join(', ')}, ${COMPUTED})
   VALUES (${BATCH_COLUMN_NAMES.map(() => '?').join(', ')}, ${COMPUTED_VALUES}) ON CONFLICT DO NOTHING`;

@@ -1,70 +1,150 @@
-import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
-import { MessagingConfigError } from '../../message/errors.js';
-import { isBusy } from '../database-errors.js';
+import { MessagingConfigError, TransactionRequiredError } from '../../message/errors.js';
+import { ShutdownDeadline } from '../shutdown-deadline.js';
+import type { FastPaths } from '../store.js';
+import { StoreDatabase, type StoreDatabaseOptions, type Transaction } from '../store-database.js';
+import { isUndone } from '../transaction-state.js';
+import { SQLITE_DIALECT } from './dialect.js';
+import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
-/** Milliseconds after which somebody is told. */
-const LONG = 5_000;
+/** For pages that are written again and again: KiB in memory, and 4 KiB pages before a checkpoint. */
+const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 
-/** Room for the pages that are written again and again: KiB in memory, and 4 KiB pages before a checkpoint. */
-const ROOM = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
-
-/** A connection of the store's own, and what brings its commits to the disk. */
-export interface PrivateConnection {
-  readonly dataSource: DataSource;
-  /** `undefined`: each commit does that itself. */
-  readonly wal: WalSync | undefined;
-}
+/** Changes no row, yet takes SQLite's write lock: no other process can outdate what the transaction reads next. */
+const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
 /**
- * A connection beside the app's on the same file. What it commits is lost with the power until the
- * log was synced.
- * @throws MessagingConfigError where there is no file
+ * TypeORM shares one SQLite connection among all flows of a process, so the store keeps a private one and
+ * runs each transaction within one turn of the event loop: no other flow of the process can find it open,
+ * and waiting for another process's lock does not block the event loop.
  */
-export async function privateConnection({ options }: DataSource): Promise<PrivateConnection> {
-  if (options.database === ':memory:' || options.database === '')
-    throw new MessagingConfigError(
-      'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
-    );
-  const own = new DataSource({
-    ...(options as BetterSqlite3DataSourceOptions),
-    synchronize: false,
-    dropSchema: false,
-    migrationsRun: false,
-    subscribers: [],
-    timeout: 0,
-  });
-  await own.initialize();
-  for (const pragma of ROOM) await own.query(`PRAGMA ${pragma}`);
-  const [mode] = await own.query<{ journal_mode: string }[]>('PRAGMA journal_mode = WAL');
-  // Not every file system can have such a log.
-  const wal = mode?.journal_mode === 'wal' ? await WalSync.open(own) : undefined;
-  await own.query(`PRAGMA synchronous = ${wal ? 'NORMAL' : 'FULL'}`);
-  return { dataSource: own, wal };
-}
+export class SqliteDatabase extends StoreDatabase {
+  readonly fastPaths: FastPaths = {};
+  /** The store's own once it is open, the app's before and after. */
+  #own: DataSource;
+  /** `undefined`: each commit syncs by itself. */
+  #wal: WalSync | undefined;
+  readonly #turns = new SqliteTurns(
+    () => this.#own.createQueryRunner(),
+    () => this.#wal?.done(),
+    this.deadline.over,
+  );
 
-/**
- * Does `work` once no other process holds SQLite's write lock; waits without blocking the event loop.
- * @throws the reason of `over` where that comes first
- */
-export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {
-  const warnAt = Date.now() + LONG;
-  let warned = false;
-  for (;;) {
-    over?.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      if (!warned && Date.now() > warnAt) {
-        warned = true;
-        new Logger('StoreDatabase').warn(
-          'SQLite has been locked by another process for 5 s; waiting for it',
-        );
+  constructor(dataSource: DataSource, { channels }: StoreDatabaseOptions) {
+    super(dataSource, SQLITE_DIALECT, channels);
+    this.#own = dataSource;
+  }
+
+  /** @throws MessagingConfigError for a database without a file */
+  async open(): Promise<void> {
+    if (this.#own !== this.dataSource) return;
+    const { options } = this.dataSource;
+    if (options.database === ':memory:' || options.database === '')
+      throw new MessagingConfigError(
+        'dataSource: an in-memory SQLite database is lost with the process and cannot be shared; use a file',
+      );
+    const own = new DataSource({
+      ...(options as BetterSqlite3DataSourceOptions),
+      synchronize: false,
+      dropSchema: false,
+      migrationsRun: false,
+      subscribers: [],
+      timeout: 0,
+    });
+    await own.initialize();
+    for (const pragma of CACHE) await own.query(`PRAGMA ${pragma}`);
+    const [mode] = await own.query<{ journal_mode: string }[]>('PRAGMA journal_mode = WAL');
+    // Some file systems cannot have such a log.
+    this.#wal = mode?.journal_mode === 'wal' ? await WalSync.open(own) : undefined;
+    await own.query(`PRAGMA synchronous = ${this.#wal ? 'NORMAL' : 'FULL'}`);
+    this.#own = own;
+  }
+
+  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return this.deadline.wait(async () => {
+      const runner = this.#own.createQueryRunner();
+      try {
+        return await this.on(runner, runner.manager).all<T>(sql, params);
+      } finally {
+        await runner.release();
       }
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 10));
-    }
+    });
+  }
+
+  statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return this.transaction((tx) => tx.all<T>(sql, params));
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.deadline.wait(() =>
+      this.#turns.transaction((runner) =>
+        work(this.on(runner, this.#own.createEntityManager(runner))),
+      ),
+    );
+  }
+
+  /** There are no row locks to wait for. */
+  transactionWithLockTimeout<T>(
+    _timeout: number,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    return this.transaction(work);
+  }
+
+  /**
+   * Callers take turns with each other and with the store: a plain `dataSource.transaction()` would join
+   * whatever transaction is open.
+   */
+  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const turn = () =>
+      this.dataSource.transaction(async (manager) => {
+        await whenFree(() => manager.query(TAKE_WRITE_LOCK), this.deadline.over);
+        return work(manager);
+      });
+    return this.deadline.wait(async () => {
+      const result = await this.#turns.exclusively(() => this.#turns.guest(turn));
+      // The app's connection may only have written the log at its commit.
+      await this.#wal?.done();
+      return result;
+    });
+  }
+
+  override guest<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.guest(work);
+  }
+
+  override refuseWithin(): void {
+    this.#turns.refuseWithin();
+  }
+
+  protected override owns(dataSource: DataSource): boolean {
+    return dataSource === this.dataSource || dataSource === this.#own;
+  }
+
+  override join(manager: EntityManager): Transaction {
+    const tx = super.join(manager);
+    if (manager.queryRunner && isUndone(manager.queryRunner))
+      throw new TransactionRequiredError(
+        'manager: SQLite has undone its transaction, for an error that was caught and ignored; let it fail',
+      );
+    return tx;
+  }
+
+  protected async end(): Promise<void> {
+    await this.#turns.idle();
+    await this.#wal?.close();
+    this.#wal = undefined;
+    if (this.#own !== this.dataSource) await this.#own.destroy();
+    this.#own = this.dataSource;
+  }
+
+  protected deadlineOf(): ShutdownDeadline {
+    return new ShutdownDeadline(
+      () => this.dataSource.isInitialized,
+      undefined,
+      () => false,
+    );
   }
 }

@@ -2,14 +2,14 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { IntendedBatch, IntendedSubmission, Intent } from '../intent.js';
 import type { Sql } from '../store-database.js';
 import { ConcurrentChangeError } from '../concurrent-change.error.js';
-import { BATCH_PHASE } from '../schema.js';
+import { BATCH_STATE, isOpen } from '../batch-state.js';
 
 /** Each is given recipients by their batches, as one JSON object. */
-const START = `UPDATE messaging_batch SET phase = ${BATCH_PHASE.sending}, pending = 0, requeued = 0, deferred = 0
+const START = `UPDATE messaging_batch SET state = ${BATCH_STATE.draining}
   WHERE id IN (SELECT key FROM json_each(?)) AND revision = ?
-    AND phase IN (${BATCH_PHASE.accepted}, ${BATCH_PHASE.sending})`;
+    AND ${isOpen('messaging_batch')}`;
 const SUBMIT = `INSERT INTO messaging_submission
-    (batch, n, first_position, last_position, attempt, fence, transport, first_sent_at)
+    (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at)
   SELECT key, 0, 0, 0, 1, ?, ?, ? FROM json_each(?)`;
 const WRITE = `INSERT INTO messaging_message (batch, position, submission, status, attempt, recipient)
   SELECT key, 0, 0, ${STATUS_RANK.sending}, 0, value FROM json_each(?)`;

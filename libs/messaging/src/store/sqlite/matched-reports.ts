@@ -1,8 +1,7 @@
 import { BoundRows } from '../bound-rows.js';
 import type { Dialect } from '../dialect.js';
 import type { Sql } from '../store-database.js';
-import type { MatchedReport } from '../matched-reports.js';
-import { logRow } from '../received-report.js';
+import { logRow, type MatchedReport } from '../received-report.js';
 import { LOG, LOG_COLUMNS } from '../status-writer.js';
 
 /** The tenant and the sequence are the message's. */
@@ -28,7 +27,7 @@ export class SqliteMatchedReports {
       `WITH v(${MATCHED.join(', ')}) AS (`,
       `(${MATCHED.map(() => '?').join(', ')})`,
       `) INSERT INTO messaging_report (${LOG_COLUMNS})
-       SELECT v_hash, b.tenant, v_batch, v_position, v_transport, v_reference, v_message_id, v_recipient,
+       SELECT v_hash, b.tenant, v_batch, v_position, v_provider, v_reference, v_message_id, v_recipient,
          v_status, v_raw, v_error, v_provider_time, v_received,
          CASE WHEN m.status < v_status THEN m.sequence + 1 END
        FROM v CROSS JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
-import { whenFree } from './connection.js';
+import { isBusy } from '../database-errors.js';
 import { began, ended, isUndone } from '../transaction-state.js';
 
 interface Waiting {
@@ -185,5 +186,32 @@ async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Pr
     });
     await runner.query('RELEASE turn');
     return () => reject(error);
+  }
+}
+
+/** Milliseconds of waiting for another process's lock after which the log has a warning. */
+const LONG_WAIT = 5_000;
+
+/**
+ * Does `work` once no other process holds SQLite's write lock; waits without blocking the event loop.
+ * @throws the reason of `over` where that comes first
+ */
+export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {
+  const warnAt = Date.now() + LONG_WAIT;
+  let warned = false;
+  for (;;) {
+    over?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (!warned && Date.now() > warnAt) {
+        warned = true;
+        new Logger('StoreDatabase').warn(
+          'SQLite has been locked by another process for 5 s; waiting for it',
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 10));
+    }
   }
 }

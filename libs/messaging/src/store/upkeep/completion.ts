@@ -126,23 +126,23 @@ function statementsFor(dialect: Dialect) {
     ids,
     completed,
     // Two processes may close the last two submissions at once: the second one waits here for the first.
-    lockDraining: `SELECT b.id FROM ${ids.few} ${dialect.join} messaging_batch b ${dialect.by('PRIMARY')} ON b.id = v_id
-      WHERE ${dialect.also(isDraining('b'))}
+    lockDraining: `SELECT b.id FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
+      WHERE ${dialect.residual(isDraining('b'))}
       ORDER BY b.id ${dialect.forUpdate('b')}`,
-    lockOpenSubmissions: `SELECT s.n FROM ${ids.few}
-      ${dialect.join} messaging_submission s ${dialect.by('PRIMARY')} ON s.batch = v_id
-      WHERE ${dialect.also('s.outcome IS NULL')}
+    lockOpenSubmissions: `SELECT s.n FROM ${ids.keyed}
+      ${dialect.join} messaging_submission s ${dialect.forceIndex('PRIMARY')} ON s.batch = v_id
+      WHERE ${dialect.residual('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
-    selectDone: `SELECT b.id, b.tenant, b.channel FROM ${ids.few} ${dialect.join} messaging_batch b ON b.id = v_id
-      WHERE ${dialect.also(isDraining('b'))} AND ${nothingOpen}`,
+    selectDone: `SELECT b.id, b.tenant, b.channel FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
+      WHERE ${dialect.residual(isDraining('b'))} AND ${nothingOpen}`,
     complete: dialect.updateFrom({
       table: 'messaging_batch',
       rows: completed,
       set: `${COMPLETED}, completed_at = v_at, poll_at = v_poll_at`,
-      where: `messaging_batch.id = v_id AND ${dialect.also(isDraining('messaging_batch'))}`,
+      where: `messaging_batch.id = v_id AND ${dialect.residual(isDraining('messaging_batch'))}`,
     }),
     windowEnd: 'SELECT b.id FROM messaging_batch b WHERE b.id > ? ORDER BY b.id LIMIT 1 OFFSET ?',
     left: `SELECT b.id FROM messaging_batch b
-      WHERE b.id > ? AND b.id <= ? AND ${dialect.also(isDraining('b'))} AND ${nothingOpen} ORDER BY b.id`,
+      WHERE b.id > ? AND b.id <= ? AND ${dialect.residual(isDraining('b'))} AND ${nothingOpen} ORDER BY b.id`,
   };
 }

@@ -221,14 +221,14 @@ function statementsFor(dialect: Dialect, { where, set }: Change) {
   };
   const tables = Object.entries(KEYS) as [Table, (typeof KEYS)[Table]][];
   const batches = change('batch', 'id', 'PRIMARY');
-  const lock = dialect.kind === 'sqlite' ? '' : `${dialect.forUpdate('b')} SKIP LOCKED`;
+  const lock = dialect.skipLocked('b');
   return {
     ids,
     batches,
     candidates: `SELECT b.id, b.recipient_count FROM messaging_batch b WHERE ${where}
       ORDER BY b.completed_at LIMIT ? ${lock}`,
     locked: `SELECT b.id FROM messaging_batch b WHERE b.id = ? ${lock}`,
-    reports: `SELECT r.batch, count(*) AS n FROM ${ids.few}
+    reports: `SELECT r.batch, count(*) AS n FROM ${ids.keyed}
       ${dialect.join} messaging_report r ON r.batch = v_id GROUP BY r.batch`,
     whole: [...tables.map(([table, { index }]) => change(table, 'batch', index)), batches],
     windows: tables.map(([table, { key, index, greatest }]) => ({

@@ -12,7 +12,7 @@ const RECIPIENTS = 100_000;
 
 /** A submission some of whose messages lack a final report. */
 export interface UnreportedSubmission extends SentSubmission {
-  readonly transport: string;
+  readonly provider: string;
 }
 
 interface DueBatch {
@@ -26,7 +26,7 @@ interface UnreportedRow {
   readonly batch: string;
   readonly n: number;
   readonly channel: Channel;
-  readonly transport: string;
+  readonly provider: string;
   readonly reference: string | null;
   readonly first_sent_at: string | number;
   readonly recipient: string;
@@ -74,7 +74,7 @@ export class ReportPolls {
 function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
   const submissions = new Map<string, UnreportedSubmission & { recipients: string[] }>();
   for (const row of rows) {
-    const { batch, n, channel, transport, reference, first_sent_at, recipient, status } = row;
+    const { batch, n, channel, provider, reference, first_sent_at, recipient, status } = row;
     if (status === STATUS_RANK.sending) continue;
     const submissionId = `${batch}-s${n}`;
     const known = submissions.get(submissionId);
@@ -83,7 +83,7 @@ function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
       submissions.set(submissionId, {
         submissionId,
         channel,
-        transport,
+        provider,
         reference,
         recipients: [recipient],
         firstSentAt: new Date(Number(first_sent_at) / 1_000),
@@ -113,9 +113,9 @@ function statementsFor(dialect: Dialect, open: readonly number[]) {
     due: `SELECT b.id, b.polls, b.recipient_count,
         CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS given_up
       FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
-      ORDER BY b.poll_at LIMIT ? ${dialect.kind === 'sqlite' ? '' : `${dialect.forUpdate('b')} SKIP LOCKED`}`,
-    unreported: `SELECT s.batch, s.n, b.channel, s.transport, s.reference, s.first_sent_at, m.recipient, m.status
-      FROM ${ids.few} ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${open.join(', ')})
+      ORDER BY b.poll_at LIMIT ? ${dialect.skipLocked('b')}`,
+    unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.first_sent_at, m.recipient, m.status
+      FROM ${ids.keyed} ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${open.join(', ')})
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
       JOIN messaging_batch b ON b.id = s.batch
       ORDER BY s.batch, s.n, m.position`,

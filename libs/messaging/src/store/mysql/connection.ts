@@ -1,0 +1,44 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import { cutConnections } from '../cut-connections.js';
+import { ShutdownDeadline } from '../shutdown-deadline.js';
+import type { FastPaths } from '../store.js';
+import { ServerDatabase, type StoreDatabaseOptions } from '../store-database.js';
+import { MYSQL_DIALECT } from './dialect.js';
+
+/** The server has these limits by session: they are put back after each transaction. */
+const RESTORE = `SET SESSION wait_timeout = @messaging_wait_timeout,
+  SESSION innodb_lock_wait_timeout = @messaging_lock_wait`;
+
+/** MySQL and MariaDB. */
+export class MysqlDatabase extends ServerDatabase {
+  readonly fastPaths: FastPaths = {};
+  constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
+    super(dataSource, MYSQL_DIALECT, options);
+  }
+
+  protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {
+    const lock =
+      lockTimeout === undefined
+        ? ''
+        : `, SESSION innodb_lock_wait_timeout = ${seconds(lockTimeout)}`;
+    await runner.query(`SET @messaging_wait_timeout = @@wait_timeout,
+      @messaging_lock_wait = @@innodb_lock_wait_timeout,
+      SESSION wait_timeout = ${seconds(this.silence)}${lock}`);
+    return runner.startTransaction('READ COMMITTED');
+  }
+
+  protected override async restore(runner: QueryRunner): Promise<void> {
+    await runner.query(RESTORE);
+  }
+
+  protected deadlineOf(): ShutdownDeadline {
+    return new ShutdownDeadline(() => {
+      cutConnections(this.dataSource);
+      return this.dataSource.isInitialized;
+    });
+  }
+}
+
+function seconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1_000));
+}

@@ -1,0 +1,56 @@
+import type { QueryRunner } from 'typeorm';
+import { PRIMARY_KEYS, storeColumns, type StoreTable } from '../tables.js';
+import { MYSQL_DIALECT } from './dialect.js';
+
+/** Collations that compare byte by byte, trailing spaces included: MariaDB's and MySQL 8's. */
+const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin'];
+
+/** There are no partial indexes: the columns of the condition lead the index where a query needs them. */
+const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
+  ['lane_held', 'lane', 'owner'],
+  ['batch_queue', 'batch', 'has_work, lane, priority, parked_until, available_at, id'],
+  ['batch_content', 'batch', 'completed_at'],
+  ['batch_poll', 'batch', 'poll_at'],
+  ['batch_list', 'batch', 'tenant, id'],
+  ['submission_open', 'submission', 'outcome, batch, n'],
+  ['submission_reference', 'submission', 'reference'],
+  ['message_reference', 'message', 'reference'],
+  // Finds the reports that match nothing yet, too.
+  ['report_batch', 'report', 'batch, id'],
+  ['report_tenant', 'report', 'tenant, id'],
+  ['report_waiting', 'report', 'batch, reference'],
+  ['report_waiting_message', 'report', 'batch, message_id'],
+];
+
+/**
+ * What follows the columns in CREATE TABLE. MySQL's older binary collation ignores trailing spaces: one
+ * tenant would read another's batches.
+ */
+export async function mysqlTableOptions(runner: QueryRunner): Promise<string> {
+  const known = (await runner.query(
+    `SELECT collation_name AS name FROM information_schema.collations WHERE collation_name IN ('${EXACT.join("', '")}')`,
+  )) as { name: string }[];
+  const collation = EXACT.find((exact) => known.some(({ name }) => name === exact));
+  return ` CHARACTER SET utf8mb4 COLLATE ${collation ?? 'utf8mb4_bin'}`;
+}
+
+export async function mysqlSchema(runner: QueryRunner): Promise<string[]> {
+  const options = await mysqlTableOptions(runner);
+  const { report, ...tables } = storeColumns(MYSQL_DIALECT.types);
+  tables.batch.push(
+    'has_work SMALLINT GENERATED ALWAYS AS (CASE WHEN state < 4 THEN 1 ELSE 0 END)',
+  );
+  return [
+    ...Object.entries(tables).map(
+      ([name, columns]) => `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')},
+        PRIMARY KEY (${PRIMARY_KEYS[name as keyof typeof tables]}))${options}`,
+    ),
+    `CREATE TABLE IF NOT EXISTS messaging_report (id BIGINT AUTO_INCREMENT PRIMARY KEY, ${report.join(', ')})${options}`,
+    ...INDEXES.map(
+      ([name, table, columns]) =>
+        `CREATE INDEX messaging_${name} ON messaging_${table} (${columns})`,
+    ),
+    'CREATE UNIQUE INDEX messaging_batch_idempotency ON messaging_batch (tenant, channel, idempotency_key)',
+    'CREATE UNIQUE INDEX messaging_report_hash ON messaging_report (hash)',
+  ];
+}

@@ -1,0 +1,77 @@
+import type { EventEmitter } from 'node:events';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { cutConnections } from '../cut-connections.js';
+import { ShutdownDeadline } from '../shutdown-deadline.js';
+import type { FastPaths } from '../store.js';
+import { ServerDatabase, type Sql, type StoreDatabaseOptions } from '../store-database.js';
+import { began } from '../transaction-state.js';
+import { retried } from '../transient-retry.js';
+import { POSTGRES_DIALECT } from './dialect.js';
+import { PreparedStatements } from '../prepared-statements.js';
+
+export class PostgresDatabase extends ServerDatabase {
+  readonly fastPaths: FastPaths = {};
+  readonly #prepared: PreparedStatements | undefined;
+
+  constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
+    super(dataSource, POSTGRES_DIALECT, options);
+    if (options.preparedStatements && dataSource.options.type === 'postgres')
+      this.#prepared = new PreparedStatements();
+  }
+
+  override async open(): Promise<void> {
+    listenFromTheStart(this.dataSource);
+  }
+
+  override readonly standalone: Sql = {
+    all: (sql, params) => this.statement(sql, params),
+    run: (sql, params) => retried(() => this.alone((one) => one.run(sql, params))),
+  };
+
+  override fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return work(this.standalone);
+  }
+
+  protected override textOf(sql: string): string {
+    const text = super.textOf(sql);
+    this.#prepared?.count(text);
+    return text;
+  }
+
+  protected override async attach(runner: QueryRunner): Promise<void> {
+    await this.#prepared?.attach(runner);
+  }
+
+  protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {
+    await this.attach(runner);
+    began(runner);
+    const lock =
+      lockTimeout === undefined ? '' : `; SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`;
+    await runner.query(
+      `START TRANSACTION ISOLATION LEVEL READ COMMITTED;
+       SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.silence)}${lock}`,
+    );
+  }
+
+  protected deadlineOf(): ShutdownDeadline {
+    return new ShutdownDeadline(() => {
+      cutConnections(this.dataSource);
+      return this.dataSource.isInitialized;
+    });
+  }
+}
+
+/**
+ * Listens to each connection of the pool from the moment it is made. TypeORM does so a moment later, and
+ * a connection that breaks in between (a failover, a pooler at its limit) would end the process with an
+ * unhandled error. The statement that uses the connection fails either way.
+ */
+function listenFromTheStart({ driver }: DataSource): void {
+  const { master, slaves = [] } = driver as { master?: EventEmitter; slaves?: EventEmitter[] };
+  for (const pool of [master, ...slaves])
+    if (pool && !pool.listeners('connect').includes(listen)) pool.on('connect', listen);
+}
+
+function listen(connection: EventEmitter): void {
+  connection.on('error', () => undefined);
+}

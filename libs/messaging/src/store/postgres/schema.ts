@@ -1,0 +1,20 @@
+import { partialIndexes, PRIMARY_KEYS, storeColumns, type StoreTable } from '../tables.js';
+import { POSTGRES_DIALECT } from './dialect.js';
+
+/** A message's status is written where its row is, and no index has it: updates stay within their page. */
+const STORAGE: Partial<Record<StoreTable, string>> = { message: ' WITH (fillfactor = 45)' };
+
+export async function postgresSchema(): Promise<string[]> {
+  const { report, ...tables } = storeColumns(POSTGRES_DIALECT.types);
+  return [
+    ...Object.entries(tables).map(([name, columns]) => {
+      const table = name as keyof typeof tables;
+      return `CREATE TABLE IF NOT EXISTS messaging_${table} (${columns.join(', ')},
+        PRIMARY KEY (${PRIMARY_KEYS[table]}))${STORAGE[table] ?? ''}`;
+    }),
+    // No query asks for a report by its id alone: the index by tenant is its key.
+    `CREATE TABLE IF NOT EXISTS messaging_report (id bigint GENERATED ALWAYS AS IDENTITY,
+      ${report.join(', ')}, PRIMARY KEY (tenant, id))`,
+    ...partialIndexes(),
+  ];
+}

@@ -1,0 +1,47 @@
+import { HAS_WORK } from '../batch-state.js';
+import type { Dialect } from '../dialect.js';
+import { STEPPING_LANE_HEADS } from '../lane-heads.js';
+
+export const SQLITE_DIALECT: Dialect = {
+  kind: 'sqlite',
+  types: {
+    uuid: 'TEXT',
+    key: 'TEXT',
+    address: 'TEXT',
+    text: 'TEXT',
+    big: 'INTEGER',
+    int: 'INTEGER',
+    small: 'INTEGER',
+    short: () => 'TEXT',
+  },
+  residual: (condition) => condition,
+  now: "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)",
+  bigint: '?',
+  hasWork: (batch) => `${batch}.${HAS_WORK}`,
+  join: 'CROSS JOIN',
+  forceIndex: () => '',
+  // One writer at a time: the transaction itself is the lock.
+  forUpdate: () => '',
+  skipLocked: () => '',
+  greatest: (a, b) => `max(${a}, ${b})`,
+  div: (a, b) => `${a} / ${b}`,
+  ignoreConflict: () => 'ON CONFLICT DO NOTHING',
+  onConflict: (key, set, where) =>
+    `ON CONFLICT (${key}) ${where ? `WHERE ${where} ` : ''}DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
+  rows: (columns) => {
+    const names = Object.keys(columns);
+    const members = names.map((name, index) => `entry ->> ${index} AS ${name}`).join(', ');
+    // The limit keeps SQLite from writing the row out as JSON again for each of its columns.
+    const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
+    return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
+  },
+  whereIn: (table, column, alias, { sql, names: [value] }) =>
+    `${sql} CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
+  updateFrom: ({ table, rows, set, where }) =>
+    `UPDATE ${table} SET ${set} FROM ${rows.sql} WHERE ${where}`,
+  deleteFrom: (table, key, { sql }) =>
+    `DELETE FROM ${table} WHERE ${key} IN (SELECT v_id FROM ${sql})`,
+  jsonField: (column, name) => `(${column} ->> '${name}')`,
+  placeholders: (sql) => sql,
+  laneHeads: STEPPING_LANE_HEADS,
+};
