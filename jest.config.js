@@ -30,7 +30,7 @@ const projects = {
   peers: ['<rootDir>/test/peers/**/*.spec.ts'],
   chaos: [
     '<rootDir>/test/chaos/**/*.spec.ts',
-    // Only `npm run test:chaos` has the time.
+    // Half an hour: only `npm run test:chaos` runs them.
     ...(process.env.CHAOS === 'full' ? [] : ['!**/*.full.spec.ts']),
   ],
 };
@@ -38,9 +38,9 @@ const projects = {
 /** @type {import('jest').Config} */
 export default {
   maxWorkers: 2,
-  // A promise is kept or not; how long a busy machine takes to show it is no part of it.
-  testTimeout: 300_000,
-  // A spec file that boots a Nest module leaves about 30 MB behind in its worker.
+  // A suite or test that needs longer sets its own limit, with the reason.
+  testTimeout: 30_000,
+  // A spec file that boots a Nest module leaks about 30 MB in its worker.
   workerIdleMemoryLimit: '400MB',
   globalSetup: '<rootDir>/test/support/probe-servers.js',
   reporters: ['default', '<rootDir>/test/support/skipped-reporter.js'],

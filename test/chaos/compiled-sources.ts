@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { transformFile } from '@swc/core';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -7,10 +8,13 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/dundun-chaos');
 const folders = ['libs/messaging/src', 'src/config', 'test/chaos/processes'];
 
+// The first suite compiles the sources, and a fault lasts for several leases.
+jest.setTimeout(process.env['CHAOS'] === 'full' ? 900_000 : 120_000);
+
 /** Milliseconds after which compiled output of older sources is deleted. */
 const OLD = 86_400_000;
 
-/** Library and test processes compiled, so that plain Node can run them: once for each state of the sources. */
+/** Library and test processes, compiled once per state of the sources, so that plain Node can run them. */
 export class CompiledSources {
   private constructor(private readonly directory: string) {}
 

@@ -11,7 +11,8 @@ describe('lint keeps the floors', () => {
     const files = { ...house };
     for (const [, path, text] of planted) files[path] = [files[path], text].join('\n');
     found = await lint(files);
-  });
+    // Type-aware lint starts a compiler.
+  }, 60_000);
 
   it('a house in which everybody looks down is clean', async () => {
     expect(await lint(house)).toEqual([]);

@@ -27,7 +27,8 @@ describe('the library as it is published', () => {
     await tsc('-p', 'libs/messaging', '--outDir', dist, '--tsBuildInfoFile', join(data, 'info'));
     await cp(join(root, 'libs/messaging/package.json'), join(installed, 'package.json'));
     await tsc('-p', 'test/nest11');
-  });
+    // Two compilations.
+  }, 120_000);
 
   afterAll(async () => {
     for (const made of [installed, join(app, 'dist'), data])

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, rmdir, stat, utimes } from 'node:fs/promises';
@@ -6,6 +7,9 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { commandLine, type Ended } from './command-line.js';
+
+// The first suite compiles library and gateway, and the others wait for it.
+jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'dist/src/main.js');

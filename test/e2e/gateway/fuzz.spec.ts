@@ -7,6 +7,7 @@ import { TestGateway } from './test-gateway.js';
 /** `FUZZ_REQUESTS=10000` is the long form. */
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_000);
 const CANARY = 'canary-Zq7xW3';
+/** The long form sends 10,000 requests. */
 const TIMEOUT = 10 * 60_000;
 
 describe('whatever is asked of the gateway', () => {

@@ -15,6 +15,7 @@ const WARM_UP = 1_500;
 /** Tolerance between two garbage collections: 6 MiB. */
 const NOISE = 6 * 1_048_576;
 
+// The long form sends 10,000 requests and collects garbage between them.
 jest.setTimeout(15 * 60_000);
 
 describe('a gateway that was asked thousands of things', () => {
