@@ -11,10 +11,9 @@ import { InboundRecorder } from './contacts/inbound.recorder.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { MessageLanes } from './dispatch/message-lane.js';
-import { PrefetchBudget } from './dispatch/prefetch-budget.js';
-import { RequestSlots } from './dispatch/request-slots.js';
-import { tracedTransport } from './dispatch/traced.transport.js';
-import { TransportRate } from './dispatch/transport-rate.js';
+import { PrefetchBudget } from './dispatch/prefetch-queue.js';
+import { ProviderRate } from './dispatch/provider-rate.js';
+import { ProviderState } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
@@ -42,6 +41,7 @@ import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import { StatusListeners } from './ports/status-listener.js';
 import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
 import { http } from './providers/http/http.transport.js';
+import { Router } from './routing/router.js';
 import { MessageStore } from './store/message-store.js';
 import { ReportRecorder } from './store/report.recorder.js';
 import { WorkQueues } from './work-queues.js';
@@ -172,26 +172,20 @@ const dispatcher: FactoryProvider<Dispatcher> = {
     tracing: MessagingTracing | undefined,
   ) => {
     const { transportRateLimit: limit, rateLimit, backoff, lease } = dispatch;
+    const { name } = provider;
+    const rate =
+      limit &&
+      new ProviderRate(lanes, clock, `provider ${name}`, limit.max, milliseconds('per', limit.per));
     const context = {
       lanes,
       work,
       intents,
       outcomes,
       policy,
-      transport: tracing ? tracedTransport(provider, tracing) : provider,
-      transportRate:
-        limit &&
-        new TransportRate(
-          lanes,
-          clock,
-          `transport ${provider.name}`,
-          limit.max,
-          milliseconds('per', limit.per),
-        ),
-      stock: new PrefetchBudget(),
-      slots: new RequestSlots(provider.capabilities.connections),
+      router: new Router([{ use: name }]),
+      providers: new Map([[name, new ProviderState(name, provider, rate, tracing)]]),
+      budget: new PrefetchBudget(),
       clock,
-      served: { at: -Infinity },
       leaseTime: lease,
       ...dispatch,
     };

@@ -59,7 +59,13 @@ describe('a gateway in operation', () => {
   it('is not ready while due messages wait and nobody works on them', async () => {
     const service = gateway.running.app.get(MessagingService, { strict: false });
     const { lanes } = service;
-    const lane = { lane: 'x', pauseReason: null, pauseDetail: null, pausedUntil: null };
+    const lane = {
+      lane: 'x',
+      pauseProvider: null,
+      pauseReason: null,
+      pauseDetail: null,
+      pausedUntil: null,
+    };
     const ready = async (change: object): Promise<number> => {
       service.lanes = () => Promise.resolve([{ ...lane, waiting: 61_000, held: false, ...change }]);
       return (await gateway.call('GET', '/health/ready')).status;

@@ -1,7 +1,10 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { StatusListeners } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { type Ready, slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import {
+  type PreparedSubmission,
+  slice,
+} from '../../../libs/messaging/src/dispatch/submissions.js';
 import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import type { Outcome } from '../../../libs/messaging/src/store/outcome.js';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
@@ -35,16 +38,16 @@ describeEachDatabase('an acceptance', (database) => {
       wallNow: Date.now(),
       most: Infinity,
     };
-    const { intent, ready } = slice(planned, () => undefined, limits);
+    const { intent, prepared } = slice(planned, () => undefined, limits);
     const live = await store.intents.record({
       lane: LANE,
       fence,
       ...intent,
     });
-    return { live, ready, fence };
+    return { live, prepared, fence };
   }
 
-  const accepted = (item: Ready, fence: number, named = true): Outcome => ({
+  const accepted = (item: PreparedSubmission, fence: number, named = true): Outcome => ({
     batch: item.batch,
     n: item.n,
     firstPosition: item.firstPosition,
@@ -83,9 +86,9 @@ describeEachDatabase('an acceptance', (database) => {
   it.each(ANSWERS)('told twice %s, at once or later, is recorded once', async (_how, named) => {
     const app = await fixture.boot({ dispatch: false });
     const ids = [await app.send('a'), await app.send('b'), await app.send('c')];
-    const { ready, fence } = await intend(app);
+    const { prepared, fence } = await intend(app);
     const tell = () =>
-      Promise.all(ready.map((item) => app.store.outcomes.record(accepted(item, fence, named))));
+      Promise.all(prepared.map((item) => app.store.outcomes.record(accepted(item, fence, named))));
     await Promise.all([tell(), tell()]);
     await tell();
     for (const id of ids) {
@@ -99,10 +102,10 @@ describeEachDatabase('an acceptance', (database) => {
     async (_how, named) => {
       const app = await fixture.boot({ dispatch: false });
       const [early, late] = [await app.send('early'), await app.send('late')];
-      const { ready, fence } = await intend(app);
+      const { prepared, fence } = await intend(app);
       await reported(app, early);
       await Promise.all(
-        ready.map((item) => app.store.outcomes.record(accepted(item, fence, named))),
+        prepared.map((item) => app.store.outcomes.record(accepted(item, fence, named))),
       );
       expect(await app.sms.batch(early)).toMatchObject({
         status: 'completed',
@@ -122,13 +125,13 @@ describeEachDatabase('an acceptance', (database) => {
     async (_how, named) => {
       const app = await fixture.boot({ dispatch: false });
       const [unknown, fresh] = [await app.send('unknown'), await app.send('fresh')];
-      const { ready, fence } = await intend(app);
-      const [first] = ready as [Ready, Ready];
+      const { prepared, fence } = await intend(app);
+      const [first] = prepared as [PreparedSubmission, PreparedSubmission];
       const { intended: _, messageIds: __, reference: ___, ...head } = accepted(first, fence);
       await app.store.outcomes.record({ ...head, result: 'unknown', errorCode: 'outcome_lost' });
       expect((await app.sms.batch(unknown)).counts).toEqual({ unknown: 1 });
       await Promise.all(
-        ready.map((item) => app.store.outcomes.record(accepted(item, fence, named))),
+        prepared.map((item) => app.store.outcomes.record(accepted(item, fence, named))),
       );
       for (const id of [unknown, fresh])
         expect(await app.sms.batch(id)).toMatchObject({ status: 'completed', counts: { sent: 1 } });
@@ -138,8 +141,8 @@ describeEachDatabase('an acceptance', (database) => {
   it('leaves the same rows whether or not the answer told more than a reference', async () => {
     const app = await fixture.boot({ dispatch: false });
     const ids = [await app.send('bare'), await app.send('detailed')];
-    const { ready, fence } = await intend(app);
-    const [bare, detailed] = ready.map((item) => accepted(item, fence, false)) as [
+    const { prepared, fence } = await intend(app);
+    const [bare, detailed] = prepared.map((item) => accepted(item, fence, false)) as [
       Outcome,
       Outcome,
     ];
@@ -167,8 +170,8 @@ describeEachDatabase('an acceptance', (database) => {
       const app = await fixture.boot({ dispatch: false });
       const to = [TO, '2348012345679'];
       const { id } = await app.sms.send({ from: 'ACME', to, body: 'x' });
-      const { ready, fence } = await intend(app, 2);
-      const { messageIds: _, ...outcome } = accepted(ready[0] as Ready, fence);
+      const { prepared, fence } = await intend(app, 2);
+      const { messageIds: _, ...outcome } = accepted(prepared[0] as PreparedSubmission, fence);
       const { intended: __, reference: ___, ...head } = outcome;
       const doubt: Outcome = { ...head, result: 'unknown', errorCode: 'outcome_lost' };
       const told = when === 'before' ? [outcome, doubt] : [doubt, outcome];
@@ -194,9 +197,9 @@ describeEachDatabase('an acceptance', (database) => {
     const app = await fixture.boot({ dispatch: false });
     const to = [TO, '2348012345679', '2348012345680'];
     const { id } = await app.sms.send({ from: 'ACME', to, body: 'x' });
-    const { ready, fence } = await intend(app);
-    expect(ready).toHaveLength(3);
-    const [last, ...others] = ready as [Ready, ...Ready[]];
+    const { prepared, fence } = await intend(app);
+    expect(prepared).toHaveLength(3);
+    const [last, ...others] = prepared as [PreparedSubmission, ...PreparedSubmission[]];
     await Promise.all(others.map((item) => app.store.outcomes.record(accepted(item, fence))));
     expect(await app.sms.batch(id)).toMatchObject({
       status: 'sending',
@@ -210,9 +213,11 @@ describeEachDatabase('an acceptance', (database) => {
     const app = await fixture.boot({ dispatch: false });
     const to = [TO, '2348012345679', '2348012345680'];
     const { id } = await app.sms.send({ from: 'ACME', to, body: 'x' });
-    const { ready, fence } = await intend(app, 100);
+    const { prepared, fence } = await intend(app, 100);
     await reported(app, id);
-    const [{ messageIds: _, ...outcome }] = ready.map((item) => accepted(item, fence)) as [Outcome];
+    const [{ messageIds: _, ...outcome }] = prepared.map((item) => accepted(item, fence)) as [
+      Outcome,
+    ];
     await app.store.outcomes.record(outcome);
     expect(await app.sms.batch(id)).toMatchObject({
       status: 'completed',
@@ -265,8 +270,8 @@ describeEachDatabase('an acceptance', (database) => {
         });
       const [{ sms }] = processes;
       const { id } = await sms.send({ from: 'ACME', to: [TO, '2348012345679'], body: 'x' });
-      const { ready, fence } = await intend(processes[0]);
-      const parts = ready as [Ready, Ready];
+      const { prepared, fence } = await intend(processes[0]);
+      const parts = prepared as [PreparedSubmission, PreparedSubmission];
       await Promise.all(
         processes.map(({ store }, n) => store.outcomes.record(accepted(parts[n]!, fence))),
       );
@@ -277,14 +282,16 @@ describeEachDatabase('an acceptance', (database) => {
     it('that has waited for a report gives the message its id', async () => {
       const app = await fixture.boot({ dispatch: false });
       const id = await app.send('x');
-      const { ready, fence } = await intend(app);
+      const { prepared, fence } = await intend(app);
       const elsewhere = await database.open();
       const report = elsewhere.createQueryRunner();
       await report.startTransaction();
       await report.query(
         `UPDATE messaging_message SET status = ${STATUS_RANK.delivered}, sequence = 1 WHERE batch = '${id}'`,
       );
-      const recorded = app.store.outcomes.record(accepted(ready[0] as Ready, fence));
+      const recorded = app.store.outcomes.record(
+        accepted(prepared[0] as PreparedSubmission, fence),
+      );
       await somebodyWaits(database.kind, elsewhere);
       await report.commitTransaction();
       await report.release();

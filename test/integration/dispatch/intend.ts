@@ -1,4 +1,4 @@
-import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
 import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 
@@ -17,10 +17,10 @@ export async function intend(store: MessageStore, meanwhile?: () => Promise<unkn
     wallNow: Date.now(),
     most: Infinity,
   };
-  const { intent, ready } = slice(planned, () => undefined, limits);
+  const { intent, prepared } = slice(planned, () => undefined, limits);
   const { fence } = lease;
   const live = await store.intents.record({ lane: LANE, fence, ...intent });
-  const heads = ready.map(({ batch, n, firstPosition, lastPosition }) => ({
+  const heads = prepared.map(({ batch, n, firstPosition, lastPosition }) => ({
     batch,
     n,
     firstPosition,

@@ -30,22 +30,22 @@ describeEachDatabase('lanes with work', (database) => {
     );
   });
 
-  it('are left alone while somebody holds them, or while they rest', async () => {
+  it('are not due while another process holds them or while they rest', async () => {
     const app = await fixture.boot({ dispatch: false });
     for (const tenant of ['held', 'paused', 'free']) await app.send('x', { tenant });
     await app.store.lanes.acquire('held:sms');
     const paused = await app.store.lanes.acquire('paused:sms');
-    await app.store.lanes.pause('paused:sms', paused!.fence, HOUR, 'unauthorized: x');
+    await app.store.lanes.pause('paused:sms', paused!.fence, HOUR, 'main unauthorized: x');
     await app.store.lanes.release('paused:sms', paused!.fence, null, false);
     expect(await due(app)).toEqual(['free:sms']);
     expect(await app.messaging.lanes()).toMatchObject([
       { lane: 'free:sms', held: false, pauseReason: null },
       { lane: 'held:sms', held: true, pauseReason: null },
-      { lane: 'paused:sms', held: true, pauseReason: 'unauthorized' },
+      { lane: 'paused:sms', held: true, pauseProvider: 'main', pauseReason: 'unauthorized' },
     ]);
   });
 
-  it('are none where nothing waits', async () => {
+  it('are none without waiting messages', async () => {
     const app = await fixture.boot({ dispatch: false });
     expect(await due(app, HOUR)).toEqual([]);
     expect(await app.messaging.lanes()).toEqual([]);

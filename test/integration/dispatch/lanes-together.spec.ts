@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
 import { LaneLostError } from '../../../libs/messaging/src/store/intent.recorder.js';
 import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import type { PlannedBatch } from '../../../libs/messaging/src/store/planned-batch.js';

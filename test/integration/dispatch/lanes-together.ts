@@ -1,6 +1,6 @@
 import type { DispatchEngine } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
 import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import type {
   StoreDatabase,

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { slice } from '../../../libs/messaging/src/dispatch/slice.js';
+import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
 import { completeJob } from '../../../libs/messaging/src/jobs/complete.job.js';
 import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { MESSAGING_POLICY, type MessagingPolicy, RetryableFailure } from '@dundun/messaging';
-import { RequestSlots } from '../../../libs/messaging/src/dispatch/request-slots.js';
+import { RequestSlots } from '../../../libs/messaging/src/dispatch/provider-state.js';
 import { STATUS_RANK } from '../../../libs/messaging/src/message/status.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import type { FlatOptions } from '../../support/flat-options.js';

@@ -2,8 +2,9 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { MessageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
-import { RequestSlots } from '../../../libs/messaging/src/dispatch/request-slots.js';
-import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-budget.js';
+import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-queue.js';
+import { ProviderState } from '../../../libs/messaging/src/dispatch/provider-state.js';
+import { Router } from '../../../libs/messaging/src/routing/router.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
 import { PolicyPipeline } from '../../../libs/messaging/src/policy/policy-pipeline.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
@@ -32,19 +33,19 @@ describeEachDatabase('what lanes have ready to start', (database) => {
   /** A dispatcher of its own on the app's store, with a small budget. */
   async function dispatch({ app, store }: DispatchApp, transport: ScriptedTransport) {
     const { lanes, work, intents, outcomes } = store;
-    const stock = new PrefetchBudget(MOST, LEAST);
+    const budget = new PrefetchBudget(MOST, LEAST);
     const context = {
       lanes,
       work,
       intents,
       outcomes,
-      stock,
-      slots: new RequestSlots(),
-      transport,
+      budget,
+      router: new Router([{ use: transport.name }]),
+      providers: new Map([
+        [transport.name, new ProviderState(transport.name, transport, undefined, undefined)],
+      ]),
       policy: app.get(PolicyPipeline, { strict: false }),
-      transportRate: undefined,
       clock: systemClock,
-      served: { at: -Infinity },
       retryFor: 60_000,
       leaseTime: 30_000,
       concurrency: CONCURRENCY,
@@ -57,7 +58,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
     open.push(dispatcher);
     await dispatcher.start();
     for (const tenant of TENANTS) dispatcher.wake(`${tenant}:sms`);
-    return stock;
+    return budget;
   }
 
   const sendAll = async (app: DispatchApp) => {
@@ -74,7 +75,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
     const transport = new ScriptedTransport();
     const answers = new Gate();
     transport.script = () => answers.opened;
-    const stock = await dispatch(app, transport);
+    const budget = await dispatch(app, transport);
     await eventually(async () => expect(transport.started).toHaveLength(LANES * CONCURRENCY));
     const [{ written }] = (await app.store.database.all<{ written: string | number }>(
       'SELECT count(*) AS written FROM messaging_message',
@@ -82,13 +83,13 @@ describeEachDatabase('what lanes have ready to start', (database) => {
     expect(Number(written) - transport.started.length).toBeLessThanOrEqual(MOST + LEAST * LANES);
     let most = 0;
     transport.script = () => {
-      most = Math.max(most, stock.held);
+      most = Math.max(most, budget.held);
     };
     answers.open();
     await eventually(async () => expect(transport.accepted).toHaveLength(LANES * EACH));
     expect(most).toBeLessThanOrEqual(MOST + LEAST * LANES);
     for (const tenant of TENANTS) expect(textsOf(tenant, transport.texts)).toEqual(inOrder(tenant));
-    await eventually(async () => expect(stock.held).toBe(0));
+    await eventually(async () => expect(budget.held).toBe(0));
   });
 
   it('is given back by lanes that fail, rest and stop', async () => {
@@ -99,9 +100,9 @@ describeEachDatabase('what lanes have ready to start', (database) => {
     transport.script = () => {
       if (refused++ % 3 === 0) throw new RetryableFailure('busy', 'try again');
     };
-    const stock = await dispatch(app, transport);
+    const budget = await dispatch(app, transport);
     await eventually(async () => expect(transport.accepted.length).toBeGreaterThan(LANES));
     await open[0]!.stop();
-    expect(stock.held).toBe(0);
+    expect(budget.held).toBe(0);
   });
 });

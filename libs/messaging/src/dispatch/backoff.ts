@@ -1,7 +1,7 @@
-/** Longest wait between tries, in milliseconds. */
+/** Longest wait between two tries, in milliseconds. */
 const CEILING = 600_000;
 
-/** Exponential with full jitter: between nothing and `base · 2^(tries-1)`, but never less than a tenth of it. */
+/** Exponential with full jitter: between a tenth and all of `base · 2^(tries-1)`, at most ten minutes. */
 export function backoff(base: number, tries: number, random: () => number = Math.random): number {
   const most = Math.min(CEILING, base * 2 ** Math.min(30, tries - 1));
   return most / 10 + random() * (most - most / 10);

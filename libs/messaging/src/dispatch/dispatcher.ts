@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine } from '../ports/dispatch-engine.js';
 import { LaneDrain, type LeaseContext, type OpenTask } from './lane-drain.js';
-import { StopSignal } from './stop-signal.js';
+import { StopSignal } from './signals.js';
 
 /** Lanes named in the log line about lanes that did not end in time. */
 const NAMED = 10;

@@ -17,7 +17,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-it('each is told to give up within its time limit, and not before 99 hundredths of it', () => {
+it('each request is aborted within its time limit, and not before 99 hundredths of it', () => {
   const started = new Map<string, { signal: AbortSignal; at: number }>();
   const told = new Map<string, number>();
   for (let n = 0; n < 50; n++) {
@@ -37,7 +37,7 @@ it('each is told to give up within its time limit, and not before 99 hundredths 
   expect(new Set([...started.values()].map(({ signal }) => signal)).size).toBeLessThan(20);
 });
 
-it('those that ignore it are given up a grace later, each once, and nobody else', () => {
+it('requests that ignore the signal are given up after the grace, each once, and no other request', () => {
   requests.begin('deaf');
   requests.begin('gone');
   requests.begin('deaf too');
@@ -50,7 +50,7 @@ it('those that ignore it are given up a grace later, each once, and nobody else'
   expect(requests.size).toBe(1);
 });
 
-it('told to stop, all of them are, and what starts after that is not', () => {
+it('abort() aborts all requests in flight and none that starts later', () => {
   const first = requests.begin('first');
   jest.advanceTimersByTime(TIMEOUT / 2);
   const second = requests.begin('second');
@@ -61,7 +61,7 @@ it('told to stop, all of them are, and what starts after that is not', () => {
   expect(third.aborted).toBe(true);
 });
 
-it('one that starts while the first ones are over their time has its own in full', () => {
+it('a request that starts while older ones are overdue has its full time', () => {
   requests.begin('slow');
   jest.advanceTimersByTime(TIMEOUT - 1);
   const late = requests.begin('late');
@@ -71,7 +71,7 @@ it('one that starts while the first ones are over their time has its own in full
   expect(late.aborted).toBe(true);
 });
 
-it('when none is under way there is no timer', () => {
+it('no timer runs while no request is in flight', () => {
   requests.begin('a');
   requests.begin('b');
   requests.end('a');

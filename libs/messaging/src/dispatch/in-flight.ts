@@ -1,19 +1,19 @@
 import { setMaxListeners } from 'node:events';
 
-/** Milliseconds a transport that was told to give up has left before its request is given up for it. */
+/** Milliseconds between the abort signal and giving the request up for a transport that ignores the signal. */
 const GRACE = 5_000;
-/** Requests that start within this share of their time limit are one wave: a signal each would cost more than all else about them. */
+/** Requests that start within this share of their time limit share one signal; a signal each cost more than everything else per request. */
 const TOGETHER = 0.01;
 
-/** Requests that started together. */
+/** Requests that share a signal. */
 interface Wave {
   readonly controller: AbortController;
-  /** On the clock of `performance`, as `deadline`: until then others join. */
+  /** Until when requests join, on the clock of `performance`. */
   readonly closing: number;
   readonly deadline: number;
 }
 
-/** Requests on their way. All have the same time limit, so that one timer watches the oldest. */
+/** Requests in flight. All have the same time limit, so one timer watches the oldest. */
 export class InFlight<T> {
   /** In the order they started. */
   readonly #waves = new Map<T, Wave>();
@@ -21,9 +21,9 @@ export class InFlight<T> {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    /** Milliseconds one may take, or up to a hundredth less, until its signal tells it to give up. */
+    /** Milliseconds until the signal of a request aborts, or up to a hundredth less. */
     private readonly timeout: number,
-    /** One ignores its signal, and must not hold the others up. */
+    /** Called for a request that ignores its signal. */
     private readonly giveUp: (item: T) => void,
   ) {}
 
@@ -38,7 +38,7 @@ export class InFlight<T> {
     return wave.controller.signal;
   }
 
-  /** False: it was not under way any more. */
+  /** False: the request had ended before. */
   end(item: T): boolean {
     const ended = this.#waves.delete(item);
     if (this.#waves.size === 0) {
@@ -48,7 +48,7 @@ export class InFlight<T> {
     return ended;
   }
 
-  /** Tells all of them to give up. */
+  /** Aborts every request. */
   abort(): void {
     for (const wave of this.#waves.values()) this.#abort(wave);
   }
@@ -57,7 +57,7 @@ export class InFlight<T> {
     const latest = this.#latest;
     if (latest && now < latest.closing && !latest.controller.signal.aborted) return latest;
     const controller = new AbortController();
-    // As many as there are requests; that is no leak.
+    // One listener a request: not a leak.
     setMaxListeners(0, controller.signal);
     const wave = {
       controller,
@@ -80,7 +80,7 @@ export class InFlight<T> {
     const now = performance.now();
     for (const wave of this.#waves.values()) {
       if (wave.controller.signal.aborted) continue;
-      // A timer may come a moment early.
+      // A timer may fire a moment early.
       if (wave.deadline > now + 1) {
         this.#timer = setTimeout(() => this.#expire(), wave.deadline - now);
         return;

@@ -3,8 +3,7 @@ import type { Lease } from '../store/lane-leases.js';
 import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import type { StopSignal } from './stop-signal.js';
-import { WakeSignal } from './wake-signal.js';
+import { type StopSignal, WakeSignal } from './signals.js';
 
 /** One lease of one lane, shared by its drain and its task. */
 export interface LeasedLane {

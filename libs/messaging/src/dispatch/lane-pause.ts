@@ -1,83 +1,106 @@
 import { Logger } from '@nestjs/common';
-import type { LaneRun } from './lane-run.js';
+import type { Lease } from '../store/lane-leases.js';
+import type { LeaseContext } from './lane-drain.js';
 
-/** When the lane goes on after a failure, and what its row says of that. */
+/** The pause that the lane's row shows. */
+interface ShownPause {
+  readonly provider: string;
+  readonly reason: string;
+  /** Written by a former holder of the lane, perhaps for a provider that is no longer configured. */
+  readonly inherited?: boolean;
+}
+
+/** How long a lane rests after failures, for each provider, and what its row shows of that. */
 export class LanePause {
   readonly #logger = new Logger('Lane');
-  #restUntil: number;
-  /** Until when the lane rests by its row, whoever wrote that. */
-  readonly #restRead: number;
-  #reason: string | null;
-  /** A pause is written in the lane's row. */
-  #recorded: boolean;
+  /** End of the rest by provider, on the monotonic clock. */
+  readonly #until = new Map<string, number>();
+  /** End of the rest that the row showed when the lane was taken; it holds for every provider. */
+  readonly #rowUntil: number;
+  #shown: ShownPause | undefined;
   #writes: Promise<void> = Promise.resolve();
 
-  constructor(private readonly run: Pick<LaneRun, 'lane' | 'lease' | 'context'>) {
-    const { lease, context } = run;
-    this.#reason = lease.pauseReason;
-    this.#recorded = lease.pauseReason !== null;
-    this.#restRead = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
-    this.#restUntil = this.#restRead;
+  constructor(
+    private readonly context: Pick<LeaseContext, 'lanes' | 'clock'>,
+    private readonly lease: Lease,
+  ) {
+    this.#shown = shownOf(lease.pauseReason);
+    this.#rowUntil = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
   }
 
-  /** Milliseconds during which nothing may start. */
-  get restFor(): number {
-    return this.#restUntil === -Infinity
-      ? -Infinity
-      : this.#restUntil - this.run.context.clock.monotonic();
+  /** Milliseconds until the lane may start a request of `provider`; without one, until it may start any. */
+  restFor(provider: string | undefined): number {
+    const until = this.#untilOf(provider);
+    return until === -Infinity ? -Infinity : until - this.context.clock.monotonic();
   }
 
-  /** The lane's row tells when it goes on. */
-  get recorded(): boolean {
-    return this.#recorded || this.#restUntil === this.#restRead;
+  /** The lane's row shows the rest of `provider`. */
+  isRecorded(provider: string | undefined): boolean {
+    return this.#shown !== undefined || this.#untilOf(provider) === this.#rowUntil;
   }
 
-  /** Nothing starts for `wait` milliseconds. @param why for people, where everybody should know */
-  rest(wait: number, why: string | null): void {
-    const { context, lane } = this.run;
-    this.#restUntil = Math.max(this.#restUntil, context.clock.monotonic() + wait);
-    if (why === null) return;
-    const reason = storable(why);
-    if (this.#reason !== reason) this.#logger.warn(`${lane}: paused: ${reason}`);
-    this.#reason = reason;
-    this.#recorded = true;
+  /**
+   * No request of `provider` starts for `wait` milliseconds.
+   * @param reason `code: text` with the remedy, for a pause that operators have to see
+   */
+  rest(provider: string, wait: number, reason: string | null): void {
+    const until = this.context.clock.monotonic() + wait;
+    this.#until.set(provider, Math.max(this.#untilOf(provider), until));
+    if (reason === null) return;
+    const shown = { provider, reason: storable(reason) };
+    if (this.#shown?.reason !== shown.reason)
+      this.#logger.warn(`${this.lease.lane}: provider ${provider} is paused: ${shown.reason}`);
+    this.#shown = shown;
     this.#write();
   }
 
-  /** The provider takes messages again. */
-  end(): void {
-    if (!this.#recorded) return;
-    this.#recorded = false;
-    this.#reason = null;
-    this.#logger.log(`${this.run.lane}: goes on`);
+  /** `provider` takes messages again. */
+  end(provider: string): void {
+    if (!this.#shown || (this.#shown.provider !== provider && !this.#shown.inherited)) return;
+    this.#shown = undefined;
+    this.#logger.log(`${this.lease.lane}: provider ${provider} takes messages again`);
     this.#write();
   }
 
-  /** Resolves once the lane's row tells what the lane knows. */
+  /** Resolves once the lane's row shows the present state. */
   async written(): Promise<void> {
     await this.#writes;
   }
 
+  #untilOf(provider: string | undefined): number {
+    const own = provider === undefined ? undefined : this.#until.get(provider);
+    return Math.max(this.#rowUntil, own ?? -Infinity);
+  }
+
   /** One write at a time, so that the last one stays. */
   #write(): void {
-    const { context, lane, lease } = this.run;
+    const { lane, fence } = this.lease;
     this.#writes = this.#writes
-      .then(() =>
-        context.lanes.pause(
-          lane,
-          lease.fence,
-          this.#recorded ? Math.max(0, this.restFor) : 0,
-          this.#recorded ? this.#reason : null,
-        ),
-      )
+      .then(() => {
+        const shown = this.#shown;
+        const wait = shown ? Math.max(0, this.restFor(shown.provider)) : 0;
+        const text = shown ? `${shown.provider} ${shown.reason}` : null;
+        return this.context.lanes.pause(lane, fence, wait, text);
+      })
       .catch(() => undefined);
   }
 }
 
-/** A reason for people, as the lane's row can hold it. */
+/** Provider and reason as {@link LanePause} writes them into the lane's row. */
+function shownOf(text: string | null): ShownPause | undefined {
+  if (text === null) return undefined;
+  const end = text.indexOf(' ');
+  return {
+    provider: text.slice(0, Math.max(0, end)),
+    reason: text.slice(end + 1),
+    inherited: true,
+  };
+}
+
+/** A reason as the lane's row can hold it, beside a provider's name. */
 function storable(reason: string): string {
   return reason
-    .slice(0, 512)
+    .slice(0, 440)
     .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
-    .slice(0, 255);
+    .slice(0, 220);
 }

@@ -1,37 +1,30 @@
 import { Logger } from '@nestjs/common';
 import type { Outcome } from '../store/outcome.js';
-import { InFlight } from './in-flight.js';
-import { skipOutcomeOfLate } from './instead-of-late.js';
 import type { Evidence } from './failure-policy.js';
-import { LanePause } from './lane-pause.js';
-import type { LaneRun } from './lane-run.js';
+import { InFlight } from './in-flight.js';
+import type { HeldLane } from './held-lane.js';
 import type { Prefetch } from './prefetch.js';
 import { recordAgain } from './record-again.js';
-import { ageOf, type Ready } from './slice.js';
-import { outcomeOf, type Verdict, verdictOf } from './submit-verdict.js';
+import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js';
+import { acceptanceOf, failureOf, type SubmitFailureRecord } from './submit-result.js';
 
-/** A provider that was not there is asked again at least this often, in milliseconds. */
+/** Longest pause of a provider that refuses everything, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
 /** The lane's requests in flight, what their answers mean for the lane, and their outcomes on the way to the store. */
 export class LaneRequests {
-  readonly pause: LanePause;
   readonly #logger = new Logger('Lane');
-  readonly #inFlight: InFlight<Ready>;
-  /** An outcome may wait a moment for others: without keys, those a process dies with are `unknown`. */
-  readonly #patient: boolean;
+  readonly #inFlight: InFlight<PreparedSubmission>;
   #recording = 0;
   #returning = 0;
   #unrecorded = 0;
 
   constructor(
-    private readonly run: LaneRun,
-    private readonly stock: Prefetch,
+    private readonly held: HeldLane,
+    private readonly prefetch: Prefetch,
   ) {
-    this.pause = new LanePause(run);
-    this.#patient = run.context.transport.capabilities.idempotencyWindow > 0;
-    this.#inFlight = new InFlight(run.context.timeout, (item) => {
-      if (this.#settle(item)) this.#failed(item, verdictOf(undefined));
+    this.#inFlight = new InFlight(held.context.timeout, (item) => {
+      if (this.#ended(item)) this.#failed(item, failureOf(undefined));
     });
   }
 
@@ -44,12 +37,12 @@ export class LaneRequests {
     return this.#recording;
   }
 
-  /** Outcomes not yet committed that set messages back: until then nobody can plan in the right order. */
+  /** Outcomes not yet committed that set messages back: until their commit no plan has the right order. */
   get returning(): number {
     return this.#returning;
   }
 
-  /** Outcomes that a stop could not wait for: whoever has the lane next finds their submissions open. */
+  /** Outcomes that a stop could not wait for: the lane's next holder finds their submissions open. */
   get unrecorded(): number {
     return this.#unrecorded;
   }
@@ -58,82 +51,99 @@ export class LaneRequests {
     return this.#inFlight.size === 0 && this.#recording === 0;
   }
 
-  start(item: Ready): void {
-    const { context, memory } = this.run;
-    const instead = item.instead ?? skipOutcomeOfLate(item, context);
-    if (instead) {
-      this.#record({ ...this.#headOf(item), ...instead });
+  start(item: PreparedSubmission): void {
+    const { held } = this;
+    const { context, memory } = held;
+    const provider = held.provider(item.provider);
+    const skipped =
+      item.skipOutcome ??
+      lateOutcomeOf(item, context.clock, provider.capabilities.idempotencyWindow);
+    if (skipped) {
+      this.#record({ ...this.#headOf(item), ...skipped });
       return;
     }
-    context.slots.take(this.run.changed);
-    if (this.#patient) context.outcomes.expect(1);
+    provider.slots.take(held.changed);
+    // Without keys, an outcome is recorded at once: those that a process dies with become `unknown`.
+    if (provider.honoursKeys) context.outcomes.expect(1);
     const answered = this.#exchange(item, this.#inFlight.begin(item));
-    // Counted once it is on its way: a pause in between must not make it look earlier than it was.
+    // The rate counts the start after the call: a pause in between must not make it look earlier.
     memory.limiter?.start(item.positions.length, context.clock.monotonic());
-    context.transportRate?.start(item.positions.length);
+    provider.rate?.start(item.positions.length);
     answered.then(
       (outcome) => {
-        if (this.#settle(item)) this.#passed(item.batch);
-        // Even one that was given up: it is a fact.
-        this.#record(this.#accepted(item, outcome));
+        if (this.#ended(item)) this.#passed(item);
+        // Recorded for a request that was given up, too: the acceptance is a fact.
+        this.#record(Object.assign(this.#headOf(item), outcome, { intended: item }));
       },
       (error: unknown) => {
-        if (this.#settle(item)) this.#failed(item, verdictOf(error));
+        if (this.#ended(item)) this.#failed(item, failureOf(error));
       },
     );
   }
 
-  /** Whatever goes wrong in here, a transport that throws or answers nonsense included, is a failure of this request. */
-  async #exchange(item: Ready, signal: AbortSignal): Promise<ReturnType<typeof outcomeOf>> {
-    return outcomeOf(item, await this.run.context.transport.submit(item.submission, signal));
+  /** A transport that throws synchronously, or answers nonsense, fails this request alone. */
+  async #exchange(
+    item: PreparedSubmission,
+    signal: AbortSignal,
+  ): Promise<ReturnType<typeof acceptanceOf>> {
+    return acceptanceOf(
+      item,
+      await this.held.provider(item.provider).submit(item.submission, signal),
+    );
   }
 
-  /** They never started: back to `queued`. */
-  withdraw(items: readonly Ready[]): void {
+  /** Sets submissions that never started back to `queued`. */
+  withdraw(items: readonly PreparedSubmission[]): void {
     for (const item of items) this.#record({ ...this.#headOf(item), result: 'withdrawn' });
   }
 
-  /** Nobody can know of these any more. */
-  lose(items: readonly Ready[]): void {
+  /** Records submissions whose outcome cannot be learned any more. */
+  lose(items: readonly PreparedSubmission[]): void {
     for (const item of items)
       this.#record({ ...this.#headOf(item), result: 'unknown', errorCode: 'outcome_lost' });
   }
 
+  /** Aborts all requests in flight. */
   abort(): void {
     this.#inFlight.abort();
   }
 
-  /** False: it was settled before. */
-  #settle(item: Ready): boolean {
-    const { context, changed } = this.run;
+  /** False: the request had ended before. */
+  #ended(item: PreparedSubmission): boolean {
+    const { context, changed } = this.held;
     const ended = this.#inFlight.end(item);
-    if (ended) context.slots.giveBack();
-    if (ended && this.#patient) context.outcomes.expect(-1);
+    if (ended) {
+      const provider = this.held.provider(item.provider);
+      provider.slots.giveBack();
+      if (provider.honoursKeys) context.outcomes.expect(-1);
+    }
     changed.wake();
     return ended;
   }
 
-  #passed(batch: string): void {
-    const { context, memory } = this.run;
-    memory.gate.passed(batch);
-    context.served.at = context.clock.monotonic();
-    this.pause.end();
+  #passed({ batch, provider }: PreparedSubmission): void {
+    const { context, memory, pause } = this.held;
+    memory.failuresOf(provider).passed(batch);
+    this.held.provider(provider).servedAt = context.clock.monotonic();
+    pause.end(provider);
   }
 
-  #failed(item: Ready, verdict: Verdict): void {
-    const { kind, code } = verdict;
+  #failed(item: PreparedSubmission, failure: SubmitFailureRecord): void {
+    const { kind, code } = failure;
     const head = { ...this.#headOf(item), errorCode: code };
     if (kind === 'permanent') {
-      this.#passed(item.batch);
+      this.#passed(item);
       this.#record({ ...head, result: 'rejected' });
       return;
     }
-    const { context, memory } = this.run;
+    const { context, memory } = this.held;
     const { attempt } = item.submission;
-    const counts = kind !== 'paused' && memory.gate.costsAttempt(item.batch, this.#evidence(item));
+    const failures = memory.failuresOf(item.provider);
+    const counts = kind !== 'paused' && failures.costsAttempt(item.batch, this.#evidenceOf(item));
     const exhausted = counts && attempt >= context.maxAttempts;
-    const aside = kind === 'paused' ? this.#refused(verdict) : this.#strike(item.batch, verdict);
-    // A refused resend says nothing of the try before it, whose answer was never learned.
+    const aside =
+      kind === 'paused' ? this.#refused(item.provider, failure) : this.#strike(item, failure);
+    // A refused resend tells nothing about the try before it, whose answer was never learned.
     if (kind !== 'uncertain' && !item.resent)
       this.#record({
         ...head,
@@ -142,65 +152,66 @@ export class LaneRequests {
         ...(counts && { attempts: attempt }),
         ...(aside > 0 && { parkFor: aside }),
       });
-    else if (exhausted || !this.#resendable(item)) this.#record({ ...head, result: 'unknown' });
+    else if (exhausted || !this.#isResendable(item)) this.#record({ ...head, result: 'unknown' });
     else this.#resend(item, aside, counts);
-    if (exhausted) memory.gate.forget(item.batch);
+    if (exhausted) failures.forget(item.batch);
   }
 
-  #evidence({ dueSince }: Ready): Evidence {
-    const { context } = this.run;
+  #evidenceOf({ dueSince, provider }: PreparedSubmission): Evidence {
+    const { context } = this.held;
     const waited = context.clock.monotonic() - dueSince;
-    return { servedAt: context.served.at, overdue: waited > context.retryFor };
+    return {
+      servedAt: this.held.provider(provider).servedAt,
+      overdue: waited > context.retryFor,
+    };
   }
 
-  #resendable(item: Ready): boolean {
-    const { transport, clock } = this.run.context;
-    return ageOf(item, clock) < transport.capabilities.idempotencyWindow;
+  #isResendable(item: PreparedSubmission): boolean {
+    const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
+    return ageOf(item, this.held.context.clock) < idempotencyWindow;
   }
 
-  #resend(item: Ready, wait: number, counts: boolean): void {
+  #resend(item: PreparedSubmission, wait: number, counts: boolean): void {
+    const { memory, context } = this.held;
     const attempt = item.submission.attempt + (counts ? 1 : 0);
-    if (counts) this.run.memory.gate.counts(item.batch, item.submission.id, attempt);
-    this.stock.resend(
+    if (counts) memory.failuresOf(item.provider).counts(item.batch, item.submission.id, attempt);
+    this.prefetch.resend(
       { ...item, submission: { ...item.submission, attempt } },
-      this.run.context.clock.monotonic() + wait,
+      context.clock.monotonic() + wait,
     );
   }
 
-  /** Nobody could be served: the lane waits, and says why. */
-  #refused({ code, message, retryAfter }: Verdict): number {
-    const { gate } = this.run.memory;
-    const { restFor } = this.pause;
+  /** The provider takes nothing: the lane waits, and shows why. */
+  #refused(provider: string, { code, message, retryAfter }: SubmitFailureRecord): number {
+    const { memory, pause } = this.held;
+    const restFor = pause.restFor(provider);
     // Requests that were in flight together fail together: that is one failure.
-    const wait = restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, gate.refused());
-    this.#rest(retryAfter ?? wait, `${code}: ${message}`);
+    const wait =
+      restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, memory.failuresOf(provider).refused());
+    this.#rest(provider, retryAfter ?? wait, `${code}: ${message}`);
     return 0;
   }
 
-  /** @returns milliseconds the batch is left aside */
-  #strike(batch: string, { retryAfter }: Verdict): number {
-    const { gate } = this.run.memory;
-    const now = this.run.context.clock.monotonic();
-    if (this.pause.restFor > 0) return gate.asideFor(batch, now);
-    const { rest, aside } = gate.failed(batch, now, retryAfter);
-    this.#rest(rest, null);
+  /** @returns milliseconds the batch is set aside */
+  #strike({ batch, provider }: PreparedSubmission, { retryAfter }: SubmitFailureRecord): number {
+    const { context, memory, pause } = this.held;
+    const failures = memory.failuresOf(provider);
+    const now = context.clock.monotonic();
+    if (pause.restFor(provider) > 0) return failures.asideFor(batch, now);
+    const { rest, aside } = failures.failed(batch, now, retryAfter);
+    this.#rest(provider, rest, null);
     return aside;
   }
 
-  /** Nothing starts for `wait` milliseconds; what is ready goes back, so that policy sees it again. */
-  #rest(wait: number, reason: string | null): void {
-    this.pause.rest(wait, reason);
-    this.withdraw(this.stock.withdraw());
+  /** The provider rests in this lane. Prepared submissions go back, so that policy sees them again. */
+  #rest(provider: string, wait: number, reason: string | null): void {
+    this.held.pause.rest(provider, wait, reason);
+    this.withdraw(this.prefetch.withdraw());
   }
 
-  #headOf({ batch, n, firstPosition, lastPosition }: Ready) {
-    const { lease, context } = this.run;
-    const { name: provider } = context.transport;
-    return { batch, n, firstPosition, lastPosition, fence: lease.fence, provider };
-  }
-
-  #accepted(item: Ready, outcome: ReturnType<typeof outcomeOf>): Outcome {
-    return Object.assign(this.#headOf(item), outcome, { intended: item });
+  #headOf({ batch, n, firstPosition, lastPosition, provider }: PreparedSubmission) {
+    const { fence } = this.held.lease;
+    return { batch, n, firstPosition, lastPosition, fence, provider };
   }
 
   /** An outcome is a fact: it is recorded however often the database has to be asked. */
@@ -208,23 +219,23 @@ export class LaneRequests {
     const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
     this.#recording++;
     if (returns) this.#returning++;
-    this.run.context.outcomes.record(outcome).then(
+    this.held.context.outcomes.record(outcome).then(
       () => this.#recorded(returns),
       (error: unknown) => void this.#recordAgain(outcome, error, returns),
     );
   }
 
   async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
-    const { run } = this;
+    const { held } = this;
     const error = await recordAgain(
-      () => run.context.outcomes.record(outcome),
+      () => held.context.outcomes.record(outcome),
       failure,
-      run.stopping,
+      held.stopping,
       (cause) =>
-        this.#logger.error(`${run.lane}: outcome not recorded yet: ${(cause as Error).name}`),
+        this.#logger.error(`${held.lane}: outcome not recorded yet: ${(cause as Error).name}`),
     );
     if (error !== undefined) {
-      run.failure ??= error;
+      held.fail(error);
       this.#unrecorded++;
     }
     this.#recorded(returns);
@@ -234,7 +245,7 @@ export class LaneRequests {
     this.#recording--;
     if (returns) {
       this.#returning--;
-      this.stock.nudge();
-    } else this.run.changed.wake();
+      this.prefetch.nudge();
+    } else this.held.changed.wake();
   }
 }

@@ -7,7 +7,7 @@ import { LeaseKeeper } from './lease-keeper.js';
 const LEASE_TIME = 30_000;
 const HOUR = 3_600_000;
 
-/** Two clocks, each as the test says. */
+/** Two clocks that the test sets. */
 class Clocks implements Clock {
   wall = 1_800_000_000_000;
   ticks = 0;
@@ -30,7 +30,7 @@ function granted(clock: Clocks): LeaseKeeper {
   return new LeaseKeeper({} as Lanes, clock, lease, LEASE_TIME, LeaseKeeper.moment(clock));
 }
 
-it('a lease is over at two thirds, by whichever clock is ahead', () => {
+it('a lease ends at two thirds of its time, by the faster of two clocks', () => {
   const clock = new Clocks();
   keeper = granted(clock);
   clock.pass(19_999);
@@ -44,7 +44,7 @@ it('a lease is over at two thirds, by whichever clock is ahead', () => {
   expect(keeper.valid).toBe(false);
 });
 
-it('a machine that sleeps after its clock was set back wakes without its lease', () => {
+it('a machine that sleeps after its wall clock was set back wakes without its lease', () => {
   const clock = new Clocks();
   keeper = granted(clock);
   clock.wall -= HOUR;
@@ -55,7 +55,7 @@ it('a machine that sleeps after its clock was set back wakes without its lease',
   expect(keeper.valid).toBe(false);
 });
 
-it('a renewal that was asked for before another takes nothing back', () => {
+it('a renewal answered late takes nothing back from a later one', () => {
   const clock = new Clocks();
   keeper = granted(clock);
   const earlier = LeaseKeeper.moment(clock);

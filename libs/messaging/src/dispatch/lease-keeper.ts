@@ -4,9 +4,9 @@ import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
 /**
- * Knows whether the lane is still ours, without asking. It counts from *before* the query that granted
- * or renewed the lease, by the worse of two clocks (a frozen machine stops one of them), and gives up
- * at two thirds; the next holder may begin at three thirds.
+ * Tells without a query whether this process still holds the lane, and renews the lease. The lease counts
+ * from *before* the query that granted or renewed it, by the faster of two clocks (a frozen machine stops
+ * the monotonic one), and ends here at two thirds; the next holder may begin at three thirds.
  */
 export class LeaseKeeper {
   readonly #logger = new Logger('Lease');
@@ -29,7 +29,7 @@ export class LeaseKeeper {
     this.#timer.unref();
   }
 
-  /** The moment to hand to {@link extend}, taken before the query that renews. */
+  /** The moment for {@link extend}, taken before the query that renews. */
   static moment(clock: Clock): LeaseMoment {
     return { monotonic: clock.monotonic(), wall: clock.now() };
   }
@@ -46,7 +46,7 @@ export class LeaseKeeper {
 
   extend({ monotonic, wall }: LeaseMoment): void {
     const span = (this.leaseTime * 2) / 3;
-    // Renewals may be answered out of order. Of the wall clock the last one tells: it may have been set back.
+    // Renewals may be answered out of order. The wall clock may have been set back, so its last value counts.
     if (monotonic + span < this.#monotonicEnd) return;
     this.#monotonicEnd = monotonic + span;
     this.#wallEnd = wall + span;
@@ -62,9 +62,9 @@ export class LeaseKeeper {
     this.#timer = undefined;
   }
 
-  /** An expired lease that nobody took is renewed as well: the fence tells. */
+  /** Renews an expired lease, too, as long as no other process took the lane: the fence tells. */
   async #renew(): Promise<void> {
-    // One that waits for the lane's row must not be joined there by the next, until no connection is left.
+    // Renewals that wait for the lane's row must not pile up until no connection is left.
     if (this.#renewing) return;
     this.#renewing = true;
     const moment = LeaseKeeper.moment(this.clock);

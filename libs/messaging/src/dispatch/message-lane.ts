@@ -1,18 +1,17 @@
 import { Logger } from '@nestjs/common';
 import type { DispatchOptions } from '../ports/messaging-options.js';
 import { rateOf } from '../ports/rate-limit.js';
-import { FailurePolicy } from './failure-policy.js';
-import type { LaneTask, LeasedLane, OpenTask } from './lane-drain.js';
+import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
+import type { LaneTask, OpenTask } from './lane-drain.js';
 import { LaneRequests } from './lane-requests.js';
-import type { LaneDrainContext, LaneMemory, LaneRun } from './lane-run.js';
 import { Prefetch } from './prefetch.js';
 import { RateLimiter } from './rate-limiter.js';
-import type { Ready } from './slice.js';
+import type { PreparedSubmission } from './submissions.js';
 
-/** Pauses shorter than this are waited for with the lane in hand, in milliseconds. */
+/** Rests up to this many milliseconds are waited for under the lease. */
 const LINGER = 1_000;
 
-/** A turn for a connection is kept for a rate that is so near, in milliseconds. */
+/** Milliseconds of a wait for the rate during which a lane keeps its turn for a connection. */
 const MOMENT = 5;
 
 /** Lanes whose rate and failures are remembered between runs. */
@@ -23,7 +22,7 @@ export class MessageLanes {
   readonly #memories = new Map<string, LaneMemory>();
 
   constructor(
-    private readonly context: LaneDrainContext,
+    private readonly context: DispatchContext,
     private readonly options: {
       readonly rateLimit?: DispatchOptions['rateLimit'];
       /** Milliseconds. */
@@ -31,10 +30,10 @@ export class MessageLanes {
     },
   ) {}
 
-  /** @throws MessagingConfigError where the `rateLimit` option gives no limit for the lane */
+  /** @throws MessagingConfigError where the `rateLimit` option gives no valid limit for the lane */
   lane(lane: string): OpenTask {
     const memory = this.#memoryOf(lane);
-    return (leased) => new MessageLane(this.context, leased, memory);
+    return (leased) => new MessageLane(new HeldLane(leased, this.context, memory));
   }
 
   #memoryOf(lane: string): LaneMemory {
@@ -44,15 +43,14 @@ export class MessageLanes {
       this.#memories.set(lane, known);
       return known;
     }
-    const { rateLimit } = this.options;
+    const { rateLimit, backoff } = this.options;
     const limit = typeof rateLimit === 'function' ? rateLimit(lane) : rateLimit;
     const rate = limit && rateOf(`dispatch.rateLimit of lane ${lane}`, limit);
-    const memory: LaneMemory = {
-      gate: new FailurePolicy(this.options.backoff),
-      limiter: rate && new RateLimiter(rate.max, rate.per),
-      per: rate?.per ?? 0,
-      fence: -1,
-    };
+    const memory = new LaneMemory(
+      rate && new RateLimiter(rate.max, rate.per),
+      rate?.per ?? 0,
+      backoff,
+    );
     this.#memories.set(lane, memory);
     // A lane that is forgotten only waits longer once: its rate state is in the store, too.
     for (const oldest of this.#memories.keys()) {
@@ -69,26 +67,23 @@ export class MessageLanes {
  * ```
  * recover what a former holder left open ─▶ ┌ plan ─▶ intent (committed) ─▶ start in order ┐
  *                                           └──────────── outcomes, many to a commit ◀─────┘
- *         ─▶ nothing due, or pause, or stop ─▶ withdraw what did not start
+ *         ─▶ nothing due, or rest, or stop ─▶ withdraw what did not start
  * ```
  */
 class MessageLane implements LaneTask {
-  readonly #run: LaneRun;
-  readonly #stock: Prefetch;
+  readonly #prefetch: Prefetch;
   readonly #requests: LaneRequests;
+  /** The submissions that former holders left open are resends now, or there were none. */
+  #recovered: boolean;
 
-  constructor(
-    private readonly context: LaneDrainContext,
-    leased: LeasedLane,
-    memory: LaneMemory,
-  ) {
-    this.#run = Object.assign(leased, { context, memory, recovered: leased.lease.clean });
-    this.#stock = new Prefetch(this.#run);
-    this.#requests = new LaneRequests(this.#run, this.#stock);
+  constructor(private readonly held: HeldLane) {
+    this.#recovered = held.lease.clean;
+    this.#prefetch = new Prefetch(held);
+    this.#requests = new LaneRequests(held, this.#prefetch);
   }
 
   nudge(): void {
-    this.#stock.nudge();
+    this.#prefetch.nudge();
   }
 
   get underWay(): string {
@@ -97,28 +92,28 @@ class MessageLane implements LaneTask {
   }
 
   async pump(): Promise<void> {
-    const run = this.#run;
-    takeOverRate(run);
+    const { held } = this;
+    takeOverRate(held);
     try {
-      if (this.#requests.pause.restFor > 0) return;
-      if (!run.recovered) this.#requests.lose(await this.#stock.recover());
-      run.recovered = true;
-      await pump(run, this.#stock, this.#requests);
+      if (held.pause.restFor(undefined) > 0) return;
+      if (!this.#recovered) this.#requests.lose(await this.#prefetch.recover());
+      this.#recovered = true;
+      await pump(held, this.#prefetch, this.#requests);
     } finally {
-      this.context.slots.leave(run.changed);
+      leaveSlots(held);
     }
   }
 
   async settle(): Promise<void> {
-    const { changed, lane } = this.#run;
-    while (this.#stock.filling) await changed.sleep();
-    this.#requests.withdraw(this.#stock.withdraw());
+    const { changed, lane, pause } = this.held;
+    while (this.#prefetch.filling) await changed.sleep();
+    this.#requests.withdraw(this.#prefetch.withdraw());
     while (!this.#requests.settled) await changed.sleep();
-    await this.#requests.pause.written();
+    await pause.written();
     const { unrecorded } = this.#requests;
     if (unrecorded > 0)
       new Logger('Lane').error(
-        `${lane}: stopped with ${unrecorded} outcomes not recorded; the lane's next holder sends these submissions again under their keys, or records them as unknown`,
+        `${lane}: stopped with ${unrecorded} outcomes not recorded; the lane's next holder resends these submissions under their keys, or records them as unknown`,
       );
   }
 
@@ -127,83 +122,103 @@ class MessageLane implements LaneTask {
   }
 
   async leave() {
-    const { context, lane, lease, memory, recovered, failure } = this.#run;
-    const { restFor, recorded } = this.#requests.pause;
-    if (restFor > 0 && !recorded) await context.lanes.pause(lane, lease.fence, restFor, null);
+    const { context, lane, lease, memory, pause, failure } = this.held;
+    const provider = this.#prefetch.nextProvider;
+    const restFor = pause.restFor(provider);
+    if (restFor > 0 && !pause.isRecorded(provider))
+      await context.lanes.pause(lane, lease.fence, restFor, null);
     return {
       rateState: memory.limiter?.save(context.clock.monotonic()) ?? null,
-      open: !recovered || this.#stock.resendIn < Infinity || failure !== undefined,
+      open: !this.#recovered || this.#prefetch.resendIn < Infinity || failure !== undefined,
     };
   }
 
   async nextDueIn(): Promise<number> {
-    const dueIn = (await this.context.work.nextDue(this.#run.lane)) ?? Infinity;
-    return Math.max(this.#requests.pause.restFor, Math.min(this.#stock.resendIn, dueIn));
+    const { context, lane, pause } = this.held;
+    const dueIn = (await context.work.nextDue(lane)) ?? Infinity;
+    const restFor = pause.restFor(this.#prefetch.nextProvider);
+    return Math.max(restFor, Math.min(this.#prefetch.resendIn, dueIn));
   }
 }
 
-/** Starts what is ready, in order, as rate, concurrency, lease and the transport's connections allow; ends when there is nothing to wait for. */
-async function pump(run: LaneRun, stock: Prefetch, requests: LaneRequests): Promise<void> {
-  const { context, memory, keeper, changed } = run;
-  // Whoever waits for something else for longer than a moment leaves its turn for a connection to the next.
+/**
+ * Starts prepared submissions in order, as rate, concurrency, lease and the provider's connections allow.
+ * Ends when there is nothing left to wait for.
+ */
+async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests): Promise<void> {
+  const { context, memory, keeper, changed, pause } = held;
+  // A lane that waits for anything else for longer than a moment gives up its turn for a connection.
   const sleep = (ms?: number) => {
-    context.slots.leave(changed);
+    leaveSlots(held);
     return changed.sleep(ms);
   };
-  while (!run.stopping.aborted && !keeper.lost && run.failure === undefined) {
-    const { restFor } = requests.pause;
-    if (restFor > LINGER) return;
-    if (restFor > 0) {
-      await sleep(restFor);
+  while (!held.stopping.aborted && !keeper.lost && held.failure === undefined) {
+    const restFor = pause.restFor(prefetch.nextProvider);
+    if (restFor > 0 && (prefetch.next || prefetch.resendIn > 0)) {
+      // A resend to another provider need not wait for this one.
+      const wait = prefetch.next ? restFor : Math.min(restFor, prefetch.resendIn);
+      if (wait > LINGER) return;
+      await sleep(wait);
       continue;
     }
-    if (stock.overtaken) requests.withdraw(stock.withdraw());
-    stock.refill(requests);
-    const { next, resendIn } = stock;
-    if (next && !next.resent && stock.resendsFirst) await sleep(LINGER);
-    else if (!next) {
-      if (stock.dry && requests.settled && resendIn > LINGER) return;
-      // What is being looked for is told when it ends: to ask for more meanwhile would never let the lane be dry.
-      if (stock.filling) await sleep(LINGER);
-      // One that is due and may not go yet waits for outcomes, which tell.
-      else if (await sleep(resendIn > 0 ? Math.min(LINGER, resendIn) : LINGER)) stock.nudge();
-    } else if (requests.inFlight >= (memory.gate.probing ? 1 : context.concurrency)) {
-      // Each has a time limit: one of them ends.
+    if (prefetch.overtaken) requests.withdraw(prefetch.withdraw());
+    prefetch.refill(requests);
+    const { next, resendIn } = prefetch;
+    if (!next) {
+      if (prefetch.dry && requests.settled && resendIn > LINGER) return;
+      // A nudge during a fill would keep the lane from ever being dry; the fill wakes the lane when it ends.
+      if (prefetch.filling) await sleep(LINGER);
+      // A resend that is due and may not go yet waits for outcomes, which wake the lane.
+      else if (await sleep(resendIn > 0 ? Math.min(LINGER, resendIn) : LINGER)) prefetch.nudge();
+      continue;
+    }
+    if (!next.resent && prefetch.resendsFirst) {
+      await sleep(LINGER);
+      continue;
+    }
+    const provider = held.provider(next.provider);
+    const { probing } = memory.failuresOf(next.provider);
+    if (requests.inFlight >= (probing ? 1 : context.concurrency)) {
+      // Each request has a time limit: one of them ends.
       await sleep();
     } else if (!keeper.valid) {
       await sleep(Math.min(50, context.leaseTime / 10));
     } else {
-      const wait = next.instead ? 0 : rateDelay(run, next.positions.length);
+      const wait = next.skipOutcome ? 0 : rateDelay(held, next);
       if (wait > 0) await (wait > MOMENT ? sleep(wait) : changed.sleep(wait));
-      else if (stock.stale) requests.withdraw(await judgedAgain(run, stock));
-      else if (!next.instead && !context.slots.free(changed)) await changed.sleep(LINGER);
+      else if (prefetch.stale) requests.withdraw(await decideAgain(held, prefetch));
+      else if (!next.skipOutcome && !provider.slots.free(changed)) await changed.sleep(LINGER);
       else {
-        stock.take();
+        prefetch.take();
         requests.start(next);
       }
     }
   }
 }
 
-/** A turn for a connection is kept meanwhile, but not for a policy that hangs. */
-async function judgedAgain({ context, changed }: LaneRun, stock: Prefetch): Promise<Ready[]> {
-  const timer = setTimeout(() => context.slots.leave(changed), LINGER);
+function leaveSlots({ context, changed }: HeldLane): void {
+  for (const { slots } of context.providers.values()) slots.leave(changed);
+}
+
+/** Keeps the lane's turn for a connection while policy decides, but not for a policy that hangs. */
+async function decideAgain(held: HeldLane, prefetch: Prefetch): Promise<PreparedSubmission[]> {
+  const timer = setTimeout(() => leaveSlots(held), LINGER);
   try {
-    return await stock.judgeAgain();
+    return await prefetch.decideAgain();
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Milliseconds until the lane's and the transport's rate let `n` start. */
-function rateDelay({ context, memory }: LaneRun, n: number): number {
-  const now = context.clock.monotonic();
-  const own = memory.limiter?.delay(n, now) ?? 0;
-  return own > 0 ? own : (context.transportRate?.delay(n, now) ?? 0);
+/** Milliseconds until the rates of the lane and of the provider let `next` start. */
+function rateDelay(held: HeldLane, { positions, provider }: PreparedSubmission): number {
+  const now = held.context.clock.monotonic();
+  const own = held.memory.limiter?.delay(positions.length, now) ?? 0;
+  return own > 0 ? own : (held.provider(provider).rate?.delay(positions.length, now) ?? 0);
 }
 
-/** A lane that somebody else held may have used up its window. */
-function takeOverRate({ context, lease, memory }: LaneRun): void {
+/** Another holder of the lane may have used its rate window. */
+function takeOverRate({ context, lease, memory }: HeldLane): void {
   const { limiter, per } = memory;
   const { fence, clean, rateState, idleFor, ours } = lease;
   const known = ours && memory.fence === fence - 1;

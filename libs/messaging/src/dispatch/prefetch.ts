@@ -1,56 +1,84 @@
+import { NoRouteError } from '../message/errors.js';
 import type { IntendedBatch } from '../store/intent.js';
 import { LaneLostError } from '../store/intent.recorder.js';
 import type { PlannedBatch } from '../store/planned-batch.js';
-import { judgePlanned, judgeReady, VERDICT_LASTS } from './lane-policy.js';
-import type { LaneRun } from './lane-run.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { PrefetchQueue } from './ready-queue.js';
+import type { HeldLane } from './held-lane.js';
+import { LARGEST_SLICE, PrefetchQueue, SliceSize } from './prefetch-queue.js';
+import type { ProviderState } from './provider-state.js';
 import { Resends } from './resends.js';
-import { type Ready, slice } from './slice.js';
-import { LARGEST_SLICE, SliceSize } from './slice-size.js';
+import {
+  DECISION_LASTS,
+  decidePlanned,
+  decidePrepared,
+  type PreparedSubmission,
+  slice,
+} from './submissions.js';
 
-/** A plan of at most so many messages that says nothing follows is believed; where more come, the next ones are on their way. */
+/** A plan of at most so many submissions may be the lane's last one; after a larger plan more messages may follow at once. */
 const FEW = 10;
 
-/** What the stock must know of the requests before it takes more. */
-interface Refilled {
+/** Milliseconds between two looks for a route that is missing. */
+const NO_ROUTE_REST = 30_000;
+
+/** The requests' state that decides whether more is prepared. */
+interface RequestCounts {
   readonly inFlight: number;
-  /** Outcomes not yet committed, and those among them that set messages back. */
+  /** Outcomes not yet committed. */
   readonly recording: number;
+  /** Those of them that set messages back to `queued`. */
   readonly returning: number;
 }
 
+/** What the lane does next, as far as one provider carries it. */
+interface Plan {
+  readonly provider: ProviderState;
+  readonly batches: readonly PlannedBatch[];
+  /** Batches of another provider were planned behind these. */
+  readonly cut: boolean;
+}
+
 /**
- * The lane's work in hand, in order: submissions whose intent is committed, ready to start, and those
- * that started before and go out again. It refills itself a slice at a time.
+ * The lane's prepared work, in order: submissions whose intent is committed, and resends. It refills itself
+ * one slice at a time. A slice has the messages of one provider; a message whose provider rests stays
+ * planned, and the lane waits for it.
  */
 export class Prefetch {
-  readonly #ready: PrefetchQueue;
+  readonly #queue: PrefetchQueue;
   readonly #resends: Resends;
-  /** When policy was asked last, monotonic milliseconds. */
-  readonly #judgedAt = new WeakMap<Ready, number>();
+  readonly #sliceSize: SliceSize;
+  /** When policy decided last, monotonic milliseconds. */
+  readonly #decidedAt = new WeakMap<PreparedSubmission, number>();
+  /** Provider of the lane's next new message, as planned last. */
+  #head: string | undefined;
   #filling = false;
   /** Requests whose outcome is not yet in the store. */
   #unsettled = 0;
   /**
-   * Written down by a fill that a withdrawal overtook: others may have to go before them by now. Or by
-   * one whose commit was never answered, and perhaps not at all.
+   * Intended by a fill during which a withdrawal happened, so that others may have to go first; or by a fill
+   * whose commit was never answered.
    */
-  readonly #overtaken: Ready[] = [];
+  readonly #overtaken: PreparedSubmission[] = [];
   #withdrawals = 0;
-  /** The last plan found nothing, and nobody has told of new work since. */
+  /** The last plan found nothing, and no new work was announced since. */
   #dry = false;
   #nudges = 0;
-  readonly #sliceSize: SliceSize;
 
-  constructor(private readonly run: LaneRun) {
-    this.#ready = new PrefetchQueue(run.context.stock);
-    this.#resends = new Resends(run);
-    this.#sliceSize = new SliceSize(run);
+  constructor(private readonly held: HeldLane) {
+    const { context, memory } = held;
+    this.#queue = new PrefetchQueue(context.budget);
+    this.#resends = new Resends(held);
+    this.#sliceSize = new SliceSize(memory.limiter, context.concurrency);
+    this.#head = context.router.only;
   }
 
-  get next(): Ready | undefined {
-    return this.#ready.next;
+  get next(): PreparedSubmission | undefined {
+    return this.#queue.next;
+  }
+
+  /** Provider of the next message: of a prepared one, or of the one planned last; `undefined`: not known. */
+  get nextProvider(): string | undefined {
+    return this.#queue.next?.provider ?? this.#head;
   }
 
   get filling(): boolean {
@@ -66,30 +94,30 @@ export class Prefetch {
     return this.#resends.dueIn;
   }
 
-  /** What went out before goes before anything new; while probing, what was put aside goes after it. */
+  /** A due resend goes before new messages; while its provider is probed, a batch set aside goes after them. */
   get resendsFirst(): boolean {
     if (this.resendIn > 0) return false;
-    return !this.#resends.aside || (this.#dry && this.#ready.length === 0);
+    return !this.#resends.aside || (this.#dry && this.#queue.length === 0);
   }
 
-  /** The verdict on the next one is too old to start by. */
+  /** The policy decision on the next submission is too old to start by. */
   get stale(): boolean {
-    const { policy, clock } = this.run.context;
+    const { policy, clock } = this.held.context;
     const { next } = this;
-    if (!next || next.instead || policy.policies.length === 0) return false;
-    return clock.monotonic() - (this.#judgedAt.get(next) ?? -Infinity) > VERDICT_LASTS;
+    if (!next || next.skipOutcome || policy.policies.length === 0) return false;
+    return clock.monotonic() - (this.#decidedAt.get(next) ?? -Infinity) > DECISION_LASTS;
   }
 
-  /** Asks policy again about all that is ready; returns what has to be planned anew. */
-  async judgeAgain(): Promise<Ready[]> {
-    const { policy, clock } = this.run.context;
+  /** Asks policy again about everything prepared; answers the submissions that have to be planned again. */
+  async decideAgain(): Promise<PreparedSubmission[]> {
+    const { policy, clock } = this.held.context;
     const now = clock.monotonic();
-    const items = this.#ready.items.filter(({ instead }) => !instead);
-    const rulings = await judgeReady(policy, items);
-    for (const item of items) if (!rulings.has(item)) this.#judgedAt.set(item, now);
-    if (rulings.size === 0) return [];
+    const items = this.#queue.items.filter(({ skipOutcome }) => !skipOutcome);
+    const decisions = await decidePrepared(policy, items);
+    for (const item of items) if (!decisions.has(item)) this.#decidedAt.set(item, now);
+    if (decisions.size === 0) return [];
     return this.#setApart(
-      this.#ready.remove((item) => rulings.has(item)),
+      this.#queue.remove((item) => decisions.has(item)),
       now,
     );
   }
@@ -98,153 +126,201 @@ export class Prefetch {
   nudge(): void {
     this.#nudges++;
     this.#dry = false;
-    this.run.changed.wake();
+    this.held.changed.wake();
   }
 
-  take(): Ready | undefined {
-    const item = this.#ready.shift();
+  take(): PreparedSubmission | undefined {
+    const item = this.#queue.shift();
     if (item) this.#sliceSize.left(item.positions.length);
     return item;
   }
 
-  /** A fill was overtaken by a withdrawal: withdraw once more. */
+  /** A withdrawal overtook a fill: withdraw once more. */
   get overtaken(): boolean {
     return this.#overtaken.length > 0;
   }
 
-  /** Everything ready that did not start; what may have started before stays, to go out again. */
-  withdraw(): Ready[] {
+  /** Takes out everything that did not start; a submission that may have started before stays as a resend. */
+  withdraw(): PreparedSubmission[] {
     this.#withdrawals++;
-    const now = this.run.context.clock.monotonic();
-    const ready = this.#ready.remove(() => true);
-    return [...this.#overtaken.splice(0), ...this.#setApart(ready, now)];
+    const now = this.held.context.clock.monotonic();
+    const prepared = this.#queue.remove(() => true);
+    return [...this.#overtaken.splice(0), ...this.#setApart(prepared, now)];
   }
 
-  #setApart(items: readonly Ready[], now: number): Ready[] {
-    for (const item of items) if (item.resent) this.resend({ ...item, instead: undefined }, now);
+  #setApart(items: readonly PreparedSubmission[], now: number): PreparedSubmission[] {
+    for (const item of items)
+      if (item.resent) this.resend({ ...item, skipOutcome: undefined }, now);
     return items.filter(({ resent }) => !resent);
   }
 
-  /** The same submission again, at `dueAt` on the monotonic clock. */
-  resend(ready: Ready, dueAt: number): void {
-    this.#resends.add(ready, dueAt);
+  /** Resends `item` at `dueAt` on the monotonic clock. */
+  resend(item: PreparedSubmission, dueAt: number): void {
+    this.#resends.add(item, dueAt);
   }
 
-  /** Takes over what a former holder left open; returns what cannot go out again: nobody knows of it. */
-  recover(): Promise<Ready[]> {
+  /** Takes over what former holders left open; answers the submissions whose outcome is lost. */
+  recover(): Promise<PreparedSubmission[]> {
     return this.#resends.recover();
   }
 
-  /** Keeps some ahead, as the budget of all lanes allows. */
-  refill({ recording, returning, inFlight }: Refilled): void {
+  /** Keeps some work ahead, as the budget of all lanes allows. */
+  refill({ recording, returning, inFlight }: RequestCounts): void {
     if (this.#filling) return;
     this.#unsettled = inFlight + recording;
     if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
-    const room = this.#room(this.#unsettled);
-    if (this.#dry || returning > 0 || room <= 0 || recording >= LARGEST_SLICE) return;
-    const { stock } = this.run.context;
-    const size = stock.share(this.#sliceSize.messages, this.#ready.messages);
+    if (this.#dry || returning > 0 || recording >= LARGEST_SLICE) return;
+    const { budget, providers, concurrency } = this.held.context;
+    const room = concurrency - this.#unsettled - this.#queue.length;
+    if (this.#head !== undefined) {
+      if (this.held.pause.restFor(this.#head) > 0) return;
+      if (room <= 0 && providers.get(this.#head)?.honoursKeys === false) return;
+    }
+    const size = budget.share(this.#sliceSize.messages, this.#queue.messages);
     if (size === 0) return;
-    stock.hold(size);
-    void this.#fill(() => this.#fillNew(size, room).finally(() => stock.release(size)));
+    budget.hold(size);
+    void this.#fill(() => this.#fillNew(size, room).finally(() => budget.release(size)));
   }
 
-  /** No other batch is on its way, or waits to go out again. */
+  /** No other batch is in flight or waits for a resend. */
   get #nothingElse(): boolean {
-    return this.#unsettled === 0 && this.#ready.length === 0 && this.#resends.batches.size <= 1;
-  }
-
-  /**
-   * Submissions that may be written down now. Without keys whatever is written down and has no outcome
-   * in the store when the process dies becomes `unknown`, started or not: so only what can start at once.
-   */
-  #room(unsettled: number): number {
-    const { transport, concurrency } = this.run.context;
-    return transport.capabilities.idempotencyWindow > 0
-      ? Infinity
-      : concurrency - unsettled - this.#ready.length;
+    return this.#unsettled === 0 && this.#queue.length === 0 && this.#resends.batches.size <= 1;
   }
 
   async #fill(work: () => Promise<void>): Promise<void> {
-    const { run } = this;
+    const { held } = this;
     this.#filling = true;
     try {
       await work();
     } catch (error) {
-      if (error instanceof LaneLostError) run.keeper.lose();
-      else run.failure = error;
+      held.fail(error);
     } finally {
       this.#filling = false;
-      run.changed.wake();
+      held.changed.wake();
     }
   }
 
   async #fillResends(): Promise<void> {
-    const judgedAt = this.run.context.clock.monotonic();
-    const ready = await this.#resends.take();
-    for (const item of ready) this.#judgedAt.set(item, judgedAt);
-    this.#ready.unshift(ready);
+    const decidedAt = this.held.context.clock.monotonic();
+    const prepared = await this.#resends.take();
+    for (const item of prepared) this.#decidedAt.set(item, decidedAt);
+    this.#queue.unshift(prepared);
   }
 
+  /**
+   * @param room requests that can start at once. At a provider without idempotency keys, an intended
+   * submission without an outcome becomes `unknown` if the process dies, started or not: no more than these
+   * are intended.
+   */
   async #fillNew(size: number, room: number): Promise<void> {
-    const { context, lane, lease, keeper, memory } = this.run;
-    const { work, intents, transport, clock } = context;
-    const { gate, limiter } = memory;
+    const { context, lane, lease, keeper, memory, pause } = this.held;
+    const { intents, clock } = context;
     const now = clock.monotonic();
     const nudges = this.#nudges;
-    const alone = gate.probing && this.#nothingElse;
     const withdrawals = this.#withdrawals;
+    const alone = this.#nothingElse ? memory.probing : [];
     this.#sliceSize.adapt(now);
-    const planned = await (gate.probing ? work.probe(lane) : work.plan(lane, size));
-    if (planned.length === 0) {
+    const plan = await this.#plan(size);
+    if (!plan) {
       this.#dry = nudges === this.#nudges;
-      if (alone) gate.alone();
+      for (const failures of alone) failures.alone();
       return;
     }
-    const { maxRecipients } = transport.capabilities;
-    const share = (wanted: number) => {
-      const most = Math.min(maxRecipients, limiter?.share(wanted) ?? wanted);
-      return context.transportRate?.share(most) ?? most;
-    };
-    const judgedAt = clock.monotonic();
-    const rulingOf = await judgePlanned(context.policy, planned);
-    const limits = { provider: transport.name, share, now, wallNow: clock.now(), most: room };
-    const { intent, ready } = slice(planned, rulingOf, limits);
+    const { provider, batches } = plan;
+    const most = provider.honoursKeys ? Infinity : room;
+    if (most <= 0 || pause.restFor(provider.name) > 0) return;
+    const decidedAt = clock.monotonic();
+    const decisionOf = await decidePlanned(context.policy, batches);
+    const { intent, prepared } = slice(batches, decisionOf, {
+      provider: provider.name,
+      share: (wanted) => this.#share(provider, wanted),
+      now,
+      wallNow: clock.now(),
+      most,
+    });
     const moment = LeaseKeeper.moment(clock);
     const live = await intents
       .record({ lane, fence: lease.fence, ...intent })
       .catch((error: unknown) => {
-        // Whether it was committed nobody knows; that none of it started is known here alone.
-        if (!(error instanceof LaneLostError)) this.#overtaken.push(...ready);
+        // Whether the intent was committed is unknown, but none of its submissions has started.
+        if (!(error instanceof LaneLostError)) this.#overtaken.push(...prepared);
         throw error;
       });
     keeper.extend(moment);
-    // Nothing to start is nothing to do, or the next plan would be the same.
-    if (ready.length === 0 || isLast(planned, intent.batches, live, ready))
+    // With nothing to start there is nothing to do, or the next plan would be the same.
+    if (prepared.length === 0 || isLast(plan, intent.batches, live, prepared))
       this.#dry = nudges === this.#nudges;
-    for (const item of ready) {
+    for (const item of prepared) {
       if (!live.has(item.batch)) continue;
       if (withdrawals !== this.#withdrawals) {
         this.#overtaken.push(item);
         continue;
       }
-      this.#judgedAt.set(item, judgedAt);
-      this.#ready.push(item);
+      this.#decidedAt.set(item, decidedAt);
+      this.#queue.push(item);
     }
+  }
+
+  /** Plans the lane's next messages; while their provider is probed, one message. `undefined`: nothing is due. */
+  async #plan(size: number): Promise<Plan | undefined> {
+    const { context, lane, memory, pause } = this.held;
+    const { work } = context;
+    const isProbing = (provider: string | undefined) =>
+      provider !== undefined && memory.failuresOf(provider).probing;
+    const probing = isProbing(this.#head);
+    let planned = await (probing ? work.probe(lane) : work.plan(lane, size));
+    if (planned.length === 0) return undefined;
+    try {
+      let provider = this.#routed(planned);
+      if (!probing && isProbing(provider.name)) {
+        planned = await work.probe(lane);
+        if (planned.length === 0) return undefined;
+        provider = this.#routed(planned);
+      }
+      const { router } = context;
+      const other =
+        router.only === undefined
+          ? planned.findIndex((batch) => router.providerOf(batch) !== provider.name)
+          : -1;
+      return other < 0
+        ? { provider, batches: planned, cut: false }
+        : { provider, batches: planned.slice(0, other), cut: true };
+    } catch (error) {
+      if (!(error instanceof NoRouteError)) throw error;
+      this.#head = NO_PROVIDER;
+      pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${error.code}: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** The provider of the first planned batch. */
+  #routed([first]: readonly PlannedBatch[]): ProviderState {
+    this.#head = this.held.context.router.providerOf(first as PlannedBatch);
+    return this.held.provider(this.#head);
+  }
+
+  #share({ capabilities, rate }: ProviderState, wanted: number): number {
+    const { limiter } = this.held.memory;
+    const most = Math.min(capabilities.maxRecipients, limiter?.share(wanted) ?? wanted);
+    return rate?.share(most) ?? most;
   }
 }
 
-/** Nothing else of the lane is due: another plan would tell no more. */
+/** Provider of a message that no route carries. */
+const NO_PROVIDER = '-';
+
+/** Whether nothing else of the lane is due, so that another plan would find nothing. */
 function isLast(
-  planned: readonly PlannedBatch[],
+  { batches, cut }: Plan,
   intended: readonly IntendedBatch[],
   live: ReadonlySet<string>,
-  ready: readonly Ready[],
+  prepared: readonly PreparedSubmission[],
 ): boolean {
   return (
-    ready.length <= FEW &&
-    live.size === planned.length &&
-    !planned.at(-1)?.followed &&
+    !cut &&
+    prepared.length <= FEW &&
+    live.size === batches.length &&
+    !batches.at(-1)?.followed &&
     intended.every(({ pending, parkUntil }) => !pending || parkUntil !== null)
   );
 }

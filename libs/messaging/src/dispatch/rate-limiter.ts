@@ -1,15 +1,15 @@
-/** Starts are paced short of the ceiling, so that a few milliseconds of network jitter cannot push a window at the receiver over it. */
+/** Pace below the ceiling, so that a few milliseconds of network jitter cannot push a window at the receiver over it. */
 const PACE_MARGIN = 1.005;
-/** The ring keeps less: what a stall has bunched spreads again by the difference, a little every window. */
+/** Smaller margin of the ring: starts bunched by a stall spread again by the difference, a little every window. */
 const RING_MARGIN = 1.002;
-/** What nobody asked for may be caught up with later so far, in milliseconds. */
+/** Longest idle time that the limiter catches up with, in milliseconds. */
 const BURST = 100;
-/** And what somebody asked for and a late timer or a busy event loop held back, so far; the ring keeps the ceiling. */
+/** Longest delay of a waiting caller (late timer, busy event loop) that the limiter catches up with, in milliseconds; the ring keeps the ceiling. */
 const HELD_BACK = 500;
 /** Start times kept exactly; a larger `max` is kept in groups, each counted as if it started with its latest member. */
 const RING = 8_192;
 
-/** Reads as no list of starts, and so as a full window. */
+/** Saved state that {@link RateLimiter.restore} reads as a full window. */
 const HELD = '"held"';
 
 /**
@@ -28,8 +28,8 @@ export class RateLimiter {
   /** When the next start is due by pace. */
   #pace = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
-  /** When who waits was told to start, if somebody does. */
-  #told: number | undefined;
+  /** Scheduled start of the waiting caller, if any. */
+  #scheduled: number | undefined;
   #heldUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -44,24 +44,24 @@ export class RateLimiter {
     );
   }
 
-  /** How many may share one request that is due now, of at most `wanted`: a quarter second's worth. */
+  /** How many of `wanted` messages may share one request: those of a quarter second. */
   share(wanted: number): number {
     const most = Math.max(1, Math.floor(Math.min(this.max, 250 / this.#interval)));
     return Math.min(wanted, most);
   }
 
-  /** Milliseconds to wait before `n` more may start together. */
+  /** Milliseconds until `n` more messages may start together. */
   delay(n: number, now: number): number {
     const wait = Math.max(0, this.#pace - now, this.#oldest(n) + this.#window - now);
-    if (wait > 0) this.#told = now + wait;
+    if (wait > 0) this.#scheduled = now + wait;
     return wait;
   }
 
-  /** `n` have just started. */
+  /** `n` messages have just started. */
   start(n: number, now: number): void {
     this.#pace = Math.max(this.#pace, now - this.#slack(now)) + n * this.#interval;
     this.#lastStart = now;
-    this.#told = undefined;
+    this.#scheduled = undefined;
     for (let i = 0; i < n; i++) {
       if (this.#filled === 0) this.#count++;
       this.#ring[(this.#count - 1) % this.#ring.length] = now;
@@ -69,15 +69,15 @@ export class RateLimiter {
     }
   }
 
-  /** Nobody may start before `until`: somebody else may have used the window up to then. */
+  /** Holds all starts until `until`: another process may have used the window up to then. */
   holdUntil(until: number): void {
     this.#pace = Math.max(this.#pace, until);
     this.#heldUntil = Math.max(this.#heldUntil, until);
   }
 
-  /** Starts of the last window as `[milliseconds ago, how many]`, for the lane's next holder. */
+  /** Starts of the last window as `[milliseconds ago, number]`, for the lane's next holder. */
   save(now: number): string {
-    // What somebody else may have used is not known start by start: the next holder waits, too.
+    // The starts of the former holder are not known one by one: the next holder waits, too.
     if (this.#heldUntil > now) return HELD;
     const recent = new Map<number, number>();
     for (const at of this.#ring) {
@@ -87,20 +87,21 @@ export class RateLimiter {
     return JSON.stringify([...recent].sort(([a], [b]) => b - a));
   }
 
-  /** Takes over what {@link save} told; anything unreadable counts as a full window. */
+  /** Takes over what {@link save} returned; an unreadable state counts as a full window. */
   restore(state: string, now: number): void {
     const starts = startsOf(state);
     if (!starts) return this.holdUntil(now + this.#window);
     for (const [ago, n] of starts) this.start(Math.min(n, this.max), now - ago);
   }
 
-  /** How far the pace may lie back: demand is known to have been there since somebody was told to wait. */
+  /** How far the pace may lag: a waiting caller proves that there was demand. */
   #slack(now: number): number {
-    if (this.#told !== undefined) return now - this.#told <= HELD_BACK ? HELD_BACK : BURST;
+    if (this.#scheduled !== undefined)
+      return now - this.#scheduled <= HELD_BACK ? HELD_BACK : BURST;
     return now - this.#lastStart <= BURST ? Math.max(BURST, this.#lastStart - this.#pace) : BURST;
   }
 
-  /** The start that must have left the window before `n` more fit in it. */
+  /** Time of the start that must leave the window before `n` more fit in it. */
   #oldest(n: number): number {
     const slots = Math.ceil((n + this.#filled) / this.#group) - (this.#filled > 0 ? 1 : 0);
     if (slots <= 0) return Number.NEGATIVE_INFINITY;

@@ -1,5 +1,5 @@
 import { DatabaseShutdownTimeoutError } from '../message/errors.js';
-import type { StopSignal } from './stop-signal.js';
+import type { StopSignal } from './signals.js';
 
 /** Longest wait between two tries, in milliseconds. */
 const LONGEST_WAIT = 5_000;

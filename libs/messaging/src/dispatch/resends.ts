@@ -1,73 +1,71 @@
-import { judgeReady } from './lane-policy.js';
-import type { LaneRun } from './lane-run.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { ageOf, type Ready, reopened } from './slice.js';
+import type { HeldLane } from './held-lane.js';
+import { ageOf, decidePrepared, type PreparedSubmission, reopened } from './submissions.js';
 
 interface Resend {
-  readonly ready: Ready;
+  readonly item: PreparedSubmission;
   /** Monotonic milliseconds. */
   readonly dueAt: number;
 }
 
-/** Submissions that may have reached the provider and go out again as they are, each when it is due. */
+/** Submissions that the provider may have already. Each goes to the same provider again, unchanged, when it is due. */
 export class Resends {
-  /** In the order they are due. */
+  /** In the order in which they are due. */
   readonly #waiting: Resend[] = [];
 
-  constructor(private readonly run: LaneRun) {}
+  constructor(private readonly held: HeldLane) {}
 
-  /** Milliseconds until the first is due; `Infinity`: there is none. */
+  /** Milliseconds until the first resend may go; `Infinity`: there is none. */
   get dueIn(): number {
-    const [first] = this.#waiting;
-    return first ? first.dueAt - this.run.context.clock.monotonic() : Infinity;
+    const now = this.held.context.clock.monotonic();
+    let first = Infinity;
+    for (const resend of this.#waiting) first = Math.min(first, this.#waitOf(resend, now));
+    return first;
   }
 
-  /** All that are due were put aside: others are tried first. */
+  /** All that are due were set aside: other batches are tried first. */
   get aside(): boolean {
-    const { context, memory } = this.run;
-    const now = context.clock.monotonic();
-    return this.#waiting.every(
-      ({ ready, dueAt }) => dueAt > now || memory.gate.isAside(ready.batch),
-    );
+    const now = this.held.context.clock.monotonic();
+    return this.#waiting.every((resend) => this.#waitOf(resend, now) > 0 || this.#isAside(resend));
   }
 
-  /** Batches they are of. */
+  /** Batches with a resend. */
   get batches(): ReadonlySet<string> {
-    return new Set(this.#waiting.map(({ ready }) => ready.batch));
+    return new Set(this.#waiting.map(({ item }) => item.batch));
   }
 
-  /** The same submission again, at `dueAt` on the monotonic clock. */
-  add(ready: Ready, dueAt: number): void {
-    this.#waiting.push({ ready: { ...ready, resent: true }, dueAt });
+  /** Resends `item` at `dueAt` on the monotonic clock. */
+  add(item: PreparedSubmission, dueAt: number): void {
+    this.#waiting.push({ item: { ...item, resent: true }, dueAt });
     this.#waiting.sort((a, b) => a.dueAt - b.dueAt);
   }
 
-  /** Takes over what a former holder left open; returns what cannot go out again: nobody knows of it. */
-  async recover(): Promise<Ready[]> {
-    const { context, memory, lane } = this.run;
-    const { transport, clock } = context;
+  /** Takes over the submissions that former holders left open; answers those that cannot be resent, whose outcome is lost. */
+  async recover(): Promise<PreparedSubmission[]> {
+    const { context, memory, lane } = this.held;
+    const { clock } = context;
     const now = clock.monotonic();
-    const lost: Ready[] = [];
+    const lost: PreparedSubmission[] = [];
     for (const open of await context.work.open(lane)) {
-      const counted = memory.gate.attemptOf(open.batch, `${open.batch}-s${open.n}`);
+      const failures = memory.failuresOf(open.provider);
+      const counted = failures.attemptOf(open.batch, `${open.batch}-s${open.n}`);
       const attempt = Math.max(open.attempt, counted);
       const item = reopened({ ...open, attempt }, now, clock.now());
-      const resendable =
-        open.provider === transport.name &&
-        ageOf(item, clock) < transport.capabilities.idempotencyWindow;
-      if (resendable) this.add(item, now + memory.gate.asideFor(item.batch, now));
+      const provider = context.providers.get(open.provider);
+      if (provider && ageOf(item, clock) < provider.capabilities.idempotencyWindow)
+        this.add(item, now + failures.asideFor(item.batch, now));
       else lost.push(item);
     }
     return lost;
   }
 
-  /** Those that are due, under this lease and by what policy says now; while probing, one. */
-  async take(): Promise<Ready[]> {
-    const { context, lane, lease, keeper } = this.run;
+  /** The due resends of one provider, under this lease and as policy decides now; while that provider is probed, one. */
+  async take(): Promise<PreparedSubmission[]> {
+    const { context, lane, lease, keeper } = this.held;
     const due = this.#takeDue(context.clock.monotonic());
     try {
-      const { ready, later } = await this.#judge(due.map((resend) => resend.ready));
-      const again = ready.filter(({ instead }) => !instead);
+      const { prepared, later } = await this.#decide(due.map(({ item }) => item));
+      const again = prepared.filter(({ skipOutcome }) => !skipOutcome);
       const moment = LeaseKeeper.moment(context.clock);
       const open = await context.intents.resume(
         lane,
@@ -75,49 +73,72 @@ export class Resends {
         again.map(({ batch, n, submission }) => ({ batch, n, attempt: submission.attempt })),
       );
       keeper.extend(moment);
-      for (const item of later) this.add(item.ready, item.dueAt);
-      // A former holder may have said at last what became of it.
-      return ready.filter((item) => item.instead !== undefined || open.has(item.submission.id));
+      for (const { item, dueAt } of later) this.add(item, dueAt);
+      // A former holder may have recorded an outcome meanwhile.
+      return prepared.filter(
+        ({ skipOutcome, submission }) => skipOutcome !== undefined || open.has(submission.id),
+      );
     } catch (error) {
       this.#waiting.unshift(...due);
       throw error;
     }
   }
 
+  #waitOf({ item, dueAt }: Resend, now: number): number {
+    return Math.max(dueAt - now, this.held.pause.restFor(item.provider));
+  }
+
+  #isAside({ item }: Resend): boolean {
+    return this.held.memory.failuresOf(item.provider).isAside(item.batch);
+  }
+
   #takeDue(now: number): Resend[] {
-    const { gate } = this.run.memory;
-    const count = this.#waiting.filter(({ dueAt }) => dueAt <= now).length;
-    if (!gate.probing) return this.#waiting.splice(0, count);
-    const probe = this.#waiting.findIndex(({ ready }) => !gate.isAside(ready.batch));
-    return this.#waiting.splice(probe > 0 && probe < count ? probe : 0, 1);
+    const due = this.#waiting.filter((resend) => this.#waitOf(resend, now) <= 0);
+    const provider = due[0]?.item.provider;
+    if (provider === undefined) return [];
+    const own = due.filter(({ item }) => item.provider === provider);
+    const { probing } = this.held.memory.failuresOf(provider);
+    const taken = new Set(
+      probing ? [own.find((resend) => !this.#isAside(resend)) ?? (own[0] as Resend)] : own,
+    );
+    const left = this.#waiting.filter((resend) => !taken.has(resend));
+    this.#waiting.splice(0, this.#waiting.length, ...left);
+    return [...taken];
   }
 
   /**
-   * What may have gone out is never changed: where policy now forbids a member, or wants other words, or
-   * its time is over, it is not repeated and nobody knows; where policy defers, it waits as long as its
-   * key is honoured.
+   * A resend is never changed. Where policy now denies a member or substitutes the content, or its validity
+   * is over, it is not repeated and becomes `unknown`; where policy defers it, it waits as long as the
+   * provider honours its key.
    */
-  async #judge(items: readonly Ready[]): Promise<{ ready: Ready[]; later: Resend[] }> {
-    const { policy, transport, clock } = this.run.context;
-    const rulings = await judgeReady(policy, items);
-    const ready: Ready[] = [];
+  async #decide(
+    items: readonly PreparedSubmission[],
+  ): Promise<{ prepared: PreparedSubmission[]; later: Resend[] }> {
+    const { policy, clock } = this.held.context;
+    const decisions = await decidePrepared(policy, items);
+    const prepared: PreparedSubmission[] = [];
     const later: Resend[] = [];
     for (const item of items) {
-      const ruling = rulings.get(item);
+      const decision = decisions.get(item);
       if (item.validUntil <= clock.monotonic()) {
-        ready.push({ ...item, instead: { result: 'unknown', errorCode: 'validity_over' } });
+        prepared.push({
+          ...item,
+          skipOutcome: { result: 'unknown', errorCode: 'validity_over' },
+        });
         continue;
       }
+      const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
       const dueAt =
-        ruling?.decision === 'defer' ? clock.monotonic() + ruling.until - clock.now() : Infinity;
-      if (!ruling) ready.push(item);
-      else if (dueAt - item.intendedAt < transport.capabilities.idempotencyWindow)
-        later.push({ ready: item, dueAt });
+        decision?.decision === 'defer'
+          ? clock.monotonic() + decision.until - clock.now()
+          : Infinity;
+      if (!decision) prepared.push(item);
+      else if (dueAt - item.intendedAt < idempotencyWindow) later.push({ item, dueAt });
       else {
-        const errorCode = ruling.decision === 'deny' ? ruling.code : 'outcome_lost';
-        ready.push({ ...item, instead: { result: 'unknown', errorCode } });
+        const errorCode = decision.decision === 'deny' ? decision.code : 'outcome_lost';
+        prepared.push({ ...item, skipOutcome: { result: 'unknown', errorCode } });
       }
     }
-    return { ready, later };
+    return { prepared, later };
   }
 }

@@ -61,6 +61,16 @@ export class TransactionRequiredError extends MessagingError {
   }
 }
 
+/** No route names a provider for the message's channel; nothing was stored. */
+export class NoRouteError extends MessagingError {
+  constructor(readonly channel: string) {
+    super(
+      'no_route',
+      `No provider carries the channel ${channel}; add a route for it to \`routes\`, such as { channel: '${channel}', use: 'main' }`,
+    );
+  }
+}
+
 /** No batch with this id for this tenant. */
 export class BatchNotFoundError extends MessagingError {
   constructor(readonly batchId: string) {

@@ -5,6 +5,8 @@ import { PRIORITY } from './batch-state.js';
 
 export interface LaneHealth {
   readonly lane: string;
+  /** Name of the provider that rests; `null`: the lane is not paused. */
+  readonly pauseProvider: string | null;
   /** Why nothing leaves, such as `unauthorized`; `null`: it is not paused. */
   readonly pauseReason: string | null;
   /** The same for people, with the remedy. */
@@ -83,8 +85,7 @@ export class LaneQueues {
     );
     return rows.map((row) => ({
       lane: row.lane,
-      pauseReason: row.pause_reason?.split(':')[0] ?? null,
-      pauseDetail: row.pause_reason?.replace(/^[^:]*: /, '') ?? null,
+      ...pauseOf(row.pause_reason),
       pausedUntil:
         row.pause_reason === null
           ? null
@@ -105,4 +106,16 @@ export class LaneQueues {
       Number(rows.find((row) => Number(row.priority) === rank)?.age ?? 0) / 1_000;
     return { high: ageOf(PRIORITY.high), normal: ageOf(PRIORITY.normal) };
   }
+}
+
+/** The pause as the lane's row holds it: `provider code: text`. */
+function pauseOf(
+  reason: string | null,
+): Pick<LaneHealth, 'pauseProvider' | 'pauseReason' | 'pauseDetail'> {
+  const [, provider, code, detail] = /^(\S+) ([^:]*): (.*)$/s.exec(reason ?? '') ?? [];
+  return {
+    pauseProvider: provider ?? null,
+    pauseReason: code ?? reason,
+    pauseDetail: detail ?? reason,
+  };
 }

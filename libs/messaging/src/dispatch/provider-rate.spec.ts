@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Clock } from '../ports/clock.js';
-import { TransportRate } from './transport-rate.js';
+import { ProviderRate } from './provider-rate.js';
 
 /** Milliseconds of virtual time, shared by clock and database. */
 class VirtualTime implements Clock {
   at = 1_000;
-  /** End of what is reserved, as the lane's row has it. */
+  /** End of the reserved slots. */
   #until = 0;
 
   now(): number {
@@ -30,12 +30,12 @@ class VirtualTime implements Clock {
 
 const PER = 1_000;
 
-it('however many processes start late or in groups, no window holds more than the limit', async () => {
+it('no window holds more than the rate, however late or in groups any number of processes start', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 2_000 }),
       fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.record({ who: fc.nat(), pause: fc.integer({ min: 0, max: 30 }) }), {
+      fc.array(fc.record({ process: fc.nat(), pause: fc.integer({ min: 0, max: 30 }) }), {
         minLength: 200,
         maxLength: 600,
       }),
@@ -43,13 +43,13 @@ it('however many processes start late or in groups, no window holds more than th
         const time = new VirtualTime();
         const rates = Array.from(
           { length: processes },
-          () => new TransportRate({ reserve: time.reserve }, time, 'transport x', max, PER),
+          () => new ProviderRate({ reserve: time.reserve }, time, 'provider x', max, PER),
         );
         const starts: number[] = [];
-        for (const { who, pause } of steps) {
+        for (const { process, pause } of steps) {
           time.at += pause;
-          const rate = rates[who % processes] as TransportRate;
-          const n = rate.share(1 + (who % 50));
+          const rate = rates[process % processes] as ProviderRate;
+          const n = rate.share(1 + (process % 50));
           for (let tries = 0; tries < 50; tries++) {
             const wait = rate.delay(n, time.at);
             if (wait === 0) {
@@ -71,9 +71,9 @@ it('however many processes start late or in groups, no window holds more than th
   );
 });
 
-it('under steady demand nearly all of the limit is used', async () => {
+it('steady demand uses nearly all of the rate', async () => {
   const time = new VirtualTime();
-  const rate = new TransportRate({ reserve: time.reserve }, time, 'transport x', 500, PER);
+  const rate = new ProviderRate({ reserve: time.reserve }, time, 'provider x', 500, PER);
   let started = 0;
   for (const end = time.at + 20_000; time.at < end;) {
     const wait = rate.delay(1, time.at);

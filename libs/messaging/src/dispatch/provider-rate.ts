@@ -1,23 +1,23 @@
 import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
-/** Slots lie this much further apart than the limit asks; it pays for lateness and groups. */
+/** Distance between slots over the distance that the limit asks for; covers lateness and groups. */
 const MARGIN = 1.02;
-/** A slot may be used late by this share of `per`, and this share of `max` may start together. */
+/** Share of `per` by which a slot may be used late, and share of `max` that may start together. */
 const SLACK = 0.01;
 /** Milliseconds of slots reserved at once. */
 const AHEAD = 100;
-/** How soon to look again while a reservation is under way, in milliseconds. */
+/** Milliseconds until the next look while a reservation is under way. */
 const SOON = 2;
 
 /**
- * One limit over all lanes of a transport and all replicas: start times are slots reserved in the
- * database, evenly spaced, each for one message of one process. A slot not used in time is forfeited,
- * and a group starts at its first slot, so that neither late nor early starts crowd a window: never
- * above `max` in any window of `per`. (Only a resend made before the limit was lowered may be larger
- * than a group; it uses up the slots before and after it.)
+ * One limit for a provider over all lanes and replicas. Start times are slots reserved in the database,
+ * evenly spaced, each for one message of one process. A slot that is not used in time is forfeited, and a
+ * group starts at its first slot, so that neither late nor early starts crowd a window: never above `max`
+ * in any window of `per`. Only a resend prepared before the limit was lowered may be larger than a group;
+ * it uses up the slots before and after it.
  */
-export class TransportRate {
+export class ProviderRate {
   readonly #interval: number;
   readonly #late: number;
   readonly #together: number;
@@ -37,12 +37,12 @@ export class TransportRate {
     this.#together = Math.max(1, Math.floor(max * SLACK));
   }
 
-  /** How many may share one request. */
+  /** How many messages may share one request. */
   share(wanted: number): number {
     return Math.min(wanted, this.#together);
   }
 
-  /** Milliseconds until `n` may start together, as far as is known; 0: now. */
+  /** Milliseconds until `n` messages may start together, as far as known; 0: now. */
   delay(n: number, now: number): number {
     const stale = this.#slots.findIndex((slot) => slot + this.#late >= now);
     if (stale !== 0) this.#slots.splice(0, stale < 0 ? this.#slots.length : stale);
@@ -52,7 +52,7 @@ export class TransportRate {
     return SOON;
   }
 
-  /** `n` have just started. */
+  /** `n` messages have just started. */
   start(n: number): void {
     this.#slots.splice(0, this.#need(n));
   }
@@ -68,7 +68,7 @@ export class TransportRate {
       const count = Math.max(n, Math.ceil(AHEAD / this.#interval));
       const asked = this.clock.monotonic();
       const firstIn = await this.lanes.reserve(this.key, count, this.#interval);
-      // The database looked at its clock somewhere between the question and the answer.
+      // The database read its clock between the call and the answer.
       const from = (asked + this.clock.monotonic()) / 2 + firstIn;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
     } catch {

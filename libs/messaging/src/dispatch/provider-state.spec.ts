@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { RequestSlots } from './request-slots.js';
-import { WakeSignal } from './wake-signal.js';
+import { RequestSlots } from './provider-state.js';
+import { WakeSignal } from './signals.js';
 
-/** A lane that says how often it was woken. */
+/** A lane that counts how often it was woken. */
 class Lane extends WakeSignal {
   woken = 0;
 
@@ -14,7 +14,7 @@ class Lane extends WakeSignal {
 const lanes = (count: number) => Array.from({ length: count }, () => new Lane());
 
 describe('RequestSlots', () => {
-  it('are as many as it is told, over all lanes', () => {
+  it('limits the requests of all lanes together', () => {
     const slots = new RequestSlots(3);
     const [one, other] = lanes(2) as [Lane, Lane];
     for (const lane of [one, other, one]) {
@@ -26,14 +26,14 @@ describe('RequestSlots', () => {
     expect([slots.free(other), slots.free(one)]).toEqual([false, true]);
   });
 
-  it('are without end where nobody says how many', () => {
+  it('has no limit where no number of connections is given', () => {
     const slots = new RequestSlots();
     const lane = new Lane();
     for (let n = 0; n < 10_000; n++) slots.take(lane);
     expect(slots.free(lane)).toBe(true);
   });
 
-  it('go to lanes in the order in which they found none, one lane for each that is given back', () => {
+  it('a slot that is given back goes to the lane that waits longest', () => {
     const slots = new RequestSlots(2);
     const [busy, ...waiting] = lanes(4) as [Lane, ...Lane[]];
     slots.take(busy);
@@ -47,7 +47,7 @@ describe('RequestSlots', () => {
     expect(waiting.map(({ woken }) => woken)).toEqual([1, 1, 1]);
   });
 
-  it('are not lost with a lane whose turn it was and that wants none any more', () => {
+  it('the turn of a lane that leaves goes to the next lane', () => {
     const slots = new RequestSlots(1);
     const [busy, gone, next] = lanes(3) as [Lane, Lane, Lane];
     slots.take(busy);
@@ -59,7 +59,7 @@ describe('RequestSlots', () => {
     expect([gone.woken, next.woken]).toEqual([1, 1]);
   });
 
-  it('that came free together are all taken: who takes one wakes the next', () => {
+  it('slots that come free together are all taken: a lane that takes one wakes the next', () => {
     const slots = new RequestSlots(2);
     const [busy, one, other] = lanes(3) as [Lane, Lane, Lane];
     slots.take(busy);
@@ -73,7 +73,7 @@ describe('RequestSlots', () => {
     expect(slots.free(other)).toBe(true);
   });
 
-  it('are kept for who was woken, whoever asks before it does', () => {
+  it('a slot is reserved for the lane that was woken, even if another lane asks first', () => {
     const slots = new RequestSlots(1);
     const [busy, slow] = lanes(2) as [Lane, Lane];
     slots.take(busy);
@@ -86,7 +86,7 @@ describe('RequestSlots', () => {
     expect([busy.woken, slots.free(slow), slots.free(busy)]).toEqual([1, false, true]);
   });
 
-  it('nobody waits for who has left', () => {
+  it('a lane that has left is not woken', () => {
     const slots = new RequestSlots(1);
     const [busy, gone] = lanes(2) as [Lane, Lane];
     slots.take(busy);

@@ -8,19 +8,22 @@ import {
 import { identifier, word } from '../message/report-fields.js';
 import type { Outcome } from '../store/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
-import type { Ready } from './slice.js';
+import type { PreparedSubmission } from './submissions.js';
 
-export interface Verdict {
-  readonly kind: 'retryable' | 'paused' | 'permanent' | 'uncertain';
+/** What a failed submit means: nothing was sent (`retryable`), the provider takes nothing (`paused`), never again (`permanent`), or not known (`uncertain`). */
+export type SubmitFailureKind = 'retryable' | 'paused' | 'permanent' | 'uncertain';
+
+export interface SubmitFailureRecord {
+  readonly kind: SubmitFailureKind;
   readonly code: string;
-  /** For people; with `paused`, what to do about it. */
+  /** For people; with `paused`, the remedy. */
   readonly message: string;
   /** Milliseconds. */
   readonly retryAfter?: number;
 }
 
-/** The meaning of what `submit()` threw; whatever says nothing of its meaning is uncertain. */
-export function verdictOf(error: unknown): Verdict {
+/** Reads what `submit()` threw; an error that is no {@link SubmitFailure} is uncertain. */
+export function failureOf(error: unknown): SubmitFailureRecord {
   if (error instanceof PermanentFailure)
     return { kind: 'permanent', code: codeOf(error), message: error.message };
   if (error instanceof PausedFailure) return withRetryAfter('paused', error);
@@ -34,28 +37,28 @@ export function verdictOf(error: unknown): Verdict {
 }
 
 function withRetryAfter(
-  kind: Verdict['kind'],
+  kind: SubmitFailureKind,
   failure: PausedFailure | RetryableFailure | UncertainFailure,
-): Verdict {
+): SubmitFailureRecord {
   const { message, retryAfter } = failure;
-  // A wish for no wait at all is no reason to hammer.
+  // A wait of nothing, or no number, leaves the wait to our own backoff.
   const waits = retryAfter !== undefined && Number.isFinite(retryAfter) && retryAfter > 0;
   return { kind, code: codeOf(failure), message, ...(waits && { retryAfter }) };
 }
 
-/** As the store can store it. */
+/** The code, cut to what the store keeps. */
 function codeOf({ code }: SubmitFailure): string {
   return word(code) ?? 'transport_error';
 }
 
 /**
- * An accepted submission, member by member where the answer says more of some. What cannot be stored
- * is left out: the acceptance counts.
+ * Reads the answer to an accepted submission, with the ids, refusals and details that it gives. Values that
+ * the store cannot keep are left out: the acceptance counts.
  *
- * @throws TypeError where the answer is none
+ * @throws TypeError for an answer that is no object
  */
-export function outcomeOf(
-  { positions, submission }: Ready,
+export function acceptanceOf(
+  { positions, submission }: PreparedSubmission,
   accepted: SubmissionAccepted,
 ): Pick<Outcome, 'result' | 'reference' | 'messageIds' | 'rejected' | 'details'> {
   if (typeof accepted !== 'object' || accepted === null)

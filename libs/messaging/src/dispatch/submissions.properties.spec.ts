@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PlannedBatch } from '../store/planned-batch.js';
-import { slice } from './slice.js';
+import { slice } from './submissions.js';
 
 const batch = fc
   .record({
@@ -49,8 +49,8 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
   } satisfies PlannedBatch;
 }
 
-describe('slices', () => {
-  it('hold every planned recipient once, in order, in submissions of neighbours', () => {
+describe('slice()', () => {
+  it('puts every planned recipient once, in order, into submissions of neighbours', () => {
     fc.assert(
       fc.property(
         fc.array(batch, { maxLength: 12 }),
@@ -58,7 +58,7 @@ describe('slices', () => {
         fc.option(fc.integer({ min: 1, max: 20 }), { nil: Infinity }),
         (parts, share, most) => {
           const plan = parts.map(planned);
-          const { intent, ready } = slice(plan, () => undefined, {
+          const { intent, prepared } = slice(plan, () => undefined, {
             provider: 'p',
             share: (n) => Math.min(n, share),
             now: 0,
@@ -68,12 +68,14 @@ describe('slices', () => {
           const wanted = plan.flatMap(({ id, recipients }) =>
             recipients.map(({ position }) => `${id}-${position}`),
           );
-          const cut = ready.flatMap((item) => item.positions.map((p) => `${item.batch}-${p}`));
+          const cut = prepared.flatMap((item) => item.positions.map((p) => `${item.batch}-${p}`));
           expect(cut).toEqual(wanted.slice(0, cut.length));
-          expect(ready.length).toBeLessThanOrEqual(most);
-          expect(cut).toEqual(ready.length < most ? wanted : cut);
-          expect(new Set(ready.map(({ submission }) => submission.id)).size).toBe(ready.length);
-          ready.forEach((item, index) => {
+          expect(prepared.length).toBeLessThanOrEqual(most);
+          expect(cut).toEqual(prepared.length < most ? wanted : cut);
+          expect(new Set(prepared.map(({ submission }) => submission.id)).size).toBe(
+            prepared.length,
+          );
+          prepared.forEach((item, index) => {
             const of = plan.find(({ id }) => id === item.batch);
             const members = intent.submissions[index]?.recipients ?? [];
             expect(item.submission.recipients).toEqual(members.map(({ recipient }) => recipient));

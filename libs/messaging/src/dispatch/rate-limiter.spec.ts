@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Milliseconds that adding and taking away may make of nothing. */
+/** Rounding error of sums, in milliseconds. */
 const ROUNDING = 1e-6;
 
 interface Started {
@@ -23,7 +23,7 @@ function fullestWindow(starts: readonly Started[], per: number): number {
   return most;
 }
 
-/** One caller on a virtual clock: it asks, waits as told (and `late` on top), and starts. */
+/** One caller on a virtual clock: it asks, waits as long as the limiter says (and `late` on top), and starts. */
 class Caller {
   readonly starts: Started[] = [];
   now = 0;
@@ -47,7 +47,7 @@ const limit = fc.record({
   per: fc.constantFrom(100, 1_000, 60_000),
 });
 const demand = fc.record({
-  /** Milliseconds since the one before. */
+  /** Milliseconds since the previous one. */
   after: fc.oneof(
     { weight: 6, arbitrary: fc.constant(0) },
     fc.double({ min: 0, max: 3_000, noNaN: true }),
@@ -73,7 +73,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  it('keeps the ceiling when another takes it over, cleanly or not', () => {
+  it('keeps the ceiling when another process takes the lane over, cleanly or not', () => {
     fc.assert(
       fc.property(
         limit,
@@ -104,7 +104,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  /** Messages a hundred callers would start together, where one who was told to wait comes `late`. */
+  /** Messages that start together when a waiting caller comes `late`. */
   const burstAfter = (late: number): number => {
     const limiter = new RateLimiter(100, 1_000);
     while (limiter.delay(1, 0) <= 0) limiter.start(1, 0);
@@ -114,7 +114,7 @@ describe('a rate limiter', () => {
     return n;
   };
 
-  it('what a late timer held back is caught up with, for half a second of it', () => {
+  it('catches up with half a second of what a late timer held back', () => {
     expect(burstAfter(0)).toBe(1);
     expect(burstAfter(50)).toBeGreaterThanOrEqual(5);
     expect(burstAfter(400)).toBeGreaterThanOrEqual(40);
@@ -124,7 +124,7 @@ describe('a rate limiter', () => {
     expect(burstAfter(60_000)).toBeLessThanOrEqual(11);
   });
 
-  it('what nobody asked for is not saved up: a tenth of a second of it, however long and often', () => {
+  it('catches up with a tenth of a second of idle time, however long and often it idles', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 11, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 100 }),
@@ -144,7 +144,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  it('evens out what a stall has bunched, a little every window', () => {
+  it('evens out starts that a stall has bunched, a little every window', () => {
     const limiter = new RateLimiter(100, 1_000);
     const caller = new Caller(limiter);
     for (let n = 0; n < 50; n++) caller.start(1, 0);
@@ -194,4 +194,27 @@ describe('a rate limiter', () => {
       expect(caller.starts.length).toBeGreaterThanOrEqual(0.99 * max * (end / per));
     },
   );
+});
+
+it('a holder that does not know the starts of a crashed one passes the full window on to the next holder', () => {
+  const second = new RateLimiter(10, 1_000);
+  second.holdUntil(1_000 + 1_000);
+  const third = new RateLimiter(10, 1_000);
+  third.restore(second.save(1_200), 1_200);
+  expect(second.delay(1, 1_200)).toBeGreaterThanOrEqual(1_000 - 200);
+  expect(third.delay(1, 1_200)).toBeGreaterThanOrEqual(1_000);
+  // The third holder passes it on, too.
+  const fourth = new RateLimiter(10, 1_000);
+  fourth.restore(third.save(1_300), 1_300);
+  expect(fourth.delay(1, 1_300)).toBeGreaterThanOrEqual(1_000);
+});
+
+it('a holder that has waited the window out passes on its own starts', () => {
+  const second = new RateLimiter(2, 1_000);
+  second.holdUntil(1_000);
+  second.start(1, 1_500);
+  const third = new RateLimiter(2, 1_000);
+  third.restore(second.save(1_600), 1_600);
+  expect(third.delay(2, 1_600)).toBeGreaterThanOrEqual(1_000 - 100);
+  expect(third.delay(2, 1_500 + 1_000 * 1.1)).toBe(0);
 });

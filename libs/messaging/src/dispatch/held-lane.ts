@@ -1,0 +1,103 @@
+import type { PolicyPipeline } from '../policy/policy-pipeline.js';
+import type { Router } from '../routing/router.js';
+import { type IntentRecorder, LaneLostError } from '../store/intent.recorder.js';
+import type { Lease } from '../store/lane-leases.js';
+import type { LaneWork } from '../store/lane-work.js';
+import type { OutcomeRecorder } from '../store/outcome.recorder.js';
+import { FailurePolicy } from './failure-policy.js';
+import type { LeaseContext, LeasedLane } from './lane-drain.js';
+import { LanePause } from './lane-pause.js';
+import type { LeaseKeeper } from './lease-keeper.js';
+import type { PrefetchBudget } from './prefetch-queue.js';
+import type { ProviderState } from './provider-state.js';
+import type { RateLimiter } from './rate-limiter.js';
+import type { StopSignal, WakeSignal } from './signals.js';
+
+/** What the drain of every lane of messages uses. Durations in milliseconds. */
+export interface DispatchContext extends LeaseContext {
+  readonly work: LaneWork;
+  readonly intents: IntentRecorder;
+  readonly outcomes: OutcomeRecorder;
+  readonly policy: PolicyPipeline;
+  readonly router: Router;
+  /** The configured providers by name. */
+  readonly providers: ReadonlyMap<string, ProviderState>;
+  /** Limits the prepared messages of all lanes together. */
+  readonly budget: PrefetchBudget;
+  /** How long a batch that fails alone is retried without counting attempts. */
+  readonly retryFor: number;
+  readonly concurrency: number;
+  readonly maxAttempts: number;
+  readonly timeout: number;
+}
+
+/** What the process remembers of a lane between two drains. */
+export class LaneMemory {
+  /** The fence up to which the limiter has seen every start; -1: none. */
+  fence = -1;
+  readonly #failures = new Map<string, FailurePolicy>();
+
+  constructor(
+    readonly limiter: RateLimiter | undefined,
+    /** Milliseconds of the rate limit's window. */
+    readonly per: number,
+    /** First wait after a failure, in milliseconds. */
+    private readonly backoff: number,
+  ) {}
+
+  /** Failures of one provider in this lane. */
+  failuresOf(provider: string): FailurePolicy {
+    let failures = this.#failures.get(provider);
+    if (!failures) {
+      failures = new FailurePolicy(this.backoff);
+      this.#failures.set(provider, failures);
+    }
+    return failures;
+  }
+
+  /** Failure policies of the providers that fail in this lane now. */
+  get probing(): FailurePolicy[] {
+    return [...this.#failures.values()].filter(({ probing }) => probing);
+  }
+}
+
+/** A lane of messages under one lease: what its task, prefetch, resends and requests share. */
+export class HeldLane {
+  readonly lane: string;
+  readonly lease: Lease;
+  readonly keeper: LeaseKeeper;
+  readonly stopping: StopSignal;
+  readonly changed: WakeSignal;
+  readonly pause: LanePause;
+
+  constructor(
+    private readonly leased: LeasedLane,
+    readonly context: DispatchContext,
+    readonly memory: LaneMemory,
+  ) {
+    this.lane = leased.lane;
+    this.lease = leased.lease;
+    this.keeper = leased.keeper;
+    this.stopping = leased.stopping;
+    this.changed = leased.changed;
+    this.pause = new LanePause(context, leased.lease);
+  }
+
+  /** The error that ended the run early; `undefined`: there is none. */
+  get failure(): unknown {
+    return this.leased.failure;
+  }
+
+  /** Ends the run early. */
+  fail(error: unknown): void {
+    if (error instanceof LaneLostError) this.keeper.lose();
+    else this.leased.failure ??= error;
+  }
+
+  /** The state of a configured provider. */
+  provider(name: string): ProviderState {
+    const state = this.context.providers.get(name);
+    if (!state) throw new Error(`No provider ${name}`);
+    return state;
+  }
+}

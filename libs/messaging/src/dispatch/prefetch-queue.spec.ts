@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { PrefetchBudget, SliceSize } from './prefetch-queue.js';
+
+/** Lanes that take what they get until none may take more; answers what each has prepared. */
+function fill(budget: PrefetchBudget, lanes: number, wanted: number): number[] {
+  const ready = Array.from({ length: lanes }, () => 0);
+  for (let took = true; took;) {
+    took = false;
+    for (let lane = 0; lane < lanes; lane++) {
+      const size = budget.share(wanted, ready[lane] as number);
+      budget.hold(size);
+      ready[lane] = (ready[lane] as number) + size;
+      took ||= size > 0;
+    }
+  }
+  return ready;
+}
+
+describe('PrefetchBudget', () => {
+  it('gives a single lane everything it wants, one slice ahead', () => {
+    const budget = new PrefetchBudget();
+    expect(fill(budget, 1, 4_000)).toEqual([8_000]);
+    expect(budget.share(4_000, 4_000)).toBe(4_000);
+    expect(budget.share(4_000, 4_001)).toBe(0);
+  });
+
+  it('limits any number of lanes together, and leaves none without messages', () => {
+    for (const lanes of [1, 2, 10, 100, 1_000])
+      for (const wanted of [1, 2, 16, 64, 4_000]) {
+        const budget = new PrefetchBudget(1_000, 16);
+        const ready = fill(budget, lanes, wanted);
+        expect(Math.min(...ready)).toBeGreaterThan(0);
+        expect(budget.held).toBeLessThanOrEqual(1_000 + 16 * lanes);
+      }
+  });
+
+  it('has messages left for a lane that comes after one that took all it could', () => {
+    const budget = new PrefetchBudget(1_000, 16);
+    budget.hold(budget.share(4_000, 0));
+    expect(budget.share(4_000, 0)).toBeGreaterThan(16);
+  });
+
+  it('gives a lane its least where other lanes hold the whole budget', () => {
+    const budget = new PrefetchBudget(1_000, 16);
+    budget.hold(5_000);
+    expect(budget.share(64, 0)).toBe(16);
+    expect(budget.share(64, 1)).toBe(0);
+    expect(budget.share(3, 0)).toBe(3);
+    budget.release(5_000);
+    expect(budget.share(64, 1)).toBe(64);
+  });
+});
+
+function unlimited(concurrency: number): SliceSize {
+  return new SliceSize(undefined, concurrency);
+}
+
+/** The size after a lane kept a slice ahead and `perSecond` messages left a second. */
+function after(seconds: number, perSecond: number, size: SliceSize): number {
+  let ready = 0;
+  for (let ms = 1; ms <= seconds * 1_000; ms++) {
+    for (; ready <= size.messages; ready += size.messages) size.adapt(ms);
+    const leaving = Math.min(ready, perSecond / 1_000);
+    ready -= leaving;
+    size.left(leaving);
+  }
+  return size.messages;
+}
+
+describe('SliceSize', () => {
+  it('is about what leaves in a quarter second', () => {
+    for (const perSecond of [1_000, 4_000, 10_000]) {
+      const size = after(5, perSecond, unlimited(10));
+      expect(size).toBeGreaterThanOrEqual(perSecond / 8);
+      expect(size).toBeLessThanOrEqual(perSecond / 2);
+    }
+  });
+
+  it('grows where all planned messages leave at once, also where two slices are planned before that', () => {
+    const size = unlimited(10);
+    for (let now = 10; now <= 200; now += 10) {
+      const first = size.messages;
+      size.adapt(now);
+      size.left(first + size.messages);
+      size.adapt(now);
+    }
+    expect(size.messages).toBe(4_000);
+  });
+
+  it('follows a provider that slows down', () => {
+    const size = unlimited(10);
+    expect(after(5, 10_000, size)).toBeGreaterThan(1_000);
+    expect(after(60, 200, size)).toBeLessThanOrEqual(100);
+  });
+
+  it('stays small where nothing leaves, however often a slice is planned', () => {
+    const size = unlimited(32);
+    for (let n = 1; n <= 100; n++) {
+      size.adapt(n * 2);
+      expect(size.messages).toBeLessThanOrEqual(64);
+    }
+  });
+
+  it('is at least the concurrency, and at most 4,000', () => {
+    expect(after(5, 10, unlimited(100))).toBe(100);
+    expect(after(5, 1_000_000, unlimited(100))).toBe(4_000);
+  });
+});

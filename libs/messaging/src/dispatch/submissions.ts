@@ -1,0 +1,310 @@
+import type { Addressed } from '../policy/judged-slice.js';
+import type { PolicyPipeline } from '../policy/policy-pipeline.js';
+import type { Ruling } from '../policy/ruling.js';
+import type { Clock } from '../ports/clock.js';
+import type { Submission } from '../ports/message-transport.js';
+import type {
+  DeferredMessage,
+  IntendedBatch,
+  IntendedSubmission,
+  Intent,
+} from '../store/intent.js';
+import type { OpenSubmission } from '../store/open-submissions.js';
+import type { IntendedMessages, Outcome } from '../store/outcome.js';
+import type { PlannedBatch } from '../store/planned-batch.js';
+
+/** Age in milliseconds up to which a policy decision holds for a request that starts. */
+export const DECISION_LASTS = 1_000;
+
+/** Shortest deferral in milliseconds; without it a lane would spin. */
+const SHORTEST_DEFERRAL = 1_000;
+
+/** A submission whose intent is committed, ready to start. */
+export interface PreparedSubmission extends IntendedMessages {
+  readonly batch: string;
+  readonly n: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  /** Name of the provider that carries it. */
+  readonly provider: string;
+  readonly submission: Submission;
+  /** Milliseconds on the monotonic clock when it was first intended. */
+  readonly intendedAt: number;
+  /** Recorded in place of a request: the batch has expired, or policy denies it. */
+  readonly skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
+  /** End of its validity on the monotonic clock; it does not start after it. */
+  readonly validUntil: number;
+  /** When it became due, on the monotonic clock. */
+  readonly dueSince: number;
+  /** The provider may have it already: it is never withdrawn. */
+  readonly resent: boolean;
+}
+
+export interface Slice {
+  readonly intent: Pick<Intent, 'batches' | 'submissions' | 'deferred' | 'firstSentAt'>;
+  readonly prepared: readonly PreparedSubmission[];
+}
+
+export interface SliceLimits {
+  /** Name of the provider that carries the submissions. */
+  readonly provider: string;
+  /** How many recipients the next submission may have. */
+  readonly share: (wanted: number) => number;
+  /** Milliseconds on the monotonic clock. */
+  readonly now: number;
+  /** Epoch milliseconds. */
+  readonly wallNow: number;
+  /** Submissions. */
+  readonly most: number;
+}
+
+/** The policies' decision on the n-th planned recipient of a batch; `undefined`: the message may leave. */
+export type DecisionOf = (batch: PlannedBatch, index: number) => Ruling | undefined;
+
+/** Asks the policies about all batches of a plan at once; expired batches are left out. */
+export async function decidePlanned(
+  policy: PolicyPipeline,
+  planned: readonly PlannedBatch[],
+): Promise<DecisionOf> {
+  const offsets = new Map<string, number>();
+  const asked: Addressed[] = [];
+  let offset = 0;
+  for (const batch of planned) {
+    if (batch.expired) continue;
+    offsets.set(batch.id, offset);
+    const { tenant, channel, sender, content } = batch;
+    const recipients = batch.recipients.map(({ recipient }) => recipient);
+    const message = { tenant, channel, sender, content, batchId: batch.id };
+    asked.push({ message, recipients });
+    offset += recipients.length;
+  }
+  const decisions = await policy.review(asked, 'dispatch');
+  if (decisions.size === 0) return () => undefined;
+  return ({ id }, index) => decisions.get((offsets.get(id) ?? Number.NaN) + index);
+}
+
+/** Asks the policies again about prepared submissions; answers the first decision against any member of each. */
+export async function decidePrepared(
+  policy: PolicyPipeline,
+  items: readonly PreparedSubmission[],
+): Promise<Map<PreparedSubmission, Ruling>> {
+  const of: PreparedSubmission[] = [];
+  const asked: Addressed[] = [];
+  for (const item of items) {
+    const { tenant, channel, sender, content, batchId, recipients } = item.submission;
+    asked.push({ message: { tenant, channel, sender, content, batchId }, recipients });
+    for (let n = 0; n < recipients.length; n++) of.push(item);
+  }
+  const found = new Map<PreparedSubmission, Ruling>();
+  for (const [index, decision] of await policy.review(asked, 'dispatch')) {
+    const item = of[index] as PreparedSubmission;
+    const before = found.get(item);
+    if (!before || (before.decision === 'defer' && decision.decision !== 'defer'))
+      found.set(item, decision);
+  }
+  return found;
+}
+
+/**
+ * Milliseconds since the submission was first intended, by the larger of two clocks: the monotonic clock
+ * stops while the machine sleeps, the wall clock may be set back.
+ */
+export function ageOf(
+  { intendedAt, submission }: Pick<PreparedSubmission, 'intendedAt' | 'submission'>,
+  clock: Clock,
+): number {
+  return Math.max(clock.monotonic() - intendedAt, clock.now() - submission.firstSentAt.getTime());
+}
+
+/**
+ * The outcome of a submission whose time is over before it starts. A resend becomes `unknown`: it is not
+ * repeated late, nor after the provider has forgotten its key.
+ *
+ * @param keyLasts milliseconds for which the provider honours an idempotency key
+ */
+export function lateOutcomeOf(
+  item: PreparedSubmission,
+  clock: Clock,
+  keyLasts: number,
+): PreparedSubmission['skipOutcome'] {
+  const over = item.validUntil <= clock.monotonic();
+  if (!item.resent) return over ? { result: 'expired' } : undefined;
+  if (over) return { result: 'unknown', errorCode: 'validity_over' };
+  return ageOf(item, clock) < keyLasts
+    ? undefined
+    : { result: 'unknown', errorCode: 'outcome_lost' };
+}
+
+/**
+ * Cuts planned batches, in order, into at most `most` submissions of neighbours with the same number
+ * of attempts and the same policy decision. Denied messages become a submission that never starts;
+ * deferred messages become none.
+ */
+export function slice(
+  planned: readonly PlannedBatch[],
+  decisionOf: DecisionOf,
+  { provider, share, now, wallNow, most }: SliceLimits,
+): Slice {
+  const batches: IntendedBatch[] = [];
+  const submissions: IntendedSubmission[] = [];
+  const deferred: DeferredMessage[] = [];
+  const prepared: PreparedSubmission[] = [];
+  const firstSentAt = new Date(wallNow);
+  for (const batch of planned) {
+    if (submissions.length >= most) break;
+    const { id, revision } = batch;
+    let n = batch.nextSubmission;
+    let from = 0;
+    let dueAt = batch.deferredUntil ?? Infinity;
+    while (from < batch.recipients.length && submissions.length < most) {
+      const decision = decisionOf(batch, from);
+      const goes = !batch.expired && (decision === undefined || decision.decision === 'substitute');
+      const limit = goes ? share(batch.recipients.length - from) : Infinity;
+      const members = neighbours(batch, decisionOf, from, limit);
+      from += members.length;
+      if (decision?.decision === 'defer') {
+        const due = Math.max(decision.until, wallNow + SHORTEST_DEFERRAL) * 1_000;
+        dueAt = Math.min(dueAt, due);
+        for (const member of members) deferred.push({ ...member, batch: id, dueAt: due });
+        continue;
+      }
+      const attempt = (members[0] as PlannedBatch['recipients'][number]).attempts + 1;
+      const positions = members.map(({ position }) => position);
+      const firstPosition = positions[0] as number;
+      const lastPosition = positions.at(-1) as number;
+      const content = decision?.decision === 'substitute' ? decision.content : undefined;
+      submissions.push({
+        batch: id,
+        n,
+        firstPosition,
+        lastPosition,
+        attempt,
+        content: content ? JSON.stringify(content) : null,
+        provider,
+        recipients: members,
+      });
+      prepared.push({
+        batch: id,
+        n,
+        firstPosition,
+        lastPosition,
+        provider,
+        positions,
+        whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
+        intendedAt: now,
+        skipOutcome: skipOutcomeOf(batch, decision),
+        ...timesOf(batch, now),
+        resent: false,
+        submission: submissionOf(
+          content ? { ...batch, content } : batch,
+          id,
+          n,
+          attempt,
+          members,
+          firstSentAt,
+        ),
+      });
+      n++;
+    }
+    const more = batch.more || from < batch.recipients.length;
+    const requeued =
+      dueAt < Infinity ||
+      batch.moreRequeued ||
+      batch.recipients.slice(from).some((member) => member.requeued);
+    batches.push({
+      id,
+      revision,
+      pending: more || dueAt < Infinity,
+      requeued,
+      parkUntil: more || dueAt === Infinity ? null : dueAt,
+    });
+  }
+  return { intent: { batches, submissions, deferred, firstSentAt: wallNow }, prepared };
+}
+
+/** A submission that a former holder left open, unchanged: the same id, the same members. */
+export function reopened(open: OpenSubmission, now: number, wallNow: number): PreparedSubmission {
+  return {
+    batch: open.batch,
+    n: open.n,
+    firstPosition: open.firstPosition,
+    lastPosition: open.lastPosition,
+    provider: open.provider,
+    positions: open.recipients.map(({ position }) => position),
+    whole: false,
+    intendedAt: now - Math.max(0, wallNow - open.firstSentAt.getTime()),
+    skipOutcome: undefined,
+    ...timesOf(open, now),
+    resent: true,
+    submission: submissionOf(
+      open,
+      open.batch,
+      open.n,
+      open.attempt,
+      open.recipients,
+      open.firstSentAt,
+    ),
+  };
+}
+
+function timesOf({ validFor, dueFor }: Pick<PlannedBatch, 'validFor' | 'dueFor'>, now: number) {
+  return { validUntil: validFor === null ? Infinity : now + validFor, dueSince: now - dueFor };
+}
+
+function skipOutcomeOf(
+  { expired }: PlannedBatch,
+  decision: Ruling | undefined,
+): PreparedSubmission['skipOutcome'] {
+  if (expired) return { result: 'expired' };
+  return decision?.decision === 'deny'
+    ? { result: 'rejected', errorCode: decision.code }
+    : undefined;
+}
+
+function neighbours(
+  batch: PlannedBatch,
+  decisionOf: DecisionOf,
+  from: number,
+  most: number,
+): PlannedBatch['recipients'] {
+  const { attempts } = batch.recipients[from] as PlannedBatch['recipients'][number];
+  const decision = decisionOf(batch, from);
+  let to = from + 1;
+  while (
+    to < batch.recipients.length &&
+    to - from < most &&
+    batch.recipients[to]?.attempts === attempts &&
+    isSame(decisionOf(batch, to), decision)
+  )
+    to++;
+  return batch.recipients.slice(from, to);
+}
+
+function isSame(a: Ruling | undefined, b: Ruling | undefined): boolean {
+  if (a === b) return true;
+  if (a?.decision === 'deny' && b?.decision === 'deny') return a.code === b.code;
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function submissionOf(
+  of: Pick<PlannedBatch, 'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport' | 'trace'>,
+  batchId: string,
+  n: number,
+  attempt: number,
+  members: readonly { readonly recipient: string }[],
+  firstSentAt: Date,
+): Submission {
+  return {
+    id: `${batchId}-s${n}`,
+    batchId,
+    tenant: of.tenant,
+    channel: of.channel,
+    sender: of.sender,
+    content: of.content,
+    recipients: members.map(({ recipient }) => recipient),
+    deliveryReport: of.deliveryReport ? 'yes' : 'none',
+    attempt,
+    firstSentAt,
+    trace: of.trace,
+  };
+}
