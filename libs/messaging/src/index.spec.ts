@@ -5,6 +5,7 @@ it('the public names are these, and no others', () => {
   expect(Object.keys(library).sort()).toMatchInlineSnapshot(`
 [
   "AlreadySentError",
+  "AnyChannelService",
   "BATCH_COMPLETED",
   "BatchNotFoundError",
   "CONSENT_WORDS",

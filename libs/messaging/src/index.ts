@@ -1,7 +1,14 @@
 import 'reflect-metadata';
 
-export type { ListOptions, TenantOption } from './channels/channel.service.js';
-export { SmsService } from './channels/sms/sms.service.js';
+export {
+  AnyChannelService,
+  type CostEstimate,
+  type EstimateOptions,
+  type ListOptions,
+  type OutcomeOptions,
+  type TenantOption,
+} from './channels/channel.service.js';
+export { type SmsEstimate, type SmsMessage, SmsService } from './channels/sms/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
 export type { EntryMap, FieldName, TimeFormat } from './callbacks/callback-fields.js';
 export { type FieldMap, fieldMapParser } from './callbacks/field-map.parser.js';
@@ -47,9 +54,12 @@ export {
   vonageSignature,
   type VonageSignatureOptions,
 } from './providers/vonage/vonage-signature.verifier.js';
-export { type WhatsAppReceipt, WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
-export type { Receipt } from './channels/receipt.js';
-export type { SendOptions } from './channels/send-options.js';
+export {
+  type WhatsAppEstimate,
+  type WhatsAppReceipt,
+  WhatsAppService,
+} from './channels/whatsapp/whatsapp.service.js';
+export type { ChannelMessage, ContentInput, Receipt, SendOptions } from './channels/send.js';
 export type {
   Consent,
   ConsentEntry,
@@ -78,12 +88,6 @@ export type { ErasureResult } from './contacts/erasure.js';
 export { type BulkStatements, bulkStatementsOf } from './store/bulk-statements.js';
 export type { LaneHealth } from './store/lane-queues.js';
 export { MigrationLockedError } from './store/migrator.js';
-export type {
-  CostEstimate,
-  EstimateOptions,
-  SmsEstimate,
-  WhatsAppEstimate,
-} from './channels/estimates.js';
 export { FREQUENCY_CAP_MIGRATIONS } from './store/schema.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
@@ -121,10 +125,10 @@ export type {
   Channel,
   MessageClass,
   MessageContent,
-  SmsMessage,
   TemplateContent,
   TextContent,
 } from './message/message.js';
+export type { Recipients } from './message/recipients.js';
 export { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './message/phone-number.js';
 export {
   defineTemplates,
@@ -137,7 +141,7 @@ export type {
   WhatsAppKnownTemplate,
   WhatsAppTemplate,
   WhatsAppText,
-} from './message/whatsapp-message.js';
+} from './channels/whatsapp/whatsapp-message.js';
 export { smsParts, type SmsParts } from './message/sms-parts.js';
 export {
   type BatchStatus,

@@ -2,7 +2,9 @@ import { HttpModule } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { ChannelContext } from './channels/channel.service.js';
 import { ConsentReplies } from './channels/consent-replies.js';
+import { Enqueuer } from './channels/enqueuer.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactsService } from './contacts/contacts.service.js';
@@ -32,6 +34,8 @@ import { WorkQueues } from './work-queues.js';
     ...MESSAGING_PROVIDERS,
     StatusListeners,
     InboundListeners,
+    Enqueuer,
+    ChannelContext,
     ConsentReplies,
     SmsService,
     WhatsAppService,

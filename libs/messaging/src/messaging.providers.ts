@@ -2,9 +2,7 @@ import { HttpService } from '@nestjs/axios';
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { ConsentReplies } from './channels/consent-replies.js';
-import { Intake } from './channels/intake.js';
 import { smsChannel } from './channels/sms/sms.channel.js';
-import { TracedIntake } from './channels/traced-intake.js';
 import { whatsAppChannel } from './channels/whatsapp/whatsapp.channel.js';
 import { consentWords } from './contacts/consent-words.js';
 import { InboundRecorder } from './contacts/inbound.recorder.js';
@@ -28,7 +26,7 @@ import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js
 import { milliseconds } from './ports/duration.js';
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
 import { InboundListeners } from './ports/inbound-listener.js';
-import { LANE_WAKER, type LaneWaker } from './ports/lane-waker.js';
+import { LANE_WAKER } from './ports/lane-waker.js';
 import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import {
@@ -57,18 +55,6 @@ const channels: FactoryProvider<ChannelRegistry> = {
   useFactory: ({ sms, whatsapp, channels: others }: MessagingSettings) =>
     new ChannelRegistry([smsChannel(sms), whatsAppChannel(whatsapp), ...others]),
   inject: [MESSAGING_SETTINGS],
-};
-
-const intake: FactoryProvider<Intake> = {
-  provide: Intake,
-  useFactory: (
-    store: MessageStore,
-    waker: LaneWaker,
-    policy: PolicyPipeline,
-    tracing: MessagingTracing | undefined,
-  ) =>
-    tracing ? new TracedIntake(store, waker, policy, tracing) : new Intake(store, waker, policy),
-  inject: [MessageStore, LANE_WAKER, PolicyPipeline, MESSAGING_TRACING],
 };
 
 const inbound: FactoryProvider<InboundRecorder> = {
@@ -218,7 +204,6 @@ function checked(given: MessageTransport): MessageTransport {
 export const MESSAGING_PROVIDERS: Provider[] = [
   settings,
   channels,
-  intake,
   inbound,
   engine,
   transport,

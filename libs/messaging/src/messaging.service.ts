@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AnyChannelService, ChannelContext } from './channels/channel.service.js';
 import type { LaneHealth } from './store/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
-import type { MessageClass } from './message/message.js';
+import type { Channel, MessageClass } from './message/message.js';
 import type { TraceContext } from './ports/tracing.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { type EngineHealth, healthOf } from './ports/engine-health.js';
@@ -13,7 +14,19 @@ export class MessagingService {
   constructor(
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(DISPATCH_ENGINE) private readonly engine: DispatchEngine,
+    @Inject(ChannelContext) private readonly context: ChannelContext,
   ) {}
+
+  /**
+   * Sends on a channel by its definition alone and follows what was sent.
+   *
+   * @example
+   * await messaging.channel('telegram').send({ to: 'platform:42', content: { kind: 'text', text: 'Hello' } });
+   * @throws MessagingConfigError for a channel that is not registered
+   */
+  channel(name: Channel): AnyChannelService {
+    return new AnyChannelService(this.context.channels.get(name), this.context);
+  }
 
   /**
    * Runs `work` in a transaction of the app's data source, READ COMMITTED, again after a deadlock.

@@ -215,7 +215,7 @@ describeEachDatabase('WhatsApp', (database) => {
       params: { name: 'Ade', number: '17' },
     });
     await expect(wrong).rejects.toMatchObject({
-      fields: ['language', 'params.number', 'params.order', 'to', 'from'].map((path) =>
+      fields: ['to', 'from', 'language', 'params.number', 'params.order'].map((path) =>
         expect.objectContaining({ path }),
       ),
     });

@@ -32,8 +32,15 @@ export interface ChannelDefinition {
   readonly content: Readonly<Record<string, ContentCheck>>;
   /** Checks `from`. @default any text of 1 to 255 characters without control characters */
   readonly sender?: SenderCheck;
-  /** Most recipients of one send. @default the `maxRecipients` option */
+  /** Most recipients of one send. @default 100000 */
   readonly maxRecipients?: number;
+  /**
+   * Ids of contact groups may stand among the recipients. `expand`: their members take their place. `pass`:
+   * the provider knows the groups. @default they are no recipients
+   */
+  readonly groups?: 'expand' | 'pass' | undefined;
+  /** Default of a message's `deliveryReport`. @default 'yes' */
+  readonly deliveryReport?: 'none' | 'yes' | undefined;
   /** Lane of a message where the `lane` option gives none. @default `{tenant}:{channel}` */
   readonly lane?: (of: { readonly tenant: string }) => string;
   readonly consent?: ConsentRules;

@@ -32,22 +32,3 @@ export interface TemplateContent {
   /** Where the app knows it. */
   readonly category?: MessageCategory;
 }
-
-/**
- * An SMS to one or many recipients (interface section 2.1).
- *
- * @example
- * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
- */
-export interface SmsMessage {
-  /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
-  readonly from: string;
-  /** Phone numbers, digits with country code. A leading plus, spaces, dashes and brackets are normalised away. */
-  readonly to: string | readonly string[];
-  /** The text; longer than one part is split and charged per part. */
-  readonly body: string;
-  /** Ask the provider for a callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
-  readonly deliveryReport?: 'none' | 'yes';
-  /** Not before this time; a past time means at once, in its turn. */
-  readonly sendAt?: Date;
-}

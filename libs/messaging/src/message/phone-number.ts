@@ -1,19 +1,18 @@
 import type { FieldError } from './errors.js';
-import { PhoneNumberSet } from './phone-number-set.js';
 
 const ZERO = 48;
-const NO_PHONE_NUMBER =
+export const NO_PHONE_NUMBER =
   'must be a phone number: 7 to 15 digits with country code, such as 2348012345678';
 const DECORATION = /^\+|[\s\-().]/g;
 
 /** Digits with country code, 7–15 of them (E.164 without the plus). */
 export function isPhoneNumber(value: unknown): value is string {
-  return typeof value === 'string' && valueOf(value) > 0;
+  return typeof value === 'string' && phoneNumberValue(value) > 0;
 }
 
 /** Removes a leading plus, spaces, dashes, dots and brackets. */
 export function normalisePhoneNumber(value: string): string {
-  return valueOf(value) > 0 ? value : value.trim().replace(DECORATION, '');
+  return phoneNumberValue(value) > 0 ? value : value.trim().replace(DECORATION, '');
 }
 
 /** The number, normalised; adds to `errors` what is wrong with it. */
@@ -30,39 +29,8 @@ export function maskPhoneNumber(value: string): string {
     : `${value.slice(0, 5)}${'*'.repeat(value.length - 7)}${value.slice(-2)}`;
 }
 
-/**
- * Normalises and de-duplicates a recipient list in one pass, keeping the order.
- * Reports at most `maxErrors` bad entries, by index, as `to[3]`.
- */
-export function normaliseRecipients(
-  to: readonly unknown[],
-  maxErrors = 10,
-): { recipients: string[]; errors: FieldError[] } {
-  // Most lists name one, which is nobody's double.
-  const seen = to.length > 1 ? new PhoneNumberSet(to.length) : undefined;
-  const recipients: string[] = [];
-  const errors: FieldError[] = [];
-  for (let index = 0; index < to.length; index++) {
-    const entry = to[index];
-    let number = typeof entry === 'string' ? entry : '';
-    let value = valueOf(number);
-    if (value === 0) {
-      number = normalisePhoneNumber(number);
-      value = valueOf(number);
-    }
-    if (value > 0) {
-      if (!seen || seen.add(value)) recipients.push(number);
-    } else if (errors.length < maxErrors)
-      errors.push({
-        path: `to[${index}]`,
-        message: NO_PHONE_NUMBER,
-      });
-  }
-  return { recipients, errors };
-}
-
-/** The number of 7 to 15 digits without a leading zero; 0 where it is none. */
-function valueOf(number: string): number {
+/** Value of a number of 7 to 15 digits without a leading zero; 0 for any other text. */
+export function phoneNumberValue(number: string): number {
   const { length } = number;
   if (length < 7 || length > 15 || number.charCodeAt(0) === ZERO) return 0;
   let value = 0;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MessageContent } from '../message/message.js';
 import type { Channel } from '../message/message.js';
-import { normaliseRecipients } from '../message/phone-number.js';
+import { readRecipients } from '../message/recipients.js';
 import { MessageValidationError } from '../message/errors.js';
 import type { Verdict } from '../ports/messaging-policy.js';
 import type { Addressed } from './judged-slice.js';
@@ -67,7 +67,7 @@ export class PolicyService {
 
 function addressedOf(message: ExplainedMessage): Addressed {
   const { channel, tenant = '', from: sender, to, content } = message;
-  const { recipients, errors } = normaliseRecipients(typeof to === 'string' ? [to] : to);
+  const { recipients, errors } = readRecipients(typeof to === 'string' ? [to] : to, ['phone']);
   if (errors.length > 0) throw new MessageValidationError(errors);
   return { message: { channel, tenant, sender, content }, recipients };
 }

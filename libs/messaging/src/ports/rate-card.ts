@@ -7,7 +7,7 @@ export interface PricedItem {
   readonly tenant: string;
   readonly channel: Channel;
   /** `null` where the channel has none. */
-  readonly category: MessageCategory | null;
+  readonly category: string | null;
   /** Digits with country code; `null`: nobody in particular. */
   readonly recipient: string | null;
 }

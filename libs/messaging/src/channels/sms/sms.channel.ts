@@ -1,19 +1,15 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
-import { smsParts } from '../../message/sms-parts.js';
 import { STATUSES } from '../../message/status.js';
+import type { SmsOptions } from '../../ports/messaging-options.js';
 import { phoneSimulation } from '../phone-simulation.js';
+import { smsParts } from '../../message/sms-parts.js';
 
 const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
 
-/** Options of the module that decide what an SMS may be. */
-export interface SmsChannelOptions {
-  /** @default 10 */
-  readonly maxParts?: number;
-}
-
 /** SMS to phone numbers, charged by part. */
-export function smsChannel({ maxParts = 10 }: SmsChannelOptions): ChannelDefinition {
+export function smsChannel(options: SmsOptions): ChannelDefinition {
+  const { maxParts = 10, maxRecipients = 100_000, deliveryReport, upstreamGroups } = options;
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {
     name: 'sms',
@@ -28,6 +24,9 @@ export function smsChannel({ maxParts = 10 }: SmsChannelOptions): ChannelDefinit
       }),
     },
     sender: senderId,
+    maxRecipients,
+    groups: upstreamGroups ? 'pass' : 'expand',
+    deliveryReport,
     pricing: {},
     inbound: { words: ['sms', 'mms'] },
     wire: {

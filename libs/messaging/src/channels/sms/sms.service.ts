@@ -1,21 +1,38 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ContactsService } from '../../contacts/contacts.service.js';
-import { MessageStore } from '../../store/message-store.js';
-import type { Transaction } from '../../store/store-database.js';
-import { retryWhileUnavailable } from '../../store/unavailable-retry.js';
-import { MessageValidationError } from '../../message/errors.js';
-import type { SmsMessage } from '../../message/message.js';
-import { type Clock, MESSAGING_CLOCK } from '../../ports/clock.js';
-import { LANE_WAKER, type LaneWaker } from '../../ports/lane-waker.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
-import { MESSAGING_RATE_CARD, type RateCard } from '../../ports/rate-card.js';
-import { ChannelService } from '../channel.service.js';
-import { type EstimateOptions, type SmsEstimate, smsEstimate } from '../estimates.js';
-import { lookUpGroups, namesGroups } from '../group-recipients.js';
-import { Intake } from '../intake.js';
-import type { Receipt } from '../receipt.js';
-import type { SendOptions } from '../send-options.js';
-import { type SmsBatch, smsBatch } from './sms-batch.js';
+import type { Recipients } from '../../message/recipients.js';
+import {
+  ChannelContext,
+  ChannelService,
+  type CostEstimate,
+  type EstimateOptions,
+} from '../channel.service.js';
+import type { Receipt, SendOptions } from '../send.js';
+import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts.js';
+
+/**
+ * An SMS to one or many recipients (interface section 2.1).
+ *
+ * @example
+ * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
+ */
+export interface SmsMessage {
+  /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
+  readonly from: string;
+  /** Phone numbers, digits with country code, and ids of groups. A leading plus, spaces, dashes and brackets are normalised away. */
+  readonly to: Recipients;
+  /** The text; longer than one part is split and charged per part. */
+  readonly body: string;
+  /** Ask the provider for a callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
+  readonly deliveryReport?: 'none' | 'yes';
+  /** Not before this time; a past time means at once, in its turn. */
+  readonly sendAt?: Date;
+}
+
+/** What one SMS with this text would take (3GPP TS 23.038) and cost. */
+export interface SmsEstimate extends SmsParts, CostEstimate {
+  /** The characters that make the text UCS-2, each once, the first ten; none in GSM-7. */
+  readonly ucs2Characters: readonly string[];
+}
 
 /**
  * Sends SMS and follows them.
@@ -26,81 +43,34 @@ import { type SmsBatch, smsBatch } from './sms-batch.js';
  */
 @Injectable()
 export class SmsService extends ChannelService {
-  protected readonly channel = 'sms';
-
-  constructor(
-    @Inject(MessageStore) store: MessageStore,
-    @Inject(LANE_WAKER) waker: LaneWaker,
-    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
-    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
-    @Inject(Intake) private readonly intake: Intake,
-    @Inject(ContactsService) private readonly contacts: ContactsService,
-    @Inject(MESSAGING_RATE_CARD) private readonly rates: RateCard,
-  ) {
-    super(store, waker);
+  constructor(@Inject(ChannelContext) context: ChannelContext) {
+    super(context.channels.get('sms'), context);
   }
 
   /**
-   * Accepts a message for one or many recipients. Resolves once it is durable, or, with `manager`, once
-   * it is part of that transaction; what happens then is told by status, event and report.
+   * Accepts a message for one or many recipients. Resolves once it is durable, or, with `manager`, once it is
+   * part of that transaction; status, events and reports tell what happens then.
    *
    * @throws MessageValidationError naming each wrong field; nothing was stored
-   * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some,
-   *   theirs are `rejected` messages with the code
+   * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some, their
+   *   messages are `rejected` with the code
    * @throws IdempotencyKeyReusedError where the key was used for other content
-   * @throws IdempotencyKeyInUseError where somebody's open transaction holds the key; try again
+   * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
    * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { manager } = options;
-    const tx = manager && this.store.database.join(manager);
-    let asked: SmsBatch;
-    try {
-      const members = namesGroups(message.to)
-        ? await this.#members(message, options, tx)
-        : undefined;
-      asked = smsBatch(message, options, members, this.settings, this.clock);
-    } catch (error) {
-      const first = await this.#firstAnswer(error, message, options, tx);
-      if (!first) throw error;
-      return first;
-    }
-    // Awaited here: a promise that is returned as it is takes three more turns to arrive.
-    return await this.intake.take(asked.batch, asked.content, tx);
+    const { from, to, body, deliveryReport, sendAt } = message;
+    const content = { kind: 'text', text: body } as const;
+    return this.enqueue({ from, to, content, deliveryReport, sendAt }, options);
   }
 
   /** What one message with this text would take and cost; nothing is sent or stored. */
-  estimate(text: string, options: EstimateOptions = {}): Promise<SmsEstimate> {
-    return smsEstimate(text, this.rates, options);
-  }
-
-  async #members(
-    { to }: SmsMessage,
-    { tenant = '' }: SendOptions,
-    tx: Transaction | undefined,
-  ): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
-    const { upstreamGroups, maxRecipients } = this.settings.sms;
-    if (upstreamGroups) return undefined;
-    const { groups } = this.contacts;
-    return tx
-      ? lookUpGroups(groups, tx, tenant, to, maxRecipients)
-      : retryWhileUnavailable(() =>
-          lookUpGroups(groups, this.store.database, tenant, to, maxRecipients),
-        );
-  }
-
-  /** A group may have gone, or grown too big, since its message was accepted under the same key. */
-  async #firstAnswer(
-    error: unknown,
-    message: SmsMessage,
-    options: SendOptions,
-    tx: Transaction | undefined,
-  ): Promise<Receipt | undefined> {
-    if (!(error instanceof MessageValidationError) || options.idempotencyKey === undefined)
-      return undefined;
-    // With its groups as they stand, which is how a key remembers them.
-    const settings = { ...this.settings, upstreamGroups: true };
-    const { batch } = smsBatch(message, options, undefined, settings, this.clock);
-    return this.intake.replayOf(batch, tx);
+  async estimate(text: string, options: EstimateOptions = {}): Promise<SmsEstimate> {
+    const parts = smsParts(text);
+    return {
+      ...parts,
+      ucs2Characters: ucs2Characters(text),
+      ...(await this.costOf({ parts: parts.parts, category: null }, options)),
+    };
   }
 }

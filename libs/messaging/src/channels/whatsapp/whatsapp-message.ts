@@ -1,5 +1,5 @@
-import type { MessageCategory } from './category.js';
-import type { Template, TemplateDefinition, TemplateParams } from './templates.js';
+import type { MessageCategory } from '../../message/category.js';
+import type { Template, TemplateDefinition, TemplateParams } from '../../message/templates.js';
 
 interface WhatsAppAddress {
   /** Number it is sent from, digits with country code. @default the `whatsapp.from` option, else the service chooses */

@@ -1,0 +1,60 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { readRecipients } from './recipients.js';
+
+const RULE = /^[1-9][0-9]{6,14}$/;
+const digits = fc
+  .tuple(fc.constantFrom(...'123456789'), fc.stringMatching(/^[0-9]{6,14}$/))
+  .map(([first, rest]) => first + rest);
+const numbers = (to: readonly unknown[]) => readRecipients(to, ['phone']);
+
+it('keeps each number once, in order of first appearance', () => {
+  const few = fc.constantFrom('2348012345678', '447911123456', '999999999999999', '1000000');
+  fc.assert(
+    fc.property(fc.array(fc.oneof(few, digits), { maxLength: 300 }), (to) => {
+      expect(numbers(to)).toEqual({ recipients: [...new Set(to)], errors: [] });
+    }),
+  );
+});
+
+it('tells apart numbers that differ in one end only', () => {
+  const to = Array.from({ length: 20_000 }, (_, n) => [
+    `23480${10_000_000 + n}`,
+    `${100_000 + n}00000000`,
+    `${n + 1}4294967296`.padStart(7, '1'),
+  ]).flat();
+  const valid = to.filter((number) => RULE.test(number));
+  expect(numbers(valid).recipients).toEqual([...new Set(valid)]);
+});
+
+it('recognises one number in several spellings, and as an address', () => {
+  expect(
+    numbers([
+      '+234 801-234 5678',
+      '2348012345678',
+      ' (234)8012345678 ',
+      { kind: 'phone', value: '+2348012345678' },
+    ]),
+  ).toEqual({ recipients: ['2348012345678'], errors: [] });
+});
+
+it('names the first ten wrong entries by their place', () => {
+  const to = ['2348012345678', '0123', 7, ...Array.from({ length: 20 }, () => 'x')];
+  const { errors } = numbers(to);
+  expect(errors).toHaveLength(10);
+  expect(errors.map(({ path }) => path).slice(0, 3)).toEqual(['to[1]', 'to[2]', 'to[3]']);
+});
+
+it('reads e-mail addresses and platform ids as the channel has them, each once', () => {
+  const to = [
+    'Ada@Example.com',
+    'Ada@EXAMPLE.com',
+    { kind: 'platform', value: 'u-42' },
+    'platform:u-42',
+    '2348012345678',
+  ];
+  expect(readRecipients(to, ['email', 'platform'])).toEqual({
+    recipients: ['Ada@example.com', 'platform:u-42'],
+    errors: [{ path: 'to[4]', message: expect.stringMatching(/e-mail address.*, or /) }],
+  });
+});
