@@ -10,7 +10,7 @@ import type { Environment } from './config/environment.js';
 import { EnvironmentModule } from './config/environment.module.js';
 import { GroupsModule } from './groups/groups.module.js';
 import { HealthModule } from './health/health.module.js';
-import { ApiExceptionFilter } from './http/api-exception.filter.js';
+import { ApiExceptionFilter } from './http/error-mapping.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { SmsModule } from './sms/sms.module.js';
 import { WebhookEndpointsModule } from './webhooks/webhook-endpoints.module.js';

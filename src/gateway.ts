@@ -15,25 +15,24 @@ import { EnvironmentError } from './config/environment-error.js';
 import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
 import { engineOf } from './engine.js';
 import { HttpFront } from './http/http-front.js';
-import { continueTraces } from './http/trace-ingress.js';
 import { serveOpenApi } from './openapi.page.js';
 import { gatewayTables } from './tables.js';
 
-/** What a worker is asked for, by whatever keeps it running. */
+/** Prefixes of the paths that a worker serves: those its supervisor asks. */
 const WORKER_SERVES = ['/health/', '/metrics'];
 
 /** A running gateway. */
 export interface Gateway {
   readonly app: NestFastifyApplication;
-  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  /** Base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** The account a first start outside production made. */
+  /** The account that the first start outside production made. */
   readonly demo: CreatedAccount | undefined;
-  /** Refuses what is new, finishes what is under way, closes everything. */
+  /** Refuses new requests, finishes those under way, closes everything. */
   stop(): Promise<void>;
 }
 
-/** @throws EnvironmentError, or whatever kept it from starting; nothing is left open. */
+/** @throws EnvironmentError, or the error that prevented the start; nothing is left open. */
 export async function startGateway(
   environment: Environment,
   logger: LoggerService,
@@ -54,14 +53,14 @@ export async function startGateway(
   });
   const app = await createApp(environment, dataSource, front, logger);
   try {
-    if (app.get(MESSAGING_TRACING, { strict: false })) continueTraces(front.adapter);
+    if (app.get(MESSAGING_TRACING, { strict: false })) front.continueTraces();
     guardLargeBodies(front.adapter, app.get(AuthGuard, { strict: false }), {
       path: `/${CARRIER_CALLBACK_PATH}`,
       bodyLimit: Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT),
     });
     if (!isWorker) serveOpenApi(app);
     await app.init();
-    front.complete();
+    front.registerMethodNotAllowed();
     await listen(app, environment);
     const welcomes = environment.NODE_ENV !== 'production' && !isWorker;
     const demo = welcomes ? await firstAccount(app, dataSource) : undefined;
@@ -113,7 +112,7 @@ function firstAccount(
   return oneAtATime(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
 }
 
-/** With the real port; an address to call where it listens on all. */
+/** The address with the real port; loopback where the gateway listens on all addresses. */
 function addressOf(app: NestFastifyApplication, host: string): string {
   const address = app.getHttpServer().address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

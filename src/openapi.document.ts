@@ -1,15 +1,16 @@
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { GROUP_SCHEMAS } from './groups/group.schemas.js';
-import { HEALTH_SCHEMAS } from './health/health.schemas.js';
-import { OPERATION_KEY } from './http/documented.decorator.js';
-import { ERROR_SCHEMAS, errorResponseComponents } from './http/error.schemas.js';
-import type { JsonSchema } from './http/schema.js';
-import { callbackOf, CALLBACKS } from './openapi.callbacks.js';
-import { operationOf, type ScannedOperation } from './openapi.operations.js';
-import { SMS_SCHEMAS } from './sms/sms.schemas.js';
-import { WEBHOOK_SCHEMAS } from './webhooks/webhook.schemas.js';
-import { WHATSAPP_SCHEMAS } from './whatsapp/whatsapp.schemas.js';
+import {
+  ERROR_RESPONSES,
+  ErrorAnswer,
+  errorResponseComponents,
+  type ErrorResponseName,
+} from './http/error-responses.js';
+import { type JsonSchema, refTo } from './http/fields.js';
+import { ERRORS_KEY } from './http/operation.decorator.js';
+import { QUERY_KEY } from './http/request.decorators.js';
+import { DeliveryReportEvent } from './sms/sms.dto.js';
+import { WhatsAppReceivedEvent, WhatsAppStatusEvent } from './whatsapp/whatsapp.dto.js';
 
 const HEADERS = {
   RateLimit: {
@@ -27,9 +28,50 @@ const HEADERS = {
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^\\d+$' } },
 } as const;
 
+/** Events that the gateway posts to the webhooks of an account. */
+const CALLBACKS = [
+  {
+    type: 'sms.delivery_report',
+    operationId: 'deliveryReportCallback',
+    summary: 'The status of an SMS changed',
+    description: 'For batches with `delivery_report: yes`.',
+    event: DeliveryReportEvent,
+  },
+  {
+    type: 'whatsapp.message_status',
+    operationId: 'whatsAppStatusCallback',
+    summary: 'The status of a WhatsApp message changed',
+    description: 'From `sent` on, for every message.',
+    event: WhatsAppStatusEvent,
+  },
+  {
+    type: 'whatsapp.message_received',
+    operationId: 'whatsAppReceivedCallback',
+    summary: 'The account’s WhatsApp number received a message',
+    description: 'The writer’s window is open from then on, for 24 hours.',
+    event: WhatsAppReceivedEvent,
+  },
+];
+
+/** An operation as Nest's scan gives it. */
+interface ScannedOperation {
+  readonly [ERRORS_KEY]?: readonly ErrorResponseName[];
+  readonly [QUERY_KEY]?: string;
+  readonly parameters?: readonly { readonly in: string }[];
+  readonly requestBody?: JsonSchema;
+  readonly responses: Readonly<Record<string, ScannedResponse>>;
+  readonly security?: readonly JsonSchema[];
+}
+
+interface ScannedResponse {
+  readonly content?: { readonly 'application/json'?: { readonly schema: JsonSchema } };
+  readonly headers?: JsonSchema;
+}
+
 /**
- * The OpenAPI 3.1 document: routes, credentials and scopes as the controllers declare them, bodies
- * as JSON Schema 2020-12, errors as the one table of them says.
+ * The OpenAPI 3.1 document. Nest's swagger scans routes and DTOs; this adds what it cannot say: the
+ * errors and headers that all operations share, examples made of the fields' own, closed objects and
+ * nullable types of JSON Schema 2020-12, and the callbacks.
  */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
@@ -42,30 +84,24 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addServer('/')
     .build();
-  const scanned = SwaggerModule.createDocument(app, config) as unknown as {
-    paths: Record<string, Record<string, ScannedOperation>>;
-  } & Record<string, unknown>;
+  const scanned = SwaggerModule.createDocument(app, config, {
+    extraModels: [ErrorAnswer, ...CALLBACKS.map(({ event }) => event)],
+  });
+  const scannedPaths = scanned.paths as unknown as Readonly<
+    Record<string, Readonly<Record<string, ScannedOperation>>>
+  >;
+  const schemas = new Schemas(scanned.components?.schemas as Record<string, JsonSchema>);
+  const paths = pathsOf(scannedPaths, schemas);
   const document = {
     ...scanned,
     jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base',
-    tags: [
-      { name: 'SMS' },
-      { name: 'Groups' },
-      { name: 'WhatsApp' },
-      { name: 'Webhooks' },
-      { name: 'Health' },
-    ],
-    paths: pathsOf(scanned.paths),
-    webhooks: Object.fromEntries(CALLBACKS.map((one) => [one.type, { post: callbackOf(one) }])),
+    tags: ['SMS', 'Groups', 'WhatsApp', 'Webhooks', 'Health'].map((name) => ({ name })),
+    paths,
+    webhooks: Object.fromEntries(
+      CALLBACKS.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
+    ),
     components: {
-      schemas: {
-        ...ERROR_SCHEMAS,
-        ...HEALTH_SCHEMAS,
-        ...SMS_SCHEMAS,
-        ...GROUP_SCHEMAS,
-        ...WHATSAPP_SCHEMAS,
-        ...WEBHOOK_SCHEMAS,
-      },
+      schemas: schemas.components,
       responses: errorResponseComponents(),
       headers: HEADERS,
       securitySchemes: {
@@ -77,15 +113,172 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   return document as unknown as OpenAPIObject;
 }
 
-/** Routes without a document are not the customers': the carrier's callbacks, and this page. */
+/** Operations of customers; the carrier's callbacks and the metrics have no `@Operation()`. */
 function pathsOf(
   scanned: Readonly<Record<string, Readonly<Record<string, ScannedOperation>>>>,
+  schemas: Schemas,
 ): Record<string, Record<string, JsonSchema>> {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [path, operations] of Object.entries(scanned))
-    for (const [method, operation] of Object.entries(operations)) {
-      const document = operation[OPERATION_KEY];
-      if (document) (paths[path] ??= {})[method] = operationOf(operation, document);
-    }
+    for (const [method, operation] of Object.entries(operations))
+      if (operation[ERRORS_KEY]) (paths[path] ??= {})[method] = operationOf(operation, schemas);
   return paths;
+}
+
+function operationOf(scanned: ScannedOperation, schemas: Schemas): JsonSchema {
+  const { [ERRORS_KEY]: errors = [], [QUERY_KEY]: query, ...operation } = scanned;
+  const parameters = [
+    ...(operation.parameters ?? []),
+    ...(query === undefined ? [] : schemas.takeParameters(query)),
+  ];
+  const responses: Record<string, unknown> = {};
+  for (const name of [...commonErrors(scanned), ...errors])
+    responses[ERROR_RESPONSES[name].status] = { $ref: `#/components/responses/${name}` };
+  for (const [status, response] of Object.entries(operation.responses))
+    responses[status] = responseOf(response, operation.security !== undefined, schemas);
+  return {
+    ...operation,
+    security: operation.security ?? [],
+    ...(parameters.length > 0 && { parameters }),
+    responses,
+  };
+}
+
+function responseOf(response: ScannedResponse, secured: boolean, schemas: Schemas): JsonSchema {
+  const media = response.content?.['application/json'];
+  return {
+    ...response,
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      ...(secured && {
+        ratelimit: { $ref: '#/components/headers/RateLimit' },
+        'ratelimit-policy': { $ref: '#/components/headers/RateLimitPolicy' },
+      }),
+      ...response.headers,
+    },
+    ...(media && {
+      content: { 'application/json': { ...media, example: schemas.exampleOf(media.schema) } },
+    }),
+  };
+}
+
+/** The errors that every operation of its kind can answer. */
+function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
+  const { security, parameters = [], requestBody, [QUERY_KEY]: query } = operation;
+  const names: ErrorResponseName[] = ['BadRequest', 'RequestTimeout', 'InternalError'];
+  if (security) names.push('Unauthorized', 'Forbidden', 'TooManyRequests');
+  if (parameters.some((parameter) => parameter.in === 'path')) names.push('NotFound');
+  if (requestBody) names.push('PayloadTooLarge', 'UnsupportedMediaType');
+  if (requestBody || query !== undefined) names.push('Unprocessable');
+  return [...names, 'Unavailable'];
+}
+
+interface Callback {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly event: Type;
+}
+
+function callbackOf(
+  { operationId, summary, description, event }: Callback,
+  schemas: Schemas,
+): JsonSchema {
+  const header = (name: string, text: string): JsonSchema => ({
+    name,
+    in: 'header',
+    required: true,
+    description: text,
+    schema: { type: 'string' },
+  });
+  const schema = refTo(event);
+  return {
+    operationId,
+    summary,
+    description: `${description} Sent to the account’s webhooks, signed as Standard Webhooks. Any 2xx within 15 seconds is a success.`,
+    tags: ['Webhooks'],
+    parameters: [
+      header('webhook-id', 'The same on every attempt.'),
+      header('webhook-timestamp', 'Epoch seconds of this attempt.'),
+      header('webhook-signature', '`v1,` and the signature in base64; several during a rotation.'),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema, example: schemas.exampleOf(schema) } },
+    },
+    responses: {
+      204: { description: 'Received.' },
+      410: { description: 'The gateway disables the webhook and sends no more.' },
+    },
+  };
+}
+
+/** The component schemas, in the JSON Schema of OpenAPI 3.1. */
+class Schemas {
+  readonly components: Record<string, JsonSchema> = {};
+
+  constructor(scanned: Readonly<Record<string, JsonSchema>>) {
+    for (const [name, schema] of Object.entries(scanned)) {
+      const converted = nullableTypes(schema) as JsonSchema;
+      const isOpen = 'additionalProperties' in converted || 'oneOf' in converted;
+      this.components[name] = isOpen ? converted : { ...converted, additionalProperties: false };
+    }
+  }
+
+  /** Query parameters from the component of a query's DTO, which is not a component any more. */
+  takeParameters(name: string): JsonSchema[] {
+    const properties = (this.components[name] ?? this.#taken.get(name))?.['properties'];
+    this.#taken.set(name, { properties });
+    delete this.components[name];
+    return Object.entries(properties as Record<string, JsonSchema>).map(([parameter, schema]) => ({
+      name: parameter,
+      in: 'query',
+      schema,
+    }));
+  }
+
+  readonly #taken = new Map<string, JsonSchema>();
+
+  /** A value made of the fields' own examples. */
+  exampleOf(schema: JsonSchema): unknown {
+    const { $ref, examples, allOf, enum: choices, properties, items, type } = schema;
+    if (typeof $ref === 'string')
+      return this.exampleOf(this.components[$ref.split('/').at(-1) ?? ''] ?? {});
+    if (Array.isArray(examples)) return examples[0];
+    if ('const' in schema) return schema['const'];
+    if (Array.isArray(allOf)) return this.exampleOf(allOf[0] as JsonSchema);
+    if (Array.isArray(choices)) return choices[0];
+    switch (type) {
+      case 'object':
+        return Object.fromEntries(
+          Object.entries((properties ?? {}) as Record<string, JsonSchema>).map(([name, field]) => [
+            name,
+            this.exampleOf(field),
+          ]),
+        );
+      case 'array':
+        return [this.exampleOf(items as JsonSchema)];
+      case 'integer':
+        return schema['minimum'] ?? 0;
+      case 'string':
+        return 'text';
+      default:
+        return null;
+    }
+  }
+}
+
+/** Nest's swagger writes `nullable`; JSON Schema has the type `null`. */
+function nullableTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(nullableTypes);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, value]) => [key, nullableTypes(value)]);
+  const { nullable, ...converted } = Object.fromEntries(entries) as Record<string, unknown>;
+  if (nullable !== true) return converted;
+  const { type, enum: choices } = converted;
+  return {
+    ...converted,
+    type: [type, 'null'],
+    ...(Array.isArray(choices) && { enum: [...(choices as unknown[]), null] }),
+  };
 }

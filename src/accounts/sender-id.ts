@@ -1,4 +1,4 @@
-const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za-z])?$/;
+export const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za-z])?$/;
 
 export const SENDER_ID_RULE =
   'must be 1 to 11 letters, digits and inner spaces with at least one letter, such as ACME';

@@ -1,7 +1,7 @@
 import { type BatchView, SmsService } from '@dundun/messaging';
 import type { Command } from 'commander';
 import { invalidFields } from '../http/api-error.js';
-import { isReferenceId } from '../sms/reference-id.js';
+import { isReferenceId } from '../sms/sms.dto.js';
 import type { Row } from './output.js';
 import type { Run } from './run.js';
 

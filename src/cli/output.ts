@@ -1,5 +1,5 @@
 import { EnvironmentError } from '../config/environment-error.js';
-import { describeError } from '../http/describe-error.js';
+import { describeError } from '../http/log-redaction.js';
 import { toApiError } from '../http/error-mapping.js';
 
 /** What a command answers: fields in the order they are shown. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
-import { webhookAnswer, webhookSecretAnswer } from '../webhooks/webhook.view.js';
+import { webhookOf, webhookWithSecretOf } from '../webhooks/webhooks.dto.js';
 import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
 import { WebhookRedeliveryService } from '../webhooks/webhook-redelivery.service.js';
 import type { Run } from './run.js';
@@ -34,7 +34,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
       run(options, async (app) => ({
         webhooks: (await app.get(WebhookEndpointsService).list(options.account)).map(
           (endpoint) => ({
-            ...webhookAnswer(endpoint),
+            ...webhookOf(endpoint),
           }),
         ),
       })),
@@ -45,7 +45,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
       run(options, async (app) => {
         const endpoints = app.get(WebhookEndpointsService);
         const changed = await endpoints.update(options.account, options.webhook, { enabled: true });
-        return { ...webhookAnswer(changed) };
+        return { ...webhookOf(changed) };
       }),
     );
   withWebhook(webhooks.command('rotate-secret'))
@@ -54,7 +54,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
       run(options, async (app) => {
         const endpoints = app.get(WebhookEndpointsService);
         const changed = await endpoints.rotateSecret(options.account, options.webhook);
-        return { ...webhookSecretAnswer(changed) };
+        return { ...webhookWithSecretOf(changed) };
       }),
     );
   withWebhook(webhooks.command('redeliver'))

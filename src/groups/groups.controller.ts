@@ -1,121 +1,171 @@
-import { type ContactGroups, ContactsService } from '@dundun/messaging';
-import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import {
+  type Contact,
+  type ContactGroups,
+  ContactsService,
+  GroupNotFoundError,
+  isGroupId,
+  isPhoneNumber,
+  type PersonIds,
+} from '@dundun/messaging';
+import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
-import { Documented } from '../http/documented.decorator.js';
-import { JsonBody } from '../http/json-body.decorator.js';
-import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
-import { CURSOR, limit as limitUpTo } from '../http/schema.js';
-import { ValidQuery } from '../http/valid-query.decorator.js';
-import { validated } from '../http/validated.js';
-import { GroupBody, GroupsQuery } from './group.dto.js';
-import { GROUP_EXAMPLES } from './group.examples.js';
-import { GroupId } from './group-id.js';
-import { type GroupAnswer, groupAnswer } from './group.view.js';
+import { ApiError } from '../http/api-error.js';
+import { Operation } from '../http/operation.decorator.js';
+import { ListQuery, pageOf } from '../http/page.dto.js';
+import { JsonBody, ValidQuery } from '../http/request.decorators.js';
+import { AddMembers, Group, GroupBody, groupOf, GroupPage, MemberPage } from './groups.dto.js';
 
-const readGroup = (body: object): GroupBody => validated(GroupBody, body);
+/** `{groupId}` of the path; a text that cannot be an id is not found. */
+function GroupId(): ParameterDecorator {
+  return Param('groupId', {
+    transform: (value: string): string => {
+      if (!isGroupId(value)) throw new GroupNotFoundError(value);
+      return value;
+    },
+  });
+}
 
-/** Named lists of recipients; their ids stand beside numbers in the `to` of a batch. */
+/** Named lists of recipients; the `to` of a batch takes their ids beside numbers. */
 @Controller('ng/v1/groups')
+@ApiTags('Groups')
 export class GroupsController {
   readonly #groups: ContactGroups;
 
-  constructor(contacts: ContactsService) {
+  constructor(private readonly contacts: ContactsService) {
     this.#groups = contacts.groups;
   }
 
   @Post()
   @Auth('api_token')
-  @Documented({
-    operationId: 'createGroup',
+  @Operation({
+    id: 'createGroup',
     summary: 'Make a group',
-    tag: 'Groups',
-    body: { schema: 'GroupBody', examples: GROUP_EXAMPLES.body },
-    answer: {
-      status: 201,
-      description: 'The group, without members.',
-      schema: 'Group',
-      example: { ...GROUP_EXAMPLES.group, size: 0 },
-    },
+    status: 201,
+    answer: Group,
+    success: 'The group, without members.',
   })
   async create(
     @AccountId() tenant: string,
-    @JsonBody(readGroup) { name }: GroupBody,
-  ): Promise<GroupAnswer> {
-    return groupAnswer(await this.#groups.create(name, { tenant }));
+    @JsonBody(GroupBody) { name }: GroupBody,
+  ): Promise<Group> {
+    return groupOf(await this.#groups.create(name, { tenant }));
   }
 
   @Get()
   @Auth('api_token')
-  @Documented({
-    operationId: 'listGroups',
+  @Operation({
+    id: 'listGroups',
     summary: 'List groups',
-    tag: 'Groups',
-    query: { cursor: CURSOR, limit: limitUpTo(1_000, 100) },
-    answer: {
-      status: 200,
-      description: 'A page of groups, by id.',
-      schema: 'GroupPage',
-      example: GROUP_EXAMPLES.groups,
-    },
+    answer: GroupPage,
+    success: 'A page of groups, by id.',
   })
   async list(
     @AccountId() tenant: string,
-    @ValidQuery(GroupsQuery) { cursor, limit }: GroupsQuery,
-  ): Promise<PageAnswer<GroupAnswer>> {
-    return pageAnswer(await this.#groups.list({ tenant, cursor, limit }), groupAnswer);
+    @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
+  ): Promise<GroupPage> {
+    return pageOf(await this.#groups.list({ tenant, cursor, limit }), groupOf);
   }
 
   @Get(':groupId')
   @Auth('api_token')
-  @Documented({
-    operationId: 'readGroup',
-    summary: 'Read a group',
-    tag: 'Groups',
-    answer: {
-      status: 200,
-      description: 'The group.',
-      schema: 'Group',
-      example: GROUP_EXAMPLES.group,
-    },
-  })
-  async read(@AccountId() tenant: string, @GroupId() id: string): Promise<GroupAnswer> {
-    return groupAnswer(await this.#groups.find(id, { tenant }));
+  @Operation({ id: 'readGroup', summary: 'Read a group', answer: Group, success: 'The group.' })
+  async read(@AccountId() tenant: string, @GroupId() id: string): Promise<Group> {
+    return groupOf(await this.#groups.find(id, { tenant }));
   }
 
   @Patch(':groupId')
   @Auth('api_token')
-  @Documented({
-    operationId: 'renameGroup',
+  @Operation({
+    id: 'renameGroup',
     summary: 'Rename a group',
-    tag: 'Groups',
-    body: { schema: 'GroupBody', examples: GROUP_EXAMPLES.body },
-    answer: {
-      status: 200,
-      description: 'The group as it is now.',
-      schema: 'Group',
-      example: GROUP_EXAMPLES.group,
-    },
+    answer: Group,
+    success: 'The group as it is now.',
   })
   async rename(
     @AccountId() tenant: string,
     @GroupId() id: string,
-    @JsonBody(readGroup) { name }: GroupBody,
-  ): Promise<GroupAnswer> {
-    return groupAnswer(await this.#groups.rename(id, name, { tenant }));
+    @JsonBody(GroupBody) { name }: GroupBody,
+  ): Promise<Group> {
+    return groupOf(await this.#groups.rename(id, name, { tenant }));
   }
 
-  /** What was accepted for it goes on. */
   @Delete(':groupId')
-  @HttpCode(204)
   @Auth('api_token')
-  @Documented({
-    operationId: 'deleteGroup',
+  @Operation({
+    id: 'deleteGroup',
     summary: 'Delete a group',
-    description: 'Its members stay contacts, and what was accepted for it goes on.',
-    tag: 'Groups',
-    answer: { status: 204, description: 'It is gone.' },
+    description: 'Its members stay contacts. Batches that were accepted for it are still sent.',
+    status: 204,
+    success: 'The group is deleted.',
   })
   async remove(@AccountId() tenant: string, @GroupId() id: string): Promise<void> {
     await this.#groups.delete(id, { tenant });
   }
+
+  @Post(':groupId/members')
+  @Auth('api_token')
+  @Operation({
+    id: 'addMembers',
+    summary: 'Add members',
+    description:
+      'Adds all or none. Existing members stay. A number that is no contact yet becomes one.',
+    answer: Group,
+    success: 'The group as it is now.',
+  })
+  async addMembers(
+    @AccountId() tenant: string,
+    @GroupId() id: string,
+    @JsonBody(AddMembers) { members }: AddMembers,
+  ): Promise<Group> {
+    await this.#groups.add(id, members, { tenant });
+    return groupOf(await this.#groups.find(id, { tenant }));
+  }
+
+  @Get(':groupId/members')
+  @Auth('api_token')
+  @Operation({
+    id: 'listMembers',
+    summary: 'List members',
+    answer: MemberPage,
+    success: 'A page of members, in the order they became contacts.',
+  })
+  async listMembers(
+    @AccountId() tenant: string,
+    @GroupId() id: string,
+    @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
+  ): Promise<MemberPage> {
+    const page = await this.#groups.members(id, { tenant, cursor, limit });
+    return pageOf(page, ({ id: contact, phone, bsuid, name }) => ({
+      id: contact,
+      phone,
+      bsuid,
+      name,
+    }));
+  }
+
+  @Delete(':groupId/members/:member')
+  @Auth('api_token')
+  @Operation({
+    id: 'removeMember',
+    summary: 'Remove a member',
+    description: 'By phone number or by the id in the list. The member stays a contact.',
+    status: 204,
+    success: 'The contact is not a member any more.',
+  })
+  async removeMember(
+    @AccountId() tenant: string,
+    @GroupId() id: string,
+    @Param('member') member: string,
+  ): Promise<void> {
+    const contact = await this.contacts.get(member.toLowerCase(), { tenant });
+    const people = contact ? [idsOf(contact)] : isPhoneNumber(member) ? [member] : [];
+    // Also without a person: an unknown group has its own error.
+    if ((await this.#groups.remove(id, people, { tenant })) === 0)
+      throw new ApiError('not_found', 'There is no such member in this group');
+  }
+}
+
+function idsOf({ phone, bsuid }: Contact): PersonIds {
+  return { ...(phone !== null && { phone }), ...(bsuid !== null && { bsuid }) };
 }

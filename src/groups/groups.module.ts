@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { GroupMembersController } from './group-members.controller.js';
 import { GroupsController } from './groups.controller.js';
 
 /** The groups surface. */
 @Module({
   imports: [AccountsModule],
-  controllers: [GroupsController, GroupMembersController],
+  controllers: [GroupsController],
 })
 export class GroupsModule {}

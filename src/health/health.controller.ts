@@ -1,4 +1,15 @@
-import { Controller, Get, Header, Inject, UseFilters } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Header,
+  Inject,
+  ServiceUnavailableException,
+  UseFilters,
+} from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   HealthCheck,
   HealthCheckService,
@@ -6,15 +17,24 @@ import {
   TypeOrmHealthIndicator,
 } from '@nestjs/terminus';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import { Documented } from '../http/documented.decorator.js';
-import { EngineIndicator } from './engine.indicator.js';
-import { HealthFilter } from './health.filter.js';
-import { READY_EXAMPLE } from './health.schemas.js';
-import { LanesIndicator } from './lanes.indicator.js';
+import { replyOf } from '../http/http-message.js';
+import { Operation } from '../http/operation.decorator.js';
+import { EngineIndicator, LanesIndicator } from './health.indicators.js';
+import { Live, Readiness } from './health.dto.js';
 
-/** For whatever keeps the process running and sends it traffic. */
+/** Answers a failed check 503 with its details, in the form of health checks. */
+@Catch(ServiceUnavailableException)
+class FailedCheckFilter implements ExceptionFilter<ServiceUnavailableException> {
+  catch(exception: ServiceUnavailableException, host: ArgumentsHost): void {
+    const reply = replyOf(host);
+    void reply.code(exception.getStatus()).send(exception.getResponse());
+  }
+}
+
+/** Liveness and readiness, for supervisors and load balancers. */
 @Controller('health')
-@UseFilters(HealthFilter)
+@ApiTags('Health')
+@UseFilters(FailedCheckFilter)
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
@@ -24,33 +44,31 @@ export class HealthController {
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
-  /** The process answers; it asks nobody else. */
+  /** Reads no database and calls no other service. */
   @Get('live')
   @Header('cache-control', 'no-store')
-  @Documented({
-    operationId: 'live',
-    summary: 'The process answers',
-    tag: 'Health',
-    answer: { status: 200, description: 'It does.', schema: 'Live', example: { status: 'ok' } },
+  @Operation({
+    id: 'live',
+    summary: 'Whether the process answers',
+    answer: Live,
+    success: 'It does.',
   })
-  live(): { status: 'ok' } {
+  live(): Live {
     return { status: 'ok' };
   }
 
-  /** It can accept messages: 200, or 503 saying what is down. */
   @Get('ready')
-  @HealthCheck()
-  @Documented({
-    operationId: 'ready',
-    summary: 'It can accept messages',
-    tag: 'Health',
-    answer: {
-      status: 200,
-      description: 'Ready, or ready and degraded.',
-      schema: 'Readiness',
-      example: READY_EXAMPLE,
-    },
-    errors: ['NotReady'],
+  @HealthCheck({ noCache: true, swaggerDocumentation: false })
+  @Operation({
+    id: 'ready',
+    summary: 'Whether the process can accept messages',
+    answer: Readiness,
+    success: 'It can, perhaps degraded.',
+  })
+  @ApiResponse({
+    status: 503,
+    type: Readiness,
+    description: 'It cannot; the body says which check is down.',
   })
   ready(): Promise<HealthCheckResult> {
     return this.health.check([

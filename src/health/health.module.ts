@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import { EngineIndicator } from './engine.indicator.js';
 import { HealthController } from './health.controller.js';
-import { LanesIndicator } from './lanes.indicator.js';
+import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 import { MetricsController } from './metrics.controller.js';
 
 /** `GET /health/live`, `/health/ready` and `/metrics`. */

@@ -8,13 +8,35 @@ import {
   MessageValidationError,
   PolicyError,
 } from '@dundun/messaging';
-import { HttpException } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Logger,
+} from '@nestjs/common';
 import { ApiError, type ApiErrorCode, isApiErrorCode } from './api-error.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { replyOf, requestOf } from './http-message.js';
+
+/** Answers every error as `{ "error": { type, code, message, details? } }`. */
+@Catch()
+export class ApiExceptionFilter implements ExceptionFilter {
+  readonly #logger = new Logger('Http');
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const request = requestOf(host);
+    const reply = replyOf(host);
+    const error = toApiError(exception);
+    if (error.status >= 500)
+      this.#logger.error({ message: error.code, request: request.id, err: exception });
+    if (reply.sent) return;
+    void reply.code(error.status).headers(error.headers).send(error.body);
+  }
+}
 
 const NOT_FOUND = [BatchNotFoundError, GroupNotFoundError, MessageNotFoundError];
 
-/** What the caller is told of any error; whatever is unknown here is an `internal_error`. */
+/** The answer to any error; an error that is unknown here is an `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MessageValidationError)
@@ -41,7 +63,7 @@ export function toApiError(error: unknown): ApiError {
   return ofStatus(statusOf(error), error);
 }
 
-/** Statuses that Nest and Fastify answer by themselves, before or instead of a handler. */
+/** Answers to the statuses that Nest and Fastify set without a handler. */
 const BY_STATUS: Readonly<Record<number, readonly [ApiErrorCode, string]>> = {
   400: ['malformed_request', 'The request cannot be read'],
   401: ['unauthorized', 'The credential or signature is missing or wrong'],
@@ -66,7 +88,7 @@ function ofStatus(status: number, cause: unknown): ApiError {
   const [code, message] = BY_STATUS[status] ??
     (status < 500 ? BY_STATUS[400] : undefined) ?? [
       'internal_error',
-      'Something went wrong on our side; the request may be repeated with the same Idempotency-Key',
+      'The service failed; repeat the request with the same Idempotency-Key',
     ];
   return new ApiError(code, message, { cause });
 }
@@ -83,4 +105,40 @@ function fastifyCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : fastifyCode(error.cause);
+}
+
+/** Codes of errors after which the same request may succeed a moment later. */
+const UNAVAILABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'ER_CON_COUNT_ERROR',
+  'ER_SERVER_SHUTDOWN',
+  'database_given_up',
+  '53300', // PostgreSQL: too many connections
+  '57P01', // admin shutdown
+  '57P02', // crash shutdown
+  '57P03', // cannot connect now
+]);
+
+/** Whether the database cannot be reached or is locked. */
+function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
+  if (driverError !== undefined && driverError !== error && isDatabaseUnavailable(driverError))
+    return true;
+  if (typeof code === 'string') return UNAVAILABLE.has(code) || code.startsWith('SQLITE_BUSY');
+  return error.message.startsWith('Connection terminated');
+}
+
+/** The library's error with the field names of the interface. */
+export function inWireFields(
+  error: MessageValidationError,
+  names: Readonly<Record<string, string>>,
+): MessageValidationError {
+  const fields = error.fields.map(({ path, message }) => ({ path: names[path] ?? path, message }));
+  return new MessageValidationError(fields, error.code);
 }

@@ -1,36 +1,43 @@
+import { context, propagation, trace } from '@opentelemetry/api';
 import type { IncomingMessage, Server } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ApiError } from './api-error.js';
 import { fastifyOptions, type HttpLimits } from './fastify.options.js';
-import { methodNotAllowed } from './method-not-allowed.js';
 
 export interface HttpFrontOptions extends HttpLimits {
-  /** One line per request, at debug. */
+  /** Logs one line for each request, at level debug. */
   readonly accessLog: boolean;
-  /** Paths begin with one of these, or are not found. @default all that has a route */
+  /** Prefixes of the paths that are served; others are not found. @default all routes */
   readonly only?: readonly string[];
 }
 
+/** Milliseconds between two closings of idle connections during a stop. */
 const REAP_EVERY = 20;
 
-/** The gateway's side of HTTP: Fastify with our limits, and our error form on every way out. */
+/** Fastify with the gateway's limits, and the interface's error form on every answer. */
 export class HttpFront {
   readonly adapter: FastifyAdapter;
   readonly #logger = new Logger('Access');
-  readonly #completeRoutes: () => void;
+  readonly #methods = new Map<string, Set<string>>();
+  #collectsMethods = true;
   #stopping = false;
 
   constructor(options: HttpFrontOptions) {
     this.adapter = new FastifyAdapter<Server>(fastifyOptions(options));
     const fastify = this.adapter.getInstance();
     fastify.server.maxConnections = options.maxConnections;
-    this.#completeRoutes = methodNotAllowed(this.adapter);
-    // Declared here so that setting it later does not change the shape of every request.
+    fastify.addHook('onRoute', ({ url, method }) => {
+      if (!this.#collectsMethods) return;
+      const methods = this.#methods.get(url) ?? new Set();
+      for (const name of [method].flat()) methods.add(name);
+      this.#methods.set(url, methods);
+    });
+    // Declared here so that a later assignment does not change the shape of every request.
     fastify.decorateRequest('account', null);
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
-      // The interface wants Content-Type on every request; a DELETE with it has no body all the same.
+      // The interface requires Content-Type on every request, also on a DELETE without a body.
       if (request.method === 'DELETE' && !hasBody(request.raw))
         delete request.headers['content-type'];
       const served = options.only?.some((path) => request.url.startsWith(path)) ?? true;
@@ -60,14 +67,47 @@ export class HttpFront {
       });
   }
 
-  /** After Nest registered its routes: the other methods of each path answer 405. */
-  complete(): void {
-    this.#completeRoutes();
+  /**
+   * Answers 405 with `Allow` to the other methods of each known path. Call it after Nest registered
+   * its routes.
+   */
+  registerMethodNotAllowed(): void {
+    this.#collectsMethods = false;
+    const fastify = this.adapter.getInstance();
+    for (const [url, methods] of this.#methods) {
+      const others = fastify.supportedMethods.filter((name) => !methods.has(name));
+      const allow = [...methods].sort().join(', ');
+      if (others.length === 0) continue;
+      fastify.route({
+        url,
+        method: others,
+        onRequest: async (request, reply) => {
+          const error = new ApiError(
+            'method_not_allowed',
+            `This path takes ${allow}, not ${request.method}`,
+          );
+          await reply.code(error.status).header('allow', allow).send(error.body);
+        },
+        handler: () => undefined,
+      });
+    }
   }
 
   /**
-   * While `close` runs, new requests are answered 503 and those under way end as they would; their
-   * connections are not kept alive after that, or the close would wait for the clients.
+   * Continues the trace that a request's headers name, unless an instrumented HTTP server has
+   * continued it already.
+   */
+  continueTraces(): void {
+    // After the body was read: its events belong to the socket, not to the request.
+    this.adapter.getInstance().addHook('preHandler', (request, _reply, done) => {
+      if (trace.getActiveSpan()) return done();
+      context.with(propagation.extract(context.active(), request.headers), done);
+    });
+  }
+
+  /**
+   * While `close` runs, new requests are answered 503 and requests under way end normally. Their
+   * connections are closed then: kept alive, they would delay the close until the clients close them.
    */
   async whileClosing(close: () => Promise<void>): Promise<void> {
     this.#stopping = true;

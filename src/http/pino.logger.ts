@@ -7,16 +7,15 @@ import {
   pino,
   stdTimeFunctions,
 } from 'pino';
-import { scrub } from './scrub.js';
-import { describeError } from './describe-error.js';
+import { describeError, scrub } from './log-redaction.js';
 
-/** What Nest tells of itself while it starts: of no interest to an operator. */
+/** Contexts of Nest's own lines at start, which operators do not need. */
 const CHATTER = new Set(['InstanceLoader', 'NestFactory', 'RouterExplorer', 'RoutesResolver']);
 
 /**
  * Nest's logger on pino: one JSON line per event, `{"level":"info","time":…,"context":…,"msg":…}`.
- * An object logged as `{ message, ...fields }` keeps its fields. Secrets and phone numbers are taken
- * out of every line.
+ * An object logged as `{ message, ...fields }` keeps its fields. Secrets and phone numbers are
+ * removed from every line.
  */
 export class PinoLogger implements LoggerService {
   readonly #pino: Logger;

@@ -1,12 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApiError } from '../http/api-error.js';
+import { validated } from '../http/validation.js';
 import { readSendSms } from './send-sms.js';
+import { SendSms } from './sms.dto.js';
 
 const GOOD = { from: 'ACME', to: ['2348012345678'], body: 'Hello' };
 
+/** The error of a wrong request, which the rules of the DTO find as well. */
 function refusal(request: Record<string, unknown>): ApiError {
+  const error = errorOf(() => readSendSms(request));
+  expect(errorOf(() => validated(SendSms, request)).body).toEqual(error.body);
+  return error;
+}
+
+function errorOf(read: () => unknown): ApiError {
   try {
-    readSendSms(request);
+    read();
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -31,11 +40,11 @@ describe('readSendSms', () => {
     });
   });
 
-  it('asks for no report and sends at once unless told', () => {
+  it('defaults to no report and no send time', () => {
     expect(readSendSms(GOOD)).toMatchObject({ deliveryReport: 'none', sendAt: undefined });
   });
 
-  it('takes body, content, or both where they are the same', () => {
+  it('accepts body, content, or both with the same text', () => {
     const { body, ...rest } = GOOD;
     expect(readSendSms({ ...rest, content: body })).toMatchObject({
       text: body,
@@ -77,13 +86,13 @@ describe('readSendSms', () => {
     [null, /string of digits/],
     ['grp_123456789', /7 to 15 digits/],
     ['GRP_0123456789', /7 to 15 digits/],
-  ])('recipient %j is told what to send instead', (entry, remedy) => {
+  ])('recipient %j is refused with the remedy', (entry, remedy) => {
     const [detail] = refusal({ ...GOOD, to: ['2348012345678', entry] }).details ?? [];
     expect(detail?.path).toBe('to[1]');
     expect(detail?.message).toMatch(remedy);
   });
 
-  it('takes the ids of groups beside numbers', () => {
+  it('accepts group ids beside numbers', () => {
     const to = ['2348012345678', 'grp_0123456789'];
     expect(readSendSms({ ...GOOD, to })).toMatchObject({ to });
   });
@@ -94,7 +103,7 @@ describe('readSendSms', () => {
   });
 
   it.each([[''], [7], [null], [['Hello']]])(
-    'content %j is refused under its own name',
+    'content %j is refused under the name content',
     (content) => {
       expect(pathsOf({ from: GOOD.from, to: GOOD.to, content })).toEqual(['content']);
     },

@@ -1,44 +1,393 @@
-import type { ReportedStatus } from '@dundun/messaging';
+import {
+  type BatchStatus,
+  type BatchView,
+  isGroupId,
+  isPhoneNumber,
+  type ReportedStatus,
+  type ReportView,
+  STATUS_RANK,
+  type StatusCounts,
+} from '@dundun/messaging';
+import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsOptional, IsString, Matches } from 'class-validator';
-import { IsTimestamp } from '../http/is-timestamp.decorator.js';
-import { PageOf } from '../http/page-query.js';
-import { REPORTED } from '../http/schema.js';
+import { SENDER_ID, SENDER_ID_RULE } from '../accounts/sender-id.js';
+import {
+  Choice,
+  Field,
+  type FieldOptions,
+  GROUP_ID,
+  List,
+  type ListRule,
+  NULLABLE_TEXT,
+  numberRemedy,
+  PHONE_NUMBER,
+  PhoneNumber,
+  type Plain,
+  Price,
+  Recipient,
+  RECIPIENT,
+  REPORTED_STATUSES,
+  SameText,
+  Text,
+  TextUnder,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../http/fields.js';
+import { PageOf, PageQueryOf } from '../http/page.dto.js';
+import { BodyExamples } from '../http/request.decorators.js';
 
-/** `GET /ng/v1/sms` */
-export class BatchesQuery extends PageOf(100, 20) {}
+const BATCH_STATUSES: readonly BatchStatus[] = [
+  'scheduled',
+  'queued',
+  'sending',
+  'completed',
+  'cancelled',
+];
 
-/** `GET /ng/v1/sms/{reference_id}/reports` */
-export class BatchReportsQuery extends PageOf(1_000, 100) {}
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** `GET /ng/v1/deliveryreports` */
-export class ReportsQuery extends BatchReportsQuery {
-  @IsOptional()
-  @Transform(({ value }: { value: unknown }) => [value].flat())
-  @ArrayMaxSize(100, { message: 'may be given at most 100 times' })
-  @IsString({ each: true, message: 'must be reference ids' })
-  readonly reference_id?: string[];
+/** Whether a text can be the `reference_id` of a batch. */
+export function isReferenceId(value: string): boolean {
+  return UUID.test(value);
+}
 
-  @IsOptional()
-  @Matches(/^[\x21-\x7e]{1,255}$/, { message: 'must be the Idempotency-Key a batch was sent with' })
-  readonly idempotency_key?: string;
+/** Names under which callers send the text: the schema of the interface, and its samples. */
+export const SMS_TEXT = ['body', 'content'] as const;
 
-  @IsOptional()
-  @Matches(/^[1-9][0-9]{6,14}$/, { message: 'must be 7 to 15 digits with country code' })
-  readonly to?: string;
+/** The recipients of a batch. The library limits their number. */
+export const RECIPIENTS: ListRule = {
+  minItems: 1,
+  entry: (entry) => (isPhoneNumber(entry) || isGroupId(entry) ? undefined : numberRemedy(entry)),
+  message: 'must be a list of at least one phone number',
+};
 
-  @IsOptional()
-  @IsIn(REPORTED, { message: `must be one of ${REPORTED.join(', ')}` })
-  readonly status?: ReportedStatus;
+/** Values of `delivery_report`. */
+export const DELIVERY_REPORTS = ['none', 'yes'] as const;
+export type DeliveryReportWish = (typeof DELIVERY_REPORTS)[number];
 
-  /** Received at or after. */
-  @IsOptional()
-  @IsTimestamp()
-  readonly since?: string;
+function SenderId(): PropertyDecorator {
+  return Text({
+    pattern: SENDER_ID.source,
+    message: SENDER_ID_RULE,
+    description: 'Sender ID registered for the account.',
+    examples: ['ACME'],
+  });
+}
+
+function DeliveryReportField(options: FieldOptions = {}): PropertyDecorator {
+  return Choice(DELIVERY_REPORTS, { default: 'none', examples: ['yes'], ...options });
+}
+
+const ONE_TEXT = { anyOf: [{ required: ['body'] }, { required: ['content'] }] } as ApiSchemaOptions;
+
+/** `POST /ng/v1/sendsms`; `send-sms.ts` reads it. */
+@ApiSchema(ONE_TEXT)
+@BodyExamples({
+  'at once': { from: 'ACME', to: ['2348012345678'], body: 'Hello', delivery_report: 'yes' },
+  later: {
+    from: 'ACME',
+    to: ['2348012345678', '2348012345679'],
+    content: 'Hello',
+    send_at: '2030-01-31T09:00:00+01:00',
+  },
+  'to a group': {
+    from: 'ACME',
+    to: ['grp_4yGq0cXo2vGdXk1w8bTzRs', '2348012345679'],
+    body: 'Hello',
+  },
+})
+export class SendSms {
+  @SenderId()
+  readonly from!: string;
+
+  @List(
+    {
+      items: { anyOf: [PHONE_NUMBER, GROUP_ID] },
+      description:
+        'Phone numbers and group ids. Groups are expanded when the batch is accepted. A duplicate is sent once. One wrong entry rejects the batch.',
+    },
+    RECIPIENTS,
+  )
+  readonly to!: readonly string[];
+
+  @TextUnder(SMS_TEXT, { description: 'The text.' })
+  readonly body?: string;
+
+  @SameText({ description: 'The text under its other name.' })
+  readonly content?: string;
+
+  @DeliveryReportField({ optional: true })
+  readonly delivery_report?: DeliveryReportWish;
+
+  @Timestamp({
+    optional: true,
+    description: 'The batch is not sent before; a past time means at once.',
+  })
+  readonly send_at?: string;
+}
+
+/** Answer to a send (interface section 2.2); the controller writes it as text. */
+export class SendSmsAnswer {
+  @Field({ type: 'integer', const: 200 })
+  readonly status_code!: 200;
+
+  @Field({ type: 'string', examples: ['Your request is being processed'] })
+  readonly message!: string;
+
+  @Uuid()
+  readonly reference_id!: string;
+
+  @WholeNumber({ minimum: 1 })
+  readonly recipients_processed!: number;
+
+  @Timestamp()
+  readonly created_at!: string;
 }
 
 /** `PATCH /ng/v1/sms/{reference_id}` */
-export class RescheduleBody {
-  @IsTimestamp()
+@BodyExamples({ later: { send_at: '2030-01-31T09:00:00+01:00' } })
+export class RescheduleSms {
+  @Timestamp()
   readonly send_at!: string;
+}
+
+/** `GET /ng/v1/sms` */
+export class BatchesQuery extends PageQueryOf(100, 20) {}
+
+/** A batch in a list. */
+export class SmsBatchSummary {
+  @Uuid()
+  readonly reference_id!: string;
+
+  @SenderId()
+  readonly from!: string;
+
+  @Field({
+    type: 'string',
+    nullable: true,
+    description: 'null after retention erased it.',
+    examples: ['Hello'],
+  })
+  readonly body!: string | null;
+
+  @DeliveryReportField()
+  readonly delivery_report!: DeliveryReportWish;
+
+  @Choice(BATCH_STATUSES, { examples: ['completed'] })
+  readonly status!: BatchStatus;
+
+  @Timestamp()
+  readonly created_at!: string;
+
+  @Timestamp({ nullable: true, examples: [null] })
+  readonly send_at!: string | null;
+
+  @WholeNumber({ minimum: 1 })
+  readonly recipients_processed!: number;
+
+  @WholeNumber({ minimum: 1, description: 'SMS parts that the text takes.' })
+  readonly parts!: number;
+
+  @Price()
+  readonly cost!: number | null;
+
+  @Field(NULLABLE_TEXT)
+  readonly currency!: string | null;
+
+  @Field({
+    type: 'object',
+    description: 'Messages by status, zeros left out.',
+    propertyNames: { enum: Object.keys(STATUS_RANK) },
+    additionalProperties: { type: 'integer', minimum: 1 },
+    examples: [{ delivered: 1 }],
+  })
+  readonly counts!: StatusCounts;
+}
+
+export class SmsBatchPage extends PageOf(SmsBatchSummary) {}
+
+/** A batch with its unique recipients. */
+export class SmsBatch extends SmsBatchSummary {
+  @Field({ type: 'array', items: RECIPIENT })
+  readonly to!: readonly string[];
+}
+
+export function batchSummaryOf(batch: BatchView): Plain<SmsBatchSummary> {
+  return {
+    reference_id: batch.id,
+    from: batch.sender,
+    body: batch.content?.kind === 'text' ? batch.content.text : null,
+    delivery_report: batch.deliveryReport,
+    status: batch.status,
+    created_at: batch.createdAt.toISOString(),
+    send_at: batch.sendAt?.toISOString() ?? null,
+    recipients_processed: batch.recipients,
+    parts: batch.parts,
+    cost: null,
+    currency: null,
+    counts: batch.counts,
+  };
+}
+
+/** `POST /ng/v1/sms/estimate` */
+@ApiSchema(ONE_TEXT)
+@BodyExamples({ 'an em dash': { body: 'Hello — world' } })
+export class EstimateSms {
+  @TextUnder(SMS_TEXT)
+  readonly body?: string;
+
+  @SameText({ description: 'The text under its other name.' })
+  readonly content?: string;
+}
+
+/** What one message of a text takes. */
+export class SmsEstimate {
+  @Choice(['GSM-7', 'UCS-2'], { examples: ['UCS-2'] })
+  readonly encoding!: 'GSM-7' | 'UCS-2';
+
+  @WholeNumber({ minimum: 1 })
+  readonly parts!: number;
+
+  @WholeNumber({
+    minimum: 1,
+    description: 'Septets in GSM-7, 16-bit units in UCS-2.',
+    examples: [13],
+  })
+  readonly units!: number;
+
+  @Field({
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The characters that force UCS-2, each once, the first ten.',
+    examples: [['—']],
+  })
+  readonly ucs2_characters!: readonly string[];
+
+  @Price()
+  readonly cost!: number | null;
+
+  @Field(NULLABLE_TEXT)
+  readonly currency!: string | null;
+}
+
+/** `GET /ng/v1/deliveryreports` */
+export class ReportsQuery extends PageQueryOf(1_000, 100) {
+  @Transform(({ value }: { value: unknown }) => [value].flat())
+  @List(
+    { optional: true, items: { type: 'string' } },
+    {
+      maxItems: 100,
+      entry: (id) => (typeof id === 'string' ? undefined : 'must be a reference id'),
+      message: 'must be at most 100 reference ids',
+    },
+  )
+  readonly reference_id?: string[];
+
+  @Text({
+    optional: true,
+    pattern: '^[\\x21-\\x7e]{1,255}$',
+    message: 'must be the Idempotency-Key a batch was sent with',
+  })
+  readonly idempotency_key?: string;
+
+  @PhoneNumber({ optional: true })
+  readonly to?: string;
+
+  @Choice(REPORTED_STATUSES, { optional: true })
+  readonly status?: ReportedStatus;
+
+  @Timestamp({ optional: true, description: 'Received at or after this time.' })
+  readonly since?: string;
+}
+
+/** What a report of the list and the event of a callback share. */
+class ReportOfMessage {
+  @Uuid()
+  readonly reference_id!: string;
+
+  @Recipient()
+  readonly to!: string;
+
+  @SenderId()
+  readonly from!: string;
+
+  @Field({ ...NULLABLE_TEXT, examples: [null] })
+  readonly error_code!: string | null;
+
+  @Timestamp({ description: 'When the SMSC reported it.' })
+  readonly smsc_timestamp!: string;
+}
+
+const MESSAGE_ID = { type: 'string', examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'] };
+
+/** A delivery report. */
+export class DeliveryReport extends ReportOfMessage {
+  @Field({
+    ...MESSAGE_ID,
+    nullable: true,
+    description: 'null: the carrier reported a recipient that the batch does not name.',
+  })
+  readonly message_id!: string | null;
+
+  @Choice(REPORTED_STATUSES, {
+    nullable: true,
+    examples: ['delivered'],
+    description: 'null: an unknown status of the carrier; it changed nothing.',
+  })
+  readonly status!: ReportView['status'];
+
+  @WholeNumber({
+    minimum: 1,
+    nullable: true,
+    description: 'Which change of the message’s status this was; null: it changed nothing.',
+    examples: [2],
+  })
+  readonly sequence!: number | null;
+
+  @Timestamp({ description: 'When the gateway received it.' })
+  readonly received_at!: string;
+}
+
+export class DeliveryReportPage extends PageOf(DeliveryReport) {}
+
+export function deliveryReportOf(report: ReportView): DeliveryReport {
+  return {
+    reference_id: report.batchId,
+    message_id: report.messageId,
+    to: report.recipient,
+    from: report.sender,
+    status: report.status,
+    error_code: report.errorCode,
+    smsc_timestamp: report.providerTime.toISOString(),
+    sequence: report.sequence,
+    received_at: report.receivedAt.toISOString(),
+  };
+}
+
+export class DeliveryReportEventData extends ReportOfMessage {
+  @Field(MESSAGE_ID)
+  readonly message_id!: string;
+
+  @Choice(REPORTED_STATUSES, { examples: ['delivered'] })
+  readonly status!: ReportedStatus;
+
+  @WholeNumber({
+    minimum: 1,
+    description: 'Which change of the message’s status this is.',
+    examples: [2],
+  })
+  readonly sequence!: number;
+}
+
+/** The callback of a status change. */
+export class DeliveryReportEvent {
+  @Field({ type: 'string', const: 'sms.delivery_report' })
+  readonly type!: 'sms.delivery_report';
+
+  @Timestamp({ description: 'When the gateway made this event.' })
+  readonly timestamp!: string;
+
+  @Field({ type: DeliveryReportEventData })
+  readonly data!: DeliveryReportEventData;
 }

@@ -1,43 +1,36 @@
-import { Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
-import { Documented } from '../http/documented.decorator.js';
-import { JsonBody, OptionalJsonBody } from '../http/json-body.decorator.js';
-import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
-import { CURSOR, limit as limitUpTo } from '../http/schema.js';
+import { Operation } from '../http/operation.decorator.js';
+import { ListQuery, pageOf } from '../http/page.dto.js';
+import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { ValidQuery } from '../http/valid-query.decorator.js';
-import { validated } from '../http/validated.js';
-import {
-  AttemptsQuery,
-  CreateWebhookBody,
-  RedeliverBody,
-  UpdateWebhookBody,
-} from './webhook.dto.js';
-import {
-  type WebhookAnswer,
-  webhookAnswer,
-  type WebhookAttemptAnswer,
-  webhookAttemptAnswer,
-  type WebhookSecretAnswer,
-  webhookSecretAnswer,
-} from './webhook.view.js';
-import { WEBHOOK_EXAMPLES } from './webhook.examples.js';
 import { WebhookAttemptsRepository } from './webhook-attempts.repository.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookRedeliveryService } from './webhook-redelivery.service.js';
 import { WebhookSender } from './webhook-sender.js';
-
-const readCreate = (body: object): CreateWebhookBody => validated(CreateWebhookBody, body);
-const readUpdate = (body: object): UpdateWebhookBody => validated(UpdateWebhookBody, body);
-const readRedeliver = (body: object): RedeliverBody => validated(RedeliverBody, body);
+import {
+  CreateWebhook,
+  Redelivered,
+  RedeliverWebhook,
+  UpdateWebhook,
+  Webhook,
+  WebhookAttemptPage,
+  webhookAttemptOf,
+  webhookOf,
+  WebhookPage,
+  WebhookWithSecret,
+  webhookWithSecretOf,
+} from './webhooks.dto.js';
 
 /** `{id}` of the path; ids are compared in lower case. */
 function WebhookId(): ParameterDecorator {
   return Param('id', { transform: (value: string): string => value.toLowerCase() });
 }
 
-/** An account's webhooks: where its delivery reports are called back. */
+/** Webhooks of an account: where the gateway posts its callbacks. */
 @Controller('ng/v1/webhooks')
+@ApiTags('Webhooks')
 export class WebhooksController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
@@ -46,173 +39,128 @@ export class WebhooksController {
     private readonly sender: WebhookSender,
   ) {}
 
-  /** All of them: an account has few. */
   @Get()
   @Auth('api_token')
-  @Documented({
-    operationId: 'listWebhooks',
+  @Operation({
+    id: 'listWebhooks',
     summary: 'List webhooks',
-    tag: 'Webhooks',
-    answer: {
-      status: 200,
-      description: 'All of them: an account has few.',
-      schema: 'WebhookPage',
-      example: WEBHOOK_EXAMPLES.webhooks,
-    },
+    answer: WebhookPage,
+    success: 'All webhooks of the account, on one page.',
   })
-  async list(@AccountId() account: string): Promise<PageAnswer<WebhookAnswer>> {
+  async list(@AccountId() account: string): Promise<WebhookPage> {
     const endpoints = await this.endpoints.list(account);
-    return { data: endpoints.map(webhookAnswer), next_cursor: null };
+    return { data: endpoints.map(webhookOf), next_cursor: null };
   }
 
-  /** The secret is in the answer. */
   @Post()
   @Auth('api_token')
-  @Documented({
-    operationId: 'createWebhook',
+  @Operation({
+    id: 'createWebhook',
     summary: 'Add a webhook',
-    tag: 'Webhooks',
-    body: { schema: 'CreateWebhook', examples: WEBHOOK_EXAMPLES.create },
-    answer: {
-      status: 201,
-      description: 'The webhook and its signing secret.',
-      schema: 'WebhookWithSecret',
-      example: WEBHOOK_EXAMPLES.withSecret,
-    },
+    status: 201,
+    answer: WebhookWithSecret,
+    success: 'The webhook and its signing secret.',
   })
   async create(
     @AccountId() account: string,
-    @JsonBody(readCreate) { url }: CreateWebhookBody,
-  ): Promise<WebhookSecretAnswer> {
-    return webhookSecretAnswer(await this.endpoints.add(account, url));
+    @JsonBody(CreateWebhook) { url }: CreateWebhook,
+  ): Promise<WebhookWithSecret> {
+    return webhookWithSecretOf(await this.endpoints.add(account, url));
   }
 
   @Get(':id')
   @Auth('api_token')
-  @Documented({
-    operationId: 'readWebhook',
+  @Operation({
+    id: 'readWebhook',
     summary: 'Read a webhook',
-    tag: 'Webhooks',
-    answer: {
-      status: 200,
-      description: 'The webhook.',
-      schema: 'Webhook',
-      example: WEBHOOK_EXAMPLES.webhook,
-    },
+    answer: Webhook,
+    success: 'The webhook.',
   })
-  async read(@AccountId() account: string, @WebhookId() id: string): Promise<WebhookAnswer> {
-    return webhookAnswer(await this.endpoints.get(account, id));
+  async read(@AccountId() account: string, @WebhookId() id: string): Promise<Webhook> {
+    return webhookOf(await this.endpoints.get(account, id));
   }
 
-  /** Moves, disables or enables it; once enabled, what was due in the meantime is sent. */
   @Patch(':id')
   @Auth('api_token')
-  @Documented({
-    operationId: 'updateWebhook',
+  @Operation({
+    id: 'updateWebhook',
     summary: 'Move, disable or enable a webhook',
-    tag: 'Webhooks',
-    description: 'Once enabled, what was due in the meantime is sent.',
-    body: { schema: 'UpdateWebhook', examples: WEBHOOK_EXAMPLES.update },
-    answer: {
-      status: 200,
-      description: 'The webhook as it is now.',
-      schema: 'Webhook',
-      example: WEBHOOK_EXAMPLES.webhook,
-    },
+    description: 'An enabled webhook gets the callbacks that became due while it was disabled.',
+    answer: Webhook,
+    success: 'The webhook as it is now.',
   })
   async update(
     @AccountId() account: string,
     @WebhookId() id: string,
-    @JsonBody(readUpdate) change: UpdateWebhookBody,
-  ): Promise<WebhookAnswer> {
+    @JsonBody(UpdateWebhook) change: UpdateWebhook,
+  ): Promise<Webhook> {
     const endpoint = await this.endpoints.update(account, id, change);
     if (endpoint.disabledAt === null) this.sender.wake(endpoint.id);
-    return webhookAnswer(endpoint);
+    return webhookOf(endpoint);
   }
 
   @Delete(':id')
-  @HttpCode(204)
   @Auth('api_token')
-  @Documented({
-    operationId: 'deleteWebhook',
+  @Operation({
+    id: 'deleteWebhook',
     summary: 'Delete a webhook',
-    tag: 'Webhooks',
-    answer: { status: 204, description: 'It is gone, its deliveries too.' },
+    status: 204,
+    success: 'The webhook and its deliveries are deleted.',
   })
   async remove(@AccountId() account: string, @WebhookId() id: string): Promise<void> {
     await this.endpoints.remove(account, id);
   }
 
-  /** A new secret; for 24 hours callbacks are signed with the old one too. */
   @Post(':id/rotate-secret')
-  @HttpCode(200)
   @Auth('api_token')
-  @Documented({
-    operationId: 'rotateWebhookSecret',
+  @Operation({
+    id: 'rotateWebhookSecret',
     summary: 'Make a new signing secret',
-    tag: 'Webhooks',
-    description: 'For 24 hours callbacks are signed with the old one too.',
-    answer: {
-      status: 200,
-      description: 'The webhook and its new secret.',
-      schema: 'WebhookWithSecret',
-      example: WEBHOOK_EXAMPLES.withSecret,
-    },
+    description: 'For 24 hours callbacks are also signed with the old secret.',
+    answer: WebhookWithSecret,
+    success: 'The webhook and its new secret.',
   })
   async rotateSecret(
     @AccountId() account: string,
     @WebhookId() id: string,
-  ): Promise<WebhookSecretAnswer> {
-    return webhookSecretAnswer(await this.endpoints.rotateSecret(account, id));
+  ): Promise<WebhookWithSecret> {
+    return webhookWithSecretOf(await this.endpoints.rotateSecret(account, id));
   }
 
-  /** Newest first. */
   @Get(':id/attempts')
   @Auth('api_token')
-  @Documented({
-    operationId: 'listWebhookAttempts',
-    summary: 'Every try, newest first',
-    tag: 'Webhooks',
-    query: { cursor: CURSOR, limit: limitUpTo(1_000, 100) },
-    answer: {
-      status: 200,
-      description: 'A page of attempts.',
-      schema: 'WebhookAttemptPage',
-      example: WEBHOOK_EXAMPLES.attempts,
-    },
+  @Operation({
+    id: 'listWebhookAttempts',
+    summary: 'List the attempts, newest first',
+    answer: WebhookAttemptPage,
+    success: 'A page of attempts.',
   })
   async listAttempts(
     @AccountId() account: string,
     @WebhookId() id: string,
-    @ValidQuery(AttemptsQuery) query: AttemptsQuery,
-  ): Promise<PageAnswer<WebhookAttemptAnswer>> {
+    @ValidQuery(ListQuery) query: ListQuery,
+  ): Promise<WebhookAttemptPage> {
     const endpoint = await this.endpoints.get(account, id);
-    return pageAnswer(await this.attempts.page(endpoint.id, query), webhookAttemptAnswer);
+    return pageOf(await this.attempts.page(endpoint.id, query), webhookAttemptOf);
   }
 
-  /** One delivery, everything since a time, or without either whatever was never delivered. */
   @Post(':id/redeliver')
-  @HttpCode(202)
   @Auth('api_token')
-  @Documented({
-    operationId: 'redeliverWebhook',
+  @Operation({
+    id: 'redeliverWebhook',
     summary: 'Send callbacks again',
-    tag: 'Webhooks',
     description:
-      'One delivery, everything since a time, or without either whatever was never delivered.',
-    body: { schema: 'RedeliverWebhook', optional: true, examples: WEBHOOK_EXAMPLES.redeliver },
-    answer: {
-      status: 202,
-      description: 'How many are due again.',
-      schema: 'Redelivered',
-      example: WEBHOOK_EXAMPLES.redelivered,
-    },
+      'One delivery, all deliveries since a time, or without either all that were not delivered.',
+    status: 202,
+    answer: Redelivered,
+    success: 'The number of deliveries that are due again.',
   })
   async redeliver(
     @AccountId() account: string,
     @WebhookId() id: string,
-    @OptionalJsonBody(readRedeliver) { since, delivery_id: deliveryId }: RedeliverBody,
-  ): Promise<{ readonly redelivered: number }> {
+    @JsonBody(RedeliverWebhook, { optional: true })
+    { since, delivery_id: deliveryId }: RedeliverWebhook,
+  ): Promise<Redelivered> {
     const redelivered = await this.redelivery.redeliver(account, id, {
       deliveryId,
       since: parseTimestamp(since),

@@ -15,9 +15,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { inWireFields } from '../http/wire-fields.js';
-import { type ContactAnswer, contactAnswer } from './contact.view.js';
-import { type GivenConsent, unknownGroup, type UpsertContact } from './read-contact.js';
+import { inWireFields } from '../http/error-mapping.js';
+import { UNKNOWN_GROUP } from '../http/fields.js';
+import { parseTimestamp } from '../http/rfc3339.js';
+import {
+  type Contact as ContactAnswer,
+  contactOf,
+  type GivenConsent,
+  type UpsertContact,
+} from './contacts.dto.js';
 
 /** Which contacts a list asks for. */
 export interface ContactFilter {
@@ -37,16 +43,25 @@ export class ContactBook {
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** All of it or nothing. */
-  async upsert(tenant: string, { person, optIn, groups }: UpsertContact): Promise<ContactAnswer> {
+  /** Stores all of the request or nothing. */
+  async upsert(tenant: string, request: UpsertContact): Promise<ContactAnswer> {
+    const { phone, bsuid, name, opt_in: optIn, groups } = request;
+    const person = {
+      ...(phone !== undefined && { phone }),
+      ...(bsuid !== undefined && { bsuid }),
+      ...(name !== undefined && { name }),
+    };
     try {
       const contact = await this.messaging.transaction(async (manager) => {
         const options = { tenant, manager };
         const [before] = await this.contacts.upsert(person, options);
         const ids = idsOf(before as Contact);
-        if (optIn) {
-          const { status, ...consent } = optIn;
-          await this.#consent(status, ids, consent, options);
+        if (optIn !== undefined) {
+          const consent =
+            typeof optIn === 'boolean'
+              ? ({ status: optIn ? 'opted_in' : 'opted_out' } as const)
+              : optIn;
+          await this.#consent(consent.status, ids, consent, options);
         }
         if (groups) await this.#moveTo(groups, before as Contact, options);
         return this.contacts.get((before as Contact).id, options);
@@ -72,7 +87,7 @@ export class ContactBook {
       phone === undefined && bsuid === undefined
         ? await this.contacts.list({ tenant, cursor, limit })
         : await this.#only(tenant, { phone, bsuid });
-    return { ...page, data: page.data.map((one) => contactAnswer(one, sender, now)) };
+    return { ...page, data: page.data.map((one) => contactOf(one, sender, now)) };
   }
 
   async consent(
@@ -95,14 +110,14 @@ export class ContactBook {
   #consent(
     status: 'opted_in' | 'opted_out',
     ids: PersonIds,
-    { source, at, evidence }: GivenConsent,
+    { source = 'api', at, evidence }: GivenConsent,
     options: { readonly tenant: string; readonly manager?: EntityManager },
   ): Promise<void> {
     const consent = {
       ...options,
       channel: 'whatsapp' as const,
       source,
-      ...(at !== undefined && { at }),
+      ...(at !== undefined && { at: parseTimestamp(at) as Date }),
       ...(evidence !== undefined && { evidence }),
     };
     return status === 'opted_in'
@@ -124,7 +139,7 @@ export class ContactBook {
         else if (!contact.groups.includes(id)) await groups.add(id, people, options);
       } catch (error) {
         if (!(error instanceof GroupNotFoundError) || !wanted.includes(id)) throw error;
-        throw invalidFields([unknownGroup(wanted.indexOf(id))]);
+        throw invalidFields([{ path: `groups[${wanted.indexOf(id)}]`, message: UNKNOWN_GROUP }]);
       }
   }
 
@@ -148,7 +163,7 @@ export class ContactBook {
   }
 
   async #answer(tenant: string, contact: Contact): Promise<ContactAnswer> {
-    return contactAnswer(contact, await this.numbers.of(tenant), this.clock.now());
+    return contactOf(contact, await this.numbers.of(tenant), this.clock.now());
   }
 }
 

@@ -1,143 +1,117 @@
-import type { ErasureResult } from '@dundun/messaging';
-import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
-import { Documented } from '../http/documented.decorator.js';
-import { JsonBody, OptionalJsonBody } from '../http/json-body.decorator.js';
-import { type PageAnswer, pageAnswer } from '../http/page-answer.js';
-import { CURSOR, limit as limitUpTo, PHONE_NUMBER } from '../http/schema.js';
-import { ValidQuery } from '../http/valid-query.decorator.js';
+import { Operation } from '../http/operation.decorator.js';
+import { pageOf } from '../http/page.dto.js';
+import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { ContactBook } from './contact-book.js';
-import { ContactsQuery } from './whatsapp.dto.js';
-import type { ContactAnswer } from './contact.view.js';
-import { type GivenConsent, readConsent, readContact, type UpsertContact } from './read-contact.js';
-import { WHATSAPP_EXAMPLES } from './whatsapp.examples.js';
-
-const NOW = {
-  status: 200,
-  description: 'The contact as it is now.',
-  schema: 'Contact',
-  example: WHATSAPP_EXAMPLES.contact,
-} as const;
+import {
+  Contact,
+  ContactPage,
+  ContactsQuery,
+  Erasure,
+  GivenConsent,
+  UpsertContact,
+} from './contacts.dto.js';
 
 const BY_ID = 'By id or phone number.';
+const NOW = 'The contact as it is now.';
 
-/** Who an account writes to, and whether they want it. */
+/** Contacts of an account and their consent to WhatsApp messages. */
 @Controller('whatsapp/ng/v1/contacts')
+@ApiTags('WhatsApp')
 export class ContactsController {
   constructor(private readonly contacts: ContactBook) {}
 
   @Post()
-  @HttpCode(200)
   @Auth('api_key', 'contacts:write')
-  @Documented({
-    operationId: 'upsertContact',
+  @Operation({
+    id: 'upsertContact',
     summary: 'Make or change a contact',
     description:
-      'Found by `phone` or `bsuid`. What is left out stays as it is; `groups` are all they are in from now on. All of it or nothing.',
-    tag: 'WhatsApp',
-    body: { schema: 'UpsertContact', examples: WHATSAPP_EXAMPLES.upsert },
-    answer: NOW,
+      'Found by `phone` or `bsuid`. A field that is left out stays as it is; `groups` are all groups of the contact from now on. All of the request is stored or nothing.',
+    answer: Contact,
+    success: NOW,
   })
   upsert(
     @AccountId() tenant: string,
-    @JsonBody(readContact) contact: UpsertContact,
-  ): Promise<ContactAnswer> {
+    @JsonBody(UpsertContact) contact: UpsertContact,
+  ): Promise<Contact> {
     return this.contacts.upsert(tenant, contact);
   }
 
   @Get()
   @Auth('api_key', 'contacts:read')
-  @Documented({
-    operationId: 'listContacts',
+  @Operation({
+    id: 'listContacts',
     summary: 'List contacts',
-    tag: 'WhatsApp',
-    query: {
-      phone: PHONE_NUMBER,
-      bsuid: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-      cursor: CURSOR,
-      limit: limitUpTo(1_000, 100),
-    },
-    answer: {
-      status: 200,
-      description: 'A page of contacts, oldest first.',
-      schema: 'ContactPage',
-      example: WHATSAPP_EXAMPLES.contacts,
-    },
+    answer: ContactPage,
+    success: 'A page of contacts, oldest first.',
   })
   async list(
     @AccountId() tenant: string,
     @ValidQuery(ContactsQuery) query: ContactsQuery,
-  ): Promise<PageAnswer<ContactAnswer>> {
-    return pageAnswer(await this.contacts.list(tenant, query), (contact) => contact);
+  ): Promise<ContactPage> {
+    return pageOf(await this.contacts.list(tenant, query), (contact) => contact);
   }
 
   @Get(':contactId')
   @Auth('api_key', 'contacts:read')
-  @Documented({
-    operationId: 'readContact',
+  @Operation({
+    id: 'readContact',
     summary: 'Read a contact',
     description: BY_ID,
-    tag: 'WhatsApp',
-    answer: { ...NOW, description: 'The contact.' },
+    answer: Contact,
+    success: 'The contact.',
   })
-  read(@AccountId() tenant: string, @Param('contactId') id: string): Promise<ContactAnswer> {
+  read(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Contact> {
     return this.contacts.find(tenant, id);
   }
 
   @Post(':contactId/opt-in')
-  @HttpCode(200)
   @Auth('api_key', 'contacts:write')
-  @Documented({
-    operationId: 'optInContact',
-    summary: 'They want WhatsApp messages',
-    description: `${BY_ID} The youngest consent counts, in whatever order they are told.`,
-    tag: 'WhatsApp',
-    body: { schema: 'GivenConsent', optional: true, examples: WHATSAPP_EXAMPLES.consent },
-    answer: NOW,
+  @Operation({
+    id: 'optInContact',
+    summary: 'Record the consent to WhatsApp messages',
+    description: `${BY_ID} The consent with the latest \`at\` counts, in any order of the requests.`,
+    answer: Contact,
+    success: NOW,
   })
   optIn(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
-    @OptionalJsonBody(readConsent) consent: GivenConsent,
-  ): Promise<ContactAnswer> {
+    @JsonBody(GivenConsent, { optional: true }) consent: GivenConsent,
+  ): Promise<Contact> {
     return this.contacts.consent(tenant, id, 'opted_in', consent);
   }
 
-  /** Nothing that has not left yet leaves. */
   @Post(':contactId/opt-out')
-  @HttpCode(200)
   @Auth('api_key', 'contacts:write')
-  @Documented({
-    operationId: 'optOutContact',
-    summary: 'They want no more WhatsApp messages',
-    description: `${BY_ID} What has not left yet does not leave.`,
-    tag: 'WhatsApp',
-    body: { schema: 'GivenConsent', optional: true, examples: WHATSAPP_EXAMPLES.consent },
-    answer: NOW,
+  @Operation({
+    id: 'optOutContact',
+    summary: 'Record the refusal of WhatsApp messages',
+    description: `${BY_ID} Messages that are not sent yet are not sent.`,
+    answer: Contact,
+    success: NOW,
   })
   optOut(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
-    @OptionalJsonBody(readConsent) consent: GivenConsent,
-  ): Promise<ContactAnswer> {
+    @JsonBody(GivenConsent, { optional: true }) consent: GivenConsent,
+  ): Promise<Contact> {
     return this.contacts.consent(tenant, id, 'opted_out', consent);
   }
 
   @Delete(':contactId')
   @Auth('api_key', 'contacts:write')
-  @Documented({
-    operationId: 'eraseContact',
+  @Operation({
+    id: 'eraseContact',
     summary: 'Erase a contact',
-    description: `${BY_ID} The person is forgotten, what they refused is not, and counts stay. Batches that have not ended keep the number until they have: \`remaining\` says how many, and the call is repeatable by number.`,
-    tag: 'WhatsApp',
-    answer: {
-      status: 200,
-      description: 'How many messages no longer name them, and how many batches still do.',
-      schema: 'Erasure',
-      example: WHATSAPP_EXAMPLES.erasure,
-    },
+    description: `${BY_ID} Removes the person from contacts and messages; refusals and counts stay. Batches that have not ended keep the number until they end: \`remaining\` says how many, and the call can be repeated by number.`,
+    answer: Erasure,
+    success: 'How many messages no longer name the person, and how many batches still do.',
   })
-  erase(@AccountId() tenant: string, @Param('contactId') id: string): Promise<ErasureResult> {
+  erase(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Erasure> {
     return this.contacts.erase(tenant, id);
   }
 }

@@ -2,12 +2,12 @@ import type { SubmittedMessage, WhatsAppReceipt } from '@dundun/messaging';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 
-/** Requests of one process that wait at a time; the others are answered with what is known. */
+/** Most requests of one process that wait at a time; the others get the known state at once. */
 const MOST = 1_000;
 
 /**
- * Waits for the outcome of submits, as long as `WHATSAPP_WAIT` and not longer than the process lives:
- * a stop answers everybody with what is known.
+ * Waits for the outcomes of submits, for `WHATSAPP_WAIT` at most. When the process stops, all waiting
+ * requests get the known state.
  */
 @Injectable()
 export class OutcomeWaits implements OnModuleDestroy {

@@ -5,34 +5,40 @@ import {
   type WhatsAppReceipt,
   WhatsAppService,
 } from '@dundun/messaging';
-import { Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.decorators.js';
 import { PendingSends } from '../accounts/pending-sends.js';
 import { TemplateRegistry } from '../accounts/template.registry.js';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import { ApiError } from '../http/api-error.js';
-import { Documented } from '../http/documented.decorator.js';
+import { inWireFields } from '../http/error-mapping.js';
+import { readText } from '../http/fields.js';
 import type { HttpReply } from '../http/http-message.js';
-import { IdempotencyKey } from '../http/idempotency-key.js';
-import { JsonBody } from '../http/json-body.decorator.js';
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../http/schema.js';
-import { inWireFields } from '../http/wire-fields.js';
+import { Operation } from '../http/operation.decorator.js';
+import { ListQuery, pageOf } from '../http/page.dto.js';
+import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { Metrics } from '../metrics/metrics.js';
-import {
-  messageAnswer,
-  type SendWhatsAppAnswer,
-  sendWhatsAppAnswer,
-  type WhatsAppMessageAnswer,
-} from './message.view.js';
 import { OutcomeWaits } from './outcome-waits.js';
-import { readSendWhatsApp, type SendWhatsApp } from './send-whatsapp.js';
-import { WHATSAPP_EXAMPLES } from './whatsapp.examples.js';
+import {
+  messageOf,
+  sendAnswerOf,
+  type SendTemplate,
+  type SendText,
+  SendWhatsApp,
+  SendWhatsAppAnswer,
+  templateOf,
+  TemplatePage,
+  WHATSAPP_TEXT,
+  WhatsAppMessage,
+} from './whatsapp.dto.js';
 
-/** What may be a message's id; anything else is not looked for. */
+/** Form of a message's id; a text of another form is not found. */
 const MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
 
-/** WhatsApp messages (interface sections 2.3, 2.4 and 4.2). */
+/** WhatsApp messages and templates (interface sections 2.3, 2.4 and 4.2). */
 @Controller('whatsapp/ng/v1')
+@ApiTags('WhatsApp')
 export class WhatsAppController {
   constructor(
     private readonly whatsApp: WhatsAppService,
@@ -43,31 +49,21 @@ export class WhatsAppController {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Waits for the platform's answer, `WHATSAPP_WAIT` at most. */
   @Post('sendwhatsapp')
-  @HttpCode(200)
   @Auth('api_key', 'whatsapp:send')
-  @Documented({
-    operationId: 'sendWhatsApp',
+  @Operation({
+    id: 'sendWhatsApp',
     summary: 'Send a message',
     description:
-      'A template at any time, a free text within 24 hours of what the recipient wrote, either only to those who opted in. The answer waits for the platform’s; what is not known by then is `queued` or `unknown` and goes on.',
-    tag: 'WhatsApp',
-    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
-    body: { schema: 'SendWhatsApp', examples: WHATSAPP_EXAMPLES.send },
-    answer: {
-      status: 200,
-      description: 'Accepted and durable, and what became of the submit.',
-      schema: 'SendWhatsAppAnswer',
-      example: WHATSAPP_EXAMPLES.sendAnswer,
-      headers: { 'idempotent-replayed': IDEMPOTENT_REPLAYED },
-    },
-    errors: ['IdempotencyConflict'],
+      'A template at any time; a free text within 24 hours after the recipient wrote. The recipient must have opted in. The answer waits for the platform. An outcome that is not known by then is `queued` or `unknown`, and the send continues.',
+    answer: SendWhatsAppAnswer,
+    success: 'The message is accepted and stored; the answer has the outcome of the submit.',
+    idempotent: true,
   })
   async send(
     @AccountId() account: string,
     @IdempotencyKey() idempotencyKey: string | undefined,
-    @JsonBody(readSendWhatsApp) request: SendWhatsApp,
+    @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendWhatsAppAnswer> {
     const category = await this.#categoryOf(account, request);
@@ -77,35 +73,48 @@ export class WhatsAppController {
     const receipt = await this.#accept(account, idempotencyKey, from, category, request);
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
-    return sendWhatsAppAnswer(await this.waits.outcome(receipt));
+    return sendAnswerOf(await this.waits.outcome(receipt));
   }
 
   @Get('messages/:messageId')
   @Auth('api_key', 'whatsapp:read')
-  @Documented({
-    operationId: 'readWhatsAppMessage',
+  @Operation({
+    id: 'readWhatsAppMessage',
     summary: 'Read a message',
-    description: 'By the platform’s id or by the one it had before.',
-    tag: 'WhatsApp',
-    answer: {
-      status: 200,
-      description: 'The message as it stands.',
-      schema: 'WhatsAppMessage',
-      example: WHATSAPP_EXAMPLES.message,
-    },
+    description: 'By the platform’s id or by the id it had before.',
+    answer: WhatsAppMessage,
+    success: 'The message as it stands.',
   })
   async read(
     @AccountId() tenant: string,
     @Param('messageId') id: string,
-  ): Promise<WhatsAppMessageAnswer> {
+  ): Promise<WhatsAppMessage> {
     if (!MESSAGE_ID.test(id)) throw new ApiError('not_found', `No message ${id.slice(0, 64)}`);
-    return messageAnswer(await this.whatsApp.timeline(id, { tenant }));
+    return messageOf(await this.whatsApp.timeline(id, { tenant }));
   }
 
-  /** What the message will be charged as, or why its template cannot be sent: 422. */
-  async #categoryOf(account: string, request: SendWhatsApp): Promise<MessageCategory | ApiError> {
-    if (request.type === 'text') return 'service';
-    const { template: name, language, params } = request;
+  @Get('templates')
+  @Auth('api_key', 'whatsapp:read')
+  @Operation({
+    id: 'listTemplates',
+    summary: 'List templates',
+    answer: TemplatePage,
+    success: 'A page of templates, by name and language.',
+  })
+  async listTemplates(
+    @AccountId() account: string,
+    @ValidQuery(ListQuery) query: ListQuery,
+  ): Promise<TemplatePage> {
+    return pageOf(await this.templates.list(account, query), templateOf);
+  }
+
+  /** The category that the message is charged as, or the error of its template. */
+  async #categoryOf(
+    account: string,
+    request: SendTemplate | SendText,
+  ): Promise<MessageCategory | ApiError> {
+    if (request.message_type === 'text') return 'service';
+    const { template_name: name, language, params } = request;
     const template = await this.templates.find(account, name, language);
     if (template?.status !== 'approved')
       return new ApiError(
@@ -128,32 +137,33 @@ export class WhatsAppController {
     idempotencyKey: string | undefined,
     from: string,
     category: MessageCategory | ApiError,
-    request: SendWhatsApp,
+    request: SendTemplate | SendText,
   ): Promise<WhatsAppReceipt> {
     const options = { tenant, idempotencyKey };
     const { to } = request;
+    const { text = '', field: textField } =
+      request.message_type === 'text' ? readText(request, WHATSAPP_TEXT) : { field: 'text' };
     const place = this.pending.take(1);
     try {
-      if (request.type === 'text')
-        return await this.whatsApp.sendText({ from, to, text: request.text }, options);
-      const { template, language, params } = request;
+      if (request.message_type === 'text')
+        return await this.whatsApp.sendText({ from, to, text }, options);
+      const { template_name: template, language, params } = request;
       const message = { from, to, template, language, params };
       if (!(category instanceof ApiError))
         return await this.whatsApp.sendTemplate({ ...message, category }, options);
-      // It may have been sent under this key while it still could be.
+      // The key may belong to a send from before the template was withdrawn.
       const first =
         idempotencyKey && (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
       if (!first) throw category;
       return first;
     } catch (error) {
       if (error instanceof MessagingConfigError)
-        throw new ApiError('unavailable', 'This service has no way to WhatsApp set up', {
+        throw new ApiError('unavailable', 'WhatsApp is not set up in this service', {
           headers: { 'retry-after': '60' },
           cause: error,
         });
       if (!(error instanceof MessageValidationError)) throw error;
-      const text = request.type === 'text' ? request.textField : 'text';
-      throw inWireFields(error, { template: 'template_name', text });
+      throw inWireFields(error, { template: 'template_name', text: textField });
     } finally {
       this.pending.leave(place);
     }

@@ -1,16 +1,402 @@
-import { IsOptional, Matches } from 'class-validator';
-import { PageOf } from '../http/page-query.js';
+import {
+  type MessageStatus,
+  type MessageTimeline,
+  type ReportedStatus,
+  STATUS_RANK,
+  type SubmittedMessage,
+} from '@dundun/messaging';
+import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
+import {
+  TEMPLATE_CATEGORIES,
+  TEMPLATE_STATUSES,
+  type TemplateCategory,
+  type TemplateStatus,
+} from '../accounts/template.entity.js';
+import {
+  isLanguage,
+  isTemplateName,
+  LANGUAGE_RULE,
+  type Template as AccountTemplate,
+  TEMPLATE_NAME_RULE,
+} from '../accounts/template.registry.js';
+import {
+  Choice,
+  Field,
+  isText,
+  List,
+  NULLABLE_PHONE_NUMBER,
+  NULLABLE_TEXT,
+  PhoneNumber,
+  type Plain,
+  Price,
+  Recipient,
+  REPORTED_STATUSES,
+  SameText,
+  TextUnder,
+  Timestamp,
+  WholeNumber,
+} from '../http/fields.js';
+import { PageOf } from '../http/page.dto.js';
+import { BodyExamples } from '../http/request.decorators.js';
+import { OneOfForms, Rule } from '../http/validation.js';
 
-/** `GET /whatsapp/ng/v1/contacts` */
-export class ContactsQuery extends PageOf(1_000, 100) {
-  @IsOptional()
-  @Matches(/^[1-9][0-9]{6,14}$/, { message: 'must be 7 to 15 digits with country code' })
-  readonly phone?: string;
+/** Names under which callers send a free text: the interface names no field for it. */
+export const WHATSAPP_TEXT = ['text', 'body', 'content'] as const;
 
-  @IsOptional()
-  @Matches(/^[\x21-\x7e]{1,255}$/, { message: 'must be 1 to 255 visible ASCII characters' })
-  readonly bsuid?: string;
+/** Longest free text or template param, in characters. */
+const LONGEST_TEXT = 4_096;
+const TO = '2348012345678';
+const REFERENCE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
+const MESSAGE_ID = 'wamid.9Yb3sT0k2mQ7xV5cN1pL8aZ4';
+const MESSAGE_STATUSES = Object.keys(STATUS_RANK) as MessageStatus[];
+
+function TemplateName(): PropertyDecorator {
+  return Field(
+    { type: 'string', minLength: 1, maxLength: 255, examples: ['order_update'] },
+    Rule('templateName', (name) => (isTemplateName(name) ? undefined : TEMPLATE_NAME_RULE)),
+  );
 }
 
-/** `GET /whatsapp/ng/v1/templates` */
-export class TemplatesQuery extends PageOf(1_000, 100) {}
+function Language(): PropertyDecorator {
+  return Field(
+    { type: 'string', examples: ['en', 'pt_BR'] },
+    Rule('language', (language) => (isLanguage(language) ? undefined : LANGUAGE_RULE)),
+  );
+}
+
+const PARAMS = {
+  type: 'array',
+  items: { type: 'string', maxLength: LONGEST_TEXT },
+  examples: [['Ada', '1001']],
+};
+
+/** A send of an approved template. */
+export class SendTemplate {
+  @PhoneNumber()
+  readonly to!: string;
+
+  @Choice(['template'])
+  readonly message_type!: 'template';
+
+  @TemplateName()
+  readonly template_name!: string;
+
+  @Language()
+  readonly language!: string;
+
+  @List(
+    { ...PARAMS, description: 'Params by their position, as many as the template has.' },
+    {
+      entry: (param) =>
+        isText(param, LONGEST_TEXT)
+          ? undefined
+          : `must be a text of at most ${LONGEST_TEXT} characters`,
+      message: 'must be a list of texts, empty where the template has no params',
+    },
+  )
+  readonly params!: readonly string[];
+}
+
+/** A send of a free text, inside the recipient's 24-hour window. */
+@ApiSchema({
+  anyOf: WHATSAPP_TEXT.map((name) => ({ required: [name] })),
+} as unknown as ApiSchemaOptions)
+export class SendText {
+  @PhoneNumber()
+  readonly to!: string;
+
+  @Choice(['text'])
+  readonly message_type!: 'text';
+
+  @TextUnder(WHATSAPP_TEXT, { maxLength: LONGEST_TEXT })
+  readonly text?: string;
+
+  @SameText({ maxLength: LONGEST_TEXT, description: 'The text under another name.' })
+  readonly body?: string;
+
+  @SameText({ maxLength: LONGEST_TEXT, description: 'The text under another name.' })
+  readonly content?: string;
+}
+
+/** `POST /whatsapp/ng/v1/sendwhatsapp` (interface section 2.3) */
+@OneOfForms('message_type', { template: SendTemplate, text: SendText })
+@BodyExamples({
+  'a template': {
+    to: TO,
+    message_type: 'template',
+    template_name: 'order_update',
+    language: 'en',
+    params: ['Ada', '1001'],
+  },
+  'a text, inside the window': { to: TO, message_type: 'text', text: 'It is on its way.' },
+})
+export class SendWhatsApp {
+  @PhoneNumber()
+  readonly to!: string;
+
+  @Choice(['template', 'text'])
+  readonly message_type!: 'template' | 'text';
+}
+
+/** Price and sender of a message, where they are known. */
+class Charged {
+  @Field({
+    type: 'string',
+    description: 'The platform’s id once it is known, ours before; both read the message back.',
+    examples: [MESSAGE_ID],
+  })
+  readonly message_id!: string;
+
+  @Price({ examples: [0.01] })
+  readonly cost!: number | null;
+
+  @Field({ ...NULLABLE_TEXT, examples: ['USD'] })
+  readonly currency!: string | null;
+
+  @Choice([...TEMPLATE_CATEGORIES, 'service'], { nullable: true, examples: ['utility'] })
+  readonly category!: string | null;
+
+  @PhoneNumber({ description: 'The account’s WhatsApp number.', examples: ['2340012345678'] })
+  readonly sender!: string;
+}
+
+const SUBMIT_STATUSES = [
+  'sent',
+  'queued',
+  'unknown',
+  'rejected',
+  'failed',
+  'expired',
+  'cancelled',
+] as const;
+
+/** Answer to a send (interface section 2.4). */
+export class SendWhatsAppAnswer extends Charged {
+  @Choice(SUBMIT_STATUSES, {
+    description:
+      '`sent`: the platform has the message. `queued`, `unknown`: the outcome is not known yet; read the message back. The others: the message was not sent.',
+  })
+  readonly status!: (typeof SUBMIT_STATUSES)[number];
+}
+
+export function sendAnswerOf(message: SubmittedMessage): SendWhatsAppAnswer {
+  return { ...charged(message), status: submitStatus(message) };
+}
+
+/** Outcome of the submit, without later reports: a delivered message was `sent`. */
+function submitStatus({ status, providerId }: SubmittedMessage): SendWhatsAppAnswer['status'] {
+  switch (status) {
+    case 'queued':
+    case 'sending':
+      return 'queued';
+    case 'sent':
+    case 'delivered':
+    case 'read':
+    case 'undelivered':
+      return 'sent';
+    case 'expired':
+    case 'failed':
+    case 'rejected':
+      return providerId === null ? status : 'sent';
+    case 'unknown':
+    case 'cancelled':
+      return status;
+  }
+}
+
+/** A message read back. */
+export class WhatsAppMessage extends Charged {
+  @Field({
+    type: 'string',
+    description: 'The id before the platform’s was known.',
+    examples: [REFERENCE_ID],
+  })
+  readonly reference_id!: string;
+
+  @Recipient()
+  readonly to!: string;
+
+  @Choice(['template', 'text'], {
+    nullable: true,
+    description: 'null after retention erased it.',
+  })
+  readonly message_type!: 'template' | 'text' | null;
+
+  @Field({ ...NULLABLE_TEXT, examples: ['order_update'] })
+  readonly template_name!: string | null;
+
+  @Field({ ...NULLABLE_TEXT, examples: ['en'] })
+  readonly language!: string | null;
+
+  @Field({ ...PARAMS, nullable: true })
+  readonly params!: readonly string[] | null;
+
+  @Field({
+    ...NULLABLE_TEXT,
+    description: 'null: a template, or after retention erased it.',
+  })
+  readonly text!: string | null;
+
+  @Choice(MESSAGE_STATUSES, { examples: ['read'] })
+  readonly status!: MessageStatus;
+
+  @Field(NULLABLE_TEXT)
+  readonly error_code!: string | null;
+
+  @Timestamp()
+  readonly created_at!: string;
+
+  @Timestamp({
+    nullable: true,
+    description:
+      'When the message came to this status, as the platform says; null before any report.',
+  })
+  readonly smsc_timestamp!: string | null;
+}
+
+export function messageOf(message: MessageTimeline): WhatsAppMessage {
+  const { content } = message;
+  const template = content?.kind === 'template' ? content : undefined;
+  const last = message.reports.findLast(({ sequence }) => sequence !== null);
+  return {
+    ...charged(message),
+    reference_id: message.id,
+    to: message.recipient,
+    message_type: template ? 'template' : content ? 'text' : null,
+    template_name: template?.template ?? null,
+    language: template?.language ?? null,
+    params: template?.params ?? null,
+    text: content?.kind === 'text' ? content.text : null,
+    status: message.status,
+    error_code: message.errorCode,
+    created_at: message.acceptedAt.toISOString(),
+    smsc_timestamp: last?.providerTime.toISOString() ?? null,
+  };
+}
+
+/** The platform's category, or before it is known the category of the send. */
+function charged(message: SubmittedMessage): Plain<Charged> {
+  const { content } = message;
+  const category = content?.kind === 'template' ? content.category : content && 'service';
+  return {
+    message_id: message.providerId ?? message.id,
+    cost: message.cost === null ? null : Number(message.cost),
+    currency: message.currency,
+    category: message.category ?? category ?? null,
+    sender: message.sender,
+  };
+}
+
+/** A template of the account. */
+export class Template {
+  @TemplateName()
+  readonly name!: string;
+
+  @Language()
+  readonly language!: string;
+
+  @Choice(TEMPLATE_CATEGORIES, { examples: ['utility'] })
+  readonly category!: TemplateCategory;
+
+  @Choice(TEMPLATE_STATUSES, {
+    description: 'Only an `approved` template can be sent.',
+    examples: ['approved'],
+  })
+  readonly status!: TemplateStatus;
+
+  @WholeNumber({ minimum: 0, examples: [2] })
+  readonly params_count!: number;
+}
+
+export class TemplatePage extends PageOf(Template) {}
+
+export function templateOf(template: AccountTemplate): Template {
+  const { name, language, category, status, paramsCount } = template;
+  return { name, language, category, status, params_count: paramsCount };
+}
+
+export class WhatsAppStatusEventData {
+  @Field({
+    type: 'string',
+    description: 'The id before the platform’s was known.',
+    examples: [REFERENCE_ID],
+  })
+  readonly reference_id!: string;
+
+  @Field({ type: 'string', examples: [MESSAGE_ID] })
+  readonly message_id!: string;
+
+  @PhoneNumber()
+  readonly to!: string;
+
+  @PhoneNumber({ description: 'The account’s WhatsApp number.', examples: ['2340012345678'] })
+  readonly from!: string;
+
+  @Choice(REPORTED_STATUSES, { examples: ['read'] })
+  readonly status!: ReportedStatus;
+
+  @Field(NULLABLE_TEXT)
+  readonly error_code!: string | null;
+
+  @Timestamp()
+  readonly smsc_timestamp!: string;
+
+  @WholeNumber({
+    minimum: 1,
+    description: 'Which change of the message’s status this is.',
+    examples: [3],
+  })
+  readonly sequence!: number;
+}
+
+/** The callback of a status change. */
+export class WhatsAppStatusEvent {
+  @Field({ type: 'string', const: 'whatsapp.message_status' })
+  readonly type!: 'whatsapp.message_status';
+
+  @Timestamp({ description: 'When the gateway made this event.' })
+  readonly timestamp!: string;
+
+  @Field({ type: WhatsAppStatusEventData })
+  readonly data!: WhatsAppStatusEventData;
+}
+
+export class WhatsAppReceivedEventData {
+  @Field({ type: 'string', description: 'The platform’s id.', examples: [MESSAGE_ID] })
+  readonly message_id!: string;
+
+  @Field({
+    ...NULLABLE_PHONE_NUMBER,
+    description: 'The writer; null: only the bsuid is known.',
+    examples: [TO],
+  })
+  readonly from!: string | null;
+
+  @Field(NULLABLE_TEXT)
+  readonly bsuid!: string | null;
+
+  @PhoneNumber({ description: 'The account’s WhatsApp number.', examples: ['2340012345678'] })
+  readonly to!: string;
+
+  @Field({
+    ...NULLABLE_TEXT,
+    description: 'null: the message is not a text.',
+    examples: ['Thank you'],
+  })
+  readonly text!: string | null;
+
+  @Timestamp()
+  readonly received_at!: string;
+}
+
+/** The callback of an inbound message. */
+export class WhatsAppReceivedEvent {
+  @Field({ type: 'string', const: 'whatsapp.message_received' })
+  readonly type!: 'whatsapp.message_received';
+
+  @Timestamp({ description: 'When the gateway made this event.' })
+  readonly timestamp!: string;
+
+  @Field({ type: WhatsAppReceivedEventData })
+  readonly data!: WhatsAppReceivedEventData;
+}

@@ -3,13 +3,12 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ContactBook } from './contact-book.js';
 import { ContactsController } from './contacts.controller.js';
 import { OutcomeWaits } from './outcome-waits.js';
-import { TemplatesController } from './templates.controller.js';
 import { WhatsAppController } from './whatsapp.controller.js';
 
 /** The WhatsApp surface: messages, templates, contacts. */
 @Module({
   imports: [AccountsModule],
   providers: [ContactBook, OutcomeWaits],
-  controllers: [WhatsAppController, TemplatesController, ContactsController],
+  controllers: [WhatsAppController, ContactsController],
 })
 export class WhatsAppModule {}

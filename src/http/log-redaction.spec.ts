@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scrub } from './scrub.js';
+import { scrub } from './log-redaction.js';
 
 describe('scrub', () => {
   it.each([
@@ -8,7 +8,7 @@ describe('scrub', () => {
     ['secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'secret [redacted]'],
     ['Authorization: Bearer abc.def', 'Authorization: [redacted]'],
     ['{"authorization":"bearer anything"}', '{"authorization":"[redacted]"}'],
-  ])('takes the credential out of %s', (line, scrubbed) => {
+  ])('redacts the credential in %s', (line, scrubbed) => {
     expect(scrub(line)).toBe(scrubbed);
   });
 
@@ -29,7 +29,7 @@ describe('scrub', () => {
     '"lane":"acc_1234567890123456789012:sms"',
     'req-12345678-1a',
     'waited 12345 ms',
-  ])('leaves %s alone', (line) => {
+  ])('keeps %s unchanged', (line) => {
     expect(scrub(line)).toBe(line);
   });
 });

@@ -1,46 +1,50 @@
+import { ApiSchema } from '@nestjs/swagger';
 import { API_ERRORS, ApiError, type ApiErrorCode } from './api-error.js';
-import type { JsonSchema } from './schema.js';
+import { Field, type JsonSchema } from './fields.js';
 
-const TYPES = [...new Set(Object.values(API_ERRORS).map(({ type }) => type))];
+/** One wrong field of a request. */
+@ApiSchema({ name: 'FieldError' })
+export class FieldErrorDetail {
+  @Field({ type: 'string', description: 'The field, such as `to[3]`.', examples: ['to[3]'] })
+  readonly path!: string;
 
-/** The one form of every error. */
-export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
-  Error: {
-    type: 'object',
-    required: ['error'],
-    additionalProperties: false,
-    properties: {
-      error: {
-        type: 'object',
-        required: ['type', 'code', 'message'],
-        additionalProperties: false,
-        properties: {
-          type: { type: 'string', enum: TYPES, description: 'Class of the error, one per status.' },
-          code: {
-            type: 'string',
-            enum: Object.keys(API_ERRORS),
-            description: 'What a program acts on.',
-          },
-          message: { type: 'string', minLength: 1, description: 'For people, with the remedy.' },
-          details: {
-            type: 'array',
-            description: 'The wrong fields, where there are any.',
-            items: { $ref: '#/components/schemas/FieldError' },
-          },
-        },
-      },
-    },
-  },
-  FieldError: {
-    type: 'object',
-    required: ['path', 'message'],
-    additionalProperties: false,
-    properties: {
-      path: { type: 'string', description: 'The field, such as `to[3]`.', examples: ['to[3]'] },
-      message: { type: 'string', minLength: 1 },
-    },
-  },
-};
+  @Field({ type: 'string', minLength: 1, examples: ['must be 7 to 15 digits'] })
+  readonly message!: string;
+}
+
+/** What went wrong. */
+export class ErrorDetail {
+  @Field({
+    type: 'string',
+    enum: [...new Set(Object.values(API_ERRORS).map(({ type }) => type))],
+    description: 'Class of the error, one per status.',
+  })
+  readonly type!: string;
+
+  @Field({
+    type: 'string',
+    enum: Object.keys(API_ERRORS),
+    description: 'The code that programs act on.',
+  })
+  readonly code!: string;
+
+  @Field({ type: 'string', minLength: 1, description: 'A text for people, with the remedy.' })
+  readonly message!: string;
+
+  @Field({
+    type: [FieldErrorDetail],
+    optional: true,
+    description: 'The wrong fields, where there are any.',
+  })
+  readonly details?: readonly FieldErrorDetail[];
+}
+
+/** Body of every error. */
+@ApiSchema({ name: 'Error' })
+export class ErrorAnswer {
+  @Field({ type: ErrorDetail })
+  readonly error!: ErrorDetail;
+}
 
 interface ErrorResponse {
   readonly status: number;
@@ -49,14 +53,7 @@ interface ErrorResponse {
   readonly retryAfter?: true;
 }
 
-const TAKEN: ErrorResponse = {
-  status: 409,
-  description: 'A request with this Idempotency-Key is still running.',
-  codes: [['idempotency_key_in_use', 'A request with this key is under way; try again']],
-  retryAfter: true,
-};
-
-/** Every error response there is, by the name of its component. */
+/** Every error response by the name of its component. */
 export const ERROR_RESPONSES = {
   BadRequest: {
     status: 400,
@@ -74,7 +71,7 @@ export const ERROR_RESPONSES = {
   },
   Forbidden: {
     status: 403,
-    description: 'The credential is right and does not allow this.',
+    description: 'The credential is valid and does not allow this.',
     codes: [
       ['account_disabled', 'This account is suspended; contact your provider'],
       ['insufficient_scope', 'This key lacks the scope whatsapp:send; use one that has it'],
@@ -82,7 +79,7 @@ export const ERROR_RESPONSES = {
   },
   NotFound: {
     status: 404,
-    description: 'Not there, or another account’s.',
+    description: 'It does not exist, or belongs to another account.',
     codes: [['not_found', 'No batch 01993021-0000-7000-8000-000000000000']],
   },
   RequestTimeout: {
@@ -90,7 +87,12 @@ export const ERROR_RESPONSES = {
     description: 'The request did not arrive in time.',
     codes: [['request_timeout', 'The request did not arrive in time; send it again']],
   },
-  IdempotencyConflict: TAKEN,
+  IdempotencyConflict: {
+    status: 409,
+    description: 'A request with this Idempotency-Key is still running.',
+    codes: [['idempotency_key_in_use', 'A request with this key is under way; try again']],
+    retryAfter: true,
+  },
   AlreadySent: {
     status: 409,
     description: 'Nothing of the batch is left to change.',
@@ -131,12 +133,12 @@ export const ERROR_RESPONSES = {
   },
   InternalError: {
     status: 500,
-    description: 'Something went wrong on our side.',
-    codes: [['internal_error', 'Something went wrong on our side']],
+    description: 'The service failed.',
+    codes: [['internal_error', 'The service failed']],
   },
   Unavailable: {
     status: 503,
-    description: 'Not now: overloaded, stopping, or without its database. Nothing was accepted.',
+    description: 'The service is overloaded, is stopping, or has no database. It accepted nothing.',
     codes: [['unavailable', 'The service is not available now; try again']],
     retryAfter: true,
   },

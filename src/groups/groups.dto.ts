@@ -1,0 +1,79 @@
+import type { ContactGroup } from '@dundun/messaging';
+import {
+  Field,
+  GROUP_ID,
+  List,
+  NULLABLE_PHONE_NUMBER,
+  NULLABLE_TEXT,
+  numberRemedy,
+  PHONE_NUMBER,
+  Text,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../http/fields.js';
+import { PageOf } from '../http/page.dto.js';
+import { BodyExamples } from '../http/request.decorators.js';
+
+/** Members that one request may add. */
+const MOST_MEMBERS = 10_000;
+
+/** `POST /ng/v1/groups`, `PATCH /ng/v1/groups/{id}` */
+@BodyExamples({ friends: { name: 'Friends' } })
+export class GroupBody {
+  @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] })
+  readonly name!: string;
+}
+
+/** `POST /ng/v1/groups/{id}/members` */
+@BodyExamples({ two: { members: ['2348012345678', '2348012345679'] } })
+export class AddMembers {
+  @List(
+    { items: PHONE_NUMBER },
+    {
+      minItems: 1,
+      maxItems: MOST_MEMBERS,
+      entry: numberRemedy,
+      message: `must be a list of 1 to ${MOST_MEMBERS} phone numbers; send more in the next request`,
+    },
+  )
+  readonly members!: readonly string[];
+}
+
+/** A named list of recipients. */
+export class Group {
+  @Field(GROUP_ID)
+  readonly id!: string;
+
+  @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] })
+  readonly name!: string;
+
+  @WholeNumber({ minimum: 0, description: 'Number of members.', examples: [2] })
+  readonly size!: number;
+
+  @Timestamp()
+  readonly created_at!: string;
+}
+
+export class GroupPage extends PageOf(Group) {}
+
+export function groupOf({ id, name, size, createdAt }: ContactGroup): Group {
+  return { id, name, size, created_at: createdAt.toISOString() };
+}
+
+/** A contact in a group. */
+export class Member {
+  @Uuid({ description: 'Id of the contact.' })
+  readonly id!: string;
+
+  @Field({ ...NULLABLE_PHONE_NUMBER, examples: ['2348012345678'] })
+  readonly phone!: string | null;
+
+  @Field(NULLABLE_TEXT)
+  readonly bsuid!: string | null;
+
+  @Field({ ...NULLABLE_TEXT, examples: ['Ada'] })
+  readonly name!: string | null;
+}
+
+export class MemberPage extends PageOf(Member) {}

@@ -1,0 +1,323 @@
+import { type FieldError, isGroupId, isPhoneNumber, type ReportedStatus } from '@dundun/messaging';
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiExtraModels, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsUUID, Max, Min, ValidateIf } from 'class-validator';
+import { ApiError } from './api-error.js';
+import { parseTimestamp, TIMESTAMP_RULE } from './rfc3339.js';
+import { errorsOf, type FieldCheck, isObject, MOST_ERRORS, Rule } from './validation.js';
+
+/** A JSON Schema (2020-12), as OpenAPI 3.1 holds it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Keywords of the field's schema, and whether a request may leave it out. */
+export interface FieldOptions extends JsonSchema {
+  /** `'in the document'`: the rules also run where the field is missing. @default false */
+  readonly optional?: boolean | 'in the document';
+  /** Only answers hold `null`. @default false */
+  readonly nullable?: boolean;
+  readonly description?: string;
+}
+
+export const PHONE_NUMBER = {
+  type: 'string',
+  pattern: '^[1-9][0-9]{6,14}$',
+  description: 'Digits with country code, no plus.',
+  examples: ['2348012345678'],
+} as const;
+
+export const NULLABLE_PHONE_NUMBER = {
+  type: 'string',
+  nullable: true,
+  pattern: PHONE_NUMBER.pattern,
+} as const;
+
+export const NULLABLE_TEXT = { type: 'string', nullable: true } as const;
+
+/** The fields of a DTO, for an answer that is an object literal. */
+export type Plain<T> = { readonly [Name in keyof T]: T[Name] };
+
+/** Schema and rules of a field in one decorator; every decorator below is one of these. */
+export function Field(
+  { optional = false, ...schema }: FieldOptions,
+  ...rules: readonly PropertyDecorator[]
+): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ ...schema, required: optional === false } as ApiPropertyOptions),
+    // `null` is a value, and not the same as leaving the field out.
+    ...(optional === true ? [ValidateIf((_request, value) => value !== undefined)] : []),
+    ...rules,
+  );
+}
+
+/** A phone number as digits with country code. */
+export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
+  return Field({ ...PHONE_NUMBER, ...options }, Rule('phoneNumber', numberRemedy));
+}
+
+/** A recipient as it is read back. */
+export function Recipient(): PropertyDecorator {
+  return Field(RECIPIENT);
+}
+
+export const RECIPIENT: JsonSchema = {
+  type: 'string',
+  pattern: '^(?:[1-9][0-9]{6,14})?$',
+  description: 'Digits with country code; empty after erasure.',
+  examples: ['2348012345678'],
+};
+
+/** Says how to correct a value that is not a phone number. */
+export function numberRemedy(entry: unknown): string | undefined {
+  if (isPhoneNumber(entry)) return undefined;
+  if (typeof entry !== 'string') return 'must be a string of digits, such as "2348012345678"';
+  const digits = entry.replace(/^\+|[\s\-().]/g, '');
+  if (digits !== entry && isPhoneNumber(digits))
+    return 'must be digits alone: leave out the plus, spaces, dashes and brackets';
+  return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
+}
+
+/** Statuses that carriers report. */
+export const REPORTED_STATUSES: readonly ReportedStatus[] = [
+  'sent',
+  'expired',
+  'undelivered',
+  'failed',
+  'rejected',
+  'delivered',
+  'read',
+];
+
+export const GROUP_ID: JsonSchema = {
+  type: 'string',
+  pattern: '^grp_[0-9A-Za-z]{10,}$',
+  examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
+};
+
+/** An RFC 3339 time with an offset; answers write it in UTC. */
+export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
+  return Field(
+    { type: 'string', format: 'date-time', examples: ['2026-11-20T13:20:28.001Z'], ...options },
+    Rule('timestamp', (value) =>
+      parseTimestamp(value) === undefined ? TIMESTAMP_RULE : undefined,
+    ),
+  );
+}
+
+export function Uuid({ message = 'must be a UUID', ...options }: Told = {}): PropertyDecorator {
+  return Field(
+    {
+      type: 'string',
+      format: 'uuid',
+      examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'],
+      ...options,
+    },
+    IsUUID('all', { message }),
+  );
+}
+
+/** A field whose rule has its own message. */
+interface Told extends FieldOptions {
+  readonly message?: string;
+}
+
+interface TextOptions extends Told {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** As a JSON Schema has it: not anchored by itself. */
+  readonly pattern?: string;
+}
+
+/** A text without NUL and lone surrogates, which no database keeps. */
+export function Text({ message, ...options }: TextOptions = {}): PropertyDecorator {
+  const { minLength = 0, maxLength = Number.MAX_SAFE_INTEGER, pattern } = options;
+  const form = pattern === undefined ? undefined : new RegExp(pattern);
+  const remedy = message ?? lengthRule(options);
+  return Field(
+    { type: 'string', ...options },
+    Rule('text', (value) =>
+      isText(value, maxLength) && value.length >= minLength && (form?.test(value) ?? true)
+        ? undefined
+        : remedy,
+    ),
+  );
+}
+
+function lengthRule({ minLength = 0, maxLength }: TextOptions): string {
+  if (maxLength === undefined) return minLength > 0 ? TEXT_RULE : 'must be a text';
+  return minLength > 0
+    ? `must be ${minLength} to ${maxLength} characters`
+    : `must be a text of at most ${maxLength} characters`;
+}
+
+export function isText(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value.length <= most && !/[\0\p{Cs}]/u.test(value);
+}
+
+/** One of these values. */
+export function Choice(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
+  const last = values.at(-1) ?? '';
+  const rest = values.slice(0, -1).join(', ');
+  const message = rest === '' ? `must be ${last}` : `must be ${rest} or ${last}`;
+  return Field({ type: 'string', enum: [...values], ...options }, IsIn(values, { message }));
+}
+
+export function Flag(options: FieldOptions = {}): PropertyDecorator {
+  return Field({ type: 'boolean', ...options }, IsBoolean({ message: 'must be true or false' }));
+}
+
+interface NumberOptions extends FieldOptions {
+  readonly minimum: number;
+  readonly maximum?: number;
+}
+
+export function WholeNumber(options: NumberOptions): PropertyDecorator {
+  const { minimum, maximum } = options;
+  const range = maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  const rule = { message: `must be a whole number ${range}` };
+  return Field(
+    { type: 'integer', ...options },
+    IsInt(rule),
+    Min(minimum, rule),
+    ...(maximum === undefined ? [] : [Max(maximum, rule)]),
+  );
+}
+
+/** A price, or its absence. */
+export function Price(options: FieldOptions = {}): PropertyDecorator {
+  return Field({ type: 'number', nullable: true, description: 'null: not known.', ...options });
+}
+
+/** What a list must be. */
+export interface ListRule {
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  /** Says how to correct an entry. */
+  readonly entry: (entry: unknown) => string | undefined;
+  /** Says how to correct what is no such list. */
+  readonly message: string;
+}
+
+export function List(
+  { items, ...options }: FieldOptions & { readonly items: JsonSchema },
+  rule: ListRule,
+): PropertyDecorator {
+  const { minItems, maxItems } = rule;
+  return Field(
+    {
+      type: 'array',
+      ...(minItems !== undefined && { minItems }),
+      ...(maxItems !== undefined && { maxItems }),
+      items,
+      ...options,
+    },
+    Rule('list', (value, { name }) => {
+      const errors = listErrors(name, value, rule);
+      return errors.length === 0 ? undefined : errors;
+    }),
+  );
+}
+
+/** Wrong entries as `to[3]`, the first ten, in one pass over the list. */
+export function listErrors(
+  path: string,
+  list: unknown,
+  { minItems = 0, maxItems = Infinity, entry, message }: ListRule,
+): FieldError[] {
+  if (!Array.isArray(list) || list.length < minItems || list.length > maxItems)
+    return [{ path, message }];
+  const errors: FieldError[] = [];
+  for (let index = 0; index < list.length && errors.length < MOST_ERRORS; index++) {
+    const remedy = entry(list[index]);
+    if (remedy !== undefined) errors.push({ path: `${path}[${index}]`, message: remedy });
+  }
+  return errors;
+}
+
+export function groupRemedy(id: unknown): string | undefined {
+  return isGroupId(id) ? undefined : UNKNOWN_GROUP;
+}
+
+export const UNKNOWN_GROUP = 'names a group that does not exist';
+
+/** An object of another DTO, or with `orFlag` a boolean in its place. */
+export function Nested<T extends object>(
+  dto: Type<T>,
+  { orFlag = false, ...options }: FieldOptions & { readonly orFlag?: boolean } = {},
+): PropertyDecorator {
+  const check: FieldCheck = (value, { name }) => {
+    if (orFlag && typeof value === 'boolean') return undefined;
+    if (!isObject(value))
+      return orFlag ? 'must be true, false or a JSON object' : 'must be a JSON object';
+    const errors = errorsOf(dto, value);
+    return errors.length === 0
+      ? undefined
+      : errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
+  };
+  const schema = orFlag
+    ? { anyOf: [{ type: 'boolean' }, refTo(dto)], ...options }
+    : { type: dto, ...options };
+  const field = Field(schema, Rule('nested', check));
+  return (target, key) => {
+    field(target, key);
+    ApiExtraModels(dto)(target.constructor);
+  };
+}
+
+export function refTo({ name }: Type): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/**
+ * A text that callers may send under any of these names; the decorated field has the first.
+ * Validation throws ApiError `conflicting_fields` where two of them differ.
+ */
+export function TextUnder<Name extends string>(
+  names: Names<Name>,
+  options: FieldOptions = {},
+): PropertyDecorator {
+  const check: FieldCheck = (_value, { of }) => {
+    const { text, field } = readText(of as Readonly<Record<Name, unknown>>, names);
+    return text === undefined ? [{ path: field, message: TEXT_RULE }] : undefined;
+  };
+  return Field(
+    { type: 'string', minLength: 1, ...options, optional: 'in the document' },
+    Rule('textUnder', check),
+  );
+}
+
+/** The same text under another of its names. */
+export function SameText(options: FieldOptions = {}): PropertyDecorator {
+  return Field({ type: 'string', minLength: 1, ...options, optional: true });
+}
+
+export const TEXT_RULE = 'must be a text of at least one character';
+
+type Names<Name extends string> = readonly [Name, ...Name[]];
+
+/** A text, if it is one, and the name it was sent under. */
+export interface SentText<Name extends string> {
+  readonly text: string | undefined;
+  readonly field: Name;
+}
+
+/**
+ * The text under any of its names.
+ * @throws ApiError `conflicting_fields` where two of them differ
+ */
+export function readText<Name extends string>(
+  request: Readonly<Partial<Record<Name, unknown>>>,
+  names: Names<Name>,
+): SentText<Name> {
+  const sent = names.filter((name) => request[name] !== undefined);
+  const field = sent[0] ?? names[0];
+  const different = sent.find((name) => request[name] !== request[field]);
+  if (different !== undefined)
+    throw new ApiError('conflicting_fields', `${field} and ${different} differ; send one of them`, {
+      details: [
+        { path: field, message: `differs from ${different}` },
+        { path: different, message: `differs from ${field}` },
+      ],
+    });
+  const text = request[field];
+  return { text: typeof text === 'string' && text !== '' ? text : undefined, field };
+}

@@ -1,0 +1,68 @@
+import type { Page } from '@dundun/messaging';
+import type { Type } from '@nestjs/common';
+import { Type as Convert } from 'class-transformer';
+import { Field, Text, WholeNumber } from './fields.js';
+
+/** A page of a list. */
+export interface PageOf<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+/**
+ * The answer of a list.
+ *
+ * @example
+ * export class GroupPage extends PageOf(Group) {}
+ */
+export function PageOf<T>(item: Type<T>): Type<PageOf<T>> {
+  class Answer implements PageOf<T> {
+    @Field({ type: [item] })
+    readonly data!: readonly T[];
+
+    @Field({
+      type: 'string',
+      nullable: true,
+      description: '`cursor` of the next page; null: this is the last.',
+      examples: [null],
+    })
+    readonly next_cursor!: string | null;
+  }
+  return Answer;
+}
+
+export function pageOf<T, A>(page: Page<T>, answer: (item: T) => A): PageOf<A> {
+  return { data: page.data.map(answer), next_cursor: page.nextCursor };
+}
+
+/** The query of every list. */
+export interface PageQuery {
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+/**
+ * The query of a list, to be extended by the filters of the list.
+ *
+ * @param most items of a page
+ * @param standard items of a page where the query has no `limit`
+ */
+export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
+  class Query implements PageQuery {
+    @Text({
+      optional: true,
+      maxLength: 500,
+      description: '`next_cursor` of the page before.',
+      message: 'must be the next_cursor of the page before',
+    })
+    readonly cursor?: string;
+
+    @Convert(() => Number)
+    @WholeNumber({ optional: true, minimum: 1, maximum: most, default: standard })
+    readonly limit: number = standard;
+  }
+  return Query;
+}
+
+/** The query of a list without filters. */
+export class ListQuery extends PageQueryOf(1_000, 100) {}

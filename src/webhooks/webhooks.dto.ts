@@ -1,0 +1,195 @@
+import {
+  Choice,
+  Field,
+  Flag,
+  NULLABLE_TEXT,
+  type Plain,
+  Text,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../http/fields.js';
+import { PageOf } from '../http/page.dto.js';
+import { BodyExamples } from '../http/request.decorators.js';
+import type { WebhookAttemptEntity } from './webhook-attempt.entity.js';
+import type { DisabledReason, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
+
+function Url(options: { readonly optional?: boolean } = {}): PropertyDecorator {
+  return Text({
+    maxLength: 2_048,
+    examples: ['https://example.com/sms-reports'],
+    message:
+      'must be an address of at most 2048 characters, such as https://example.com/sms-reports',
+    ...options,
+  });
+}
+
+/** `POST /ng/v1/webhooks` */
+@BodyExamples({ endpoint: { url: 'https://example.com/sms-reports' } })
+export class CreateWebhook {
+  @Url()
+  readonly url!: string;
+}
+
+/** `PATCH /ng/v1/webhooks/{id}` */
+@BodyExamples({
+  'enable again': { enabled: true },
+  move: { url: 'https://example.com/reports' },
+})
+export class UpdateWebhook {
+  @Url({ optional: true })
+  readonly url?: string;
+
+  @Flag({ optional: true })
+  readonly enabled?: boolean;
+}
+
+/** `POST /ng/v1/webhooks/{id}/redeliver` */
+@BodyExamples({ 'all that were not delivered': {}, since: { since: '2026-11-20T00:00:00Z' } })
+export class RedeliverWebhook {
+  @Timestamp({
+    optional: true,
+    description: 'All callbacks made at or after this time, delivered or not.',
+  })
+  readonly since?: string;
+
+  @Uuid({
+    optional: true,
+    description: 'One delivery, by its `webhook-id`.',
+    message: 'must be the webhook-id of a delivery',
+  })
+  readonly delivery_id?: string;
+}
+
+export class Redelivered {
+  @WholeNumber({ minimum: 0, description: 'Deliveries that are due again.', examples: [12] })
+  readonly redelivered!: number;
+}
+
+/** A webhook of the account. */
+export class Webhook {
+  @Uuid()
+  readonly webhook_id!: string;
+
+  @Url()
+  readonly url!: string;
+
+  @Choice(['enabled', 'disabled'])
+  readonly status!: 'enabled' | 'disabled';
+
+  @Choice(['gone', 'failing', 'account'], {
+    nullable: true,
+    examples: [null],
+    description:
+      '`gone`: the webhook answered 410; `failing`: no success for five days; `account`: the account disabled it.',
+  })
+  readonly disabled_reason!: DisabledReason | null;
+
+  @Timestamp({ nullable: true, examples: [null] })
+  readonly disabled_at!: string | null;
+
+  @Timestamp({
+    nullable: true,
+    examples: [null],
+    description: 'First failure since the last success.',
+  })
+  readonly failing_since!: string | null;
+
+  @Timestamp()
+  readonly created_at!: string;
+}
+
+export class WebhookPage extends PageOf(Webhook) {}
+
+/** A webhook whose secret was just made. */
+export class WebhookWithSecret extends Webhook {
+  @Field({
+    type: 'string',
+    pattern: '^whsec_',
+    description: 'The signing secret, as Standard Webhooks writes it.',
+    examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  })
+  readonly secret!: string;
+
+  @Timestamp({
+    nullable: true,
+    examples: [null],
+    description: 'Until then callbacks are also signed with the previous secret.',
+  })
+  readonly previous_secret_until!: string | null;
+}
+
+export function webhookOf(endpoint: WebhookEndpointEntity): Plain<Webhook> {
+  return {
+    webhook_id: endpoint.id,
+    url: endpoint.url,
+    status: endpoint.disabledAt === null ? 'enabled' : 'disabled',
+    disabled_reason: endpoint.disabledReason,
+    disabled_at: timestamp(endpoint.disabledAt),
+    failing_since: timestamp(endpoint.failingSince),
+    created_at: new Date(endpoint.createdAt).toISOString(),
+  };
+}
+
+export function webhookWithSecretOf(endpoint: WebhookEndpointEntity): Plain<WebhookWithSecret> {
+  return {
+    ...webhookOf(endpoint),
+    secret: endpoint.secret,
+    previous_secret_until: timestamp(endpoint.previousUntil),
+  };
+}
+
+/** One request to a webhook. */
+export class WebhookAttempt {
+  @Uuid({ description: 'The `webhook-id` of the request.' })
+  readonly delivery_id!: string;
+
+  @Field({ type: 'string', examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'] })
+  readonly message_id!: string;
+
+  @WholeNumber({ minimum: 1, description: '1 for the first attempt of a schedule.' })
+  readonly attempt!: number;
+
+  @Timestamp()
+  readonly attempted_at!: string;
+
+  @WholeNumber({ minimum: 0, examples: [35] })
+  readonly duration_ms!: number;
+
+  @Field({
+    type: 'integer',
+    nullable: true,
+    description: 'null: no answer came.',
+    examples: [200],
+  })
+  readonly status_code!: number | null;
+
+  @Field({ ...NULLABLE_TEXT, description: 'null: success.' })
+  readonly error!: string | null;
+
+  @Field({
+    ...NULLABLE_TEXT,
+    description: 'Beginning of the answer’s body, at most 1 kB.',
+    examples: ['ok'],
+  })
+  readonly response!: string | null;
+}
+
+export class WebhookAttemptPage extends PageOf(WebhookAttempt) {}
+
+export function webhookAttemptOf(attempt: WebhookAttemptEntity): WebhookAttempt {
+  return {
+    delivery_id: attempt.deliveryId,
+    message_id: attempt.messageId,
+    attempt: attempt.attempt,
+    attempted_at: new Date(attempt.startedAt).toISOString(),
+    duration_ms: attempt.duration,
+    status_code: attempt.status,
+    error: attempt.error,
+    response: attempt.response,
+  };
+}
+
+function timestamp(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,200 @@
+import type { ConsentState, Contact as StoredContact } from '@dundun/messaging';
+import { isPhoneNumber } from '@dundun/messaging';
+import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
+import {
+  Choice,
+  Field,
+  GROUP_ID,
+  groupRemedy,
+  List,
+  Nested,
+  NULLABLE_PHONE_NUMBER,
+  NULLABLE_TEXT,
+  numberRemedy,
+  PHONE_NUMBER,
+  PhoneNumber,
+  Text,
+  Timestamp,
+  Uuid,
+  WholeNumber,
+} from '../http/fields.js';
+import { PageOf, PageQueryOf } from '../http/page.dto.js';
+import { BodyExamples } from '../http/request.decorators.js';
+import { Rule } from '../http/validation.js';
+
+const MOST_GROUPS = 100;
+
+/** Milliseconds that a window stays open after the customer wrote (interface section 3.1). */
+const WINDOW = 24 * 60 * 60 * 1_000;
+
+const CONSENT_STATES = ['opted_in', 'opted_out'] as const satisfies readonly ConsentState[];
+
+function Bsuid(): PropertyDecorator {
+  return Text({
+    optional: true,
+    pattern: '^[\\x21-\\x7e]{1,255}$',
+    description: 'WhatsApp’s business-scoped user id.',
+    message: 'must be 1 to 255 visible ASCII characters',
+  });
+}
+
+/** `POST /whatsapp/ng/v1/contacts/{id}/opt-in` and `/opt-out` */
+@BodyExamples({ 'with its proof': { source: 'web form', evidence: 'Yes, write to me' } })
+export class GivenConsent {
+  @Text({ optional: true, minLength: 1, maxLength: 255, default: 'api' })
+  readonly source?: string;
+
+  @Timestamp({ optional: true, description: 'When it was given; now where it is left out.' })
+  readonly at?: string;
+
+  @Text({ optional: true, maxLength: 10_000, description: 'The proof.' })
+  readonly evidence?: string;
+}
+
+/** A consent, and which one. */
+export class GivenOptIn extends GivenConsent {
+  @Choice(CONSENT_STATES)
+  readonly status!: ConsentState;
+}
+
+/** `POST /whatsapp/ng/v1/contacts`. A field that is left out stays as it is. */
+@ApiSchema({
+  anyOf: [{ required: ['phone'] }, { required: ['bsuid'] }],
+} as unknown as ApiSchemaOptions)
+@BodyExamples({
+  'opted in': {
+    phone: '2348012345678',
+    name: 'Ada',
+    opt_in: { status: 'opted_in', source: 'web form', at: '2026-11-20T13:20:27.921Z' },
+  },
+  'into a group': { phone: '2348012345678', groups: ['grp_4yGq0cXo2vGdXk1w8bTzRs'] },
+})
+export class UpsertContact {
+  @Field(
+    { ...PHONE_NUMBER, optional: 'in the document' },
+    Rule('phoneOrBsuid', (phone, { of }) => {
+      if (phone !== undefined) return isPhoneNumber(phone) ? undefined : numberRemedy(phone);
+      return (of as UpsertContact).bsuid === undefined ? 'or bsuid must be there' : undefined;
+    }),
+  )
+  readonly phone?: string;
+
+  @Bsuid()
+  readonly bsuid?: string;
+
+  @Text({ optional: true, maxLength: 255 })
+  readonly name?: string;
+
+  @Nested(GivenOptIn, {
+    optional: true,
+    orFlag: true,
+    description: 'The consent to WhatsApp messages; `true` is `opted_in`.',
+  })
+  readonly opt_in?: boolean | GivenOptIn;
+
+  @List(
+    {
+      optional: true,
+      items: GROUP_ID,
+      description: 'All groups of the contact from now on.',
+    },
+    {
+      maxItems: MOST_GROUPS,
+      entry: groupRemedy,
+      message: `must be a list of at most ${MOST_GROUPS} group ids`,
+    },
+  )
+  readonly groups?: readonly string[];
+}
+
+/** `GET /whatsapp/ng/v1/contacts` */
+export class ContactsQuery extends PageQueryOf(1_000, 100) {
+  @PhoneNumber({ optional: true })
+  readonly phone?: string;
+
+  @Bsuid()
+  readonly bsuid?: string;
+}
+
+/** The consent of a contact to WhatsApp messages. */
+export class ContactConsent {
+  @Choice([...CONSENT_STATES, 'none'])
+  readonly status!: ConsentState | 'none';
+
+  @Timestamp({ nullable: true })
+  readonly at!: string | null;
+
+  @Field({ ...NULLABLE_TEXT, examples: ['web form'] })
+  readonly source!: string | null;
+}
+
+/** A person that an account writes to. */
+export class Contact {
+  @Uuid()
+  readonly id!: string;
+
+  @Field({ ...NULLABLE_PHONE_NUMBER, examples: ['2348012345678'] })
+  readonly phone!: string | null;
+
+  @Field(NULLABLE_TEXT)
+  readonly bsuid!: string | null;
+
+  @Field({ ...NULLABLE_TEXT, examples: ['Ada'] })
+  readonly name!: string | null;
+
+  @Field({ type: ContactConsent })
+  readonly opt_in!: ContactConsent;
+
+  @Timestamp({
+    nullable: true,
+    description: 'Until then a free text may be sent; null: no window is open.',
+    examples: [null],
+  })
+  readonly window_expires_at!: string | null;
+
+  @Field({ type: 'array', items: GROUP_ID })
+  readonly groups!: readonly string[];
+}
+
+export class ContactPage extends PageOf(Contact) {}
+
+/**
+ * @param sender the account's WhatsApp number, whose window counts
+ * @param now epoch milliseconds
+ */
+export function contactOf(
+  contact: StoredContact,
+  sender: string | undefined,
+  now: number,
+): Contact {
+  const { id, phone, bsuid, name, groups, consents, lastInbound } = contact;
+  const consent = consents.whatsapp;
+  const lastWrote = sender === undefined ? undefined : lastInbound[sender]?.getTime();
+  const expires = lastWrote === undefined ? 0 : lastWrote + WINDOW;
+  return {
+    id,
+    phone,
+    bsuid,
+    name,
+    opt_in: {
+      status: consent?.state ?? 'none',
+      at: consent?.at.toISOString() ?? null,
+      source: consent?.source ?? null,
+    },
+    window_expires_at: expires > now ? new Date(expires).toISOString() : null,
+    groups,
+  };
+}
+
+/** The result of an erasure. */
+export class Erasure {
+  @WholeNumber({
+    minimum: 0,
+    description: 'Messages that no longer name the person.',
+    examples: [3],
+  })
+  readonly messages!: number;
+
+  @WholeNumber({ minimum: 0, description: 'Batches that still do, until they end.' })
+  readonly remaining!: number;
+}
