@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from './src/config/data-source.options.js';
-import { readEnvironment } from './src/config/environment.js';
-import { loadEnvironmentFile } from './src/config/environment-file.js';
+import { dataSourceOptions } from './src/config/database.module.js';
+import { loadEnvironmentFile, readEnvironment } from './src/config/environment.js';
 import { gatewayTables } from './src/tables.js';
 
 loadEnvironmentFile();

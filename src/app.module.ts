@@ -3,11 +3,10 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { numberOwners } from './accounts/number-owners.js';
+import { numberOwners } from './accounts/whatsapp-numbers.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { DatabaseModule } from './config/database.module.js';
-import type { Environment } from './config/environment.js';
-import { EnvironmentModule } from './config/environment.module.js';
+import { type Environment, EnvironmentModule } from './config/environment.js';
 import { GroupsModule } from './groups/groups.module.js';
 import { HealthModule } from './health/health.module.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
@@ -78,6 +77,7 @@ function messaging(
   dataSource: DataSource,
   { dispatch, callbacks: called, engine }: MessagingRole,
 ): DynamicModule {
+  const { RETENTION_CONTENT, RETENTION_MESSAGES } = environment;
   const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
   return MessagingModule.forRootAsync({
     isGlobal: true,
@@ -91,7 +91,14 @@ function messaging(
         rateLimit: environment.RATE_LIMIT,
         transportRateLimit: environment.CARRIER_RATE_LIMIT,
       },
-      store: { migrate: false, preparedStatements: environment.PREPARED_STATEMENTS },
+      store: {
+        migrate: false,
+        preparedStatements: environment.PREPARED_STATEMENTS,
+        retention: {
+          ...(RETENTION_CONTENT !== undefined && { content: RETENTION_CONTENT }),
+          ...(RETENTION_MESSAGES !== undefined && { messages: RETENTION_MESSAGES }),
+        },
+      },
       // Polls of the simulated carrier cost nothing, and show soon what it forgot when it was killed.
       ...(environment.CARRIER === 'simulator' && { reports: { pollAfter: '5s' } }),
       sms: {

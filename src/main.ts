@@ -1,8 +1,11 @@
 import 'reflect-metadata';
 import { pino } from 'pino';
-import { type Environment, readEnvironment } from './config/environment.js';
-import { EnvironmentError } from './config/environment-error.js';
-import { loadEnvironmentFile } from './config/environment-file.js';
+import {
+  type Environment,
+  EnvironmentError,
+  loadEnvironmentFile,
+  readEnvironment,
+} from './config/environment.js';
 import { demoBanner } from './demo-account.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { PinoLogger } from './http/pino.logger.js';

@@ -1,6 +1,6 @@
 import { FREQUENCY_CAP_MIGRATIONS } from '@dundun/messaging';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
-import type { Tables } from './config/data-source.options.js';
+import type { Tables } from './config/database.module.js';
 import type { Environment } from './config/environment.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 

@@ -1,16 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AccountsService } from './accounts.service.js';
 import { AuthGuard } from './auth.guard.js';
-import { CredentialUse } from './credential-use.js';
-import { CredentialVerifier } from './credential.verifier.js';
-import { FailedAttempts } from './failed-attempts.js';
-import { PendingSends } from './pending-sends.js';
-import { RequestLimit } from './request-limit.js';
-import { SenderRegistry } from './sender.registry.js';
-import { TemplateRegistry } from './template.registry.js';
+import { CredentialUse, CredentialVerifier } from './credentials.js';
+import { FailedAttempts, PendingSends, RequestLimit } from './limits.js';
+import { SenderRegistry } from './senders.js';
+import { TemplateRegistry } from './templates.js';
 import { WhatsAppNumbers } from './whatsapp-numbers.js';
 
-/** Who may do what: accounts, credentials, senders. */
+/** Accounts, their credentials, senders, numbers and templates, and the limits on requests. */
 @Module({
   providers: [
     AccountsService,

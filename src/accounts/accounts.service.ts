@@ -3,18 +3,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { Account } from './account.entity.js';
-import { randomBase62 } from './base62.js';
-import { Credential } from './credential.entity.js';
-import { CredentialVerifier } from './credential.verifier.js';
-import { type CredentialKind, fingerprint, newSecret } from './credential-secret.js';
+import { Account, Credential, type CredentialKind, Sender } from './accounts.tables.js';
+import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
 import { type Scope, SCOPES } from './scope.js';
-import { Sender } from './sender.entity.js';
-import { isSenderId, SENDER_ID_RULE } from './sender-id.js';
-import { SenderRegistry } from './sender.registry.js';
-import { giveStarters } from './starters.js';
+import { isSenderId, SENDER_ID_RULE, SenderRegistry } from './senders.js';
+import { seedDemoAccount } from './seed-demo-account.js';
 
-/** A new account; the secrets are in no other place. */
+/** A new account. Its secrets are returned once and stored nowhere. */
 export interface CreatedAccount {
   readonly accountId: string;
   readonly apiToken: string;
@@ -32,7 +27,7 @@ export interface CredentialView {
   readonly lastUsedAt: Date | null;
 }
 
-/** What an operator does to accounts. Every write is one transaction that takes its turn with the store's. */
+/** An operator's work on accounts. Every write is one transaction, in turn with the store's on SQLite. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -42,7 +37,7 @@ export class AccountsService {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
   ) {}
 
-  /** An account with an API token and a key that has all scopes; on the simulated carrier with a WhatsApp number and templates. */
+  /** Creates an account with an API token and a key with all scopes; on the simulated carrier with a WhatsApp number and templates too. */
   create(name: string): Promise<CreatedAccount> {
     const wanted = accountName(name);
     return this.#write((manager) => this.#create(manager, wanted));
@@ -60,7 +55,7 @@ export class AccountsService {
 
   /**
    * Newest first, at most `limit`.
-   * @param before the last of the page before
+   * @param before the id of the last account of the previous page
    */
   list(limit: number, before = ''): Promise<Account[]> {
     return this.messaging.transaction(async (manager) => {
@@ -80,7 +75,7 @@ export class AccountsService {
     });
   }
 
-  /** Registers a sender ID; again is no error. */
+  /** Registers a sender ID; repeating it is no error. */
   async addSender(accountId: string, sender: string): Promise<void> {
     if (!isSenderId(sender)) throw invalidFields([{ path: 'sender', message: SENDER_ID_RULE }]);
     await this.#write(async (manager) => {
@@ -89,7 +84,7 @@ export class AccountsService {
     });
   }
 
-  /** A new API token; the ones before stop working. */
+  /** Creates an API token; earlier ones stop working. */
   rotateToken(accountId: string): Promise<string> {
     return this.#write(async (manager) => {
       await lockAccount(manager, accountId);
@@ -122,7 +117,7 @@ export class AccountsService {
     });
   }
 
-  /** The account's keys, newest first, also those that work no more. */
+  /** The account's keys, newest first, expired and revoked ones included. */
   keys(accountId: string): Promise<CredentialView[]> {
     return this.messaging.transaction(async (manager) => {
       await requireAccount(manager, accountId);
@@ -154,7 +149,7 @@ export class AccountsService {
 
   async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
     const created = await createAccount(manager, name);
-    if (this.environment.CARRIER === 'simulator') await giveStarters(manager, created.accountId);
+    if (this.environment.CARRIER === 'simulator') await seedDemoAccount(manager, created.accountId);
     return created;
   }
 
@@ -185,7 +180,7 @@ async function requireAccount(manager: EntityManager, accountId: string): Promis
     throw new ApiError('not_found', `There is no account ${accountId}`);
 }
 
-/** Of two rotations at once the second sees the token of the first. SQLite has them take turns. */
+/** Locks the account, so that of two rotations at once the second revokes the token of the first. On SQLite transactions are serial anyway. */
 async function lockAccount(manager: EntityManager, accountId: string): Promise<void> {
   await requireAccount(manager, accountId);
   if (bulkStatementsOf(manager.dataSource).kind !== 'sqlite')
@@ -234,7 +229,7 @@ function viewOf(credential: Credential): CredentialView {
   return { id, lastFour, scopes, status, createdAt, expiresAt, lastUsedAt };
 }
 
-/** The account exists and the sender is well-formed, so that only the duplicate can be ignored. */
+/** The account exists and the sender is well-formed, so that `orIgnore` ignores duplicates only. */
 async function insertSender(
   manager: EntityManager,
   accountId: string,

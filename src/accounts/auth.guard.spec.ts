@@ -3,13 +3,14 @@ import { type ExecutionContext, Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { readEnvironment } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
-import type { CredentialUse } from './credential-use.js';
-import { AuthGuard, type AuthenticatedRequest } from './auth.guard.js';
-import { Auth } from './auth.decorators.js';
-import type { CredentialVerifier, Principal } from './credential.verifier.js';
-import { newSecret } from './credential-secret.js';
-import { FailedAttempts } from './failed-attempts.js';
-import { RequestLimit } from './request-limit.js';
+import {
+  type CredentialUse,
+  type CredentialVerifier,
+  newSecret,
+  type Principal,
+} from './credentials.js';
+import { Auth, type AuthenticatedRequest, AuthGuard } from './auth.guard.js';
+import { FailedAttempts, RequestLimit } from './limits.js';
 
 Logger.overrideLogger(false);
 

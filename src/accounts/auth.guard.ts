@@ -1,19 +1,31 @@
-import { type CanActivate, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  Logger,
+  UseGuards,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { ApiSecurity } from '@nestjs/swagger';
 import { ApiError } from '../http/api-error.js';
 import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
-import { presentedSecret, type UnauthorizedCause } from './bearer.js';
-import { CredentialUse } from './credential-use.js';
-import { CredentialVerifier, type Principal } from './credential.verifier.js';
-import type { CredentialKind } from './credential-secret.js';
-import { FailedAttempts } from './failed-attempts.js';
-import { RequestLimit } from './request-limit.js';
+import type { CredentialKind } from './accounts.tables.js';
+import {
+  CredentialUse,
+  CredentialVerifier,
+  presentedSecret,
+  type Principal,
+  type UnauthorizedCause,
+} from './credentials.js';
+import { FailedAttempts, RequestLimit } from './limits.js';
 import type { Scope } from './scope.js';
 
-/** What a route asks of a credential. */
+/** The credential that a route requires. */
 export interface AuthRequirement {
   readonly kind: CredentialKind;
-  /** Of a key. */
+  /** For keys: the scope that the key must have. */
   readonly scope?: Scope | undefined;
 }
 
@@ -25,8 +37,8 @@ export interface AuthenticatedRequest extends HttpRequest {
 }
 
 /**
- * Lets in whoever holds a right credential: 401 for every kind of wrong one, then 403 for a suspended
- * account, then 403 for a missing scope. It is synchronous for a credential in use.
+ * Admits requests with a valid credential: 401 for any invalid one, then 403 for a suspended account, then
+ * 403 for a missing scope. Synchronous for a credential in use.
  */
 @Injectable()
 export class AuthGuard implements CanActivate {
@@ -47,7 +59,7 @@ export class AuthGuard implements CanActivate {
   }
 
   /**
-   * For a route that asks for itself (`@AuthWithin()`).
+   * For a route that calls the guard itself (`@AuthWithin()`).
    * @throws ApiError 401, 403 or 429; or rejects with it
    */
   admits(
@@ -67,7 +79,7 @@ export class AuthGuard implements CanActivate {
   }
 
   /**
-   * For what comes before a route is asked: whether the credential is in use at all, whatever it opens.
+   * For hooks that run before the route: checks that the credential is valid, for whatever route.
    * @throws ApiError 401, 403 or 429
    */
   async recognises(request: HttpRequest): Promise<void> {
@@ -107,7 +119,7 @@ export class AuthGuard implements CanActivate {
     return true;
   }
 
-  /** @throws ApiError 401 or 429 where it is nobody's, or no more */
+  /** @throws ApiError 401 or 429 for an unknown, revoked or expired credential */
   #right(request: HttpRequest, principal: Principal | undefined): Principal {
     if (!principal) throw this.#unauthorized(request, 'unknown');
     if (principal.revoked) {
@@ -121,7 +133,7 @@ export class AuthGuard implements CanActivate {
 
   #unauthorized(request: HttpRequest, cause: UnauthorizedCause, account?: string): ApiError {
     const state = this.failures.count(request.ip);
-    // Once per window, or a flood of guesses would be a flood of lines.
+    // One line per window, so that a flood of guesses does not flood the log.
     if (state && state.remaining < -1) return tooManyFailures(state.reset);
     this.#logger.log({
       message: 'unauthorized',
@@ -152,4 +164,40 @@ function tooManyFailures(reset: number): ApiError {
     'Too many requests without a valid credential from this address; check the credential',
     { headers: { 'retry-after': String(reset) } },
   );
+}
+
+/**
+ * The route needs a credential.
+ *
+ * @example
+ * @Auth('api_token')
+ * @Auth('api_key', 'whatsapp:send')
+ */
+export function Auth(kind: 'api_token'): MethodDecorator;
+export function Auth(kind: 'api_key', scope: Scope): MethodDecorator;
+export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecorator {
+  return applyDecorators(AuthWithin({ kind, scope }), UseGuards(AuthGuard));
+}
+
+/**
+ * The route needs a credential as with {@link Auth}, and calls `AuthGuard.admits()` itself, first of all:
+ * Nest's own guard call doubles the cost. Without that call the request has no account.
+ */
+export function AuthWithin(requirement: AuthRequirement): MethodDecorator {
+  const { kind, scope } = requirement;
+  return applyDecorators(
+    AuthRequired(requirement),
+    ApiSecurity(kind, scope === undefined ? [] : [scope]),
+  );
+}
+
+/** Id of the account that makes the request; the route has `@Auth()`. */
+export const AccountId = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
+  accountIdOf(requestOf<AuthenticatedRequest>(context)),
+);
+
+/** See {@link AccountId}, for a route that takes the raw request. */
+export function accountIdOf({ account }: AuthenticatedRequest): string {
+  if (!account) throw new TypeError('the route has no @Auth()');
+  return account.accountId;
 }

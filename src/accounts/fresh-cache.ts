@@ -1,9 +1,9 @@
 export interface FreshCacheOptions<V> {
-  /** Reads what exists of `keys`; called with many at once. */
+  /** Reads the values of `keys` that exist; called with many at once. */
   readonly load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
-  /** Only such values are kept; others are read again every time. */
+  /** Whether to cache the value; others are read again every time. */
   readonly keep: (value: V) => boolean;
-  /** Entries at most; the longest unused goes first. @default 10000 */
+  /** Most entries; the one read longest ago is dropped first. @default 10000 */
   readonly max?: number;
   /** Milliseconds a value may be served after it was read. @default 1000 */
   readonly maxAge?: number;
@@ -17,14 +17,13 @@ interface Entry<V> {
   readonly readAt: number;
 }
 
-/** Past this part of its age an entry that is used is read again beside the request. */
+/** Past this part of `maxAge`, a request refreshes the entry in the background. */
 const REFRESH_AFTER = 0.4;
 const KEYS_A_READ = 500;
 
 /**
- * Values that may be a second old, never older. Whoever is busy never waits for the database: an
- * ageing entry is renewed in the background, many in one read. What does not exist is not
- * remembered, so that something new works at once.
+ * Values up to a second old. Busy callers never wait for the database: ageing entries are refreshed in the
+ * background, many in one read. Missing values are not cached, so that new rows count at once.
  */
 export class FreshCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -41,7 +40,7 @@ export class FreshCache<V> {
     this.#maxAge = options.maxAge ?? 1_000;
   }
 
-  /** The value if it is known and fresh; without a promise, for the hot path. */
+  /** The value if the cache holds a fresh one; without a promise, for the hot path. */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -51,7 +50,7 @@ export class FreshCache<V> {
     return entry.value;
   }
 
-  /** The value, read from the database where it is not known. */
+  /** The value, read from the database unless the cache holds a fresh one. */
   get(key: string): Promise<V | undefined> {
     const known = this.peek(key);
     if (known !== undefined) return Promise.resolve(known);
@@ -60,7 +59,7 @@ export class FreshCache<V> {
     });
   }
 
-  /** Forgets everything, also what is being read now. */
+  /** Empties the cache; reads under way are not cached. */
   clear(): void {
     this.#generation++;
     this.#entries.clear();
@@ -98,7 +97,7 @@ export class FreshCache<V> {
         for (const settle of settlers) settle(value);
       }
     } catch (error) {
-      // A refresh that failed is tried again by the next request; the entry still ages.
+      // The next request repeats a refresh that failed; the entry still ages.
       for (const [, settlers] of batch) for (const settle of settlers) settle(undefined, error);
     }
   }

@@ -1,13 +1,12 @@
-import { isPhoneNumber, MessagingService } from '@dundun/messaging';
+import { type InboundMessage, isPhoneNumber, MessagingService } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, In } from 'typeorm';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { Account } from './account.entity.js';
+import { Account, WhatsAppNumber } from './accounts.tables.js';
 import { FreshCache } from './fresh-cache.js';
-import { WhatsAppNumber } from './whatsapp-number.entity.js';
 
-/** From which WhatsApp number an account sends; one in use costs no database read. */
+/** The WhatsApp number from which an account sends; one in use costs no database read. */
 @Injectable()
 export class WhatsAppNumbers {
   readonly #byAccount: FreshCache<string>;
@@ -24,7 +23,7 @@ export class WhatsAppNumbers {
     return this.#byAccount.get(accountId);
   }
 
-  /** Gives the account a number; again is no error. @throws ApiError where another account has it */
+  /** Gives the account a number; repeating it is no error. @throws ApiError where another account has it */
   async add(accountId: string, number: string): Promise<void> {
     if (!isPhoneNumber(number))
       throw invalidFields([
@@ -47,7 +46,22 @@ export class WhatsAppNumbers {
       where: { accountId: In([...ids]) },
       order: { createdAt: 'DESC', number: 'DESC' },
     });
-    // Of several the oldest is set last.
+    // Newest first, so that the oldest number of an account wins.
     return new Map(found.map(({ accountId, number }) => [accountId, number]));
   }
+}
+
+/** Finds the account of an inbound message by the number it was sent to. */
+export function numberOwners(
+  dataSource: DataSource,
+): (message: InboundMessage) => Promise<string | undefined> {
+  const owners = new FreshCache<string>({
+    load: async (numbers) => {
+      const where = { number: In([...numbers]) };
+      const found = await dataSource.manager.find(WhatsAppNumber, { where });
+      return new Map(found.map(({ number, accountId }) => [number, accountId]));
+    },
+    keep: () => true,
+  });
+  return async ({ channel, to }) => (channel === 'whatsapp' ? owners.get(to) : undefined);
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import type { Account } from '../accounts/account.entity.js';
+import type { Account } from '../accounts/accounts.tables.js';
 import { AccountsService, type CredentialView } from '../accounts/accounts.service.js';
 import { isScope, type Scope, SCOPES } from '../accounts/scope.js';
+import { milliseconds } from '@dundun/messaging';
 import { invalidFields } from '../http/api-error.js';
-import { readExpiry } from './expiry.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 import type { Row } from './output.js';
 import type { Run } from './run.js';
 
@@ -171,4 +172,22 @@ function readScopes(asked: readonly string[] | undefined): readonly Scope[] {
     if (isScope(scope)) return scope;
     throw invalidFields([{ path: 'scope', message: `must be one of ${SCOPES.join(', ')}` }]);
   });
+}
+
+/** A duration from now, such as `90d`, or an RFC 3339 time. @throws ApiError 422 */
+export function readExpiry(written: string, now = Date.now()): Date {
+  const isDuration = /^\d{1,5} ?[a-z]+$/i.test(written);
+  const time = isDuration ? new Date(now + durationOf(written)) : parseTimestamp(written);
+  if (time && !Number.isNaN(time.getTime())) return time;
+  throw invalidFields([
+    { path: 'expires', message: 'must be a time such as 90d, 12h or 2027-01-31T00:00:00Z' },
+  ]);
+}
+
+function durationOf(written: string): number {
+  try {
+    return milliseconds('expires', written);
+  } catch {
+    return Number.NaN;
+  }
 }

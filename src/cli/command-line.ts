@@ -1,8 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './account.commands.js';
-import { addBatchCommands } from './batch.commands.js';
+import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { addConfigCommands } from './config.commands.js';
-import { addLaneCommands } from './lane.commands.js';
 import { printUsageError } from './output.js';
 import { run } from './run.js';
 import { addWebhookCommands } from './webhook.commands.js';

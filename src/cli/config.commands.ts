@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../config/data-source.options.js';
-import { readEnvironment, VARIABLES } from '../config/environment.js';
-import { EnvironmentError } from '../config/environment-error.js';
-import { loadEnvironmentFile } from '../config/environment-file.js';
+import { dataSourceOptions } from '../config/database.module.js';
+import { EnvironmentError, loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import type { Variable } from '../config/variable.js';
+import { VARIABLES } from '../config/variables.js';
 import { print, printError } from './output.js';
 
-/** Settings, before anything runs on them. */
+/** Checks the settings before the gateway runs on them. */
 export function addConfigCommands(program: Command): void {
   program
     .command('config')
@@ -27,7 +26,7 @@ export function addConfigCommands(program: Command): void {
     });
 }
 
-/** A file is made when the gateway first opens it; a server has to be there. */
+/** A SQLite file is created when the gateway first opens it; a server must be reachable. */
 async function reach(database: Parameters<typeof dataSourceOptions>[0]): Promise<string> {
   if (database.type === 'sqlite') return `file ${database.path}`;
   const dataSource = new DataSource(dataSourceOptions(database, { entities: [], migrations: [] }));

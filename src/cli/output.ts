@@ -1,4 +1,4 @@
-import { EnvironmentError } from '../config/environment-error.js';
+import { EnvironmentError } from '../config/environment.js';
 import { describeError } from '../http/log-redaction.js';
 import { toApiError } from '../http/error-mapping.js';
 

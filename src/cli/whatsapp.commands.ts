@@ -4,8 +4,8 @@ import {
   TEMPLATE_STATUSES,
   type TemplateCategory,
   type TemplateStatus,
-} from '../accounts/template.entity.js';
-import { type Template, TemplateRegistry } from '../accounts/template.registry.js';
+} from '../accounts/accounts.tables.js';
+import { type Template, TemplateRegistry } from '../accounts/templates.js';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import type { Row } from './output.js';
 import type { Run } from './run.js';

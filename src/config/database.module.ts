@@ -1,12 +1,95 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from '@dundun/messaging';
+import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
-import { dataSourceOptions, type Tables } from './data-source.options.js';
-import type { Environment } from './environment.js';
-import { EnvironmentError } from './environment-error.js';
+import {
+  DataSource,
+  type DataSourceOptions,
+  type EntitySchema,
+  type Logger as TypeOrmLoggerPort,
+  type MigrationInterface,
+} from 'typeorm';
+import type { DatabaseUrl } from './database-url.js';
+import { type Environment, EnvironmentError } from './environment.js';
 import { isEmptyDatabase, pendingMigrations, runMigrations } from './migrations.js';
-import { TypeOrmLogger } from './type-orm.logger.js';
+import { SqliteDriver } from './sqlite-driver.js';
+
+/** What a floor above brings to the database. */
+export interface Tables {
+  readonly entities: readonly (EntitySchema | (new () => object))[];
+  readonly migrations: readonly (new () => MigrationInterface)[];
+}
+
+/**
+ * The data source of the gateway, its command line and TypeORM's own: the store's tables and the
+ * gateway's in one database, so that they share transactions. Tables change by migrations alone.
+ */
+export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSourceOptions {
+  const shared = {
+    entities: [...MESSAGING_ENTITIES, ...tables.entities],
+    migrations: [...MESSAGING_MIGRATIONS, ...tables.migrations],
+    migrationsRun: false,
+    synchronize: false,
+    logging: false,
+  };
+  switch (database.type) {
+    case 'sqlite':
+      return {
+        ...shared,
+        type: 'better-sqlite3',
+        database: database.path,
+        driver: SqliteDriver,
+        enableWAL: true,
+        // A blocking wait for another process's lock would stop the event loop; writers retry instead.
+        timeout: 0,
+      };
+    case 'postgres':
+      return {
+        ...shared,
+        type: 'postgres',
+        url: database.url,
+        applicationName: 'dundun',
+        // A peer that is gone without a word is noticed, and not waited for without an end.
+        extra: { keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
+      };
+    case 'mysql':
+    case 'mariadb':
+      return {
+        ...shared,
+        type: database.type,
+        url: database.url,
+        charset: 'utf8mb4',
+        timezone: 'Z',
+      };
+  }
+}
+
+/** TypeORM's words in the application's log; never a query's parameters, which are people's messages. */
+export class TypeOrmLogger implements TypeOrmLoggerPort {
+  readonly #logger = new Logger('Database');
+
+  logQuery(): void {}
+
+  /** The error is thrown as well, and told by whoever cannot go on. */
+  logQueryError(): void {}
+
+  logQuerySlow(time: number, query: string): void {
+    this.#logger.warn({ message: 'slow query', ms: time, query });
+  }
+
+  logSchemaBuild(message: string): void {
+    this.#logger.debug(message);
+  }
+
+  logMigration(message: string): void {
+    this.#logger.debug(message);
+  }
+
+  log(level: 'log' | 'info' | 'warn', message: unknown): void {
+    if (level === 'warn') this.#logger.warn(message);
+    else this.#logger.debug(message);
+  }
+}
 
 /** `never`: refuse to run on old tables. `empty`: only a database without any. `always`. */
 export type MigrateWhen = 'never' | 'empty' | 'always';

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { EnvironmentError } from './environment-error.js';
-import { readEnvironment } from './environment.js';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { EnvironmentError, readEnvironment } from './environment.js';
+import type { Variable } from './variable.js';
+import { VARIABLES } from './variables.js';
 
 function problemsOf(source: Record<string, string>): readonly string[] {
   try {
@@ -25,6 +29,8 @@ describe('readEnvironment', () => {
       CARRIER: 'simulator',
       LEASE: 30_000,
       RATE_LIMIT: { max: 50, per: 1_000 },
+      RETENTION_CONTENT: 2_592_000_000,
+      RETENTION_MESSAGES: 31_536_000_000,
       MAX_RECIPIENTS: 100_000,
       MAX_PARTS: 10,
       BODY_LIMIT: 4 << 20,
@@ -57,6 +63,10 @@ describe('readEnvironment', () => {
     expect(read('RATE_LIMIT', '10000/h')).toEqual({ max: 10_000, per: 3_600_000 });
     expect(read('LEASE', '2m')).toBe(120_000);
     expect(read('LEASE', '1500ms')).toBe(1_500);
+    expect(read('LEASE', '30000')).toBe(30_000);
+    expect(read('RATE_LIMIT', '100/10s')).toEqual({ max: 100, per: 10_000 });
+    expect(read('RETENTION_CONTENT', '7d')).toBe(604_800_000);
+    expect(read('RETENTION_MESSAGES', 'off')).toBeUndefined();
     expect(read('REQUEST_LIMIT', 'off')).toBeUndefined();
     expect(read('BODY_LIMIT', '512KiB')).toBe(512 << 10);
     expect(read('PORT', '0')).toBe(0);
@@ -86,6 +96,17 @@ describe('readEnvironment', () => {
   ])('%s=%s is refused', (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([
       expect.stringMatching(new RegExp(`^${name} ".*": must be .*write it as`)),
+    ]);
+  });
+
+  it('keeps messages as long as a frequency cap counts them', () => {
+    const FREQUENCY_CAP = 'marketing=2/60d';
+    expect(readEnvironment({ FREQUENCY_CAP })).toMatchObject({ RETENTION_CONTENT: 5_184_000_000 });
+    expect(problemsOf({ FREQUENCY_CAP, RETENTION_CONTENT: '30d' })).toEqual([
+      'RETENTION_CONTENT: is shorter than the window of FREQUENCY_CAP marketing',
+    ]);
+    expect(problemsOf({ RETENTION_MESSAGES: '30' })).toEqual([
+      'RETENTION_MESSAGES "30": must be a duration of at least 1m; write it as 30d or 12h, or off',
     ]);
   });
 
@@ -218,3 +239,30 @@ describe('readEnvironment', () => {
     expect(problems).not.toContain('hunter2');
   });
 });
+
+const docs = join(import.meta.dirname, '../../docs');
+
+describe('docs/configuration.md', () => {
+  it('says of every variable what the code does', async () => {
+    const page = await readFile(join(docs, 'configuration.md'), 'utf8');
+    expect(page).toContain(configurationTable());
+  });
+
+  it.each(['development', 'test', 'production'])('the %s example can be used', async (name) => {
+    const example = parseEnv(await readFile(join(docs, 'environments', `${name}.env`), 'utf8'));
+    expect(Object.keys(example).filter((key) => !Object.hasOwn(VARIABLES, key))).toEqual([]);
+    expect(readEnvironment(example as Record<string, string>).NODE_ENV).toBe(name);
+  });
+});
+
+/** The settings as the rows of a Markdown table: name, default, description. */
+function configurationTable(): string {
+  return [
+    '| Variable | Default | What it does |',
+    '|---|---|---|',
+    ...Object.entries<Variable<unknown>>(VARIABLES).map(
+      ([name, variable]) =>
+        `| \`${name}\` | ${variable.default === undefined ? '–' : `\`${variable.default}\``} | ${variable.description} |`,
+    ),
+  ].join('\n');
+}

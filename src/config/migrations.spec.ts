@@ -4,11 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { openDatabase } from './database.module.js';
-import { EnvironmentError } from './environment-error.js';
+import { openDatabase, TypeOrmLogger } from './database.module.js';
+import { EnvironmentError } from './environment.js';
 import { isEmptyDatabase, pendingMigrations } from './migrations.js';
 import { SqliteDriver } from './sqlite-driver.js';
-import { TypeOrmLogger } from './type-orm.logger.js';
 
 class First1700000000000 implements MigrationInterface {
   readonly name = 'First1700000000000';

@@ -1,6 +1,15 @@
-import { isMessageCategory, type MessageCategory, type PriceList } from '@dundun/messaging';
+import {
+  type CappedCategory,
+  type FrequencyCapOptions,
+  isMessageCategory,
+  type MessageCategory,
+  milliseconds,
+  type PriceList,
+  type QuietHoursOptions,
+  rateOf,
+} from '@dundun/messaging';
 
-/** One environment variable: how it is read, and what the documentation says about it. */
+/** An environment variable: how it is read, and its description in the documentation. */
 export interface Variable<T> {
   /** As it would be written in the environment; without one the variable may stay unset. */
   readonly default?: string;
@@ -16,12 +25,12 @@ export interface RequiredVariable<T> extends Variable<T> {
   readonly default: string;
 }
 
-/** Only for its type. */
+/** Gives the variable its type. */
 export function required<T>(variable: RequiredVariable<T>): RequiredVariable<T> {
   return variable;
 }
 
-/** Only for its type: it may stay unset. */
+/** Gives a variable that may stay unset its type. */
 export function optional<T>(variable: Omit<Variable<T>, 'default'>): Omit<
   Variable<T>,
   'default'
@@ -67,7 +76,7 @@ export function httpUrl(value: string): string {
   return value;
 }
 
-/** It is never repeated: it may hold a password. */
+/** Errors do not show the value, which may hold a password. */
 export function redisUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if ((url?.protocol !== 'redis:' && url?.protocol !== 'rediss:') || url.hostname === '')
@@ -77,19 +86,33 @@ export function redisUrl(value: string): string {
   return value;
 }
 
-const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-
-/** `30s`, `500ms`, `2m`, as milliseconds. */
+/** A duration of the library's grammar, such as `30s`, `500ms` or `2m`; in milliseconds. */
 export function duration(min: number, max: number): (value: string) => number {
   return (value) => {
-    const match = /^(\d{1,9})(ms|s|m|h)$/.exec(value);
-    const parsed = match ? Number(match[1]) * MILLISECONDS[match[2] as 's'] : Number.NaN;
-    if (!(parsed >= min && parsed <= max))
+    const parsed = durationOf(value);
+    if (parsed === undefined || parsed < min || parsed > max)
       throw new Error(
         `must be a duration from ${min / 1_000}s to ${max / 1_000}s; write it as 30s, 500ms or 2m`,
       );
     return parsed;
   };
+}
+
+/** How long data is kept, in milliseconds; `undefined` for `off`: for ever. */
+export function retention(value: string): number | undefined {
+  if (value === 'off') return undefined;
+  const parsed = durationOf(value);
+  if (parsed === undefined || parsed < 60_000)
+    throw new Error('must be a duration of at least 1m; write it as 30d or 12h, or off');
+  return parsed;
+}
+
+function durationOf(value: string): number | undefined {
+  try {
+    return milliseconds('', value);
+  } catch {
+    return undefined;
+  }
 }
 
 export interface Rate {
@@ -100,11 +123,11 @@ export interface Rate {
 
 /** `50/s`, `600/m`, `10000/h`. */
 export function rate(value: string): Rate {
-  const match = /^(\d{1,9})\/(s|m|h)$/.exec(value);
-  const max = Number(match?.[1] ?? 0);
-  if (!match || max < 1)
+  try {
+    return rateOf('', value);
+  } catch {
     throw new Error('must be messages per time; write it as 50/s, 600/m or 10000/h');
-  return { max, per: MILLISECONDS[match[2] as 's'] };
+  }
 }
 
 /** A {@link rate}, or `off`. */
@@ -117,7 +140,7 @@ export function rateOrOff(value: string): Rate | undefined {
   }
 }
 
-/** `USD utility=0.01 marketing=0.05`, in any order of categories; those left out have no price. */
+/** `USD utility=0.01 marketing=0.05`, in any order of categories; omitted categories have no price. */
 export function prices(value: string): PriceList {
   const [currency = '', ...entries] = value.split(/\s+/);
   const whatsapp = new Map<MessageCategory, string>();
@@ -137,6 +160,47 @@ function wrongPrices(): never {
   );
 }
 
+/** `21:00-08:00`. */
+export function quietHours(value: string): QuietHoursOptions {
+  const [, from = '', to = ''] =
+    /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(value) ?? [];
+  if (from === to) throw new Error('must be two different times of day; write it as 21:00-08:00');
+  return { from, to };
+}
+
+const CATEGORIES: readonly CappedCategory[] = [
+  'sms',
+  'utility',
+  'marketing',
+  'authentication',
+  'service',
+];
+
+/** `marketing=2/7d sms=5/24h`: a {@link rate} by category, over at least a minute. */
+export function frequencyCap(value: string): FrequencyCapOptions {
+  const caps = new Map<CappedCategory, Rate>();
+  for (const entry of value.split(/\s+/)) {
+    const [, name, limit = ''] = /^([a-z]+)=(.*)$/.exec(entry) ?? [];
+    const category = CATEGORIES.find((one) => one === name);
+    const cap = capOf(limit);
+    if (category === undefined || caps.has(category) || !cap)
+      throw new Error(
+        `must be messages per time by category (${CATEGORIES.join(', ')}); write it as marketing=2/7d sms=5/24h`,
+      );
+    caps.set(category, cap);
+  }
+  return Object.fromEntries(caps);
+}
+
+function capOf(limit: string): Rate | undefined {
+  try {
+    const cap = rateOf('', limit);
+    return cap.per < 60_000 ? undefined : cap;
+  } catch {
+    return undefined;
+  }
+}
+
 /** `4MiB`, `512KiB`, `1000B`, as bytes. */
 export function size(min: number, max: number): (value: string) => number {
   return (value) => {
@@ -152,7 +216,7 @@ export function size(min: number, max: number): (value: string) => number {
 
 const BYTES = { B: 1, KiB: 1 << 10, MiB: 1 << 20 } as const;
 
-/** A credential of another service, checked for what a copy and paste does to it. */
+/** A credential of another service, checked for the usual errors of copy and paste. */
 export function credential(value: string): string {
   if (/^bearer\s/i.test(value))
     throw new Error('must be the token alone; leave the word Bearer out');
@@ -175,7 +239,7 @@ export function apiKey(value: string): string {
   return visible(value);
 }
 
-/** Where a service that speaks this interface is. */
+/** The address of a service that speaks this interface. */
 export function serviceUrl(value: string): string {
   const { pathname } = new URL(httpUrl(value));
   if (/\/ng\/v1\b/.test(pathname))
@@ -183,7 +247,7 @@ export function serviceUrl(value: string): string {
   return value;
 }
 
-/** A word that goes into a header. */
+/** A header value of one word. */
 export function visible(value: string): string {
   if (!/^[\x21-\x7e]+$/.test(value))
     throw new Error(
@@ -192,7 +256,7 @@ export function visible(value: string): string {
   return value;
 }
 
-/** A secret of our own. */
+/** A secret of this gateway. */
 export function secretText(value: string): string {
   if (!/^\S{16,}$/.test(value))
     throw new Error(

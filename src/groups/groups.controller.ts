@@ -9,7 +9,7 @@ import {
 } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, Auth } from '../accounts/auth.decorators.js';
+import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { ApiError } from '../http/api-error.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';

@@ -1,4 +1,4 @@
-import { isSenderId, SENDER_ID_RULE } from '../accounts/sender-id.js';
+import { isSenderId, SENDER_ID_RULE } from '../accounts/senders.js';
 import { invalidFields } from '../http/api-error.js';
 import { listErrors, readText, TEXT_RULE } from '../http/fields.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';

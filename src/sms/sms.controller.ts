@@ -7,14 +7,17 @@ import {
 } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, accountIdOf, Auth, AuthWithin } from '../accounts/auth.decorators.js';
 import {
-  AuthGuard,
+  AccountId,
+  accountIdOf,
+  Auth,
   type AuthenticatedRequest,
+  AuthGuard,
   type AuthRequirement,
+  AuthWithin,
 } from '../accounts/auth.guard.js';
-import { PendingSends } from '../accounts/pending-sends.js';
-import { SenderRegistry } from '../accounts/sender.registry.js';
+import { PendingSends } from '../accounts/limits.js';
+import { SenderRegistry } from '../accounts/senders.js';
 import { ApiError } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';
 import { readText } from '../http/fields.js';

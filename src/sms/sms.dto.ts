@@ -10,7 +10,7 @@ import {
 } from '@dundun/messaging';
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { SENDER_ID, SENDER_ID_RULE } from '../accounts/sender-id.js';
+import { SENDER_ID, SENDER_ID_RULE } from '../accounts/senders.js';
 import {
   Choice,
   Field,

@@ -1,6 +1,6 @@
 import type { Clock } from '@dundun/messaging';
 import type { EntityManager } from 'typeorm';
-import { Account } from '../accounts/account.entity.js';
+import { Account } from '../accounts/accounts.tables.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import { isUniqueViolation, type Sql, type WebhookDatabase } from './webhook-database.js';
 import type { WebhookEndpointCache } from './webhook-endpoint.cache.js';

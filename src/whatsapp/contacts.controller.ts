@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, Auth } from '../accounts/auth.decorators.js';
+import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { Operation } from '../http/operation.decorator.js';
 import { pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';

@@ -7,9 +7,9 @@ import {
 } from '@dundun/messaging';
 import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AccountId, Auth } from '../accounts/auth.decorators.js';
-import { PendingSends } from '../accounts/pending-sends.js';
-import { TemplateRegistry } from '../accounts/template.registry.js';
+import { AccountId, Auth } from '../accounts/auth.guard.js';
+import { PendingSends } from '../accounts/limits.js';
+import { TemplateRegistry } from '../accounts/templates.js';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import { ApiError } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';

@@ -11,14 +11,14 @@ import {
   TEMPLATE_STATUSES,
   type TemplateCategory,
   type TemplateStatus,
-} from '../accounts/template.entity.js';
+} from '../accounts/accounts.tables.js';
 import {
   isLanguage,
   isTemplateName,
   LANGUAGE_RULE,
   type Template as AccountTemplate,
   TEMPLATE_NAME_RULE,
-} from '../accounts/template.registry.js';
+} from '../accounts/templates.js';
 import {
   Choice,
   Field,

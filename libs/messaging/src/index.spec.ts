@@ -87,6 +87,7 @@ it('the public names are these, and no others', () => {
   "plivoInboundParser",
   "plivoParser",
   "plivoSignature",
+  "rateOf",
   "sharedSecret",
   "simulator",
   "smsParts",

@@ -251,6 +251,7 @@ export {
   type RateCard,
 } from './ports/rate-card.js';
 export type { WhatsAppOptions } from './ports/whatsapp-options.js';
+export { rateOf } from './ports/rate-limit.js';
 export { type StatusListener, StatusListeners } from './ports/status-listener.js';
 export {
   MESSAGING_TRACING,

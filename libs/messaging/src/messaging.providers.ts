@@ -23,7 +23,6 @@ import { PolicyRegistry } from './policy-registry.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
-import { milliseconds } from './ports/duration.js';
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
 import { InboundListeners } from './ports/inbound-listener.js';
 import { LANE_WAKER } from './ports/lane-waker.js';
@@ -159,9 +158,7 @@ const dispatcher: FactoryProvider<Dispatcher> = {
   ) => {
     const { transportRateLimit: limit, rateLimit, backoff, lease } = dispatch;
     const { name } = provider;
-    const rate =
-      limit &&
-      new ProviderRate(lanes, clock, `provider ${name}`, limit.max, milliseconds('per', limit.per));
+    const rate = limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
     const context = {
       lanes,
       work,

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { Credential } from '../../../src/accounts/credential.entity.js';
-import { CredentialUse } from '../../../src/accounts/credential-use.js';
-import { newSecret } from '../../../src/accounts/credential-secret.js';
+import { Credential } from '../../../src/accounts/accounts.tables.js';
+import { CredentialUse, newSecret } from '../../../src/accounts/credentials.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { newSecret } from '../../../src/accounts/credential-secret.js';
+import { newSecret } from '../../../src/accounts/credentials.js';
 import { eventually } from '../../support/eventually.js';
 import { RecordedSpans } from '../../support/recorded-spans.js';
 import { type Answered, TestGateway } from './test-gateway.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { dataSourceOptions } from '../../../src/config/data-source.options.js';
+import { dataSourceOptions } from '../../../src/config/database.module.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
 import { gatewayTables } from '../../../src/tables.js';

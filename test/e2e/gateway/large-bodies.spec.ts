@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { newSecret } from '../../../src/accounts/credential-secret.js';
+import { newSecret } from '../../../src/accounts/credentials.js';
 import { newWebhookSecret } from '../../../src/webhooks/webhook-signature.js';
 import { TestGateway } from './test-gateway.js';
 

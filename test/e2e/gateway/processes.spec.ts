@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { isWellFormed } from '../../../src/accounts/credential-secret.js';
+import { isWellFormed } from '../../../src/accounts/credentials.js';
 import { eventually } from '../../support/eventually.js';
 import { buildGateway, Processes } from './built-gateway.js';
 import type { Ended } from './command-line.js';

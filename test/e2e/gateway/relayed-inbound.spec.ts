@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DataSource } from 'typeorm';
-import { TemplateRegistry } from '../../../src/accounts/template.registry.js';
+import { TemplateRegistry } from '../../../src/accounts/templates.js';
 import { WhatsAppNumbers } from '../../../src/accounts/whatsapp-numbers.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';

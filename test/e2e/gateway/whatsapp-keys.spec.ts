@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { type Template, TemplateRegistry } from '../../../src/accounts/template.registry.js';
+import { type Template, TemplateRegistry } from '../../../src/accounts/templates.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 

@@ -1,7 +1,7 @@
 import { ContactsService } from '@dundun/messaging';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { TemplateRegistry } from '../../../src/accounts/template.registry.js';
+import { TemplateRegistry } from '../../../src/accounts/templates.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';

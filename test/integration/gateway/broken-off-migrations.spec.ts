@@ -1,10 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../../src/config/data-source.options.js';
+import { dataSourceOptions, TypeOrmLogger } from '../../../src/config/database.module.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
-import { TypeOrmLogger } from '../../../src/config/type-orm.logger.js';
 import { gatewayTables } from '../../../src/tables.js';
 import { describeEachDatabase } from '../../support/databases.js';
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DispatchOptions } from '../ports/messaging-options.js';
+import type { RateLimit } from '../ports/messaging-options.js';
 import { rateOf } from '../ports/rate-limit.js';
 import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
 import type { LaneTask, OpenTask } from './lane-drain.js';
@@ -24,7 +24,7 @@ export class MessageLanes {
   constructor(
     private readonly context: DispatchContext,
     private readonly options: {
-      readonly rateLimit?: DispatchOptions['rateLimit'];
+      readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined) | undefined;
       /** Milliseconds. */
       readonly backoff: number;
     },

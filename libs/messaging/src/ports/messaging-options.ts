@@ -12,7 +12,7 @@ import type { PolicyOptions } from './policy-options.js';
 import type { PriceList, RateCard } from './rate-card.js';
 import type { WhatsAppOptions } from './whatsapp-options.js';
 
-/** At most `max` messages in any window of `per`. */
+/** At most `max` messages in any window of `per`. Options take it as `'50/s'`, too. */
 export interface RateLimit {
   readonly max: number;
   readonly per: Duration;
@@ -78,9 +78,9 @@ export interface DispatchOptions {
    */
   readonly engine?: EngineFactory;
   /** Messages a lane may start, for all lanes or by lane. @default none */
-  readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined);
+  readonly rateLimit?: RateLimit | string | ((lane: string) => RateLimit | undefined);
   /** A second limit, over all lanes and replicas. @default none */
-  readonly transportRateLimit?: RateLimit | undefined;
+  readonly transportRateLimit?: RateLimit | string | undefined;
   /** The unit of order and rate. @default `{tenant}:{channel}` */
   readonly lane?: (of: LaneOf) => string;
   /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */

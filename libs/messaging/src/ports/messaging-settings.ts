@@ -43,12 +43,10 @@ import type { WhatsAppOptions } from './whatsapp-options.js';
 /** Readers of exactly the options that the type has. */
 type ReadersOf<T> = { readonly [K in keyof Required<T>]: OptionReader<unknown> };
 
-const rateLimit: OptionReader<RateLimit> = (name, value) => {
-  const { max, per } = object<RateLimit>()(name, value);
-  return rateOf(name, { max, per });
-};
+const rateLimit: OptionReader<ReturnType<typeof rateOf>> = (name, value) =>
+  rateOf(name, typeof value === 'string' ? value : object<RateLimit>()(name, value));
 
-const rateLimitOrFunction: OptionReader<NonNullable<DispatchOptions['rateLimit']>> = (
+const rateLimitOrFunction: OptionReader<RateLimit | ((lane: string) => RateLimit | undefined)> = (
   name,
   value,
 ) =>

@@ -2,16 +2,16 @@ import { MessagingService, type Page } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, In } from 'typeorm';
-import { Account } from './account.entity.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { FreshCache } from './fresh-cache.js';
 import {
+  Account,
   TEMPLATE_CATEGORIES,
   TEMPLATE_STATUSES,
   type TemplateCategory,
   TemplateEntity,
   type TemplateStatus,
-} from './template.entity.js';
+} from './accounts.tables.js';
+import { FreshCache } from './fresh-cache.js';
 
 /** A WhatsApp template in one language. */
 export interface Template {
@@ -37,7 +37,7 @@ export function isLanguage(value: unknown): value is string {
   return typeof value === 'string' && LANGUAGE.test(value);
 }
 
-/** Which templates an account has; one in use costs no database read. */
+/** The templates of an account; one in use costs no database read. */
 @Injectable()
 export class TemplateRegistry {
   readonly #cache: FreshCache<Template>;
@@ -79,7 +79,7 @@ export class TemplateRegistry {
     return { data, nextCursor: more ? cursorOf(last) : null };
   }
 
-  /** Makes the template known, or changes what is known of it. @throws ApiError */
+  /** Registers the template, or changes its registration. @throws ApiError */
   async put(accountId: string, template: Template): Promise<void> {
     check(template);
     await this.messaging.transaction(async (manager) => {

@@ -1,10 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, In } from 'typeorm';
+import { Sender } from './accounts.tables.js';
 import { FreshCache } from './fresh-cache.js';
-import { Sender } from './sender.entity.js';
 
-/** Which sender IDs an account may use; one in use costs no database read. */
+export const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za-z])?$/;
+
+export const SENDER_ID_RULE =
+  'must be 1 to 11 letters, digits and inner spaces with at least one letter, such as ACME';
+
+/** 1–11 letters, digits and inner spaces, at least one letter. */
+export function isSenderId(value: unknown): value is string {
+  return typeof value === 'string' && SENDER_ID.test(value);
+}
+
+/** The sender IDs that an account may use; one in use costs no database read. */
 @Injectable()
 export class SenderRegistry {
   readonly #cache: FreshCache<true>;
@@ -16,13 +26,13 @@ export class SenderRegistry {
     });
   }
 
-  /** At once where the sender is in use, else a promise. */
+  /** Without a promise if the cache holds the sender. */
   isRegistered(accountId: string, sender: string): true | Promise<boolean> {
     const key = keyOf(accountId, sender);
     return this.#cache.peek(key) ?? this.#cache.get(key).then((found) => found === true);
   }
 
-  /** After a write: nothing read before it counts. */
+  /** Empties the cache after a write. */
   forget(): void {
     this.#cache.clear();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isSenderId } from './sender-id.js';
+import { isSenderId } from './senders.js';
 
 describe('isSenderId', () => {
   it.each(['A', 'ACME', 'Acme 24', '4you', 'ABCDEFGHIJK'])('%j is one', (sender) => {
