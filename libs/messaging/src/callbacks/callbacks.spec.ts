@@ -7,7 +7,7 @@ import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
 import { InboundRecorder } from '../contacts/inbound.recorder.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
-import { ReportRecorder } from '../store/report.recorder.js';
+import { ReportRecorder } from '../store/report.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from '../ports/delivery-report-parser.js';
 import { MESSAGE_TRANSPORT } from '../ports/message-transport.js';

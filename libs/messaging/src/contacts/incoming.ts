@@ -1,4 +1,4 @@
-import { digestId } from '../store/report-hash.js';
+import { digestId } from '../store/digest-id.js';
 import type { InboundMessage } from '../message/inbound-message.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Identity } from './person.js';

@@ -3,7 +3,7 @@ import type { Router } from '../routing/router.js';
 import { type IntentRecorder, LaneLostError } from '../store/intent.recorder.js';
 import type { Lease } from '../store/lane-leases.js';
 import type { LaneWork } from '../store/lane-work.js';
-import type { OutcomeRecorder } from '../store/outcome.recorder.js';
+import type { OutcomeRecorder } from '../store/settle.js';
 import { FailurePolicy } from './failure-policy.js';
 import type { LeaseContext, LeasedLane } from './lane-drain.js';
 import { LanePause } from './lane-pause.js';

@@ -2,7 +2,7 @@ import { STATUS_RANK } from '../message/status.js';
 import type { Dialect } from './dialect.js';
 import type { Transaction } from './store-database.js';
 import type { NewBatch } from './new-batch.js';
-import { digestId } from './report-hash.js';
+import { digestId } from './digest-id.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';
 

@@ -1,13 +1,14 @@
+import { STATUS_RANK } from '../message/status.js';
 import type { Submission } from '../ports/message-transport.js';
 import type { StatusChange } from './status.js';
 
-/** What became of a submission; `null` in the store: still open. */
+/** The outcome of a submission, as the store keeps it; `null` in the store: still open. */
 export const SUBMISSION_OUTCOME = {
   accepted: 1,
   rejected: 2,
   /** Definitely not accepted: its messages are queued again, or `failed`. */
   refused: 3,
-  /** Never learned. */
+  /** The answer was never learned. */
   unknown: 4,
   /** Never started: its messages are queued again. */
   withdrawn: 5,
@@ -15,45 +16,45 @@ export const SUBMISSION_OUTCOME = {
   expired: 6,
 } as const;
 
-/** The messages of a submission, as whoever intended them knows them. */
+/** The messages of a submission, as their intent knows them. */
 export interface IntendedMessages {
   readonly positions: readonly number[];
   readonly submission: Pick<
     Submission,
     'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport'
   >;
-  /** It is all there is of its batch: once it is accepted, the batch is complete. */
+  /** The submission has all messages of its batch: once it is accepted, the batch is complete. */
   readonly whole: boolean;
 }
 
-/** What became of one submission: a fact, whoever holds the lane by now. */
+/** The outcome of one submission. A fact counts whichever process holds the lane by now. */
 export interface Outcome {
   readonly batch: string;
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly provider: string;
-  /** The fence the request was started under: only its holder may set messages back. */
+  /** The fence that the request started under: only its holder may set messages back. */
   readonly fence: number;
   readonly result: keyof typeof SUBMISSION_OUTCOME;
-  /** What need not be read again, where it is known. */
+  /** The messages, where they are known and need not be read again. */
   readonly intended?: IntendedMessages;
   readonly reference?: string;
   /** The provider's id by position. */
   readonly messageIds?: ReadonlyMap<number, string>;
-  /** Codes by position of recipients refused while the others were accepted. */
+  /** Error codes by position of recipients that were refused while the others were accepted. */
   readonly rejected?: ReadonlyMap<number, string>;
   readonly details?: Readonly<Record<string, string | number | null>>;
   readonly errorCode?: string;
-  /** With `refused`: attempts used up so far; the messages keep it. */
+  /** With `refused`: attempts used so far; the messages keep the number. */
   readonly attempts?: number;
   /** With `refused`: no attempt is left, the messages are `failed`. */
   readonly exhausted?: boolean;
-  /** With `refused`: milliseconds the batch is left aside, so that others may pass. */
+  /** With `refused`: milliseconds for which the batch is put aside. */
   readonly parkFor?: number;
 }
 
-/** An acceptance of messages known from their intent: by far the most of all outcomes. */
+/** An acceptance of known messages: by far the most of all outcomes. */
 export type PlainOutcome = Outcome & { readonly intended: IntendedMessages };
 
 export function isPlain(outcome: Outcome): outcome is PlainOutcome {
@@ -66,12 +67,72 @@ export function isPlain(outcome: Outcome): outcome is PlainOutcome {
   );
 }
 
-/** The result of recording acceptances. */
+/** The result of a fast path that records acceptances. */
 export interface SettledOutcomes {
   /** Built lazily: usually there are no listeners. */
   readonly changes: () => readonly StatusChange[];
-  /** Batches that are complete with it. */
+  /** Outcomes that completed their batch. */
   readonly completed: readonly PlainOutcome[];
-  /** Another outcome or report of them was recorded before: they need the slow path. */
+  /** Outcomes that need the slow path: another outcome or report was recorded before them. */
   readonly missed: readonly PlainOutcome[];
+}
+
+export function inLockOrder(
+  a: Pick<Outcome, 'batch' | 'n'>,
+  b: Pick<Outcome, 'batch' | 'n'>,
+): number {
+  if (a.batch !== b.batch) return a.batch < b.batch ? -1 : 1;
+  return a.n - b.n;
+}
+
+/** The number of messages of the outcomes. */
+export function messagesOf(outcomes: readonly PlainOutcome[]): number {
+  return outcomes.reduce((sum, { intended }) => sum + intended.positions.length, 0);
+}
+
+export function placeOf({ batch }: Pick<Outcome, 'batch'>, position: number | null): string {
+  return `${batch}-${position}`;
+}
+
+/**
+ * The changes that acceptances make, for listeners and events.
+ * @param at epoch microseconds
+ * @param isRaised by place; a message that was reported before is not raised. @default all are
+ */
+export function acceptedChanges(
+  outcomes: readonly PlainOutcome[],
+  at: number,
+  acceptedRankOf: (channel: string) => number,
+  isRaised: (place: string) => boolean = () => true,
+): StatusChange[] {
+  const changes: StatusChange[] = [];
+  for (const outcome of outcomes) {
+    const { batch, intended, messageIds } = outcome;
+    const { positions, submission } = intended;
+    const status = acceptedRankOf(submission.channel);
+    positions.forEach((position, member) => {
+      if (!isRaised(placeOf(outcome, position))) return;
+      changes.push({
+        message: {
+          batch,
+          position,
+          recipient: submission.recipients[member] as string,
+          tenant: submission.tenant,
+          channel: submission.channel,
+          sender: submission.sender,
+          delivery_report: submission.deliveryReport === 'yes' ? 1 : 0,
+          status,
+          sequence: 1,
+          error_code: null,
+          reference: messageIds?.get(position) ?? null,
+        },
+        previous: STATUS_RANK.sending,
+        status,
+        sequence: 1,
+        errorCode: null,
+        at,
+      });
+    });
+  }
+  return changes;
 }

@@ -1,27 +1,40 @@
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { identifier, plausible, word } from '../message/report-fields.js';
-import { timedDigestId } from './report-hash.js';
-import type { HeldMessage } from './status.js';
+import { timedDigestId } from './digest-id.js';
+import { type HeldMessage, raise, type StatusChange } from './status.js';
 
-/** A report as the recorder takes it: fit to store, whoever parsed it. Times are epoch microseconds. */
+/** A report that fits the store's columns, whatever its parser made. Times are epoch microseconds. */
 export interface ReceivedReport extends DeliveryReport {
   readonly provider: string;
   readonly receivedAt: number;
-  /** Rank of its status. */
+  /** The rank of its status. */
   readonly rank: number | null;
-  /** What makes it this report and no other. */
+  /** Identifies the report: a repeated one has the same hash. */
   readonly hash: string;
-  /** It is in the log already and waits there. */
+  /** The report is in the log already, without a message. */
   readonly waiting: boolean;
 }
 
-/** As wide as the store's columns. */
+/** The position of a message in its batch. */
+export interface MessagePlace {
+  readonly batch: string;
+  /** `undefined`: the report names the batch, but none of its messages. */
+  readonly position: number | undefined;
+}
+
+/** A report and its message. */
+export interface MatchedReport {
+  readonly report: ReceivedReport;
+  readonly place: { readonly batch: string; readonly position: number };
+}
+
+/** Longest recipient that fits its column. */
 const RECIPIENT_LENGTH = 320;
 
 /**
- * The door of the log. Parsers are anybody's: what would not fit the database (NUL, halves of a pair,
- * absurd times, a status that is none) is mended here, so that one report never fails the others.
+ * Makes a report fit for the store: applications write parsers, and a report with NUL, half a surrogate
+ * pair, an absurd time or an unknown status must not fail the others of its group.
  */
 export function receivedReport(
   report: DeliveryReport,
@@ -63,15 +76,18 @@ export function receivedReport(
   };
 }
 
-/** Epoch microseconds of what the report tells of: the SMSC's time, else ours. */
-export function reportedAt({ providerTime, receivedAt }: ReceivedReport): number {
-  return providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+/** Applies the report to its message. @returns `undefined` where the status stays */
+export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
+  const { rank, errorCode, providerTime, receivedAt } = report;
+  if (rank === null) return undefined;
+  const at = providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+  return raise(message, rank, at, errorCode);
 }
 
-/** Its row of the log. */
+/** The report's row of the log, in the order of `LOG`. */
 export function logRow(
   report: ReceivedReport,
-  { tenant = '', batch, position, nameless = false }: LoggedPlace,
+  { tenant = '', batch, position, erased = false }: LoggedPlace,
   sequence: number | null,
 ): unknown[] {
   return [
@@ -82,7 +98,7 @@ export function logRow(
     report.provider,
     report.reference,
     report.messageId,
-    nameless ? null : report.recipient,
+    erased ? null : report.recipient,
     report.rank,
     report.rawStatus,
     report.errorCode,
@@ -92,15 +108,16 @@ export function logRow(
   ];
 }
 
-/** Whose it is, as far as that is known. */
+/** The batch and message of a report, as far as they are known. */
 interface LoggedPlace {
   readonly tenant?: string;
   readonly batch?: string;
   readonly position?: number;
-  readonly nameless?: boolean;
+  /** A recipient was erased from the batch; the report must not bring it back. */
+  readonly erased?: boolean;
 }
 
-/** A report in the log that matches nothing yet. */
+/** A report in the log that has no message yet. */
 export interface WaitingRow {
   readonly id: string | number;
   readonly hash: string;
@@ -114,6 +131,10 @@ export interface WaitingRow {
   readonly provider_time: string | number | null;
   readonly received_at: string | number;
 }
+
+/** SQL: the columns of {@link WaitingRow}, of a report `r`. */
+export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id, r.recipient, r.status, r.raw_status,
+  r.error_code, r.provider_time, r.received_at`;
 
 export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): ReceivedReport {
   return {
@@ -132,12 +153,3 @@ export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): Rece
     waiting: true,
   };
 }
-
-/** A report and the message it is about. */
-export interface MatchedReport {
-  readonly report: ReceivedReport;
-  readonly place: { readonly batch: string; readonly position: number };
-}
-
-/** A message as it was before its report; `v_index` is the report's place in the group. */
-export type MessageBefore = HeldMessage & { readonly v_index: number };

@@ -16,6 +16,8 @@ export interface StoreDatabaseOptions {
   /** PostgreSQL plans frequent statements once for each connection. */
   readonly preparedStatements: boolean;
   readonly channels: ChannelRegistry;
+  /** `false`: every verb takes the slow path. @default true */
+  readonly fastPaths?: boolean;
 }
 
 /** The store's connections to the app's database; each driver has its own. */

@@ -2,8 +2,9 @@ import type { QueryRunner } from 'typeorm';
 import type { Dialect } from './dialect.js';
 import type { NewBatch } from './new-batch.js';
 import type { PlainOutcome, SettledOutcomes } from './outcome.js';
-import type { MatchedReport, MessageBefore } from './received-report.js';
+import type { MatchedReport } from './received-report.js';
 import type { Sql } from './sql.js';
+import type { HeldMessage } from './status.js';
 
 /**
  * The store: durable state of messages on the application's own database.
@@ -23,7 +24,8 @@ import type { Sql } from './sql.js';
  *   connection carries the fast paths (`database.fastPaths`).
  * - A fast path states at its top what it assumes and its measured gain, counts the rows it touched and
  *   throws {@link ConcurrentChangeError} where they are not as many as expected. Its transaction is rolled
- *   back, and the caller hands the same items to the slow path. Nothing else decides between the two.
+ *   back, and the caller hands the same items to the slow path. A statement that has committed by itself
+ *   answers the items that it missed instead. Nothing else decides between the two.
  * - The slow path locks lane, batch and message, in this order, looks, and writes.
  * - `open-store.ts` is the one place that looks at the type of a data source.
  */
@@ -52,24 +54,54 @@ export interface FastPaths {
    * @param again an earlier attempt may have stored them
    */
   enqueue?(sql: Sql, batches: readonly NewBatch[], again: boolean): Promise<void>;
+  readonly settle?: SettleFastPath;
+  readonly report?: ReportFastPath;
+}
+
+/** What a fast path shares with those of other verbs. */
+interface FastPath {
   /**
-   * Records acceptances of messages known from their intent, without reading them first.
-   * @param at epoch microseconds
-   * @param pollAfter milliseconds from completion to the first poll for missing reports
+   * One statement, which needs no transaction around it and commits by itself; otherwise it runs in a
+   * transaction, which is rolled back where it throws.
    */
-  settle?(
+  readonly atomic: boolean;
+}
+
+/** Records acceptances of messages that are known from their intent, without reading them first. */
+export interface SettleFastPath extends FastPath {
+  /** Whether the outcomes are what it assumes. */
+  takes(outcomes: readonly PlainOutcome[]): boolean;
+  /** @throws ConcurrentChangeError where another outcome or report was recorded before */
+  settle(
     sql: Sql,
     outcomes: readonly PlainOutcome[],
-    at: number,
-    pollAfter: number,
+    context: SettleContext,
   ): Promise<SettledOutcomes>;
+}
+
+export interface SettleContext {
+  /** Epoch microseconds. */
+  readonly at: number;
+  /** Milliseconds from completion until the provider is asked for missing reports. */
+  readonly pollAfter: number;
+  /** The rank of a message of the channel that its provider has accepted. */
+  readonly acceptedRankOf: (channel: string) => number;
+}
+
+/** Records reports, each the only one of its message in the group. */
+export interface ReportFastPath extends FastPath {
+  /** @param wanted whether the messages are needed as they were before, for listeners and events */
+  takes(wanted: boolean): boolean;
   /**
-   * Records reports, each of one message and each message's only one in the group.
-   * @param wanted whether the messages are asked for, as they were before; otherwise the answer is empty
+   * @returns the messages as they were before where they are wanted, otherwise none
+   * @throws ConcurrentChangeError where a message is gone or has another recipient
    */
-  report?(
+  report(
     sql: Sql,
     reports: readonly MatchedReport[],
     wanted: boolean,
   ): Promise<readonly MessageBefore[]>;
 }
+
+/** A message as it was before its report; `v_index` is the report's place in the group. */
+export type MessageBefore = HeldMessage & { readonly v_index: number };

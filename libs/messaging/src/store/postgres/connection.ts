@@ -8,13 +8,17 @@ import { began } from '../transaction-state.js';
 import { retried } from '../transient-retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 import { PreparedStatements } from '../prepared-statements.js';
+import { POSTGRES_REPORT } from './report.js';
+import { POSTGRES_SETTLE } from './settle.js';
 
 export class PostgresDatabase extends ServerDatabase {
-  readonly fastPaths: FastPaths = {};
+  readonly fastPaths: FastPaths;
   readonly #prepared: PreparedStatements | undefined;
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, POSTGRES_DIALECT, options);
+    this.fastPaths =
+      options.fastPaths === false ? {} : { settle: POSTGRES_SETTLE, report: POSTGRES_REPORT };
     if (options.preparedStatements && dataSource.options.type === 'postgres')
       this.#prepared = new PreparedStatements();
   }

@@ -6,6 +6,8 @@ import type { FastPaths } from '../store.js';
 import { StoreDatabase, type StoreDatabaseOptions, type Transaction } from '../store-database.js';
 import { isUndone } from '../transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
+import { SQLITE_REPORT } from './report.js';
+import { SQLITE_SETTLE } from './settle.js';
 import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
@@ -21,7 +23,7 @@ const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key 
  * and waiting for another process's lock does not block the event loop.
  */
 export class SqliteDatabase extends StoreDatabase {
-  readonly fastPaths: FastPaths = {};
+  readonly fastPaths: FastPaths;
   /** The store's own once it is open, the app's before and after. */
   #own: DataSource;
   /** `undefined`: each commit syncs by itself. */
@@ -32,9 +34,10 @@ export class SqliteDatabase extends StoreDatabase {
     this.deadline.over,
   );
 
-  constructor(dataSource: DataSource, { channels }: StoreDatabaseOptions) {
+  constructor(dataSource: DataSource, { channels, fastPaths }: StoreDatabaseOptions) {
     super(dataSource, SQLITE_DIALECT, channels);
     this.#own = dataSource;
+    this.fastPaths = fastPaths === false ? {} : { settle: SQLITE_SETTLE, report: SQLITE_REPORT };
   }
 
   /** @throws MessagingConfigError for a database without a file */

@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 
 type Field = string | number | null;
 
-/** A 128-bit digest in UUID form (version 8), so that each server stores it compactly and uniquely. */
+/** A 128-bit digest in UUID form (version 8), which each server stores compactly and uniquely. */
 export function digestId(...fields: readonly Field[]): string {
   const hex = digestOf(fields);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * The same, beginning with a time as UUIDs of version 7 do: what comes together lies together in an
- * index, which so keeps few pages in use whatever its size. 74 bits are left of the digest.
- * @param time epoch milliseconds; `null`: none is known, and all of these lie together
+ * The same, starting with a time as UUIDs of version 7 do: rows of one moment lie together in an index, so
+ * that few of its pages are in use, whatever its size. 74 bits of the digest are left.
+ * @param time epoch milliseconds; `null`: not known, all of these rows lie together
  */
 export function timedDigestId(time: number | null, ...fields: readonly Field[]): string {
   const hex = digestOf(fields);

@@ -1,0 +1,56 @@
+import { ConcurrentChangeError } from '../concurrent-change.error.js';
+import type { Columns } from '../dialect.js';
+import { logRow } from '../received-report.js';
+import { HELD_COLUMNS, isBelow, nextSequence, raisedTo } from '../status.js';
+import { LOG, LOG_COLUMNS, onLogged } from '../status-writer.js';
+import type { MessageBefore, ReportFastPath } from '../store.js';
+import { POSTGRES_DIALECT as dialect } from './dialect.js';
+
+/** Tenant and sequence of the log row are the message's. */
+const MATCHED = { ...LOG, v_index: 'int' } as const satisfies Columns;
+
+const ANSWER = `v_index, batch, position, recipient, status, sequence, error_code, reference, tenant, channel,
+  sender, delivery_report`;
+
+const ROWS = dialect.rows(MATCHED);
+
+const statement = (answer: string) => `WITH held AS (
+      SELECT v.*, ${HELD_COLUMNS} FROM ${ROWS.keyed}
+      JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position
+      JOIN messaging_batch b ON b.id = m.batch
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}),
+    fit AS (SELECT count(*) = ? AS fits FROM held WHERE v_recipient IS NULL OR v_recipient = recipient),
+    raised AS (UPDATE messaging_message m SET ${raisedTo('held', 'v_status', 'v_error')}
+      FROM held WHERE (SELECT fits FROM fit)
+        AND m.batch = held.v_batch AND m.position = held.v_position AND ${isBelow('held', 'v_status')}),
+    logged AS (INSERT INTO messaging_report (${LOG_COLUMNS})
+      SELECT v_hash, tenant, v_batch, v_position, v_provider, v_reference, v_message_id, v_recipient,
+        v_status, v_raw, v_error, v_provider_time, v_received,
+        CASE WHEN ${isBelow('held', 'v_status')} THEN ${nextSequence('held')} END
+      FROM held WHERE (SELECT fits FROM fit) ${onLogged(dialect)})
+    ${answer}`;
+const SILENT = statement('SELECT 1 FROM fit WHERE fits');
+const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM fit)`);
+
+/**
+ * Records reports in one statement that locks, logs and raises. It assumes that each message is there and
+ * has one report of the group; otherwise it writes nothing.
+ *
+ * Gain: one turn of the event loop where the slow path takes six, which is most of a report's latency.
+ */
+export const POSTGRES_REPORT: ReportFastPath = {
+  atomic: true,
+  takes: () => true,
+  async report(sql, reports, wanted) {
+    const given = reports.map(({ report, place }, index) => [
+      ...logRow(report, place, null),
+      index,
+    ]);
+    const before = await sql.all<MessageBefore>(wanted ? ANSWERING : SILENT, [
+      ...ROWS.bind(given),
+      reports.length,
+    ]);
+    if (before.length === 0) throw new ConcurrentChangeError();
+    return wanted ? before : [];
+  },
+};

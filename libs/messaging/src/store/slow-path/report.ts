@@ -1,0 +1,167 @@
+import type { Columns, Dialect } from '../dialect.js';
+import { logRow, type MessagePlace, raiseBy, type ReceivedReport } from '../received-report.js';
+import type { ReportPlaces } from '../report-places.js';
+import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../status.js';
+import type { StatusWriter } from '../status-writer.js';
+import type { StoreDatabase, Transaction } from '../store-database.js';
+import { HAS_ERASED } from '../upkeep/erasure.js';
+
+/** A message, locked; or a batch, where the report is about none of its messages. */
+type ReportMatch =
+  | { readonly message: HeldMessage }
+  | {
+      readonly message?: undefined;
+      readonly batch: string;
+      readonly tenant: string;
+      /** A recipient was erased from the batch; the report may be about that recipient. */
+      readonly erased: boolean;
+    };
+
+type Places = Map<number, MessagePlace>;
+type Matches = Map<number, ReportMatch>;
+
+/**
+ * Records reports of every kind, on every database: locks their messages, all in one order, raises the
+ * statuses and appends the reports to the log.
+ */
+export class SlowReport {
+  readonly #sql: ReturnType<typeof statementsFor>;
+
+  constructor(
+    database: StoreDatabase,
+    private readonly writer: StatusWriter,
+    private readonly places: ReportPlaces,
+  ) {
+    this.#sql = statementsFor(database.dialect);
+  }
+
+  /** @returns the changes, and for each report whether it has a message or a batch */
+  async report(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+  ): Promise<{ changes: readonly StatusChange[]; matched: readonly boolean[] }> {
+    const matches = await this.#match(tx, reports);
+    const changes: StatusChange[] = [];
+    const log = new Map<string, unknown[]>();
+    reports.forEach((report, index) => {
+      const match = matches.get(index);
+      const change = match?.message && raiseBy(report, match.message);
+      if (change) changes.push(change);
+      if (report.waiting && !match) return;
+      if (log.has(report.hash) && !change) return;
+      const sequence = change && change.sequence > 0 ? change.sequence : null;
+      log.set(report.hash, logRow(report, match?.message ?? match ?? {}, sequence));
+    });
+    await this.writer.log(tx, [...log.values()]);
+    await this.writer.write(tx, changes);
+    return { changes, matched: reports.map((_, index) => matches.has(index)) };
+  }
+
+  async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
+    const places = await this.places.find(tx, reports);
+    const matches = await this.#lock(tx, reports, places);
+    await this.#findAgain(tx, reports, places, matches);
+    const rest = [...places].filter(([index]) => !matches.has(index));
+    for (const [index, match] of await this.#batches(tx, rest)) matches.set(index, match);
+    return matches;
+  }
+
+  /** Locks the messages; reports of the same message share one object. */
+  async #lock(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    places: Places,
+  ): Promise<Matches> {
+    const wanted = [...places].filter(isMessage).sort(([, a], [, b]) => inLockOrder(a, b));
+    const matches: Matches = new Map();
+    if (wanted.length === 0) return matches;
+    const asked: unknown[][] = [];
+    let last: MessagePlace | undefined;
+    const rowOf = wanted.map(([, place]) => {
+      if (!last || inLockOrder(last, place) !== 0)
+        asked.push([asked.length, place.batch, place.position]);
+      last = place;
+      return asked.length - 1;
+    });
+    const rows = await tx.all<HeldMessage & { v_index: number }>(
+      this.#sql.lockMessages,
+      this.#sql.places.bind(asked),
+    );
+    const held: HeldMessage[] = [];
+    for (const { v_index, ...message } of rows) held[Number(v_index)] = message;
+    for (const [n, [index]] of wanted.entries()) {
+      const message = held[rowOf[n] as number];
+      const recipient = reports[index]?.recipient ?? null;
+      if (message && (recipient === null || recipient === message.recipient))
+        matches.set(index, { message });
+    }
+    return matches;
+  }
+
+  /** A remembered reference that led to another recipient may have been given again since. */
+  async #findAgain(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    places: Places,
+    matches: Matches,
+  ): Promise<void> {
+    const doubtful = [...places]
+      .filter((place) => isMessage(place) && !matches.has(place[0]))
+      .map(([index]) => index);
+    if (doubtful.length === 0) return;
+    const asked = doubtful.map((index) => reports[index] as ReceivedReport);
+    if (!this.places.forget(asked)) return;
+    const found: Places = new Map();
+    for (const [n, place] of await this.places.find(tx, asked))
+      found.set(doubtful[n] as number, place);
+    for (const [index, place] of found) places.set(index, place);
+    for (const [index, match] of await this.#lock(tx, reports, found)) matches.set(index, match);
+  }
+
+  /** The batches of reports without a message. A batch whose content was erased takes no recipient in again. */
+  async #batches(
+    tx: Transaction,
+    rest: readonly (readonly [number, MessagePlace])[],
+  ): Promise<Matches> {
+    const matches: Matches = new Map();
+    if (rest.length === 0) return matches;
+    const ids = [...new Set(rest.map(([, { batch }]) => batch))].map((batch) => [batch]);
+    const rows = await tx.all<{ id: string; tenant: string; erased: string | number }>(
+      this.#sql.batches,
+      this.#sql.ids.bind(ids),
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    for (const [index, { batch }] of rest) {
+      const { tenant, erased } = found.get(batch) ?? {};
+      if (tenant !== undefined) matches.set(index, { batch, tenant, erased: Number(erased) === 1 });
+    }
+    return matches;
+  }
+}
+
+function isMessage([, { position }]: [number, MessagePlace]): boolean {
+  return position !== undefined;
+}
+
+function inLockOrder(a: MessagePlace, b: MessagePlace): number {
+  if (a.batch !== b.batch) return a.batch < b.batch ? -1 : 1;
+  return (a.position ?? 0) - (b.position ?? 0);
+}
+
+const PLACE = { v_index: 'int', v_batch: 'uuid', v_position: 'int' } as const satisfies Columns;
+
+function statementsFor(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const places = dialect.rows(PLACE);
+  const key = dialect.forceIndex('PRIMARY');
+  return {
+    ids,
+    places,
+    batches: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.keyed}
+      ${dialect.join} messaging_batch b ON b.id = v_id WHERE b.content IS NOT NULL`,
+    lockMessages: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.keyed}
+      ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
+      JOIN messaging_batch b ${key} ON b.id = m.batch
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
+  };
+}

@@ -1,0 +1,303 @@
+import { STATUS_RANK } from '../../message/status.js';
+import { BATCH_STATE, isUnderWay, setBack } from '../batch-state.js';
+import type { Columns, Dialect } from '../dialect.js';
+import { type Outcome, SUBMISSION_OUTCOME } from '../outcome.js';
+import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../status.js';
+import type { StatusWriter } from '../status-writer.js';
+import type { StoreDatabase, Transaction } from '../store-database.js';
+
+interface SubmittedMessage extends HeldMessage {
+  readonly submission: number;
+}
+
+/** Messages by submission, locked. */
+type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
+
+/** Outcomes by what they do to the messages. */
+interface SortedOutcomes {
+  /** Raise the status of their messages. */
+  readonly facts: readonly Outcome[];
+  /** Set their messages back to `queued`. */
+  readonly setBacks: readonly Outcome[];
+  /** Batches that were cancelled. */
+  readonly cancelled: ReadonlySet<string>;
+}
+
+/**
+ * Records outcomes of every kind, on every database: locks batches and submissions where messages may be
+ * set back, closes the submissions, locks their messages, and raises or sets back each of them.
+ */
+export class SlowSettle {
+  readonly #sql: ReturnType<typeof statementsFor>;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly writer: StatusWriter,
+  ) {
+    this.#sql = statementsFor(database.dialect);
+  }
+
+  /** @param at epoch microseconds */
+  async settle(
+    tx: Transaction,
+    outcomes: readonly Outcome[],
+    at: number,
+  ): Promise<readonly StatusChange[]> {
+    const { facts, setBacks, cancelled } = await this.#sort(tx, outcomes);
+    const held = await this.#close(tx, [...facts, ...setBacks], at);
+    const changes = await this.#raise(tx, facts, held, cancelled, at);
+    if (setBacks.length > 0) await this.#setBack(tx, setBacks, held);
+    return changes;
+  }
+
+  /**
+   * To set messages back is no fact about the provider but a plan to send again. It is dropped where
+   * another holder of the lane has taken the submission over, and cancels the messages of a cancelled batch.
+   */
+  async #sort(tx: Transaction, outcomes: readonly Outcome[]): Promise<SortedOutcomes> {
+    const facts = outcomes.filter((outcome) => !isPlan(outcome));
+    const cancelled = new Set<string>();
+    if (facts.length === outcomes.length) return { facts, setBacks: [], cancelled };
+    const plans = outcomes.filter(isPlan);
+    const ids = [...new Set(plans.map(({ batch }) => batch))].map((id) => [id]);
+    for (const { id, state } of await tx.all<{ id: string; state: number }>(
+      this.#sql.lockBatches,
+      this.#sql.ids.bind(ids),
+    ))
+      if (state === BATCH_STATE.cancelled) cancelled.add(id);
+    const fences = new Map<string, number>();
+    for (const row of await tx.all<{ batch: string; n: number; fence: string | number }>(
+      this.#sql.lockSubmissions,
+      this.#sql.keys.bind(plans.map(({ batch, n }) => [batch, n])),
+    ))
+      fences.set(keyOf(row), Number(row.fence));
+    const setBacks: Outcome[] = [];
+    for (const plan of plans)
+      if (fences.get(keyOf(plan)) === plan.fence)
+        (plan.exhausted || cancelled.has(plan.batch) ? facts : setBacks).push(plan);
+    return { facts, setBacks, cancelled };
+  }
+
+  async #close(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<HeldMessages> {
+    const held = new Map<string, SubmittedMessage[]>();
+    if (outcomes.length === 0) return held;
+    const { submissions, closeSubmissions, lockMessages } = this.#sql;
+    const rows = submissions.bind(
+      oneOfEach(outcomes).map((outcome) => [
+        outcome.batch,
+        outcome.n,
+        outcome.firstPosition,
+        outcome.lastPosition,
+        SUBMISSION_OUTCOME[outcome.result],
+        outcome.reference ?? null,
+        outcome.errorCode ?? null,
+        outcome.details ? JSON.stringify(outcome.details) : null,
+        at,
+      ]),
+    );
+    await tx.run(closeSubmissions, rows);
+    for (const message of await tx.all<SubmittedMessage>(lockMessages, rows)) {
+      const key = keyOf({ batch: message.batch, n: message.submission });
+      const others = held.get(key);
+      if (others) others.push(message);
+      else held.set(key, [message]);
+    }
+    return held;
+  }
+
+  async #raise(
+    tx: Transaction,
+    outcomes: readonly Outcome[],
+    held: HeldMessages,
+    cancelled: ReadonlySet<string>,
+    at: number,
+  ): Promise<StatusChange[]> {
+    const changes: StatusChange[] = [];
+    const log: unknown[][] = [];
+    const references: unknown[][] = [];
+    for (const outcome of outcomes)
+      for (const message of held.get(keyOf(outcome)) ?? []) {
+        const messageId = outcome.messageIds?.get(message.position);
+        if (messageId) {
+          references.push([message.batch, message.position, messageId]);
+          message.reference = messageId;
+        }
+        const rejection = outcome.rejected?.get(message.position);
+        const rank = rejection
+          ? STATUS_RANK.rejected
+          : this.#rankOf(outcome, message.channel, cancelled.has(outcome.batch));
+        if (rank === undefined) continue;
+        const change = raise(message, rank, at, rejection ?? outcome.errorCode ?? null);
+        if (!change) continue;
+        changes.push(change);
+        if (change.sequence > 0) log.push(logRow(change, outcome, at));
+      }
+    await this.writer.write(tx, changes);
+    await this.writer.log(tx, log);
+    if (references.length > 0)
+      await tx.run(this.#sql.setReferences, this.#sql.references.bind(references));
+    return changes;
+  }
+
+  async #setBack(tx: Transaction, outcomes: readonly Outcome[], held: HeldMessages): Promise<void> {
+    const rows: unknown[][] = [];
+    // Only batches with a message to send again: the plan would find nothing in another one, for ever.
+    const parks = new Map<string, number>();
+    for (const outcome of outcomes)
+      for (const message of held.get(keyOf(outcome)) ?? []) {
+        if (message.status !== STATUS_RANK.sending) continue;
+        const { batch, attempts, errorCode, parkFor } = outcome;
+        rows.push([batch, message.position, attempts ?? null, errorCode ?? null]);
+        parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor ?? 0));
+      }
+    if (rows.length === 0) return;
+    await tx.run(this.#sql.setBack, this.#sql.setBacks.bind(rows));
+    await tx.run(
+      this.#sql.reopenBatches,
+      this.#sql.parks.bind([...parks].map(([batch, wait]) => [batch, Math.round(wait * 1_000)])),
+    );
+  }
+
+  /** The rank that the outcome gives the messages; `undefined`: none. */
+  #rankOf({ result, exhausted }: Outcome, channel: string, cancelled: boolean): number | undefined {
+    switch (result) {
+      case 'accepted':
+        return this.database.channels.acceptedRankOf(channel);
+      case 'rejected':
+        return STATUS_RANK.rejected;
+      case 'unknown':
+        return STATUS_RANK.unknown;
+      case 'expired':
+        return STATUS_RANK.expired;
+      case 'refused':
+        if (exhausted) return STATUS_RANK.failed;
+        return cancelled ? STATUS_RANK.cancelled : undefined;
+      case 'withdrawn':
+        return cancelled ? STATUS_RANK.cancelled : undefined;
+    }
+  }
+}
+
+/** To fail a message for good is a plan as well: to send no more. */
+function isPlan({ result }: Outcome): boolean {
+  return result === 'withdrawn' || result === 'refused';
+}
+
+/** One outcome of each submission: an acceptance beside a doubt has the reference to keep. */
+function oneOfEach(outcomes: readonly Outcome[]): Outcome[] {
+  const bySubmission = new Map<string, Outcome>();
+  for (const outcome of outcomes) {
+    const key = keyOf(outcome);
+    if (outcome.result === 'accepted' || !bySubmission.has(key)) bySubmission.set(key, outcome);
+  }
+  return [...bySubmission.values()];
+}
+
+function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): string {
+  return `${batch}-s${n}`;
+}
+
+/** Without a hash: the status can be raised only once. */
+function logRow(
+  { message, status, sequence, errorCode }: StatusChange,
+  outcome: Outcome,
+  at: number,
+): unknown[] {
+  return [
+    null,
+    message.tenant,
+    message.batch,
+    message.position,
+    outcome.provider,
+    outcome.reference ?? null,
+    outcome.messageIds?.get(message.position) ?? null,
+    message.recipient,
+    status,
+    'submit',
+    errorCode,
+    null,
+    at,
+    sequence,
+  ];
+}
+
+const SUBMISSION = {
+  v_batch: 'uuid',
+  v_n: 'int',
+  v_first: 'int',
+  v_last: 'int',
+  v_outcome: 'int',
+  v_reference: 'key',
+  v_error: 'key',
+  v_details: 'text',
+  v_at: 'bigint',
+} as const satisfies Columns;
+const SET_BACK = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_attempt: 'int',
+  v_error: 'key',
+} as const satisfies Columns;
+const REFERENCE = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_reference: 'key',
+} as const satisfies Columns;
+
+function statementsFor(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
+  const parks = dialect.rows({ v_id: 'uuid', v_park: 'bigint' });
+  const submissions = dialect.rows(SUBMISSION);
+  const setBacks = dialect.rows(SET_BACK);
+  const references = dialect.rows(REFERENCE);
+  const key = dialect.forceIndex('PRIMARY');
+  return {
+    ids,
+    keys,
+    parks,
+    submissions,
+    setBacks,
+    references,
+    lockBatches: `SELECT b.id, b.state FROM ${ids.keyed}
+      ${dialect.join} messaging_batch b ${key} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.keyed}
+      ${dialect.join} messaging_submission s ${key} ON s.batch = v_batch AND s.n = v_n
+        AND ${dialect.residual('s.outcome IS NULL')}
+      ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
+    closeSubmissions: dialect.updateFrom({
+      table: 'messaging_submission',
+      rows: submissions,
+      set: `outcome = v_outcome, reference = coalesce(v_reference, messaging_submission.reference),
+        error_code = v_error, details = v_details, finished_at = v_at`,
+      where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
+        AND ${dialect.residual(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
+    }),
+    lockMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.keyed}
+      ${dialect.join} messaging_message m ${key}
+        ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
+      JOIN messaging_batch b ${key} ON b.id = m.batch
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
+    setReferences: dialect.updateFrom({
+      table: 'messaging_message',
+      rows: references,
+      set: 'reference = v_reference',
+      where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
+    }),
+    setBack: dialect.updateFrom({
+      table: 'messaging_message',
+      rows: setBacks,
+      set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
+        attempt = coalesce(v_attempt, attempt)`,
+      where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
+        AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
+    }),
+    // The revision leaves the batch out of a slice that was planned before.
+    reopenBatches: dialect.updateFrom({
+      table: 'messaging_batch',
+      rows: parks,
+      set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),
+      where: `messaging_batch.id = v_id AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
+    }),
+  };
+}

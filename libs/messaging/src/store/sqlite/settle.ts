@@ -1,0 +1,77 @@
+import { COMPLETED, isDraining } from '../batch-state.js';
+import { ConcurrentChangeError } from '../concurrent-change.error.js';
+import { acceptedChanges, type PlainOutcome, SUBMISSION_OUTCOME } from '../outcome.js';
+import { isBelow, nextSequence, raisedTo } from '../status.js';
+import type { SettleFastPath } from '../store.js';
+
+const ROWS = `(SELECT entry ->> 0 AS v_batch, entry ->> 1 AS v_reference, entry ->> 2 AS v_tenant
+  FROM (SELECT value AS entry FROM json_each(?) LIMIT -1))`;
+const IN_IDS = 'IN (SELECT value FROM json_each(?))';
+
+const CLOSE = `UPDATE messaging_submission
+  SET outcome = ${SUBMISSION_OUTCOME.accepted}, reference = v_reference, error_code = NULL, details = NULL, finished_at = ?
+  FROM ${ROWS} WHERE batch = v_batch AND n = 0 AND outcome IS NULL`;
+const LOG = `INSERT INTO messaging_report (tenant, batch, position, provider, reference, recipient, status, raw_status,
+    received_at, sequence)
+  SELECT v_tenant, m.batch, 0, ?, v_reference, m.recipient, ?, 'submit', ?, ${nextSequence('m')}
+  FROM ${ROWS} CROSS JOIN messaging_message m ON m.batch = v_batch AND m.position = 0 AND m.submission = 0
+  WHERE ${isBelow('m', '?')}`;
+const RAISE = `UPDATE messaging_message SET ${raisedTo('messaging_message', '?', 'NULL')}
+  WHERE batch ${IN_IDS} AND position = 0 AND submission = 0
+    AND ${isBelow('messaging_message', '?')}`;
+const COMPLETE = `UPDATE messaging_batch SET ${COMPLETED}, completed_at = ?, poll_at = ?
+  WHERE id ${IN_IDS} AND ${isDraining('messaging_batch')}`;
+
+/**
+ * Records acceptances of messages that are alone in their batch, in four statements that read nothing. It
+ * assumes that each is the first submission of its batch, that the answers had only a reference, and that
+ * all share provider and channel; then what they share is bound once.
+ *
+ * Gain: half of what the statements cost, because the driver spends as long on reading columns out of JSON
+ * as on the rest.
+ */
+export const SQLITE_SETTLE: SettleFastPath = {
+  atomic: false,
+  takes: (outcomes) => outcomes.every((outcome) => isLone(outcome, outcomes[0] as PlainOutcome)),
+  async settle(sql, outcomes, { at, pollAfter, acceptedRankOf }) {
+    const [first] = outcomes as [PlainOutcome];
+    const rank = acceptedRankOf(first.intended.submission.channel);
+    const rows = JSON.stringify(
+      outcomes.map(({ batch, reference, intended: { submission } }) => [
+        batch,
+        reference ?? null,
+        submission.tenant,
+      ]),
+    );
+    const ids = JSON.stringify(outcomes.map(({ batch }) => batch));
+    const steps: [string, unknown[]][] = [
+      [CLOSE, [at, rows]],
+      [LOG, [first.provider, rank, at, rows, rank]],
+      [RAISE, [rank, ids, rank]],
+      [COMPLETE, [at, at + pollAfter * 1_000, ids]],
+    ];
+    for (const [step, params] of steps)
+      if ((await sql.run(step, params)) !== outcomes.length) throw new ConcurrentChangeError();
+    return {
+      changes: () => acceptedChanges(outcomes, at, acceptedRankOf),
+      completed: outcomes,
+      missed: [],
+    };
+  },
+};
+
+function isLone(
+  { n, firstPosition, lastPosition, messageIds, details, provider, intended }: PlainOutcome,
+  first: PlainOutcome,
+): boolean {
+  return (
+    intended.whole &&
+    n === 0 &&
+    firstPosition === 0 &&
+    lastPosition === 0 &&
+    !messageIds?.size &&
+    !details &&
+    provider === first.provider &&
+    intended.submission.channel === first.intended.submission.channel
+  );
+}
