@@ -30,7 +30,7 @@ import { ReportPolls } from './upkeep/report-polls.js';
 /** Durations in milliseconds. */
 export interface StoreSettings {
   readonly migrate: boolean;
-  /** What `migrate` runs: the store's own, and those of the floors above. */
+  /** What `migrate` runs: the store's own, and those of the higher layers. */
   readonly migrations: Migrations;
   /** Of what runs often, on PostgreSQL. */
   readonly preparedStatements: boolean;

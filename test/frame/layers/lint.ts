@@ -21,7 +21,7 @@ export interface Diagnostic {
 
 /** Lints these files in their own directory with the project's configuration. */
 export async function lint(files: Record<string, string>): Promise<Diagnostic[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'dundun-floors-'));
+  const directory = await mkdtemp(join(tmpdir(), 'dundun-layers-'));
   try {
     await Promise.all(
       settings.map((path) => cp(join(root, path), join(directory, path), { recursive: true })),

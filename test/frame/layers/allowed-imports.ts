@@ -1,7 +1,7 @@
 const lib = 'libs/messaging/src';
 
 /** One file per layer that imports everything it may. */
-export const house: Record<string, string> = {
+export const allowedImports: Record<string, string> = {
   [`${lib}/message/status.ts`]: `export const status = 'queued';`,
   [`${lib}/message/message.ts`]: `export { status } from './status.js';`,
   [`${lib}/ports/clock.ts`]: `import { v7 } from 'uuid';

@@ -1,0 +1,31 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { allowedImports } from './layers/allowed-imports.js';
+import { type Diagnostic, lint } from './layers/lint.js';
+import { violations } from './layers/violations.js';
+
+// A rule that no longer fires looks like clean code, so each rule gets a planted violation.
+describe('lint enforces the layers', () => {
+  let found: Diagnostic[];
+
+  beforeAll(async () => {
+    const files = { ...allowedImports };
+    for (const [, path, text] of violations) files[path] = [files[path], text].join('\n');
+    found = await lint(files);
+    // Type-aware lint starts a compiler.
+  }, 60_000);
+
+  it('imports of lower layers pass lint', async () => {
+    expect(await lint(allowedImports)).toEqual([]);
+  });
+
+  it.each(violations)('%s (%s)', (_wrong, path, _text, rule) => {
+    expect(found.filter(({ filename }) => filename === path).map(({ code }) => code)).toContain(
+      rule,
+    );
+  });
+
+  it('lint reports the planted violations only', () => {
+    const paths = new Set(violations.map(([, path]) => path));
+    expect(found.filter(({ filename }) => !paths.has(filename))).toEqual([]);
+  });
+});
