@@ -12,8 +12,7 @@ import { HealthModule } from './health/health.module.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { SmsModule } from './sms/sms.module.js';
-import { WebhookEndpointsModule } from './webhooks/webhook-endpoints.module.js';
-import { WebhooksModule } from './webhooks/webhooks.module.js';
+import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { WhatsAppModule } from './whatsapp/whatsapp.module.js';
 
 /** The gateway: the library over the gateway's database, and a surface to each side. */

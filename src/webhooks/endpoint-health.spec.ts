@@ -6,7 +6,7 @@ const DAY = 86_400_000;
 const HOOK = { id: 'w', url: 'https://hooks.example.com/reports' };
 
 function attempt(startedAt: number, error: AttemptOutcome['error']): AttemptOutcome {
-  return { startedAt, duration: 10, status: 500, error, response: null, retryAfter: null };
+  return { startedAt, duration: 10, status: 500, error, response: null };
 }
 
 describe('endpoint health', () => {

@@ -2,10 +2,10 @@ import type { AttemptOutcome } from './webhook-attempt.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import type { DisabledReason } from './webhook-endpoint.entity.js';
 
-/** What an attempt changed about its endpoint. */
-export interface EndpointNews {
+/** A change of an endpoint's state, from one attempt. */
+export interface HealthChange {
   readonly id: string;
-  /** Where it was sent to: of an endpoint that has moved on since, it is no news. */
+  /** The URL of the attempt: the change does not apply to an endpoint that has another URL by now. */
   readonly url: string;
   /** First failure since the last success, epoch milliseconds; `null`: it works. */
   readonly failingSince: number | null;
@@ -23,8 +23,8 @@ export class EndpointHealth {
     this.#failingSince = endpoint.failingSince;
   }
 
-  /** What is new after an attempt; `undefined` where nothing is, as nearly always. */
-  after({ error, startedAt, duration }: AttemptOutcome): EndpointNews | undefined {
+  /** The change that an attempt makes; `undefined`: none. */
+  after({ error, startedAt, duration }: AttemptOutcome): HealthChange | undefined {
     const { id, url } = this.endpoint;
     const ended = startedAt + duration;
     if (error === null) {
@@ -32,12 +32,12 @@ export class EndpointHealth {
       this.#failingSince = null;
       return { id, url, failingSince: null };
     }
-    const first = this.#failingSince === null;
+    const isFirst = this.#failingSince === null;
     this.#failingSince ??= startedAt;
-    const news = { id, url, failingSince: this.#failingSince };
+    const change = { id, url, failingSince: this.#failingSince };
     const reason = this.#reasonToDisable(error, ended);
-    if (reason) return { ...news, disabled: { at: ended, reason } };
-    return first ? news : undefined;
+    if (reason) return { ...change, disabled: { at: ended, reason } };
+    return isFirst ? change : undefined;
   }
 
   #reasonToDisable(error: AttemptOutcome['error'], now: number): DisabledReason | undefined {

@@ -15,20 +15,20 @@ export type AttemptError =
   | 'invalid_url'
   | 'unreachable';
 
-/** What came of one request. */
+/** The result of one request. */
 export interface AttemptOutcome {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** HTTP status; `null` where no answer came. */
+  /** HTTP status; `null`: the receiver did not answer. */
   readonly status: number | null;
   /** `null`: success. */
   readonly error: AttemptError | null;
-  /** Beginning of the answer's body. */
+  /** The first bytes of the answer's body. */
   readonly response: string | null;
-  /** The receiver's wish, in milliseconds. */
-  readonly retryAfter: number | null;
+  /** The wait that the receiver asks for, in milliseconds. */
+  readonly retryAfter?: number | undefined;
 }
 
 /** A delivery on its way to its endpoint. */
@@ -39,18 +39,53 @@ export interface DueDelivery {
   readonly messageId: string;
   readonly sequence: number;
   readonly payload: string;
-  /** Attempts so far. */
+  /** Attempts made so far. */
   readonly attempts: number;
-  /** Epoch milliseconds; 0 or less: not tried yet. */
+  /** Epoch milliseconds; 0 or less: no attempt yet. */
   readonly dueAt: number;
-  /** Sent along as headers. */
+  /** Sent as headers. */
   readonly trace?: TraceContext;
 }
 
-/** An attempt that ended, ready to be recorded. */
+/** An attempt that has ended. */
 export interface AttemptResult extends AttemptOutcome {
   readonly endpointId: string;
   readonly delivery: DueDelivery;
-  /** Next attempt, epoch milliseconds; `null`: delivered or exhausted. */
+  /** The next attempt, epoch milliseconds; `null`: delivered or exhausted. */
   readonly nextAt: number | null;
+}
+
+const BY_CODE: Readonly<Record<string, AttemptError>> = {
+  address_forbidden: 'address_forbidden',
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_lost',
+  EPIPE: 'connection_lost',
+  UND_ERR_SOCKET: 'connection_lost',
+  ENOTFOUND: 'host_not_found',
+  EAI_AGAIN: 'host_not_found',
+  ENODATA: 'host_not_found',
+  ESERVFAIL: 'host_not_found',
+  ETIMEOUT: 'host_not_found',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_INVALID_ARG: 'invalid_url',
+  ERR_INVALID_URL: 'invalid_url',
+  EPROTO: 'tls',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
+};
+
+/** The name of the error of a request that got no answer. */
+export function attemptErrorOf(error: unknown): AttemptError {
+  if (typeof error !== 'object' || error === null) return 'unreachable';
+  const { name, code, syscall, errors } = error as Readonly<Record<string, unknown>>;
+  // Where several addresses were tried, each has its own error.
+  if (Array.isArray(errors) && errors.length > 0) return attemptErrorOf(errors[0]);
+  // c-ares reports its own connection errors under the same codes as sockets.
+  if (typeof syscall === 'string' && syscall.startsWith('query')) return 'host_not_found';
+  if (name === 'HTTPParserError') return 'invalid_response';
+  if (typeof code !== 'string') return 'unreachable';
+  if (/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code)) return 'tls';
+  return BY_CODE[code] ?? 'unreachable';
 }

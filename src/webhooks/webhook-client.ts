@@ -1,28 +1,48 @@
-import type { Clock } from '@dundun/messaging';
+import {
+  type Clock,
+  MESSAGING_CLOCK,
+  MESSAGING_TRACING,
+  MessagingService,
+  type MessagingTracing,
+} from '@dundun/messaging';
+import { retryAfterMilliseconds } from '@dundun/messaging/queue';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { guardedConnector } from './address-guard.js';
-import { attemptErrorOf } from './attempt-error.js';
-import type { AttemptError, AttemptOutcome, DueDelivery } from './webhook-attempt.js';
+import { guardedConnector } from './webhook-address.js';
+import {
+  type AttemptError,
+  attemptErrorOf,
+  type AttemptOutcome,
+  type DueDelivery,
+} from './webhook-attempt.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
-import type { WebhookOptions } from './webhook-options.js';
-import { retryAfterMs } from './retry-schedule.js';
+import { WebhookEvents } from './webhook-event.js';
+import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { splitSecrets, webhookHeaders } from './webhook-signature.js';
 
 /** Bytes of an answer that are read and kept. */
 const EXCERPT = 1_024;
-/** The status has decided already; a body that drips is not waited for. */
+
+/** Milliseconds for the excerpt: the status has decided, and a slow body is not waited for. */
 const EXCERPT_TIME = 1_000;
 
+type Traces = Pick<MessagingService, 'traceOf'>;
+
 /**
- * One attempt: a signed POST. Redirects are not followed, answers not decompressed. Connections are
- * kept alive and not shared out by host: a receiver that hangs takes no place of another account's.
+ * One attempt: a signed POST, as a step of its message's trace. Redirects are not followed, answers not decompressed.
+ * Connections are kept alive; there is no limit per host, so that a receiver that hangs blocks no other account.
  */
-export class WebhookClient {
+@Injectable()
+export class WebhookClient implements OnApplicationShutdown {
   readonly #agent: Agent;
 
   constructor(
-    private readonly options: Pick<WebhookOptions, 'allowPrivate' | 'timeout'>,
-    private readonly clock: Pick<Clock, 'now' | 'monotonic'>,
+    @Inject(WEBHOOK_OPTIONS)
+    private readonly options: Pick<WebhookOptions, 'allowPrivate' | 'timeout' | 'maxRetryAfter'>,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'monotonic'>,
+    @Inject(MessagingService) private readonly traces: Traces,
+    @Inject(WebhookEvents) private readonly events: Pick<WebhookEvents, 'channelOf'>,
+    @Inject(MESSAGING_TRACING) private readonly tracing?: MessagingTracing,
   ) {
     const connection = { timeout: options.timeout };
     this.#agent = new Agent({
@@ -34,8 +54,41 @@ export class WebhookClient {
     });
   }
 
-  /** Never throws for what the receiver or the network does. `signal` gives the attempt up: its error is thrown. */
+  /**
+   * Receiver and network errors are outcomes, not exceptions.
+   * @throws the reason of `signal` where it aborts the attempt
+   */
   async post(
+    endpoint: ActiveEndpoint,
+    delivery: DueDelivery,
+    signal: AbortSignal,
+  ): Promise<AttemptOutcome> {
+    const { tracing } = this;
+    if (!tracing) return this.#attempt(endpoint, delivery, signal);
+    const { messageId, attempts, payload } = delivery;
+    // A callback is sent, traced or not.
+    const parent = await this.traces.traceOf(batchOf(messageId)).catch(() => undefined);
+    if (!parent) return this.#attempt(endpoint, delivery, signal);
+    return tracing.step(
+      {
+        operation: 'callback',
+        type: 'send',
+        kind: 'client',
+        channel: this.events.channelOf(payload),
+        id: messageId,
+        attributes: { 'dundun.attempt': attempts + 1 },
+        parent,
+        quiet: true,
+      },
+      (trace) => this.#attempt(endpoint, trace ? { ...delivery, trace } : delivery, signal),
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #attempt(
     endpoint: ActiveEndpoint,
     delivery: DueDelivery,
     signal: AbortSignal,
@@ -44,8 +97,8 @@ export class WebhookClient {
     const began = this.clock.monotonic();
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new TimeoutError()), this.options.timeout);
-    const giveUp = () => deadline.abort(signal.reason);
-    signal.addEventListener('abort', giveUp);
+    const abort = () => deadline.abort(signal.reason);
+    signal.addEventListener('abort', abort);
     const outcome = (
       status: number | null,
       error: AttemptError | null,
@@ -56,14 +109,15 @@ export class WebhookClient {
       status,
       error,
       response: null,
-      retryAfter: null,
       ...rest,
     });
     try {
       signal.throwIfAborted();
       const answer = await this.#request(endpoint, delivery, startedAt, deadline.signal);
       const answered = this.clock.monotonic();
-      const retryAfter = retryAfterMs(answer.headers['retry-after'], this.clock.now());
+      const [wait] = [answer.headers['retry-after']].flat();
+      const { maxRetryAfter } = this.options;
+      const retryAfter = retryAfterMilliseconds(wait, this.clock.now(), maxRetryAfter);
       const response = await excerptOf(answer.body);
       return {
         ...outcome(answer.statusCode, errorOfStatus(answer.statusCode), { response, retryAfter }),
@@ -74,12 +128,8 @@ export class WebhookClient {
       return outcome(null, error instanceof TimeoutError ? 'timeout' : attemptErrorOf(error));
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', abort);
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#agent.destroy();
   }
 
   #request(
@@ -107,6 +157,11 @@ export class WebhookClient {
 
 class TimeoutError extends Error {}
 
+/** A message's id is its batch's, a dash, and its position. */
+function batchOf(messageId: string): string {
+  return messageId.slice(0, messageId.lastIndexOf('-'));
+}
+
 function secretsOf(
   { secret, previousSecret, previousUntil }: ActiveEndpoint,
   at: number,
@@ -121,7 +176,7 @@ function errorOfStatus(status: number): AttemptError | null {
   return status >= 300 && status < 400 ? 'redirect' : 'http_status';
 }
 
-/** The beginning of the body as text that every database takes; the rest is not read. */
+/** The first bytes of the body as text that every database takes; the rest is not read. */
 async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -134,7 +189,7 @@ async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string 
       if (size >= EXCERPT) break;
     }
   } catch {
-    // Cut off: what came is kept.
+    // The connection was cut: the bytes read so far are kept.
   } finally {
     clearTimeout(timer);
   }

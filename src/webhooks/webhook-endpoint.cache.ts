@@ -1,22 +1,20 @@
-import type { Clock } from '@dundun/messaging';
-import type { WebhookDatabase } from './webhook-database.js';
+import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
+import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queue';
+import { Inject, Injectable } from '@nestjs/common';
+import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 
-/** An enabled endpoint, with what sending to it needs. */
+/** An enabled endpoint, as sending needs it. Times are epoch milliseconds. */
 export interface ActiveEndpoint {
   readonly id: string;
   readonly accountId: string;
   readonly url: string;
   readonly secret: string;
   readonly previousSecret: string | null;
-  /** Epoch milliseconds. */
   readonly previousUntil: number | null;
   readonly failingSince: number | null;
 }
 
-export const ACTIVE_ENDPOINT_COLUMNS = `e.id, e.account_id, e.url, e.secret, e.previous_secret,
-  e.previous_until, e.failing_since`;
-
-export interface ActiveEndpointRow {
+interface Row {
   readonly id: string;
   readonly account_id: string;
   readonly url: string;
@@ -26,7 +24,112 @@ export interface ActiveEndpointRow {
   readonly failing_since: string | number | null;
 }
 
-export function activeEndpoint(row: ActiveEndpointRow): ActiveEndpoint {
+interface Entry {
+  readonly endpoints: readonly ActiveEndpoint[];
+  /** Monotonic time before the query. */
+  readonly asked: number;
+}
+
+const COLUMNS =
+  'e.id, e.account_id, e.url, e.secret, e.previous_secret, e.previous_until, e.failing_since';
+const MAX_ENTRIES = 10_000;
+
+/**
+ * The enabled endpoints of accounts, at most `staleness` old: the status transaction queries an account once in that
+ * time, not once per change, and an endpoint set by another process is known within it.
+ */
+@Injectable()
+export class WebhookEndpointCache {
+  readonly #database: QueueDatabase;
+  readonly #staleness: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #select: string;
+  readonly #accounts;
+  /** Grows with each change made here: the answer of a query from before the change is not kept. */
+  #generation = 0;
+
+  constructor(
+    { database }: WorkQueues,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'monotonic'>,
+    @Inject(WEBHOOK_OPTIONS) { staleness }: Pick<WebhookOptions, 'staleness'>,
+  ) {
+    this.#database = database;
+    this.#staleness = staleness;
+    this.#accounts = database.dialect.rows({ v_account: 'key' });
+    this.#select = `SELECT ${COLUMNS} FROM ${this.#accounts.sql}
+      JOIN gateway_webhook_endpoint e ON e.account_id = v_account
+      WHERE e.disabled_at IS NULL ORDER BY e.account_id, e.slot`;
+  }
+
+  /** @param reader the open transaction, so that no other connection is waited for */
+  async enabled(
+    accounts: ReadonlySet<string>,
+    reader: Pick<Sql, 'all'> = this.#database,
+  ): Promise<ReadonlyMap<string, readonly ActiveEndpoint[]>> {
+    const found = new Map<string, readonly ActiveEndpoint[]>();
+    const unknown: string[] = [];
+    const now = this.clock.monotonic();
+    for (const account of accounts) {
+      const entry = this.#entries.get(account);
+      if (entry && now - entry.asked < this.#staleness) found.set(account, entry.endpoints);
+      else unknown.push(account);
+    }
+    if (unknown.length > 0)
+      for (const [account, endpoints] of await this.#read(unknown, now, reader))
+        found.set(account, endpoints);
+    return found;
+  }
+
+  /** The account's enabled endpoints; those that {@link enabled} gave last, however old, without a query. */
+  async known(account: string): Promise<readonly ActiveEndpoint[]> {
+    const entry = this.#entries.get(account);
+    return entry?.endpoints ?? (await this.enabled(new Set([account]))).get(account) ?? [];
+  }
+
+  /** `undefined`: the endpoint is disabled or deleted. */
+  async byId(id: string): Promise<ActiveEndpoint | undefined> {
+    const [row] = await this.#database.all<Row>(
+      `SELECT ${COLUMNS} FROM gateway_webhook_endpoint e WHERE e.id = ? AND e.disabled_at IS NULL`,
+      [id],
+    );
+    return row && endpointOf(row);
+  }
+
+  /** The endpoint as it is now; `undefined` once it is disabled or deleted. */
+  async current({ accountId, id }: ActiveEndpoint): Promise<ActiveEndpoint | undefined> {
+    const found = await this.enabled(new Set([accountId]));
+    return found.get(accountId)?.find((endpoint) => endpoint.id === id);
+  }
+
+  /** After a change made by this process. */
+  invalidate(account: string): void {
+    this.#generation++;
+    this.#entries.delete(account);
+  }
+
+  async #read(accounts: readonly string[], asked: number, reader: Pick<Sql, 'all'>) {
+    const generation = this.#generation;
+    const found = new Map<string, ActiveEndpoint[]>(accounts.map((account) => [account, []]));
+    const rows = await reader.all<Row>(
+      this.#select,
+      this.#accounts.bind(accounts.map((account) => [account])),
+    );
+    for (const row of rows) found.get(row.account_id)?.push(endpointOf(row));
+    if (generation === this.#generation) this.#keep(found, asked);
+    return found;
+  }
+
+  #keep(found: ReadonlyMap<string, readonly ActiveEndpoint[]>, asked: number): void {
+    if (this.#entries.size > MAX_ENTRIES)
+      for (const [account, entry] of this.#entries)
+        if (asked - entry.asked >= this.#staleness) this.#entries.delete(account);
+    for (const [account, endpoints] of found)
+      if ((this.#entries.get(account)?.asked ?? 0) <= asked)
+        this.#entries.set(account, { endpoints, asked });
+  }
+}
+
+function endpointOf(row: Row): ActiveEndpoint {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -36,99 +139,4 @@ export function activeEndpoint(row: ActiveEndpointRow): ActiveEndpoint {
     previousUntil: row.previous_until === null ? null : Number(row.previous_until),
     failingSince: row.failing_since === null ? null : Number(row.failing_since),
   };
-}
-
-/** Something that answers SELECTs: a transaction, or the database itself. */
-export interface Reader {
-  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
-}
-
-interface Entry {
-  readonly endpoints: readonly ActiveEndpoint[];
-  /** Monotonic time before the question was asked. */
-  readonly asked: number;
-}
-
-const ACCOUNTS = { v_account: 'key' } as const;
-const MAX_ENTRIES = 10_000;
-
-/**
- * The enabled endpoints of accounts, at most `staleness` old: the status transaction asks the
- * database about an account once in that time, not once per change, and an endpoint set by another
- * process is known within it.
- */
-export class WebhookEndpointCache {
-  readonly #entries = new Map<string, Entry>();
-  readonly #select: string;
-  readonly #accounts;
-  /** Grows when something changed here, so that an answer asked for before is not kept. */
-  #generation = 0;
-
-  constructor(
-    private readonly database: WebhookDatabase,
-    private readonly clock: Pick<Clock, 'monotonic'>,
-    private readonly staleness: number,
-  ) {
-    this.#accounts = database.dialect.rows(ACCOUNTS);
-    this.#select = `SELECT ${ACTIVE_ENDPOINT_COLUMNS} FROM ${this.#accounts.sql}
-      JOIN gateway_webhook_endpoint e ON e.account_id = v_account
-      WHERE e.disabled_at IS NULL ORDER BY e.account_id, e.slot`;
-  }
-
-  /** @param reader the transaction at work, so that no other connection is waited for */
-  async enabled(
-    accounts: ReadonlySet<string>,
-    reader: Reader = this.database,
-  ): Promise<ReadonlyMap<string, readonly ActiveEndpoint[]>> {
-    const found = new Map<string, readonly ActiveEndpoint[]>();
-    const unknown: string[] = [];
-    const now = this.clock.monotonic();
-    for (const account of accounts) {
-      const entry = this.#entries.get(account);
-      if (entry && now - entry.asked < this.staleness) found.set(account, entry.endpoints);
-      else unknown.push(account);
-    }
-    if (unknown.length > 0)
-      for (const [account, endpoints] of await this.#ask(unknown, now, reader))
-        found.set(account, endpoints);
-    return found;
-  }
-
-  /** As {@link enabled} knew them last, however long ago. */
-  known(account: string): readonly ActiveEndpoint[] | undefined {
-    return this.#entries.get(account)?.endpoints;
-  }
-
-  /** The endpoint as it is now; `undefined` once it is disabled or gone. */
-  async current(endpoint: ActiveEndpoint): Promise<ActiveEndpoint | undefined> {
-    const found = await this.enabled(new Set([endpoint.accountId]));
-    return found.get(endpoint.accountId)?.find(({ id }) => id === endpoint.id);
-  }
-
-  /** After a change made by this process. */
-  invalidate(account: string): void {
-    this.#generation++;
-    this.#entries.delete(account);
-  }
-
-  async #ask(accounts: readonly string[], asked: number, reader: Reader) {
-    const generation = this.#generation;
-    const found = new Map<string, ActiveEndpoint[]>(accounts.map((account) => [account, []]));
-    const rows = await reader.all<ActiveEndpointRow>(
-      this.#select,
-      this.#accounts.bind(accounts.map((account) => [account])),
-    );
-    for (const row of rows) found.get(row.account_id)?.push(activeEndpoint(row));
-    if (generation === this.#generation) this.#keep(found, asked);
-    return found;
-  }
-
-  #keep(found: ReadonlyMap<string, readonly ActiveEndpoint[]>, asked: number): void {
-    if (this.#entries.size > MAX_ENTRIES)
-      for (const [account, entry] of this.#entries)
-        if (asked - entry.asked >= this.staleness) this.#entries.delete(account);
-    for (const [account, endpoints] of found)
-      if ((this.#entries.get(account)?.asked ?? 0) <= asked)
-        this.#entries.set(account, { endpoints, asked });
-  }
 }

@@ -1,17 +1,24 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { epochMilliseconds } from './epoch-milliseconds.js';
 
-/** Why an endpoint gets nothing: it answered 410, had no success for days, or its account said so. */
+/** Column options: a BIGINT that drivers answer as text, a number in code. */
+export const epochMilliseconds = {
+  transformer: {
+    to: (value: unknown) => value,
+    from: (value: unknown) => (value === null || value === undefined ? null : Number(value)),
+  },
+};
+
+/** Why an endpoint is disabled: it answered 410, it had no success for days, or its account disabled it. */
 export type DisabledReason = 'gone' | 'failing' | 'account';
 
 /**
- * Where an account wants its callbacks. Times are epoch milliseconds.
+ * The address of an account's callbacks. Times are epoch milliseconds.
  *
  * ```
  * enabled ──410──► disabled (gone)
  *    │ ──no success for five days──► disabled (failing)
  *    │ ──by its account──► disabled (account)
- *    ◄──by its account, from any of them: what is still due is sent
+ *    ◄──by its account, from any of them: deliveries that are still due are sent
  * ```
  */
 @Entity('gateway_webhook_endpoint')
@@ -20,12 +27,12 @@ export class WebhookEndpointEntity {
   /** UUIDv7: the `webhook_id`. */
   @PrimaryColumn('varchar', { length: 36 }) id!: string;
   @Column('varchar', { name: 'account_id', length: 64 }) accountId!: string;
-  /** Place among the account's endpoints; 0 is the one its settings name. */
+  /** The endpoint's place in its account; the account's settings set the one in place 0. */
   @Column('smallint') slot!: number;
   @Column('varchar', { length: 2048 }) url!: string;
   /** `whsec_…`; kept readable, because every callback is signed with it. */
   @Column('varchar', { length: 96 }) secret!: string;
-  /** Signed with as well until `previousUntil`: one, or two where it was rotated again before. */
+  /** Signs as well until `previousUntil`: one secret, or two after two rotations in that time. */
   @Column('varchar', { name: 'previous_secret', length: 96, nullable: true })
   previousSecret!: string | null;
   @Column('bigint', { name: 'previous_until', nullable: true, ...epochMilliseconds })
@@ -38,8 +45,4 @@ export class WebhookEndpointEntity {
   @Column('bigint', { name: 'failing_since', nullable: true, ...epochMilliseconds })
   failingSince!: number | null;
   @Column('bigint', { name: 'created_at', ...epochMilliseconds }) createdAt!: number;
-  /** The process that sends to it now, by database time. */
-  @Column('varchar', { name: 'lease_owner', length: 36, nullable: true })
-  leaseOwner!: string | null;
-  @Column('bigint', { name: 'lease_until', default: 0, ...epochMilliseconds }) leaseUntil!: number;
 }

@@ -1,15 +1,17 @@
-import type { Clock } from '@dundun/messaging';
-import type { EntityManager } from 'typeorm';
+import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { Account } from '../accounts/accounts.tables.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { isUniqueViolation, type Sql, type WebhookDatabase } from './webhook-database.js';
-import type { WebhookEndpointCache } from './webhook-endpoint.cache.js';
+import { checkWebhookUrl } from './webhook-address.js';
+import { WebhookDeliveryStore } from './webhook-delivery.store.js';
+import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity.js';
-import type { WebhookOptions } from './webhook-options.js';
+import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { joinSecrets, newWebhookSecret, splitSecrets } from './webhook-signature.js';
-import { checkWebhookUrl } from './webhook-url.js';
 
-/** Answer of `set()`, in the names of the command line's JSON. */
+/** Answer of `set()`, with the field names of the command line's JSON. */
 export interface WebhookSettings {
   readonly webhook_id: string;
   readonly url: string;
@@ -19,34 +21,34 @@ export interface WebhookSettings {
 
 export interface WebhookChange {
   readonly url?: string | undefined;
-  /** `true` also sends what became due while it was disabled. */
+  /** `true` also sends deliveries that became due while it was disabled. */
   readonly enabled?: boolean | undefined;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Could be the id of an endpoint or a delivery; PostgreSQL refuses to compare anything else. */
+/** Has the form of an endpoint's or a delivery's id; PostgreSQL refuses to compare other texts. */
 export function isWebhookId(id: string): boolean {
   return UUID.test(id);
 }
 
-const DELETED_AT_ONCE = 20_000;
-const SLICE = 1_000;
-
-/** The endpoints of accounts. What this process changes it knows at once, other processes within half a second. */
+/** The endpoints of accounts. This process knows its own changes at once, other processes within half a second. */
+@Injectable()
 export class WebhookEndpointsService {
   constructor(
-    private readonly database: WebhookDatabase,
+    @Inject(getDataSourceToken()) private readonly dataSource: DataSource,
+    @Inject(MessagingService) private readonly messaging: Pick<MessagingService, 'transaction'>,
     private readonly cache: WebhookEndpointCache,
-    private readonly clock: Clock,
-    private readonly options: WebhookOptions,
+    private readonly deliveries: WebhookDeliveryStore,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
+    @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
   ) {}
 
   /**
-   * The account's webhook URL as its settings name it: made with a fresh secret, or moved, keeping id
-   * and secret; enabled either way. The same again changes nothing.
+   * Sets the account's first webhook URL: creates the endpoint with a new secret, or moves it and keeps id and
+   * secret; enables it either way. The same call again changes nothing.
    *
-   * @throws ApiError 422 for a URL that cannot be one, 404 for an unknown account
+   * @throws ApiError 422 for an invalid URL, 404 for an unknown account
    * @example
    * await endpoints.set(accountId, 'https://example.com/sms-reports');
    */
@@ -64,9 +66,9 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * One more endpoint: each gets every callback.
+   * Adds an endpoint; every endpoint of the account gets every callback.
    *
-   * @throws ApiError 422 for a URL that cannot be one, is one already, or is one too many
+   * @throws ApiError 422 for an invalid URL, a URL the account has already, or more endpoints than allowed
    */
   add(accountId: string, url: string): Promise<WebhookEndpointEntity> {
     checkWebhookUrl(url, this.options);
@@ -90,15 +92,15 @@ export class WebhookEndpointsService {
   }
 
   list(accountId: string): Promise<WebhookEndpointEntity[]> {
-    return this.database
-      .repository(WebhookEndpointEntity)
+    return this.dataSource
+      .getRepository(WebhookEndpointEntity)
       .find({ where: { accountId }, order: { slot: 'ASC' } });
   }
 
   /** @throws ApiError 404 where the account has no such endpoint */
   async get(accountId: string, id: string): Promise<WebhookEndpointEntity> {
     const found = isWebhookId(id)
-      ? await this.database.repository(WebhookEndpointEntity).findOneBy({ id, accountId })
+      ? await this.dataSource.getRepository(WebhookEndpointEntity).findOneBy({ id, accountId })
       : null;
     return found ?? notFound(id);
   }
@@ -122,8 +124,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * A new secret. Callbacks are signed with both for `rotation` (24 h), so that the receiver can
-   * change over in its own time; rotated again within that time, with the three last.
+   * Makes a new secret. Callbacks are signed with both for `rotation` (24 h), so that the receiver can change over;
+   * after a second rotation within that time, with the last three.
    */
   rotateSecret(accountId: string, id: string): Promise<WebhookEndpointEntity> {
     return this.#change(accountId, id, async (manager, known) => {
@@ -142,15 +144,13 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Its deliveries go too; of a very long backlog the rest goes with the retention. */
+  /** Deletes its deliveries, too; the retention deletes the rest of a very long backlog. */
   async remove(accountId: string, id: string): Promise<void> {
     const { id: known } = await this.get(accountId, id);
     await this.#write(accountId, (manager) =>
       manager.delete(WebhookEndpointEntity, { id: known, accountId }),
     );
-    for (const table of ['gateway_webhook_delivery', 'gateway_webhook_attempt'])
-      for (let gone = SLICE, all = 0; gone === SLICE && all < DELETED_AT_ONCE; all += gone)
-        gone = await this.database.transaction((sql) => deleteSlice(sql, table, known));
+    await this.deliveries.removeOf(known);
   }
 
   async #enable(manager: EntityManager, known: WebhookEndpointEntity, url: string): Promise<void> {
@@ -182,8 +182,6 @@ export class WebhookEndpointsService {
       disabledReason: null,
       failingSince: null,
       createdAt: this.clock.now(),
-      leaseOwner: null,
-      leaseUntil: 0,
     };
     await manager.insert(WebhookEndpointEntity, endpoint);
     return endpoint;
@@ -196,8 +194,8 @@ export class WebhookEndpointsService {
   ): Promise<WebhookEndpointEntity> {
     if (!isWebhookId(id)) return Promise.reject(unknownEndpoint(id));
     return this.#write(accountId, async (manager) => {
-      // Of two changes at once the second sees the first.
-      const lock = this.database.dialect.kind !== 'sqlite' && {
+      // Of two concurrent changes the second sees the first.
+      const lock = this.dataSource.options.type !== 'better-sqlite3' && {
         mode: 'pessimistic_write' as const,
       };
       const known = await manager.findOne(WebhookEndpointEntity, {
@@ -210,11 +208,11 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Tries again where another process took the same place meanwhile. */
+  /** Tries again where another process took the same place in the account. */
   async #write<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++)
       try {
-        return await this.database.transaction((_sql, manager) => work(manager));
+        return await this.messaging.transaction(work);
       } catch (error) {
         if (attempt === 3 || !isUniqueViolation(error)) throw error;
       } finally {
@@ -223,18 +221,19 @@ export class WebhookEndpointsService {
   }
 }
 
-function deleteSlice(sql: Sql, table: string, endpointId: string): Promise<number> {
-  return sql.run(
-    `DELETE FROM ${table} WHERE position IN (SELECT position FROM
-      (SELECT position FROM ${table} WHERE endpoint_id = ? LIMIT ${SLICE}) AS slice)`,
-    [endpointId],
-  );
-}
-
 function unknownEndpoint(id: string): ApiError {
   return new ApiError('not_found', `There is no webhook ${id.slice(0, 64)}`);
 }
 
 function notFound(id: string): never {
   throw unknownEndpoint(id);
+}
+
+/** Another transaction inserted the same key first. */
+function isUniqueViolation(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
+  if (code === '23505' || code === 'ER_DUP_ENTRY' || code === 'SQLITE_CONSTRAINT_UNIQUE')
+    return true;
+  return driverError !== undefined && driverError !== error && isUniqueViolation(driverError);
 }

@@ -1,47 +1,45 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '@dundun/messaging';
+import {
+  type LaneTask,
+  type LeasedLane,
+  recordAgain,
+  scheduledWait,
+} from '@dundun/messaging/queue';
 import { Logger } from '@nestjs/common';
 import { EndpointHealth } from './endpoint-health.js';
-import { nextAttemptAt } from './retry-schedule.js';
-import { WakeSignal } from './wake-signal.js';
+import { originOf } from './webhook-address.js';
 import type { AttemptOutcome, DueDelivery } from './webhook-attempt.js';
 import type { WebhookClient } from './webhook-client.js';
-import type { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import type { RecordedAttempt, WebhookDeliveryStore } from './webhook-delivery.store.js';
 import type { ActiveEndpoint, WebhookEndpointCache } from './webhook-endpoint.cache.js';
-import type { WebhookLeases } from './webhook-leases.js';
 import type { WebhookOptions } from './webhook-options.js';
-import type { WebhookRecorder } from './webhook-recorder.js';
-import { originOf } from './webhook-url.js';
 
-/** What every lane works with. */
+/** The parts of the gateway that every lane uses. */
 export interface LaneTools {
-  readonly deliveries: WebhookDeliveriesRepository;
+  readonly deliveries: WebhookDeliveryStore;
   readonly endpoints: WebhookEndpointCache;
-  readonly leases: WebhookLeases;
-  readonly recorder: WebhookRecorder;
-  readonly client: WebhookClient;
-  readonly clock: Clock;
+  readonly client: Pick<WebhookClient, 'post'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly options: WebhookOptions;
-  /** Gives up the requests in flight. */
-  readonly abort: AbortSignal;
-  /** Something of this lane is due again at that time. */
-  readonly retryAt: (at: number) => void;
 }
 
-/** Looks anew for what other processes wrote or what became due. */
+/** Milliseconds after which a lane at work looks for deliveries written by other processes. */
 const TICK = 1_000;
+
 /** Deliveries in memory per request that may be in flight. */
 const PAGE = 16;
 
 /**
- * Sends one endpoint's deliveries while this process holds its lease.
+ * Sends one endpoint's deliveries under one lease.
  *
- * First attempts of one message go one after the other, in order; a failed one waits for its retry
- * while later ones go on. At most `concurrency` requests are in flight; each time-out halves that
- * and each answer adds one, so that a receiver that hangs holds one socket, not sixteen.
+ * First attempts of one message go one after the other, in order; a failed one waits for its retry while later ones
+ * go on. At most `concurrency` requests are in flight; each time-out halves that number and each answer adds one, so
+ * that a receiver that hangs holds one socket, not sixteen.
  */
-export class WebhookLane {
-  readonly #logger = new Logger(WebhookLane.name);
-  readonly #signal = new WakeSignal();
+export class WebhookLane implements LaneTask {
+  readonly #logger = new Logger('WebhookLane');
+  readonly #abort = new AbortController();
   readonly #queue: DueDelivery[] = [];
   /** Positions read and not yet recorded. */
   readonly #held = new Set<number>();
@@ -49,77 +47,87 @@ export class WebhookLane {
   readonly #busy = new Set<string>();
   /** Requests and records under way. */
   readonly #unfinished = new Set<Promise<void>>();
-  #health: EndpointHealth;
+  #endpoint: ActiveEndpoint | undefined;
+  #health: EndpointHealth | undefined;
   #inFlight = 0;
   #limit: number;
+  /** Deliveries may be due that were not read. */
   #more = true;
-  #over = false;
+  #disabled = false;
 
   constructor(
-    private endpoint: ActiveEndpoint,
+    private readonly leased: LeasedLane,
+    private readonly endpointId: string,
     private readonly tools: LaneTools,
   ) {
-    const { concurrency, failingLimit } = tools.options;
-    this.#health = new EndpointHealth(endpoint, failingLimit);
-    this.#limit = Math.max(1, Math.floor(concurrency / 4));
+    // Every request in flight listens to it.
+    setMaxListeners(0, this.#abort.signal);
+    this.#limit = Math.max(1, Math.floor(tools.options.concurrency / 4));
   }
 
-  /** Something may be due. */
-  wake(): void {
+  get underWay(): string {
+    return `${this.#inFlight} requests without an answer, ${this.#unfinished.size - this.#inFlight} attempts not recorded`;
+  }
+
+  nudge(): void {
     this.#more = true;
-    this.#signal.notify();
+    this.leased.changed.wake();
   }
 
-  /** Starts nothing more. */
-  stop(): void {
-    this.#over = true;
-    this.#signal.notify();
-  }
-
-  /** Resolves when nothing is due, or this process may not go on, and everything started is recorded. */
-  async run(): Promise<void> {
-    try {
-      while (await this.#mayGoOn()) {
-        if (this.#more && this.#queue.length < this.#limit) await this.#read();
-        // The look may have taken longer than the lease: what another process sends now is not sent before it.
-        if (!this.#isHolder()) break;
-        this.#start();
-        if (this.#inFlight + this.#queue.length > 0) await this.#wait();
-        else if (!this.#more && !(await this.#linger())) break;
-      }
-    } finally {
-      while (this.#unfinished.size > 0) await Promise.all(this.#unfinished);
+  async pump(): Promise<void> {
+    const { changed, keeper } = this.leased;
+    while (await this.#mayGoOn()) {
+      if (this.#more && this.#queue.length < this.#limit) await this.#read();
+      // The query may have outlasted the lease: the next holder sends these deliveries.
+      if (!keeper.valid) return;
+      this.#start();
+      if (this.#more && this.#queue.length < this.#limit) continue;
+      if (this.#inFlight + this.#queue.length > 0)
+        this.#more = (await changed.sleep(TICK)) || this.#more;
+      else if (!(await this.#linger())) return;
     }
   }
 
+  async settle(): Promise<void> {
+    while (this.#unfinished.size > 0) await Promise.all(this.#unfinished);
+  }
+
+  abort(): void {
+    this.#abort.abort(new Error('the gateway stops'));
+  }
+
+  leave(): Promise<{ rateState: null; open: false }> {
+    return Promise.resolve({ rateState: null, open: false });
+  }
+
+  async nextDueIn(): Promise<number> {
+    const at = await this.tools.deliveries.nextDueAt(this.endpointId);
+    return at === undefined ? Infinity : at - this.tools.clock.now();
+  }
+
   async #mayGoOn(): Promise<boolean> {
-    if (!this.#isHolder()) return false;
+    const { keeper, stopping } = this.leased;
     const { endpoints, options } = this.tools;
-    const current = await endpoints.current(this.endpoint);
-    if (!current || this.#over) return false;
-    if (current.url !== this.endpoint.url)
+    const isOver = () => this.#disabled || stopping.aborted || !keeper.valid;
+    if (isOver()) return false;
+    const known = this.#endpoint;
+    const current = known ? await endpoints.current(known) : await endpoints.byId(this.endpointId);
+    if (!current || isOver()) return false;
+    if (current.url !== known?.url)
       this.#health = new EndpointHealth(current, options.failingLimit);
-    this.endpoint = current;
+    this.#endpoint = current;
     return true;
   }
 
-  #isHolder(): boolean {
-    return !this.#over && this.tools.leases.holds(this.endpoint.id);
-  }
-
-  async #wait(): Promise<void> {
-    if (!(await this.#signal.wait(TICK))) this.#more = true;
-  }
-
-  /** A moment with the lease in hand, since callbacks come in bursts; then one last look. */
+  /** Keeps the lane for a moment, since callbacks come in bursts; then looks once more. */
   async #linger(): Promise<boolean> {
-    if (await this.#signal.wait(this.tools.options.linger)) return true;
+    if (!(await this.leased.changed.sleep(this.tools.options.linger))) return true;
     await this.#read();
     return this.#queue.length > 0;
   }
 
   async #read(): Promise<void> {
-    // Those recorded while the question runs may still look due in its answer.
+    // Deliveries recorded while the query runs may still be due in its answer.
     const held = new Set(this.#held);
     const page = this.#limit * PAGE;
     const size = {
@@ -127,9 +135,8 @@ export class WebhookLane {
       retries: Math.ceil(page / 4) + held.size,
     };
     this.#more = false;
-    const due = await this.tools.deliveries.due(this.endpoint.id, this.tools.clock.now(), size);
-    const fresh = due.filter(({ position }) => !held.has(position));
-    for (const delivery of fresh) {
+    const due = await this.tools.deliveries.due(this.endpointId, this.tools.clock.now(), size);
+    for (const delivery of due.filter(({ position }) => !held.has(position))) {
       this.#held.add(delivery.position);
       this.#queue.push(delivery);
     }
@@ -143,37 +150,38 @@ export class WebhookLane {
       if (delivery.attempts === 0 && this.#busy.has(delivery.messageId)) next++;
       else {
         this.#queue.splice(next, 1);
-        this.#finish(this.#attempt(delivery));
+        this.#track(this.#attempt(delivery));
       }
     }
   }
 
-  #finish(work: Promise<void>): void {
-    const finished: Promise<void> = work
+  #track(work: Promise<void>): void {
+    const tracked: Promise<void> = work
       .catch((error: unknown) =>
         this.#logger.warn({ message: 'webhook attempt not recorded', err: error }),
       )
-      .finally(() => this.#unfinished.delete(finished));
-    this.#unfinished.add(finished);
+      .finally(() => this.#unfinished.delete(tracked));
+    this.#unfinished.add(tracked);
   }
 
   async #attempt(delivery: DueDelivery): Promise<void> {
-    const { client, abort } = this.tools;
+    const endpoint = this.#endpoint;
     const health = this.#health;
+    if (!endpoint || !health) return;
     const isFirst = delivery.attempts === 0;
     this.#inFlight++;
     if (isFirst) this.#busy.add(delivery.messageId);
     try {
-      const outcome = await client.post(this.endpoint, delivery, abort);
+      const outcome = await this.tools.client.post(endpoint, delivery, this.#abort.signal);
       this.#adapt(outcome);
-      // Not awaited here: the next request may start while this one is written down.
-      this.#finish(this.#record(delivery, outcome, health));
+      // Not awaited here: the next request may start while this one is recorded.
+      this.#track(this.#record(endpoint, delivery, outcome, health));
     } catch {
-      // Given up by the stop: it stays due and goes out again under the same id.
+      // Aborted by the stop: it stays due and goes out again under the same id.
     } finally {
       this.#inFlight--;
       if (isFirst) this.#busy.delete(delivery.messageId);
-      this.#signal.notify();
+      this.leased.changed.wake();
     }
   }
 
@@ -185,31 +193,47 @@ export class WebhookLane {
   }
 
   async #record(
+    endpoint: ActiveEndpoint,
     delivery: DueDelivery,
     outcome: AttemptOutcome,
     health: EndpointHealth,
   ): Promise<void> {
-    const { clock, options, recorder, endpoints } = this.tools;
-    const nextAt =
-      outcome.error === null
-        ? null
-        : nextAttemptAt(clock.now(), delivery.attempts + 1, outcome.retryAfter, options);
-    // Of the address it has moved away from nothing is news.
-    const news = health === this.#health ? health.after(outcome) : undefined;
-    if (news?.disabled) this.stop();
-    await recorder.record({
-      result: { ...outcome, endpointId: this.endpoint.id, delivery, nextAt },
-      news,
-    });
+    // An attempt at a former URL says nothing about the present one.
+    const change = health === this.#health ? health.after(outcome) : undefined;
+    if (change?.disabled) this.#disabled = true;
+    const nextAt = outcome.error === null ? null : this.#nextAttemptAt(delivery, outcome);
+    const result = { ...outcome, endpointId: endpoint.id, delivery, nextAt };
+    await this.#write({ result, change });
     this.#held.delete(delivery.position);
-    if (nextAt !== null) this.tools.retryAt(nextAt);
-    if (!news) return;
-    endpoints.invalidate(this.endpoint.accountId);
-    const line = { webhook: this.endpoint.id, origin: originOf(this.endpoint.url) };
-    if (news.disabled)
-      this.#logger.warn({ message: 'webhook disabled', ...line, reason: news.disabled.reason });
-    else if (news.failingSince === null)
+    if (!change) return;
+    this.tools.endpoints.invalidate(endpoint.accountId);
+    const line = { webhook: endpoint.id, origin: originOf(endpoint.url) };
+    if (change.disabled)
+      this.#logger.warn({ message: 'webhook disabled', ...line, reason: change.disabled.reason });
+    else if (change.failingSince === null)
       this.#logger.log({ message: 'webhook works again', ...line });
     else this.#logger.warn({ message: 'webhook fails', ...line, error: outcome.error });
+  }
+
+  async #write(attempt: RecordedAttempt): Promise<void> {
+    const { deliveries } = this.tools;
+    // The response is the only field that the receiver writes: a second try is without it.
+    const withoutResponse = { ...attempt, result: { ...attempt.result, response: null } };
+    const failure: unknown = await deliveries.record(attempt).catch((error: unknown) =>
+      recordAgain(
+        () => deliveries.record(withoutResponse),
+        error,
+        this.leased.stopping,
+        (cause) => this.#logger.warn({ message: 'webhook attempt not recorded yet', err: cause }),
+      ),
+    );
+    if (failure !== undefined) throw failure as Error;
+  }
+
+  /** Epoch milliseconds; `null`: the schedule is used up. */
+  #nextAttemptAt({ attempts }: DueDelivery, { retryAfter }: AttemptOutcome): number | null {
+    const { clock, options } = this.tools;
+    const wait = scheduledWait(options.schedule, attempts + 1, retryAfter);
+    return wait === undefined ? null : Math.round(clock.now() + wait);
   }
 }

@@ -1,8 +1,8 @@
 import type { Environment } from '../config/environment.js';
 
-/** How callbacks are sent. Durations in milliseconds. */
+/** Options of the webhooks. Durations in milliseconds. */
 export interface WebhookOptions {
-  /** Endpoints may be private and loopback addresses. @default false */
+  /** Endpoints may have private and loopback addresses. @default false */
   readonly allowPrivate: boolean;
   /** Endpoints must be https. @default true in production, unless `allowPrivate` */
   readonly requireHttps: boolean;
@@ -12,25 +12,23 @@ export interface WebhookOptions {
   readonly concurrency: number;
   /** One attempt, connection included. @default 15 s */
   readonly timeout: number;
-  /** Waits between the attempts of one event; a tenth is added at random. @default 5 s … 24 h */
+  /** Waits between the attempts of one event; up to a tenth is added at random. @default 5 s … 24 h */
   readonly schedule: readonly number[];
   /** Longest `Retry-After` that is honoured. @default 24 h */
   readonly maxRetryAfter: number;
-  /** Failing for so long, with no success, disables an endpoint. @default 5 days */
+  /** Time without a success after which an endpoint is disabled. @default 5 days */
   readonly failingLimit: number;
-  /** How long a rotated secret is still signed with. @default 24 h */
+  /** Time in which a rotated secret still signs. @default 24 h */
   readonly rotation: number;
-  /** Looking for due deliveries nobody was woken for. @default 5 s */
-  readonly pollInterval: number;
-  /** How long an endpoint stays with a process that fell silent. @default 10 s, less where LEASE is */
+  /** How long an endpoint stays with a process that has died. @default 10 s, or LEASE if shorter */
   readonly lease: number;
   /** How long an endpoint stays with this process after its last delivery. @default 1 s */
   readonly linger: number;
-  /** How stale the known endpoints may be. @default 500 ms */
+  /** Greatest age of the cached endpoints. @default 500 ms */
   readonly staleness: number;
-  /** Most time a stop waits for requests in flight. @default 5 s */
+  /** Longest time a stop waits for requests in flight. @default 5 s */
   readonly shutdownTimeout: number;
-  /** Deliveries and attempts are kept for so long. @default 14 days */
+  /** How long deliveries and attempts are kept. @default 14 days */
   readonly retention: number;
 }
 
@@ -68,9 +66,7 @@ export function webhookOptions(environment: WebhookEnvironment): WebhookOptions 
     maxRetryAfter: DAY,
     failingLimit: 5 * DAY,
     rotation: DAY,
-    // What a dead process held is looked for when its lease is over.
-    pollInterval: Math.min(environment.LEASE, 5 * SECOND),
-    // A callback sent twice is one the receiver knows by its id, so that a short lease costs little.
+    // The receiver recognises a repeated callback by its id, so that a short lease costs little.
     lease: Math.min(environment.LEASE, 10 * SECOND),
     linger: SECOND,
     staleness: 500,

@@ -1,102 +1,125 @@
-import type {
-  Clock,
-  InboundListener,
-  InboundReceived,
-  MessageStatusChanged,
-  StatusListener,
-} from '@dundun/messaging';
-import type { EntityManager } from 'typeorm';
-import type { WebhookDatabase } from './webhook-database.js';
-import type { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import {
-  callsBack,
-  inboundCallsBack,
-  receivedEventBody,
-  statusEventBody,
-} from './webhook-event.js';
-
-const DELIVERY = {
-  v_id: 'uuid',
-  v_endpoint: 'uuid',
-  v_message: 'key',
-  v_sequence: 'int',
-  v_payload: 'text',
-  v_created: 'bigint',
-} as const;
-
-/** Rows in one statement: its parameters stay far below what servers take in one packet. */
-const MAX_ROWS = 2_000;
+  type Clock,
+  INBOUND_RECEIVED,
+  type InboundListener,
+  InboundListeners,
+  type InboundReceived,
+  MESSAGE_STATUS_CHANGED,
+  MESSAGING_CLOCK,
+  type MessageStatusChanged,
+  type StatusListener,
+  StatusListeners,
+} from '@dundun/messaging';
+import { WorkQueues } from '@dundun/messaging/queue';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import type { EntityManager } from 'typeorm';
+import { type NewDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
+import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
+import { WebhookEvents } from './webhook-event.js';
+import { WebhookSender } from './webhook-sender.js';
 
 /** As wide as its column. */
 const LONGEST_MESSAGE_ID = 64;
 
-/** What is to be called back, whatever it tells of. */
+/** A status change or an inbound message. */
 interface OutboxEvent {
   readonly account: string;
   readonly message: string;
   readonly sequence: number;
-  body(now: number): string;
+  readonly body: (now: number) => string;
 }
 
 /**
- * Writes callbacks in the transaction that makes what they tell of, a status or an inbound message:
- * both are committed or neither.
+ * Writes callbacks in the transaction that raises a status or stores an inbound message: both are committed or
+ * neither. After the commit it wakes the lanes of the account's endpoints.
  */
-export class WebhookOutboxListener implements StatusListener, InboundListener {
-  readonly #rows;
-  readonly #insert: string;
+@Injectable()
+export class WebhookOutboxListener implements StatusListener, InboundListener, OnModuleInit {
+  readonly #logger = new Logger('WebhookOutbox');
 
   constructor(
-    private readonly database: WebhookDatabase,
+    private readonly queues: WorkQueues,
+    private readonly deliveries: WebhookDeliveryStore,
     private readonly endpoints: WebhookEndpointCache,
-    private readonly clock: Clock,
-  ) {
-    this.#rows = database.dialect.rows(DELIVERY);
-    this.#insert = `INSERT INTO gateway_webhook_delivery
-        (id, endpoint_id, message_id, sequence, payload, created_at, attempts, due_at)
-      SELECT v_id, v_endpoint, v_message, v_sequence, v_payload, v_created, 0, 0
-      FROM ${this.#rows.sql}`;
+    private readonly events: WebhookEvents,
+    private readonly sender: WebhookSender,
+    private readonly statuses: StatusListeners,
+    private readonly inbound: InboundListeners,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.statuses.add(this);
+    this.inbound.add(this);
   }
 
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
     return this.#write(
-      changes.filter(callsBack).map((change) => ({
-        account: change.tenant,
-        message: change.messageId,
-        sequence: change.sequence,
-        body: (now) => statusEventBody(change, now),
-      })),
+      changes
+        .filter((change) => this.events.hasCallback(change))
+        .map((change) => ({
+          account: change.tenant,
+          message: change.messageId,
+          sequence: change.sequence,
+          body: (now) => this.events.statusBody(change, now),
+        })),
       manager,
     );
   }
 
   onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
     return this.#write(
-      received.filter(inboundCallsBack).map((one) => ({
-        account: one.tenant,
-        message: one.messageId.slice(0, LONGEST_MESSAGE_ID),
-        sequence: 1,
-        body: (now) => receivedEventBody(one, now),
-      })),
+      received
+        .filter((one) => this.events.hasInboundCallback(one))
+        .map((one) => ({
+          account: one.tenant,
+          message: one.messageId.slice(0, LONGEST_MESSAGE_ID),
+          sequence: 1,
+          body: (now) => this.events.inboundBody(one, now),
+        })),
       manager,
     );
   }
 
+  @OnEvent(MESSAGE_STATUS_CHANGED)
+  onStatusCommitted(change: MessageStatusChanged): void {
+    if (this.events.hasCallback(change)) this.#wake(change.tenant);
+  }
+
+  @OnEvent(INBOUND_RECEIVED)
+  onInboundCommitted(received: InboundReceived): void {
+    if (this.events.hasInboundCallback(received)) this.#wake(received.tenant);
+  }
+
+  #wake(account: string): void {
+    // The wake job finds deliveries that are not woken here.
+    this.sender
+      .wakeAccount(account)
+      .catch((error: unknown) => this.#logger.warn({ message: 'webhooks not woken', err: error }));
+  }
+
   async #write(events: readonly OutboxEvent[], manager: EntityManager): Promise<void> {
     if (events.length === 0) return;
-    const sql = this.database.on(manager);
+    const sql = this.queues.database.join(manager);
     const accounts = new Set(events.map(({ account }) => account));
     const endpoints = await this.endpoints.enabled(accounts, sql);
-    const now = this.clock.now();
-    const rows: unknown[][] = [];
-    for (const event of events) {
-      const receivers = endpoints.get(event.account) ?? [];
+    const createdAt = this.clock.now();
+    const rows: NewDelivery[] = [];
+    for (const { account, message, sequence, body } of events) {
+      const receivers = endpoints.get(account) ?? [];
       if (receivers.length === 0) continue;
-      const body = event.body(now);
-      for (const { id } of receivers)
-        rows.push([this.clock.id(), id, event.message, event.sequence, body, now]);
+      const payload = body(createdAt);
+      for (const { id: endpointId } of receivers)
+        rows.push({
+          id: this.clock.id(),
+          endpointId,
+          messageId: message,
+          sequence,
+          payload,
+          createdAt,
+        });
     }
-    for (let from = 0; from < rows.length; from += MAX_ROWS)
-      await sql.run(this.#insert, this.#rows.bind(rows.slice(from, from + MAX_ROWS)));
+    await this.deliveries.insert(sql, rows);
   }
 }

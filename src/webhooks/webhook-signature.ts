@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** The headers that prove a callback is ours (Standard Webhooks 1.0.0). */
+/** The headers that authenticate a callback (Standard Webhooks 1.0.0). */
 export interface WebhookHeaders {
   readonly 'webhook-id': string;
   /** Seconds since 1970, of this attempt. */
@@ -11,15 +11,15 @@ export interface WebhookHeaders {
   readonly 'webhook-signature': string;
 }
 
-/** A fresh endpoint secret: 32 random bytes, as many as HMAC-SHA256 can use. */
+/** A new endpoint secret: 32 random bytes, the key size of HMAC-SHA256. */
 export function newWebhookSecret(): string {
   return PREFIX + randomBytes(32).toString('base64');
 }
 
-/** Former secrets that are signed with still: the last one, and the one before should that answer have been lost. */
+/** Former secrets that still sign: the last one, and the one before in case the answer with the last was lost. */
 const FORMER = 2;
 
-/** Former secrets as one column holds them, the youngest first; the prefix stands once. */
+/** Former secrets as one column holds them, the newest first, with one prefix. */
 export function joinSecrets(secrets: readonly string[]): string {
   const bare = secrets.slice(0, FORMER).map((secret) => secret.slice(PREFIX.length));
   return PREFIX + bare.join(' ');
@@ -33,8 +33,8 @@ export function splitSecrets(joined: string): string[] {
 }
 
 /**
- * Signs one attempt with every secret given: several during a rotation, so that a receiver that knows
- * any of them can verify.
+ * Signs one attempt with every secret given: several during a rotation, so that a receiver that has any of them can
+ * verify.
  *
  * @param at milliseconds since 1970
  * @example

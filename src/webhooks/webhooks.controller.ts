@@ -5,7 +5,7 @@ import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { WebhookAttemptsRepository } from './webhook-attempts.repository.js';
+import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookRedeliveryService } from './webhook-redelivery.service.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -34,7 +34,7 @@ function WebhookId(): ParameterDecorator {
 export class WebhooksController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
-    private readonly attempts: WebhookAttemptsRepository,
+    private readonly deliveries: WebhookDeliveryStore,
     private readonly redelivery: WebhookRedeliveryService,
     private readonly sender: WebhookSender,
   ) {}
@@ -141,7 +141,7 @@ export class WebhooksController {
     @ValidQuery(ListQuery) query: ListQuery,
   ): Promise<WebhookAttemptPage> {
     const endpoint = await this.endpoints.get(account, id);
-    return pageOf(await this.attempts.page(endpoint.id, query), webhookAttemptOf);
+    return pageOf(await this.deliveries.attempts(endpoint.id, query), webhookAttemptOf);
   }
 
   @Post(':id/redeliver')

@@ -11,7 +11,7 @@ import {
 } from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
-import type { WebhookAttemptEntity } from './webhook-attempt.entity.js';
+import type { WebhookAttemptEntity } from './webhook-delivery.entities.js';
 import type { DisabledReason, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 
 function Url(options: { readonly optional?: boolean } = {}): PropertyDecorator {

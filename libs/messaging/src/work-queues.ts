@@ -59,7 +59,7 @@ export class WorkQueues {
   readonly #opened = new Map<string, Opened>();
 
   constructor(
-    private readonly store: MessageStore,
+    private readonly store: Pick<MessageStore, 'database'>,
     private readonly clock: Clock,
     /** Milliseconds. */
     private readonly settings: { readonly leaseTime: number; readonly shutdownTimeout: number },

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
-import { WebhookAttemptEntity } from '../../../src/webhooks/webhook-attempt.entity.js';
-import { WebhookDeliveriesRepository } from '../../../src/webhooks/webhook-deliveries.repository.js';
-import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookAttemptEntity } from '../../../src/webhooks/webhook-delivery.entities.js';
+import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
+import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entities.js';
 import { WebhookEndpointEntity } from '../../../src/webhooks/webhook-endpoint.entity.js';
-import { WebhookPurgeJob } from '../../../src/webhooks/webhook-purge.job.js';
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
+import { WorkQueues } from '@dundun/messaging/queue';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
 
@@ -35,7 +35,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
   });
 
   it('set at the same time by several processes makes one endpoint', async () => {
-    const others = [stage.gateway, stage.start(), stage.start()];
+    const others = [stage.gateway, await stage.start(), await stage.start()];
     const made = await Promise.all(
       others.flatMap((process) => [
         process.endpoints.set(stage.account, URL),
@@ -90,7 +90,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     const { retention } = stage.gateway.options;
     await stage.gateway.commit(Array.from({ length: 1_200 }, () => statusChange(stage.account)));
     const [old] = await stage.source.getRepository(WebhookDeliveryEntity).findBy({ endpointId });
-    await stage.gateway.database.transaction((_sql, manager) =>
+    await stage.gateway.transaction((manager) =>
       manager.insert(WebhookAttemptEntity, {
         endpointId,
         deliveryId: old!.id,
@@ -102,12 +102,13 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     );
     stage.clock.advance(retention / 2);
     await stage.gateway.commit([statusChange(stage.account)]);
-    const purge = new WebhookPurgeJob(stage.gateway.database, stage.clock, stage.gateway.options);
-    await purge.run();
+    const purge = stage.gateway.sender.jobs.find(({ name }) => name === 'purge webhooks');
+    const { signal } = new AbortController();
+    await purge?.run(signal);
     const count = () => stage.source.getRepository(WebhookDeliveryEntity).countBy({ endpointId });
     expect(await count()).toBe(1_201);
     stage.clock.advance(retention / 2 + 1_000);
-    await purge.run();
+    await purge?.run(signal);
     expect(await count()).toBe(1);
     expect(await stage.source.getRepository(WebhookAttemptEntity).countBy({ endpointId })).toBe(0);
   });
@@ -130,8 +131,8 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, URL);
     for (let n = 0; n < 10; n++)
       await stage.gateway.commit(Array.from({ length: 2_000 }, () => statusChange(stage.account)));
-    await stage.gateway.database.transaction((sql) =>
-      sql.run('UPDATE gateway_webhook_delivery SET due_at = NULL, delivered_at = 1'),
+    await stage.gateway.database.transaction((tx) =>
+      tx.run('UPDATE gateway_webhook_delivery SET due_at = NULL, delivered_at = 1'),
     );
     await stage.gateway.commit([statusChange(stage.account)]);
     if (db.kind !== 'sqlite')
@@ -141,23 +142,28 @@ describeWebhooks('webhook endpoints', (stage, db) => {
           : 'ANALYZE TABLE gateway_webhook_delivery',
       );
     const asked: { sql: string; params: readonly unknown[] }[] = [];
-    const spying = Object.create(stage.gateway.database) as typeof stage.gateway.database;
-    spying.all = (sql, params) => {
+    const { database } = stage.gateway;
+    const recording = Object.create(database) as typeof database;
+    recording.all = (sql, params) => {
       asked.push({ sql, params: params ?? [] });
-      return stage.gateway.database.all(sql, params);
+      return database.all(sql, params);
     };
-    const deliveries = new WebhookDeliveriesRepository(spying);
-    expect(await deliveries.endpointsDue(stage.clock.now(), stage.clock.id())).toContain(
-      webhook_id,
+    const deliveries = new WebhookDeliveryStore(
+      new WorkQueues({ database: recording }, stage.clock, {
+        leaseTime: 1_000,
+        shutdownTimeout: 1_000,
+      }),
     );
+    const until = stage.clock.now() + 2_000;
+    expect((await deliveries.endpointsDue(until)).map(({ id }) => id)).toContain(webhook_id);
     expect(
       await deliveries.due(webhook_id, stage.clock.now(), { first: 48, retries: 16 }),
     ).toHaveLength(1);
-    expect(await deliveries.isDue(webhook_id, stage.clock.now())).toBe(true);
+    expect(await deliveries.nextDueAt(webhook_id)).toBe(0);
     expect(asked).toHaveLength(3);
     for (const { sql, params } of asked) {
       const explain = { sqlite: 'EXPLAIN QUERY PLAN ', postgres: 'EXPLAIN ', mariadb: 'EXPLAIN ' };
-      const plan = JSON.stringify(await stage.gateway.database.all(explain[db.kind] + sql, params));
+      const plan = JSON.stringify(await database.all(explain[db.kind] + sql, params));
       expect(plan).toContain('gateway_webhook_delivery_due');
       expect(plan).not.toMatch(
         /SCAN (gateway_webhook_delivery|d\b)|Seq Scan on gateway_webhook_delivery/,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entities.js';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
 
@@ -77,7 +77,7 @@ describeWebhooks('webhook outbox', (stage) => {
       stage.account,
       'http://127.0.0.1:9/hook',
     );
-    const failing = stage.gateway.database.transaction(async (_sql, manager) => {
+    const failing = stage.gateway.transaction(async (manager) => {
       await stage.gateway.outbox.onStatusChanged([statusChange(stage.account)], manager);
       throw new Error('the recorder failed after the listener');
     });
@@ -95,7 +95,7 @@ describeWebhooks('webhook outbox', (stage) => {
       statusChange(stage.account, { messageId: `m-${n >> 1}`, sequence: 1 + (n & 1) }),
     );
     const statements: string[] = [];
-    await stage.gateway.database.transaction(async (_sql, manager) => {
+    await stage.gateway.transaction(async (manager) => {
       const { queryRunner } = manager;
       if (!queryRunner) throw new Error('no query runner');
       const query = queryRunner.query.bind(queryRunner);
@@ -129,7 +129,7 @@ describeWebhooks('webhook outbox', (stage) => {
 
   describe('endpoints set elsewhere', () => {
     it('are known within a second, and asked for once in that time', async () => {
-      const other = stage.start();
+      const other = await stage.start();
       await stage.gateway.commit([statusChange(stage.account)]);
       const { webhook_id } = await other.endpoints.set(stage.account, 'http://127.0.0.1:9/hook');
       stage.clock.advance(999);

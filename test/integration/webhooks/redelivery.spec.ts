@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { WebhookRedeliveryService } from '../../../src/webhooks/webhook-redelivery.service.js';
 import { answer } from './receiver.js';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
@@ -10,20 +9,18 @@ describeWebhooks('webhook redelivery', (stage) => {
     ['the last try', []],
     ['a try', [3_600_000]],
   ])('asked for while %s is under way is made, though that fails', async (_, schedule) => {
-    const gateway = stage.start({ schedule });
+    const gateway = await stage.start({ schedule });
     const held: ServerResponse[] = [];
     const customer = await stage.receiver((response) => void held.push(response));
     const { webhook_id: id } = await gateway.endpoints.set(stage.account, customer.url);
     await gateway.commit([statusChange(stage.account)]);
-    await gateway.sender.poll();
+    await gateway.poll();
     await customer.first(1);
     stage.clock.advance(1);
-    const { database, endpoints, clock } = gateway;
-    const redelivery = new WebhookRedeliveryService(database, endpoints, clock);
-    expect(await redelivery.redeliver(stage.account, id)).toBe(1);
+    expect(await gateway.redelivery.redeliver(stage.account, id)).toBe(1);
     customer.respond = answer(204);
     held[0]!.writeHead(500).end();
-    await gateway.sender.idle();
+    await gateway.idle();
     await stage.work(gateway);
     expect(customer.received.map((one) => one.id)).toEqual(Array(2).fill(customer.received[0]!.id));
     expect(await stage.deliveries(id)).toEqual([
@@ -35,8 +32,7 @@ describeWebhooks('webhook redelivery', (stage) => {
   it.each([1, 2])('asked for %i times before the first try, it keeps its place', async (times) => {
     const customer = await stage.receiver();
     const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
-    const { database, endpoints, clock } = stage.gateway;
-    const redelivery = new WebhookRedeliveryService(database, endpoints, clock);
+    const { redelivery } = stage.gateway;
     const change = (sequence: number) => statusChange(stage.account, { messageId: 'm', sequence });
     await stage.gateway.commit([change(1), change(2)]);
     for (let n = 0; n < times; n++) expect(await redelivery.redeliver(stage.account, id)).toBe(2);
@@ -47,12 +43,11 @@ describeWebhooks('webhook redelivery', (stage) => {
 
   it('of a long backlog that was asked for anew what is younger waits its turn', async () => {
     const customer = await stage.receiver();
-    stage.gateway = stage.start({ concurrency: 1 });
+    stage.gateway = await stage.start({ concurrency: 1 });
     const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
-    const { database, endpoints, clock } = stage.gateway;
     const backlog = Array.from({ length: 99 }, () => statusChange(stage.account));
     await stage.gateway.commit(backlog);
-    await new WebhookRedeliveryService(database, endpoints, clock).redeliver(stage.account, id);
+    await stage.gateway.redelivery.redeliver(stage.account, id);
     await stage.gateway.commit(backlog.map((change) => ({ ...change, sequence: 2 })));
     await stage.work();
     expect(customer.received.map(({ data }) => data.sequence)).toEqual([

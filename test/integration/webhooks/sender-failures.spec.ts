@@ -10,7 +10,7 @@ import { statusChange } from './webhook-fixture.js';
 
 describeWebhooks('webhook sender and bad receivers', (stage) => {
   it('a time-out is a failed attempt', async () => {
-    stage.gateway = stage.start({ timeout: 150 });
+    stage.gateway = await stage.start({ timeout: 150 });
     const customer = await stage.receiver(() => undefined);
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -45,7 +45,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
   });
 
   it.each([
-    ['this process', () => stage.gateway],
+    ['this process', () => Promise.resolve(stage.gateway)],
     ['another process', () => stage.start()],
   ])('410 from where it was before %s moved it disables nothing', async (_, mover) => {
     const held: ServerResponse[] = [];
@@ -53,11 +53,11 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     const after = await stage.receiver();
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, before.url);
     await stage.gateway.commit([statusChange(stage.account)]);
-    await stage.gateway.sender.poll();
+    await stage.gateway.poll();
     await before.first(1);
-    await mover().endpoints.set(stage.account, after.url);
+    await (await mover()).endpoints.set(stage.account, after.url);
     held[0]!.writeHead(410).end();
-    await stage.gateway.sender.idle();
+    await stage.gateway.idle();
     expect(await stage.gateway.endpoints.get(stage.account, webhook_id)).toMatchObject({
       disabledAt: null,
       failingSince: null,
@@ -190,7 +190,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
   it('never connects inside where private addresses are not allowed', async () => {
     const inside = await stage.receiver();
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, inside.url);
-    const guarded = stage.start({ allowPrivate: false });
+    const guarded = await stage.start({ allowPrivate: false });
     await guarded.commit([statusChange(stage.account)]);
     await stage.work(guarded);
     expect(inside.received).toEqual([]);

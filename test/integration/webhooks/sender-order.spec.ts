@@ -1,6 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { WebhookDeliveriesRepository } from '../../../src/webhooks/webhook-deliveries.repository.js';
 import { answer } from './receiver.js';
 import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
@@ -38,7 +37,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     const customer = await stage.receiver(async (response, { data }) => {
       if (open.has(data.message_id)) overlaps++;
       open.add(data.message_id);
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 1));
       open.delete(data.message_id);
       response.end();
     });
@@ -55,7 +54,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
   });
 
   it('one hanging receiver slows no other account and holds few sockets', async () => {
-    stage.gateway = stage.start({ shutdownTimeout: 50 });
+    stage.gateway = await stage.start({ shutdownTimeout: 50 });
     const hanging = await stage.receiver(() => undefined);
     const healthy = await stage.receiver();
     const other = await stage.gateway.account();
@@ -63,7 +62,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     await stage.gateway.endpoints.set(other, healthy.url);
     await stage.gateway.commit(Array.from({ length: 300 }, () => statusChange(stage.account)));
     await stage.gateway.commit(Array.from({ length: 300 }, () => statusChange(other)));
-    const polled = stage.gateway.sender.poll();
+    const polled = stage.gateway.poll();
     await healthy.first(300);
     expect(hanging.open).toBeLessThanOrEqual(stage.gateway.options.concurrency);
     expect(hanging.received.length).toBeLessThanOrEqual(stage.gateway.options.concurrency);
@@ -76,7 +75,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       await new Promise((resolve) => setImmediate(resolve));
       response.end();
     });
-    stage.gateway = stage.start({ concurrency: 4 });
+    stage.gateway = await stage.start({ concurrency: 4 });
     await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit(Array.from({ length: 200 }, () => statusChange(stage.account)));
     await stage.work();
@@ -91,15 +90,15 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       const accounts = await Promise.all(customers.map(() => stage.gateway.account()));
       for (const [n, customer] of customers.entries())
         await stage.gateway.endpoints.set(accounts[n]!, customer.url);
-      const others = [stage.gateway, stage.start(), stage.start()];
+      const others = [stage.gateway, await stage.start(), await stage.start()];
       const work = accounts.map((id) =>
         stage.gateway
           .commit(Array.from({ length: 150 }, () => statusChange(id)))
-          .then(() => others.forEach((process) => process.sender.wakeAccount(id))),
+          .then(() => Promise.all(others.map((process) => process.sender.wakeAccount(id)))),
       );
-      await Promise.all([...work, ...others.map((process) => process.sender.poll())]);
+      await Promise.all([...work, ...others.map((process) => process.poll())]);
       await Promise.all(customers.map((customer) => customer.first(150)));
-      await Promise.all(others.map((process) => process.sender.idle()));
+      await Promise.all(others.map((process) => process.idle()));
       for (const customer of customers) {
         expect(customer.received).toHaveLength(150);
         expect(new Set(customer.received.map(({ id }) => id)).size).toBe(150);
@@ -109,14 +108,14 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     it('what a dead one held is sent by another once the lease is over, under the same id', async () => {
       const customer = await stage.receiver(() => undefined);
       const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
-      stage.gateway = stage.start({ shutdownTimeout: 50 });
+      stage.gateway = await stage.start({ shutdownTimeout: 50 });
       await stage.gateway.commit([statusChange(stage.account)]);
-      await stage.gateway.sender.poll();
+      await stage.gateway.poll();
       await customer.first(1);
-      const heir = stage.start();
+      const heir = await stage.start();
       await stage.work(heir);
       expect(customer.received).toHaveLength(1);
-      await stage.source.query('UPDATE gateway_webhook_endpoint SET lease_until = 1');
+      await stage.endLeases();
       customer.respond = answer(200);
       await stage.work(heir);
       expect(customer.received).toHaveLength(2);
@@ -133,17 +132,19 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       await stage.gateway.commit(
         [1, 2].map((sequence) => statusChange(stage.account, { messageId: 'm', sequence })),
       );
-      const { due } = WebhookDeliveriesRepository.prototype;
-      const look = jest.spyOn(WebhookDeliveriesRepository.prototype, 'due');
-      look.mockImplementationOnce(async function (this: WebhookDeliveriesRepository, ...asked) {
-        const found = await due.apply(this, asked);
+      const { deliveries } = stage.gateway;
+      const due = deliveries.due.bind(deliveries);
+      let isFrozen = true;
+      deliveries.due = async (...query) => {
+        const found = await due(...query);
+        if (!isFrozen) return found;
+        isFrozen = false;
         stage.clock.advance(stage.gateway.options.lease);
-        await stage.source.query('UPDATE gateway_webhook_endpoint SET lease_until = 1');
-        await stage.work(stage.start());
+        await stage.endLeases();
+        await stage.work(await stage.start());
         return found;
-      });
+      };
       await stage.work();
-      look.mockRestore();
       expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2]);
     });
 
@@ -152,13 +153,13 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       const customer = await stage.receiver((response) => void late.push(response));
       const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
       await stage.gateway.commit([statusChange(stage.account)]);
-      await stage.gateway.sender.poll();
+      await stage.gateway.poll();
       await customer.first(1);
-      await stage.source.query('UPDATE gateway_webhook_endpoint SET lease_until = 1');
+      await stage.endLeases();
       customer.respond = answer(200);
-      await stage.work(stage.start());
+      await stage.work(await stage.start());
       for (const response of late) response.writeHead(500).end();
-      await stage.gateway.sender.idle();
+      await stage.gateway.idle();
       expect(await stage.attempts(webhook_id)).toMatchObject([{ status: 200 }, { status: 500 }]);
       const [delivery] = await stage.deliveries(webhook_id);
       expect(delivery).toMatchObject({ dueAt: null, deliveredAt: expect.any(Number) });
@@ -167,17 +168,17 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
 
   it('a stop ends what is in flight within its bound and leaves the rest due', async () => {
     const customer = await stage.receiver(() => undefined);
-    stage.gateway = stage.start({ timeout: 60_000, shutdownTimeout: 50 });
+    stage.gateway = await stage.start({ timeout: 60_000, shutdownTimeout: 50 });
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit(Array.from({ length: 50 }, () => statusChange(stage.account)));
-    await stage.gateway.sender.poll();
+    await stage.gateway.poll();
     await customer.first(4);
     await stage.gateway.stop();
     const rest = await stage.deliveries(webhook_id);
     expect(rest.map(({ dueAt }) => dueAt)).toEqual(Array(50).fill(0));
-    expect((await stage.gateway.endpoints.get(stage.account, webhook_id)).leaseOwner).toBeNull();
+    expect(await stage.holderOf(webhook_id)).toBeNull();
     customer.respond = answer(200);
-    const next = stage.start();
+    const next = await stage.start();
     await stage.work(next);
     expect(new Set(customer.received.map(({ id }) => id)).size).toBe(50);
     for (const { deliveredAt } of await stage.deliveries(webhook_id))
@@ -186,13 +187,13 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
 
   it('a stop lets an answer that comes in time be recorded', async () => {
     let release: () => void = () => undefined;
-    stage.gateway = stage.start({ shutdownTimeout: 60_000 });
+    stage.gateway = await stage.start({ shutdownTimeout: 60_000 });
     const customer = await stage.receiver((response) => {
       release = () => void response.end('late');
     });
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
-    await stage.gateway.sender.poll();
+    await stage.gateway.poll();
     await customer.first(1);
     const stopped = stage.gateway.stop();
     release();

@@ -30,12 +30,12 @@ describeWebhooks('webhook sender', (stage) => {
     const customer = await stage.receiver();
     await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
-    stage.gateway.sender.wakeAccount(stage.account);
+    await stage.gateway.sender.wakeAccount(stage.account);
     await customer.first(1);
     await stage.gateway.commit([statusChange(stage.account)]);
-    stage.gateway.sender.wakeAccount(stage.account);
+    await stage.gateway.sender.wakeAccount(stage.account);
     await customer.first(2);
-    await stage.gateway.sender.idle();
+    await stage.gateway.idle();
     expect(customer.received).toHaveLength(2);
   });
 

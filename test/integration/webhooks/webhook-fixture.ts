@@ -1,18 +1,30 @@
-import type { Clock, MessageStatusChanged } from '@dundun/messaging';
+import {
+  ChannelRegistry,
+  type Clock,
+  InboundListeners,
+  MESSAGING_MIGRATIONS,
+  type MessageStatusChanged,
+  StatusListeners,
+} from '@dundun/messaging';
+import { WorkQueues } from '@dundun/messaging/queue';
 import { randomUUID } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource, EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
+import { smsChannel } from '../../../libs/messaging/src/channels/sms/sms.channel.js';
+import { whatsAppChannel } from '../../../libs/messaging/src/channels/whatsapp/whatsapp.channel.js';
+import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
 import { Account, ACCOUNT_TABLES } from '../../../src/accounts/accounts.tables.js';
-import { type Transactions, WebhookDatabase } from '../../../src/webhooks/webhook-database.js';
+import { WebhookClient } from '../../../src/webhooks/webhook-client.js';
+import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
 import { WebhookEndpointCache } from '../../../src/webhooks/webhook-endpoint.cache.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
-import { WebhookClient } from '../../../src/webhooks/webhook-client.js';
-import { WebhookDeliveriesRepository } from '../../../src/webhooks/webhook-deliveries.repository.js';
-import { WebhookLeases } from '../../../src/webhooks/webhook-leases.js';
-import { WebhookRecorder } from '../../../src/webhooks/webhook-recorder.js';
-import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
+import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
 import { WebhookOutboxListener } from '../../../src/webhooks/webhook-outbox.listener.js';
+import { WebhookRedeliveryService } from '../../../src/webhooks/webhook-redelivery.service.js';
+import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import type { TestDatabase } from '../../support/databases.js';
 
@@ -40,83 +52,124 @@ const TEST_OPTIONS: WebhookOptions = {
 export async function openTables(db: TestDatabase): Promise<DataSource> {
   const source = await db.open({
     entities: [Account, ...WEBHOOK_TABLES.entities],
-    migrations: [...ACCOUNT_TABLES.migrations, ...WEBHOOK_TABLES.migrations],
+    migrations: [
+      ...MESSAGING_MIGRATIONS,
+      ...ACCOUNT_TABLES.migrations,
+      ...WEBHOOK_TABLES.migrations,
+    ],
     migrationsRun: true,
   });
   if (db.kind === 'sqlite') await source.query('PRAGMA journal_mode = WAL');
   return source;
 }
 
-/** One process of the gateway as far as webhooks go; several may share a database. */
+/** The webhooks of one gateway process; several may share a database. */
 export class WebhookProcess {
-  readonly database: WebhookDatabase;
+  readonly queues: WorkQueues;
+  readonly deliveries: WebhookDeliveryStore;
   readonly cache: WebhookEndpointCache;
   readonly endpoints: WebhookEndpointsService;
+  readonly redelivery: WebhookRedeliveryService;
   readonly outbox: WebhookOutboxListener;
   readonly sender: WebhookSender;
-  readonly options: WebhookOptions;
+  readonly #client: WebhookClient;
 
-  constructor(
-    readonly source: DataSource,
+  private constructor(
+    readonly database: StoreDatabase,
     readonly clock: TestClock,
-    options: Partial<WebhookOptions> = {},
+    readonly options: WebhookOptions,
   ) {
-    this.options = { ...TEST_OPTIONS, ...options };
-    this.database = new WebhookDatabase(source, inTurn(source));
-    this.cache = new WebhookEndpointCache(this.database, clock, this.options.staleness);
-    this.endpoints = new WebhookEndpointsService(this.database, this.cache, clock, this.options);
-    this.outbox = new WebhookOutboxListener(this.database, this.cache, clock);
-    const deliveries = new WebhookDeliveriesRepository(this.database);
-    this.sender = new WebhookSender({
-      deliveries,
-      endpoints: this.cache,
-      leases: new WebhookLeases(this.database, clock, this.options.lease),
-      recorder: new WebhookRecorder(this.database, deliveries),
-      client: new WebhookClient(this.options, clock),
+    const limits = { leaseTime: 60_000, shutdownTimeout: 60_000 };
+    this.queues = new WorkQueues({ database }, clock, limits);
+    this.deliveries = new WebhookDeliveryStore(this.queues);
+    this.cache = new WebhookEndpointCache(this.queues, clock, options);
+    const messaging = {
+      transaction: <T>(work: (manager: EntityManager) => Promise<T>) => this.transaction(work),
+      traceOf: () => Promise.resolve(undefined),
+    };
+    this.endpoints = new WebhookEndpointsService(
+      database.dataSource,
+      messaging,
+      this.cache,
+      this.deliveries,
       clock,
-      options: this.options,
-    });
+      options,
+    );
+    this.redelivery = new WebhookRedeliveryService(this.deliveries, this.endpoints, clock);
+    const events = new WebhookEvents(new ChannelRegistry([smsChannel({}), whatsAppChannel({})]));
+    this.#client = new WebhookClient(options, clock, messaging, events);
+    this.sender = new WebhookSender(
+      this.queues,
+      this.deliveries,
+      this.cache,
+      this.#client,
+      clock,
+      options,
+    );
+    this.outbox = new WebhookOutboxListener(
+      this.queues,
+      this.deliveries,
+      this.cache,
+      events,
+      this.sender,
+      new StatusListeners(),
+      new InboundListeners(),
+      clock,
+    );
+  }
+
+  /** @param source of this process alone on SQLite, where TypeORM shares one connection */
+  static async start(
+    source: DataSource,
+    clock: TestClock,
+    options: Partial<WebhookOptions> = {},
+  ): Promise<WebhookProcess> {
+    const database = databaseOf(source);
+    await database.open();
+    const process = new WebhookProcess(database, clock, { ...TEST_OPTIONS, ...options });
+    process.sender.onModuleInit();
+    await process.queues.start();
+    return process;
   }
 
   #stopped: Promise<void> | undefined;
 
   stop(): Promise<void> {
-    return (this.#stopped ??= this.sender.stop());
+    return (this.#stopped ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    await this.queues.stop();
+    await this.#client.onApplicationShutdown();
+    await this.database.close();
+  }
+
+  /** Wakes every lane with a due delivery. */
+  async poll(): Promise<void> {
+    for (const { lane } of await this.sender.due(0)) this.sender.wake(lane.replace('webhook:', ''));
+  }
+
+  /** Resolves when no lane is at work. */
+  async idle(): Promise<void> {
+    while (/ lane /.test(this.queues.underWay)) await sleep(1);
+  }
+
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.database.callerTransaction(work);
   }
 
   async account(): Promise<string> {
     const id = `acc_${randomUUID().slice(0, 18)}`;
-    await this.database.transaction((_sql, manager) =>
+    await this.transaction((manager) =>
       manager.insert(Account, { id, name: 'Test', createdAt: new Date(), suspendedAt: null }),
     );
     return id;
   }
 
-  /** The recorder's part: a transaction in which listeners hear of the changes. */
+  /** A transaction of the store, in which listeners get the changes. */
   commit(changes: readonly MessageStatusChanged[]): Promise<void> {
-    return this.database.transaction((_sql, manager) =>
-      this.outbox.onStatusChanged(changes, manager),
-    );
+    return this.transaction((manager) => this.outbox.onStatusChanged(changes, manager));
   }
-}
-
-const turns = new WeakMap<DataSource, Promise<unknown>>();
-
-/** TypeORM shares one SQLite connection among all flows: transactions take turns. */
-function inTurn(source: DataSource): Transactions {
-  return {
-    transaction: (work) => {
-      if (source.options.type !== 'better-sqlite3')
-        return source.transaction('READ COMMITTED', work);
-      const before = turns.get(source) ?? Promise.resolve();
-      const mine = before.then(() => source.transaction(work));
-      turns.set(
-        source,
-        mine.catch(() => undefined),
-      );
-      return mine;
-    },
-  };
 }
 
 export function statusChange(

@@ -1,16 +1,19 @@
 import { afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { WebhookAttemptEntity } from '../../../src/webhooks/webhook-attempt.entity.js';
-import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entity.js';
+import {
+  WebhookAttemptEntity,
+  WebhookDeliveryEntity,
+} from '../../../src/webhooks/webhook-delivery.entities.js';
 import type { WebhookOptions } from '../../../src/webhooks/webhook-options.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { Receiver } from './receiver.js';
 import { openTables, TestClock, WebhookProcess } from './webhook-fixture.js';
 
-/** Processes of a gateway and receivers on one database, gone after each test. */
+/** Gateway processes and receivers on one database, stopped after each test. */
 export class WebhookStage {
   source!: DataSource;
+  connect!: () => Promise<DataSource>;
   clock!: TestClock;
   gateway!: WebhookProcess;
   /** Id of an account without endpoints. */
@@ -23,7 +26,7 @@ export class WebhookStage {
     this.clock = new TestClock();
     this.#receivers = [];
     this.#processes = [];
-    this.gateway = this.start();
+    this.gateway = await this.start();
     this.account = await this.gateway.account();
   }
 
@@ -32,8 +35,8 @@ export class WebhookStage {
     await Promise.all(this.#receivers.map((receiver) => receiver.close()));
   }
 
-  start(options: Partial<WebhookOptions> = {}): WebhookProcess {
-    const process = new WebhookProcess(this.source, this.clock, options);
+  async start(options: Partial<WebhookOptions> = {}): Promise<WebhookProcess> {
+    const process = await WebhookProcess.start(await this.connect(), this.clock, options);
     this.#processes.push(process);
     return process;
   }
@@ -56,14 +59,29 @@ export class WebhookStage {
       .find({ where: { endpointId }, order: { position: 'ASC' } });
   }
 
-  /** Resolves when all due deliveries were attempted and recorded. */
+  /** Sends every due delivery and records the outcomes. */
   async work(process = this.gateway): Promise<void> {
-    await process.sender.poll();
-    await process.sender.idle();
+    await process.poll();
+    await process.idle();
+  }
+
+  /** Ends the leases of every endpoint, as if their holders had died. */
+  async endLeases(): Promise<void> {
+    await this.gateway.database.transaction((tx) =>
+      tx.run('UPDATE messaging_lane SET lease_until = 1 WHERE lease_until > 0'),
+    );
+  }
+
+  /** The process that holds the endpoint; `null`: none. */
+  async holderOf(endpointId: string): Promise<string | null> {
+    const [lane] = await this.source.query<{ owner: string | null }[]>(
+      `SELECT owner FROM messaging_lane WHERE lane_key = 'webhook:${endpointId}'`,
+    );
+    return lane?.owner ?? null;
   }
 }
 
-/** The same promises on every database. */
+/** Describes the same behaviour on every database. */
 export function describeWebhooks(
   title: string,
   body: (stage: WebhookStage, db: TestDatabase) => void,
@@ -73,6 +91,7 @@ export function describeWebhooks(
     beforeAll(async () => {
       Logger.overrideLogger(['error']);
       stage.source = await openTables(db);
+      stage.connect = async () => (db.kind === 'sqlite' ? openTables(db) : stage.source);
     });
     beforeEach(() => stage.open());
     afterEach(() => stage.close());

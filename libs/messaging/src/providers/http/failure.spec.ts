@@ -26,6 +26,11 @@ describe('retryAfterMilliseconds', () => {
   ])('%j is %j', (value, expected) => {
     expect(retryAfterMilliseconds(value, NOW)).toBe(expected);
   });
+
+  it('is cut at the longest wait that the caller allows', () => {
+    expect(retryAfterMilliseconds('7200', NOW, 86_400_000)).toBe(7_200_000);
+    expect(retryAfterMilliseconds('999999999', NOW, 86_400_000)).toBe(86_400_000);
+  });
 });
 
 describe('answerFailure', () => {

@@ -3,8 +3,9 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
+import { invalidFields } from '../http/api-error.js';
 
-/** A webhook's host is, or resolves to, an address inside somebody's network. */
+/** A webhook's host is, or resolves to, an address inside a private network. */
 class ForbiddenAddressError extends Error {
   readonly code = 'address_forbidden';
 
@@ -27,17 +28,16 @@ export type Lookup = (hostname: string, options: LookupOptions, callback: Lookup
 
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** Azure's host, from any machine of its cloud: a public address that answers inside alone. */
+/** Azure's host agent: a public address that only machines of that cloud reach. */
 const CLOUD_HOSTS: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /**
- * Only plain global unicast: not loopback, private, link-local, shared, multicast, reserved or
- * documentation space, not the host of a cloud's machines, and no IPv6 form that carries an IPv4
- * address inside (mapped, compatible, NAT64, 6to4, Teredo), since what stands inside would be reached
- * unchecked.
+ * Global unicast only: not loopback, private, link-local, shared, multicast, reserved or documentation space, not a
+ * cloud's host agent, and no IPv6 form that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo),
+ * because the address inside would be reached unchecked.
  */
 export function isPublicAddress(address: string): boolean {
-  // A zone (`%eth0`) picks an interface of this machine: no business of a public address.
+  // A zone (`%eth0`) names an interface of this machine; a public address has none.
   if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.has(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
@@ -45,8 +45,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * The literal address a URL's host is, if it is one. WHATWG parsing has already turned decimal,
- * octal, hexadecimal and short spellings into four octets.
+ * The host of a URL, if it is a literal address. WHATWG parsing has turned decimal, octal, hexadecimal and short
+ * forms into four octets.
  */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -54,9 +54,8 @@ export function literalAddress(hostname: string): string | undefined {
 }
 
 /**
- * Opens sockets to public addresses only. The addresses that were checked are the ones connected
- * to: the name is not resolved again in between, so an answer that changes gains nothing. A name
- * with one forbidden address among good ones is refused whole.
+ * Opens sockets to public addresses only. It connects to the addresses that it checked: the name is not resolved
+ * again in between, so a DNS answer that changes has no effect. A name with one forbidden address is refused.
  */
 export function guardedConnector(
   options: buildConnector.BuildOptions,
@@ -93,12 +92,11 @@ export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress)
 }
 
 /**
- * Asks DNS itself and not `getaddrinfo`, which has four threads for the whole process: four names
- * whose servers stay silent would stop everybody's lookups. Names only the hosts file knows are
- * therefore not found, and none of those is public.
+ * Queries DNS directly and not through `getaddrinfo`, which has four threads for the whole process: four names with
+ * silent servers would block every other lookup. Names of the hosts file are not found; none of them is public.
  */
 async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]> {
-  // A fresh one each time: it reads the system's name servers once, when it is made.
+  // A new resolver each time: it reads the system's name servers only when it is made.
   const resolver = new Resolver({ timeout: 2_500, tries: 2 });
   const [v4, v6] = await Promise.allSettled([
     resolver.resolve4(hostname),
@@ -114,4 +112,54 @@ async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]>
 
 function notFound(hostname: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+}
+
+const MAX_WEBHOOK_URL_LENGTH = 2_048;
+
+export interface WebhookUrlRules {
+  /** Private and loopback addresses, and plain http, are accepted. */
+  readonly allowPrivate: boolean;
+  /** Callbacks hold phone numbers: in production they are encrypted. */
+  readonly requireHttps: boolean;
+}
+
+/**
+ * Checks a webhook URL as written. Names are resolved when a callback is sent, because their addresses may change.
+ *
+ * @throws ApiError 422 on `url`
+ */
+export function checkWebhookUrl(url: unknown, rules: WebhookUrlRules): asserts url is string {
+  const problem = problemOf(url, rules);
+  if (problem) throw invalidFields([{ path: 'url', message: problem }]);
+}
+
+function problemOf(value: unknown, { allowPrivate, requireHttps }: WebhookUrlRules) {
+  if (typeof value !== 'string' || value === '')
+    return 'must be an address such as https://example.com/sms-reports';
+  if (value.length > MAX_WEBHOOK_URL_LENGTH)
+    return `must have at most ${MAX_WEBHOOK_URL_LENGTH} characters`;
+  // The URL parser would silently drop line breaks and encode spaces.
+  if (/[\s\p{C}\\]/u.test(value) || !URL.canParse(value))
+    return 'must be a complete address such as https://example.com/sms-reports';
+  const url = new URL(value);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return 'must begin with https:// or http://';
+  if (requireHttps && url.protocol === 'http:') return 'must begin with https://';
+  if (url.username !== '' || url.password !== '')
+    return 'must not hold a user name or password; verify the signature instead';
+  if (url.hash !== '' || value.includes('#')) return 'must not have a fragment (#…)';
+  if (!allowPrivate && isInside(url.hostname))
+    return 'must be reachable from the public internet; private and loopback addresses are refused unless the gateway runs with WEBHOOK_ALLOW_PRIVATE=true';
+  return undefined;
+}
+
+function isInside(hostname: string): boolean {
+  const literal = literalAddress(hostname);
+  if (literal !== undefined) return !isPublicAddress(literal);
+  return /(^|\.)localhost\.?$/.test(hostname);
+}
+
+/** Scheme, host and port: the part of a URL that a log may show. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : 'invalid';
 }
