@@ -1,11 +1,9 @@
 import {
-  type Contact,
   type ContactGroups,
   ContactsService,
   GroupNotFoundError,
   isGroupId,
   isPhoneNumber,
-  type PersonIds,
 } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
@@ -136,10 +134,10 @@ export class GroupsController {
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
   ): Promise<MemberPage> {
     const page = await this.#groups.members(id, { tenant, cursor, limit });
-    return pageOf(page, ({ id: contact, phone, bsuid, name }) => ({
+    return pageOf(page, ({ id: contact, phone, platform, name }) => ({
       id: contact,
       phone,
-      bsuid,
+      bsuid: platform,
       name,
     }));
   }
@@ -159,13 +157,13 @@ export class GroupsController {
     @Param('member') member: string,
   ): Promise<void> {
     const contact = await this.contacts.get(member.toLowerCase(), { tenant });
-    const people = contact ? [idsOf(contact)] : isPhoneNumber(member) ? [member] : [];
+    const people = contact
+      ? [{ addresses: contact.addresses }]
+      : isPhoneNumber(member)
+        ? [member]
+        : [];
     // Also without a person: an unknown group has its own error.
     if ((await this.#groups.remove(id, people, { tenant })) === 0)
       throw new ApiError('not_found', 'There is no such member in this group');
   }
-}
-
-function idsOf({ phone, bsuid }: Contact): PersonIds {
-  return { ...(phone !== null && { phone }), ...(bsuid !== null && { bsuid }) };
 }

@@ -9,7 +9,7 @@ import {
   MessageValidationError,
   MessagingService,
   type Page,
-  type PersonIds,
+  type Person,
 } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
@@ -54,8 +54,12 @@ export class ContactBook {
     try {
       const contact = await this.messaging.transaction(async (manager) => {
         const options = { tenant, manager };
-        const [before] = await this.contacts.upsert(person, options);
-        const ids = idsOf(before as Contact);
+        const { bsuid: platform, ...known } = person;
+        const [before] = await this.contacts.upsert(
+          { ...known, ...(platform !== undefined && { platform }) },
+          options,
+        );
+        const ids = personOf(before as Contact);
         if (optIn !== undefined) {
           const consent =
             typeof optIn === 'boolean'
@@ -96,20 +100,20 @@ export class ContactBook {
     status: 'opted_in' | 'opted_out',
     consent: GivenConsent,
   ): Promise<ContactAnswer> {
-    const ids = idsOf(await this.#contact(tenant, id));
+    const ids = personOf(await this.#contact(tenant, id));
     await this.#consent(status, ids, consent, { tenant });
     return this.find(tenant, id);
   }
 
   /** Repeatable by phone number, also where the contact has gone. */
   async erase(tenant: string, id: string): Promise<ErasureResult> {
-    const person = isPhoneNumber(id) ? id : idsOf(await this.#contact(tenant, id));
+    const person = isPhoneNumber(id) ? id : personOf(await this.#contact(tenant, id));
     return this.contacts.erase(person, { tenant });
   }
 
   #consent(
     status: 'opted_in' | 'opted_out',
-    ids: PersonIds,
+    ids: Person,
     { source = 'api', at, evidence }: GivenConsent,
     options: { readonly tenant: string; readonly manager?: EntityManager },
   ): Promise<void> {
@@ -132,7 +136,7 @@ export class ContactBook {
     options: { readonly tenant: string; readonly manager: EntityManager },
   ): Promise<void> {
     const { groups } = this.contacts;
-    const people = [idsOf(contact)];
+    const people = [personOf(contact)];
     for (const id of [...new Set([...wanted, ...contact.groups])].sort())
       try {
         if (!wanted.includes(id)) await groups.remove(id, people, options);
@@ -156,9 +160,9 @@ export class ContactBook {
     tenant: string,
     { phone, bsuid }: Pick<ContactFilter, 'phone' | 'bsuid'>,
   ): Promise<Page<Contact>> {
-    const person = phone ?? { bsuid: bsuid as string };
+    const person = phone ?? { platform: bsuid as string };
     const found = await this.contacts.find(person, { tenant });
-    const meant = found && (bsuid === undefined || found.bsuid === bsuid);
+    const meant = found && (bsuid === undefined || found.platform === bsuid);
     return { data: meant ? [found] : [], nextCursor: null };
   }
 
@@ -171,10 +175,10 @@ export class ContactBook {
 const WIRE_FIELDS = {
   'contacts[0]': 'bsuid',
   'contacts[0].phone': 'phone',
-  'contacts[0].bsuid': 'bsuid',
+  'contacts[0].platform': 'bsuid',
   'contacts[0].name': 'name',
 };
 
-function idsOf({ phone, bsuid }: Contact): PersonIds {
-  return { ...(phone !== null && { phone }), ...(bsuid !== null && { bsuid }) };
+function personOf({ addresses }: Contact): Person {
+  return { addresses };
 }

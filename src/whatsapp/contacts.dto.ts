@@ -167,8 +167,8 @@ export function contactOf(
   sender: string | undefined,
   now: number,
 ): Contact {
-  const { id, phone, bsuid, name, groups, consents, lastInbound } = contact;
-  const consent = consents.whatsapp;
+  const { id, phone, platform: bsuid, name, groups, consents, lastInbound } = contact;
+  const consent = consents['whatsapp'];
   const lastWrote = sender === undefined ? undefined : lastInbound[sender]?.getTime();
   const expires = lastWrote === undefined ? 0 : lastWrote + WINDOW;
   return {

@@ -7,10 +7,11 @@ export type FlatOptions = Omit<DispatchOptions, 'enabled'> &
 /** The options as the module takes them. */
 export function grouped(flat: FlatOptions): MessagingOptions {
   const { baseUrl, apiToken, apiKey, transport, store, reports, callbacks, ...rest } = flat;
-  const { policy, sms, whatsapp, inbound, rateCard, dispatch: enabled, ...dispatch } = rest;
+  const { policy, sms, whatsapp, channels, inbound, rateCard, ...others } = rest;
+  const { dispatch: enabled, ...dispatch } = others;
   const groups = { baseUrl, apiToken, apiKey, transport, store, reports, callbacks };
   return {
-    ...given({ ...groups, policy, sms, whatsapp, inbound, rateCard }),
+    ...given({ ...groups, policy, sms, whatsapp, channels, inbound, rateCard }),
     dispatch: { ...dispatch, ...(enabled === false && { enabled }) },
   };
 }

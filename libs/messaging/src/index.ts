@@ -70,7 +70,7 @@ export type {
   ContactOptions,
   NewContact,
   Person,
-  PersonIds,
+  PersonAddresses,
   SuppressionEntry,
   SuppressOptions,
 } from './contacts/contact.js';
@@ -80,10 +80,9 @@ export {
   type ContactGroups,
   GroupNotFoundError,
   isGroupId,
-} from './contacts/contact-groups.js';
+} from './contacts/groups.js';
 export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
-export type { GroupMember } from './contacts/group-members.js';
 export type { ErasureResult } from './contacts/erasure.js';
 export { type BulkStatements, bulkStatementsOf } from './store/bulk-statements.js';
 export type { LaneHealth } from './store/lane-queues.js';

@@ -5,7 +5,7 @@ import { ConsentReplies } from './channels/consent-replies.js';
 import { smsChannel } from './channels/sms/sms.channel.js';
 import { whatsAppChannel } from './channels/whatsapp/whatsapp.channel.js';
 import { consentWords } from './contacts/consent-words.js';
-import { InboundRecorder } from './contacts/inbound.recorder.js';
+import { InboundRecorder } from './contacts/inbound.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { MessageLanes } from './dispatch/message-lane.js';
@@ -65,15 +65,17 @@ const inbound: FactoryProvider<InboundRecorder> = {
     listeners: InboundListeners,
     events: EventPublisher,
     clock: Clock,
+    registry: ChannelRegistry,
     { inbound: options = {} }: MessagingSettings,
   ) =>
     new InboundRecorder(database, {
+      registry,
       clock,
       events,
       listeners,
       consentOf: options.consent ?? consentWords(),
       tenantOf: options.tenant ?? (() => ''),
-      onWrite: () => facts.somebody(),
+      onWrite: () => facts.wrote(),
       after: (received) => replies.reply(received),
     }),
   inject: [
@@ -83,6 +85,7 @@ const inbound: FactoryProvider<InboundRecorder> = {
     InboundListeners,
     EVENT_PUBLISHER,
     MESSAGING_CLOCK,
+    ChannelRegistry,
     MESSAGING_SETTINGS,
   ],
 };
@@ -229,9 +232,13 @@ export const MESSAGING_PROVIDERS: Provider[] = [
   },
   {
     provide: PolicyPipeline,
-    useFactory: (registry: PolicyRegistry, facts: RecipientFactsReader, clock: Clock) =>
-      new PolicyPipeline(() => registry.policies, facts, clock),
-    inject: [PolicyRegistry, RecipientFactsReader, MESSAGING_CLOCK],
+    useFactory: (
+      policies: PolicyRegistry,
+      facts: RecipientFactsReader,
+      clock: Clock,
+      registry: ChannelRegistry,
+    ) => new PolicyPipeline(() => policies.policies, facts, clock, registry),
+    inject: [PolicyRegistry, RecipientFactsReader, MESSAGING_CLOCK, ChannelRegistry],
   },
   {
     provide: ReportRecorder,

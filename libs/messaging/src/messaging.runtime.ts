@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { InboundRecorder } from './contacts/inbound.recorder.js';
+import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { completeJob } from './jobs/complete.job.js';
 import { inboundJob } from './jobs/inbound.job.js';

@@ -1,4 +1,4 @@
-import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/contacts.schema.js';
+import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
 import { FREQUENCY_CAP_MIGRATIONS, STORE_ENTITIES, STORE_MIGRATIONS } from './store/schema.js';
 import type { PolicyOptions } from './ports/policy-options.js';
 

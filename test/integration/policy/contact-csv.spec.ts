@@ -21,9 +21,9 @@ describeEachDatabase('contacts as CSV', (database) => {
     const at = new Date('2026-01-02T03:04:05.678Z');
     await contacts.upsert(
       [
-        { phone: '2348012345678', bsuid: 'NG.1', name: '=HYPERLINK("http://evil","x")' },
+        { phone: '2348012345678', platform: 'NG.1', name: '=HYPERLINK("http://evil","x")' },
         { phone: '2348012345679', name: 'Ọlá, "the\nfirst"' },
-        { bsuid: '@NG.3', name: '+1' },
+        { platform: '@NG.3', name: '+1' },
       ],
       { tenant: 'from' },
     );
@@ -50,9 +50,9 @@ describeEachDatabase('contacts as CSV', (database) => {
     });
     const [from, to] = await Promise.all(
       ['from', 'to'].map(async (tenant) =>
-        (await contacts.list({ tenant })).data.map(({ phone, bsuid, name, consents }) => ({
+        (await contacts.list({ tenant })).data.map(({ phone, platform, name, consents }) => ({
           phone,
-          bsuid,
+          platform,
           name,
           consents,
         })),
@@ -64,7 +64,7 @@ describeEachDatabase('contacts as CSV', (database) => {
 
   it('a bad row is told with its line and fails no other', async () => {
     const tenant = 'rows';
-    await contacts.upsert([{ phone: '2348012345001' }, { bsuid: 'NG.taken' }], { tenant });
+    await contacts.upsert([{ phone: '2348012345001' }, { platform: 'NG.taken' }], { tenant });
     const csv = [
       '\uFEFFPhone,bsuid,whatsapp,whatsapp_at',
       '2348012345670,,opted_in,2026-01-01T00:00:00Z',
@@ -72,7 +72,7 @@ describeEachDatabase('contacts as CSV', (database) => {
       ',,,',
       '2348012345671,,maybe,',
       '2348012345672,,opted_in,yesterday',
-      '2348012345001,NG.taken,,',
+      '2348012345001,a b,,',
       '2348012345673,,,,one,too,many',
       '+234 801 234 5674,NG.4,,',
     ].join('\r\n');
@@ -84,14 +84,14 @@ describeEachDatabase('contacts as CSV', (database) => {
         [4, 'row'],
         [5, 'whatsapp'],
         [6, 'whatsapp_at'],
-        [7, 'row'],
+        [7, 'platform'],
         [8, 'row'],
       ]),
     );
     expect(await contacts.find('2348012345670', { tenant })).toMatchObject({
       consents: { whatsapp: { state: 'opted_in', source: 'import' } },
     });
-    expect(await contacts.find('2348012345674', { tenant })).toMatchObject({ bsuid: 'NG.4' });
+    expect(await contacts.find('2348012345674', { tenant })).toMatchObject({ platform: 'NG.4' });
     expect(await contacts.find('2348012345670')).toBeUndefined();
   });
 
@@ -152,7 +152,7 @@ describeEachDatabase('contacts as CSV', (database) => {
 
   it.each([
     ['', 'header'],
-    ['name\nAde\n', 'must name phone or bsuid'],
+    ['name\nAde\n', 'must name phone, email or platform'],
     ['phone,credit_card\n1,2\n', 'credit_card'],
     ['phone,phone\n1,2\n', 'twice'],
     [`phone,name\n2348012345675,"${'x'.repeat(100_000)}"\n`, 'longer than 65536'],

@@ -32,13 +32,12 @@ describeEachDatabase('contacts', (database) => {
 
   it('a person is found by either identifier, whichever came first', async () => {
     const phone = number();
-    const [first] = await contacts.upsert({ bsuid: 'NG.1', name: 'Ade' });
+    const [first] = await contacts.upsert({ platform: 'NG.1', name: 'Ade' });
     const [both] = await contacts.upsert({ phone: `+${phone}`, name: 'Ade B.' });
     expect(both?.id).not.toBe(first?.id);
-    const [second] = await contacts.upsert({ bsuid: 'NG.1', phone: number() });
-    expect(second).toMatchObject({ id: first?.id, bsuid: 'NG.1', name: 'Ade' });
+    const [second] = await contacts.upsert({ platform: 'NG.1', phone: number() });
+    expect(second).toMatchObject({ id: first?.id, platform: 'NG.1', name: 'Ade' });
     expect(await contacts.find({ phone })).toMatchObject({ id: both?.id, name: 'Ade B.' });
-    await expect(contacts.upsert({ phone, bsuid: 'NG.1' })).rejects.toThrow('two contacts');
     expect(await contacts.find('2348099999999')).toBeUndefined();
   });
 
@@ -123,7 +122,7 @@ describeEachDatabase('contacts', (database) => {
   it('the members of a group come in pages, to their tenant alone', async () => {
     const tenant = 'members';
     const group = await contacts.groups.create('Paged', { tenant });
-    const people = [...Array.from({ length: 4 }, number), { bsuid: 'NG.1', name: 'Ada' }];
+    const people = [...Array.from({ length: 4 }, number), { platform: 'NG.1', name: 'Ada' }];
     await contacts.groups.add(group.id, people, { tenant });
     const first = await contacts.groups.members(group.id, { tenant, limit: 3 });
     const second = await contacts.groups.members(group.id, {
@@ -133,7 +132,10 @@ describeEachDatabase('contacts', (database) => {
     });
     expect([first.data.length, second.data.length, second.nextCursor]).toEqual([3, 2, null]);
     const all = [...first.data, ...second.data];
-    expect(all.map(({ phone, bsuid }) => phone ?? bsuid)).toEqual([...people.slice(0, 4), 'NG.1']);
+    expect(all.map(({ phone, platform }) => phone ?? platform)).toEqual([
+      ...people.slice(0, 4),
+      'NG.1',
+    ]);
     const { id, name } = all.at(-1)!;
     expect(await contacts.get(id, { tenant })).toMatchObject({ id, name, groups: [group.id] });
     expect(await contacts.get(id)).toBeUndefined();
@@ -155,10 +157,10 @@ describeEachDatabase('contacts', (database) => {
     await contacts.suppress(phones, { tenant, reason: 'complaint' });
     const some = await contacts.suppressions({ tenant, limit: 4 });
     const rest = await contacts.suppressions({ tenant, limit: 4, cursor: some.nextCursor! });
-    expect([...some.data, ...rest.data].map(({ recipient }) => recipient)).toEqual(phones);
+    expect([...some.data, ...rest.data].map(({ address }) => address.value)).toEqual(phones);
     await contacts.unsuppress(phones.slice(1), { tenant });
     expect((await contacts.suppressions({ tenant })).data).toMatchObject([
-      { recipient: phones[0], channel: '*', reason: 'complaint' },
+      { address: { kind: 'phone', value: phones[0] }, channel: '*', reason: 'complaint' },
     ]);
   });
 
@@ -204,7 +206,14 @@ describeEachDatabase('contacts', (database) => {
     });
     expect((await sms.batch(id)).counts).toEqual({ delivered: 2 });
     expect(await sms.recipients(id)).toEqual(['', other]);
-    const tables = ['contact', 'consent_history', 'message', 'report', 'batch_chunk'];
+    const tables = [
+      'contact',
+      'contact_address',
+      'consent_history',
+      'message',
+      'report',
+      'batch_chunk',
+    ];
     for (const table of tables) {
       const rows = await app.get(DataSource).query(`SELECT * FROM messaging_${table}`);
       expect(JSON.stringify(rows)).not.toContain(phone);
@@ -279,8 +288,8 @@ describeEachDatabase('contacts', (database) => {
     const listed = async () => {
       const { data } = await contacts.suppressions({ limit: 1_000 });
       return data
-        .filter(({ recipient }) => [phone, other].includes(recipient))
-        .map(({ recipient, channel }) => `${recipient === phone ? 'phone' : 'other'} ${channel}`);
+        .filter(({ address }) => [phone, other].includes(address.value))
+        .map(({ address, channel }) => `${address.value === phone ? 'phone' : 'other'} ${channel}`);
     };
     expect(await listed()).toEqual(['phone sms', 'phone whatsapp', 'other sms']);
     // An old list imported again is no new yes.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ContactsService, MessagingService, PolicyService } from '@dundun/messaging';
-import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.recorder.js';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { somebodyWaits } from '../../support/lock-waits.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { type Clock, ContactsService, WhatsAppService } from '@dundun/messaging';
-import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.recorder.js';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

@@ -18,7 +18,7 @@ import {
   simulator,
   WhatsAppService,
 } from '@dundun/messaging';
-import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.recorder.js';
+import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -130,7 +130,7 @@ describeEachDatabase('inbound messages', (database) => {
     expect(new Set(answers)).toEqual(new Set([204]));
     expect(await post([message, message])).toBe(204);
     const contact = await contacts.find(from);
-    expect(contact).toMatchObject({ phone: from, bsuid: `NG.${from}`, consents: {} });
+    expect(contact).toMatchObject({ phone: from, platform: `NG.${from}`, consents: {} });
     expect(Object.keys(contact?.lastInbound ?? {})).toEqual([OUR_NUMBER]);
     await eventually(async () => expect(heardOf(from)).toHaveLength(1));
     expect(heardOf(from)).toEqual([
@@ -289,14 +289,14 @@ describeEachDatabase('inbound messages', (database) => {
       other,
     ]);
     expect(jest.mocked(Logger.prototype.warn).mock.calls.flat().join()).toMatch(
-      /1 inbound messages were left out: nobody has the number/,
+      /1 inbound messages were left out: no tenant has the number/,
     );
   });
 
-  it('where phone and bsuid are two contacts, the phone tells who wrote', async () => {
+  it('two contacts that one message names by phone and bsuid are merged into the older one', async () => {
     const from = number();
     const [byPhone] = await contacts.upsert({ phone: from });
-    await contacts.upsert({ bsuid: `NG.${from}` });
+    await contacts.upsert({ platform: `NG.${from}` });
     expect(await post(received(from, 'Hi', { bsuid: `NG.${from}` }))).toBe(204);
     await eventually(async () =>
       expect(heardOf(from)).toMatchObject([{ contactId: byPhone?.id, text: 'Hi' }]),

@@ -8,7 +8,7 @@ import {
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
-import { InboundRecorder } from '../contacts/inbound.recorder.js';
+import { InboundRecorder } from '../contacts/inbound.js';
 import { ReportRecorder } from '../store/report.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';

@@ -5,7 +5,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
-import { InboundRecorder } from '../contacts/inbound.recorder.js';
+import { InboundRecorder } from '../contacts/inbound.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { ReportRecorder } from '../store/report.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';

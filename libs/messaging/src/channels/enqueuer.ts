@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
-import { isGroupId } from '../contacts/contact-groups.js';
+import { isGroupId } from '../contacts/groups.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessageValidationError } from '../message/errors.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy-error.js';
@@ -98,7 +98,7 @@ export class Enqueuer {
 
   /** Looks up the groups among the recipients, all in one query. */
   #members(
-    { maxRecipients = 100_000 }: ChannelDefinition,
+    { maxRecipients = 100_000, addressKinds }: ChannelDefinition,
     to: unknown,
     { tenant = '' }: SendOptions,
     tx: Transaction | undefined,
@@ -110,9 +110,9 @@ export class Enqueuer {
     });
     const { groups } = this.contacts;
     return tx
-      ? groups.expand(tx, tenant, paths, maxRecipients)
+      ? groups.expand(tx, tenant, paths, maxRecipients, addressKinds)
       : retryWhileUnavailable(() =>
-          groups.expand(this.store.database, tenant, paths, maxRecipients),
+          groups.expand(this.store.database, tenant, paths, maxRecipients, addressKinds),
         );
   }
 

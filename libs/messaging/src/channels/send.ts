@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { isGroupId } from '../contacts/contact-groups.js';
+import { isGroupId } from '../contacts/groups.js';
 import type { AddressKind } from '../message/address.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import {

@@ -1,48 +1,51 @@
 import { Readable } from 'node:stream';
-import { parse, CsvError } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
+import {
+  ADDRESS_KINDS,
+  ADDRESS_RULES,
+  addressKey,
+  type AddressKind,
+  addressOf,
+} from '../message/address.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
-import type { Channel } from '../message/message.js';
 import { moment } from '../message/report-fields.js';
-import type { ContactConsent } from './consents.js';
-import type { Contact, NewContact } from './contact.js';
-import { type Identity, identitiesOf } from './person.js';
+import { consentKey, type ConsentScope, type ContactConsent } from './consent.js';
+import type { Contact } from './contact.js';
+import { EVERY, type Identity, invalid, isText } from './contact-input.js';
 
-/** Channels that have columns: the state, `_at` and `_source`. */
-const CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'email', 'voice', 'vas'];
-const COLUMNS = [
-  'phone',
-  'bsuid',
-  'name',
-  ...CHANNELS.flatMap((channel) => [channel, `${channel}_at`, `${channel}_source`]),
-];
-/** Rows written down in one transaction. */
+/** Rows of one transaction. */
 const CHUNK = 500;
-/** Errors that are told one by one. */
-const TOLD = 1_000;
-const LONGEST_ROW = 65_536;
-const LONGEST_SOURCE = 255;
-/** What spreadsheets take for a formula; the export puts an apostrophe before it. */
+/** Errors that are reported one by one. */
+const MAX_ERRORS = 1_000;
+const MAX_ROW = 65_536;
+const MAX_TEXT = 255;
+/** Between several addresses of one kind; no address contains it. */
+const SEPARATOR = ' ; ';
+/** Names that columns had before. */
+const RENAMED: Readonly<Record<string, string>> = { bsuid: 'platform' };
+/** Text that spreadsheets take for a formula; the export puts an apostrophe before it. */
 const GUARDED = /^'(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/;
 
-/** One row that was not taken. */
+/** One row that was left out. */
 export interface CsvRowError extends FieldError {
   /** Of the file, from 1. */
   readonly line: number;
 }
 
 export interface CsvImport {
-  /** Rows written down. */
+  /** Rows recorded. */
   readonly imported: number;
   /** Rows left out. */
   readonly failed: number;
-  /** Why, of the first thousand. */
+  /** The reasons, of the first thousand. */
   readonly errors: readonly CsvRowError[];
 }
 
-/** What a row says of a channel. */
+/** Consent as a row has it. */
 interface CsvConsent extends Omit<ContactConsent, 'contact'> {
-  /** It says when; else it is said now. */
+  /** The row has its time; otherwise it counts from now. */
   readonly timed: boolean;
 }
 
@@ -55,168 +58,224 @@ export interface CsvContact {
 
 type Row = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads contacts from CSV a chunk at a time; `store` writes one chunk down, all of it or, where it
- * throws a MessageValidationError, nothing: then its rows are tried one by one.
- *
- * @throws MessageValidationError where the header is missing or the file is no CSV; what came before it stays
- */
-export async function importContacts(
-  source: Readable | AsyncIterable<string | Uint8Array>,
-  now: number,
-  store: (contacts: readonly CsvContact[]) => Promise<void>,
-): Promise<CsvImport> {
-  const errors: CsvRowError[] = [];
-  let [imported, failed] = [0, 0];
-  const refuse = (...found: CsvRowError[]) => {
-    failed++;
-    errors.push(...found.slice(0, Math.max(0, TOLD - errors.length)));
-  };
-  const keep = async (rows: readonly CsvContact[]): Promise<void> => {
+/** Reads and writes contacts as CSV, with columns for every registered channel. */
+export class ContactCsv {
+  readonly #consents: readonly (ConsentScope & { readonly column: string })[];
+  readonly #columns: readonly string[];
+
+  constructor(registry: ChannelRegistry) {
+    this.#consents = registry.names.flatMap((channel) =>
+      [EVERY, ...registry.consentCategories(channel)].map((category) => ({
+        channel,
+        category,
+        column: columnOf({ channel, category }),
+      })),
+    );
+    this.#columns = [
+      ...ADDRESS_KINDS,
+      'name',
+      ...this.#consents.flatMap(({ column }) => [column, `${column}_at`, `${column}_source`]),
+    ];
+  }
+
+  /**
+   * Reads contacts a chunk at a time; `store` records one chunk, all of it or, where it throws a
+   * MessageValidationError, nothing: then its rows are tried one by one.
+   *
+   * @param now epoch milliseconds
+   * @throws MessageValidationError where the header is missing or the file is not CSV; earlier rows stay
+   */
+  async read(
+    source: Readable,
+    now: number,
+    store: (contacts: readonly CsvContact[]) => Promise<void>,
+  ): Promise<CsvImport> {
+    const result = new ImportResult(store);
+    let headed = false;
+    const parser = parse({
+      bom: true,
+      columns: (header: string[]) => {
+        headed = true;
+        return this.#header(header);
+      },
+      info: true,
+      skip_empty_lines: true,
+      skip_records_with_error: true,
+      max_record_size: MAX_ROW,
+      on_skip: (error) => {
+        const line = error?.['lines'] as number | undefined;
+        // After any other error the parser does not know where the next row begins.
+        if (error && error.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') throw error;
+        const message = 'has not as many columns as the header';
+        result.refuse({ line: line ?? 0, path: 'row', message });
+        return undefined;
+      },
+    });
+    source.once('error', (error) => parser.destroy(error));
+    source.pipe(parser);
+    let chunk: CsvContact[] = [];
     try {
-      if (rows.length > 0) await store(rows);
-      imported += rows.length;
+      for await (const { record, info } of parser as AsyncIterable<{
+        record: Row;
+        info: { lines: number };
+      }>) {
+        const row = this.#row(record, info.lines, now);
+        if (Array.isArray(row)) result.refuse(...row);
+        else chunk.push(row);
+        if (chunk.length < CHUNK) continue;
+        await result.keep(chunk);
+        chunk = [];
+      }
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      throw invalid('csv', brokenBy(error));
+    } finally {
+      source.destroy();
+    }
+    if (!headed) throw invalid('csv', 'has no header');
+    await result.keep(chunk);
+    return result;
+  }
+
+  /** CSV that {@link read} reads back; no cell is a formula to a spreadsheet. */
+  write(contacts: AsyncIterable<Contact>): Readable {
+    const rows = stringify({ header: true, columns: [...this.#columns], escape_formulas: true });
+    const input = Readable.from(this.#rows(contacts));
+    input.once('error', (error) => rows.destroy(error));
+    rows.once('close', () => input.destroy());
+    return input.pipe(rows);
+  }
+
+  async *#rows(contacts: AsyncIterable<Contact>): AsyncGenerator<(string | null)[]> {
+    for await (const { addresses, name, consents } of contacts)
+      yield [
+        ...ADDRESS_KINDS.map((kind) =>
+          addresses.flatMap((one) => (one.kind === kind ? [one.value] : [])).join(SEPARATOR),
+        ),
+        name,
+        ...this.#consents.flatMap((scope) => {
+          const consent = consents[consentKey(scope)];
+          return consent
+            ? [consent.state, consent.at.toISOString(), consent.source]
+            : [null, null, null];
+        }),
+      ];
+  }
+
+  /** @throws MessageValidationError */
+  #header(header: readonly string[]): string[] {
+    const names = header.map((given) => {
+      const name = given.trim().toLowerCase();
+      return RENAMED[name] ?? name;
+    });
+    const unknown = names.find((name) => !this.#columns.includes(name));
+    if (unknown !== undefined)
+      throw invalid(
+        'csv',
+        `the header names ${unknown.slice(0, 64)}, which is none of ${this.#columns.join(', ')}`,
+      );
+    if (new Set(names).size !== names.length)
+      throw invalid('csv', 'the header names a column twice');
+    if (!ADDRESS_KINDS.some((kind) => names.includes(kind)))
+      throw invalid('csv', 'the header must name phone, email or platform');
+    return names;
+  }
+
+  #row(record: Row, line: number, now: number): CsvContact | CsvRowError[] {
+    const cell = (column: string): string | undefined =>
+      record[column]?.replace(GUARDED, '').trim() || undefined;
+    const errors: FieldError[] = [];
+    const addresses = ADDRESS_KINDS.flatMap((kind) => addressesIn(cell(kind), kind, errors));
+    const name = cell('name');
+    if (name !== undefined && !isText(name, MAX_TEXT))
+      errors.push({ path: 'name', message: 'must be at most 255 characters, without NUL' });
+    if (addresses.length === 0 && errors.length === 0)
+      errors.push({ path: 'row', message: 'must have an address: phone, email or platform' });
+    const consents = this.#consents.flatMap(({ column, ...scope }) => {
+      const state = cell(column);
+      if (state === undefined) return [];
+      const [at, from = 'import'] = [cell(`${column}_at`), cell(`${column}_source`)];
+      const time = at === undefined ? new Date(now) : moment(at);
+      const given = { state, time, source: from };
+      if (!isConsent(given, column, errors)) return [];
+      const when = Math.min(given.time.getTime(), now);
+      const timed = at !== undefined;
+      return [
+        { ...scope, state: given.state, at: when, timed, source: given.source, evidence: null },
+      ];
+    });
+    return errors.length > 0
+      ? errors.map((one) => ({ line, ...one }))
+      : { line, identity: { addresses: [...new Set(addresses)], name }, consents };
+  }
+}
+
+/** Counts rows and records them. */
+class ImportResult implements CsvImport {
+  imported = 0;
+  failed = 0;
+  readonly errors: CsvRowError[] = [];
+  readonly #store: (contacts: readonly CsvContact[]) => Promise<void>;
+
+  constructor(store: (contacts: readonly CsvContact[]) => Promise<void>) {
+    this.#store = store;
+  }
+
+  refuse(...found: readonly CsvRowError[]): void {
+    this.failed++;
+    this.errors.push(...found.slice(0, Math.max(0, MAX_ERRORS - this.errors.length)));
+  }
+
+  async keep(rows: readonly CsvContact[]): Promise<void> {
+    try {
+      if (rows.length > 0) await this.#store(rows);
+      this.imported += rows.length;
     } catch (error) {
       if (!(error instanceof MessageValidationError)) throw error;
       const [only, ...others] = rows;
       if (only && others.length === 0)
-        refuse(...error.fields.map(({ message }) => ({ line: only.line, path: 'row', message })));
-      else for (const row of rows) await keep([row]);
+        this.refuse(
+          ...error.fields.map(({ message }) => ({ line: only.line, path: 'row', message })),
+        );
+      else for (const row of rows) await this.keep([row]);
     }
-  };
-  let headed = false;
-  const parser = parse({
-    bom: true,
-    columns: (header: string[]) => {
-      headed = true;
-      return headerOf(header);
-    },
-    info: true,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    max_record_size: LONGEST_ROW,
-    on_skip: (error) => {
-      const line = error?.['lines'] as number | undefined;
-      // Behind anything else nobody knows where the next row begins.
-      if (error && error.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') throw error;
-      refuse({ line: line ?? 0, path: 'row', message: 'has not as many columns as the header' });
-      return undefined;
-    },
-  });
-  const input = Readable.from(source);
-  input.once('error', (error) => parser.destroy(error));
-  input.pipe(parser);
-  let chunk: CsvContact[] = [];
-  try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: Row;
-      info: { lines: number };
-    }>) {
-      const row = readRow(record, info.lines, now);
-      if (Array.isArray(row)) refuse(...row);
-      else chunk.push(row);
-      if (chunk.length < CHUNK) continue;
-      await keep(chunk);
-      chunk = [];
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new MessageValidationError([{ path: 'csv', message: brokenBy(error) }]);
-  } finally {
-    input.destroy();
   }
-  if (!headed) throw new MessageValidationError([{ path: 'csv', message: 'has no header' }]);
-  await keep(chunk);
-  return { imported, failed, errors };
+}
+
+/** Column of consent for a channel; a channel named as an address kind has a longer name. */
+function columnOf({ channel, category }: ConsentScope): string {
+  if (category !== EVERY) return `${channel}_${category}`;
+  return (ADDRESS_KINDS as readonly string[]).includes(channel) ? `${channel}_consent` : channel;
+}
+
+function addressesIn(cell: string | undefined, kind: AddressKind, errors: FieldError[]): string[] {
+  const keys = (cell?.split(SEPARATOR) ?? []).map((value) => addressOf(kind, value.trim()));
+  if (keys.includes(undefined)) errors.push({ path: kind, message: ADDRESS_RULES[kind] });
+  return keys.flatMap((address) => (address ? [addressKey(address)] : []));
+}
+
+function isConsent(
+  given: { readonly state: string; readonly time: Date | null; readonly source: string },
+  column: string,
+  errors: FieldError[],
+): given is {
+  readonly state: ContactConsent['state'];
+  readonly time: Date;
+  readonly source: string;
+} {
+  const before = errors.length;
+  if (given.state !== 'opted_in' && given.state !== 'opted_out')
+    errors.push({ path: column, message: 'must be opted_in, opted_out or empty' });
+  else if (given.time === null)
+    errors.push({ path: `${column}_at`, message: 'must be a date and time with an offset' });
+  else if (!isText(given.source, MAX_TEXT))
+    errors.push({ path: `${column}_source`, message: 'must be at most 255 characters' });
+  return errors.length === before;
 }
 
 function brokenBy(error: CsvError): string {
   const line = String((error as { readonly lines?: number }).lines ?? '?');
   return error.code === 'CSV_MAX_RECORD_SIZE'
-    ? `has a row longer than ${LONGEST_ROW} characters, at line ${line}`
+    ? `has a row longer than ${MAX_ROW} characters, at line ${line}`
     : `is no CSV from line ${line} on (${error.code})`;
-}
-
-/** @throws MessageValidationError */
-function headerOf(header: readonly string[]): string[] {
-  const names = header.map((name) => name.trim().toLowerCase());
-  const unknown = names.filter((name) => !COLUMNS.includes(name));
-  const reject = (message: string): never => {
-    throw new MessageValidationError([{ path: 'csv', message }]);
-  };
-  if (unknown.length > 0)
-    reject(`the header names ${unknown[0]?.slice(0, 64)}, which is none of ${COLUMNS.join(', ')}`);
-  if (new Set(names).size !== names.length) reject('the header names a column twice');
-  if (!names.includes('phone') && !names.includes('bsuid'))
-    reject('the header must name phone or bsuid');
-  return names;
-}
-
-function readRow(record: Row, line: number, now: number): CsvContact | CsvRowError[] {
-  const cell = (column: string): string | undefined =>
-    record[column]?.replace(GUARDED, '').trim() || undefined;
-  const errors: FieldError[] = [];
-  const [phone, bsuid, name] = [cell('phone'), cell('bsuid'), cell('name')];
-  const person: NewContact = {
-    ...(phone !== undefined && { phone }),
-    ...(bsuid !== undefined && { bsuid }),
-    ...(name !== undefined && { name }),
-  };
-  const consents = CHANNELS.flatMap((channel) => {
-    const state = cell(channel);
-    if (state === undefined) return [];
-    const [at, source = 'import'] = [cell(`${channel}_at`), cell(`${channel}_source`)];
-    const time = at === undefined ? new Date(now) : moment(at);
-    if (state !== 'opted_in' && state !== 'opted_out')
-      errors.push({ path: channel, message: 'must be opted_in, opted_out or empty' });
-    else if (time === null)
-      errors.push({ path: `${channel}_at`, message: 'must be a date and time with an offset' });
-    else if (source.length > LONGEST_SOURCE || source.includes('\0'))
-      errors.push({ path: `${channel}_source`, message: 'must be at most 255 characters' });
-    else
-      return [
-        {
-          channel,
-          state,
-          at: Math.min(time.getTime(), now),
-          timed: at !== undefined,
-          source,
-          evidence: null,
-        } as const,
-      ];
-    return [];
-  });
-  try {
-    const [identity] = identitiesOf([person], 'row');
-    if (errors.length === 0) return { line, identity: identity as Identity, consents };
-  } catch (error) {
-    if (!(error instanceof MessageValidationError)) throw error;
-    for (const { path, message } of error.fields)
-      errors.push({ path: path.replace(/^row\[0\]\.?/, '') || 'row', message });
-  }
-  return errors.map((one) => ({ line, ...one }));
-}
-
-/** CSV that {@link importContacts} reads back; no cell is a formula to a spreadsheet. */
-export function exportContacts(contacts: AsyncIterable<Contact>): Readable {
-  const rows = stringify({ header: true, columns: COLUMNS, escape_formulas: true });
-  const input = Readable.from(rowsOf(contacts));
-  input.once('error', (error) => rows.destroy(error));
-  rows.once('close', () => input.destroy());
-  return input.pipe(rows);
-}
-
-async function* rowsOf(contacts: AsyncIterable<Contact>): AsyncGenerator<(string | null)[]> {
-  for await (const { phone, bsuid, name, consents } of contacts)
-    yield [
-      phone,
-      bsuid,
-      name,
-      ...CHANNELS.flatMap((channel) => {
-        const consent = consents[channel];
-        return consent
-          ? [consent.state, consent.at.toISOString(), consent.source]
-          : [null, null, null];
-      }),
-    ];
 }

@@ -1,171 +1,435 @@
-import { MessageValidationError } from '../message/errors.js';
+import { addressOfKey } from '../message/address.js';
 import type { Clock } from '../ports/clock.js';
 import type { Columns, Dialect } from '../store/dialect.js';
 import type { Sql } from '../store/store-database.js';
-import type { Identity } from './person.js';
+import { type ConsentRow, consentKey, consentOf, Consents } from './consent.js';
+import type { Contact } from './contact.js';
+import type { Identity } from './contact-input.js';
+import { ANY_SENDER, LastInbound } from './last-inbound.js';
 
-export interface ContactRow {
-  readonly id: string;
-  readonly tenant: string;
-  readonly phone: string | null;
-  readonly bsuid: string | null;
-  readonly name: string | null;
-  readonly created_at: string | number;
+interface AddressRow {
+  readonly address: string;
+  readonly contact: string;
+  readonly given_at: string | number;
+  /** When the youngest address of the contact and kind was given. */
+  readonly newest: string | number;
 }
 
 const CONTACT = {
   v_id: 'uuid',
   v_tenant: 'key',
-  v_phone: 'key',
-  v_bsuid: 'key',
   v_name: 'key',
   v_at: 'bigint',
 } as const satisfies Columns;
+const ADDRESS = {
+  v_tenant: 'key',
+  v_address: 'key',
+  v_kind: 'key',
+  v_contact: 'uuid',
+  v_at: 'bigint',
+} as const satisfies Columns;
 
-/** Contacts by either of their identifiers, many to a statement. */
+/** Tables with rows of a contact, in the order they are emptied. */
+const PARTS = ['group_member', 'last_inbound', 'consent_history', 'consent', 'contact_address'];
+
+/**
+ * Contacts by their addresses, many to a statement. All changes of a contact, its addresses included, are
+ * made under the lock of its row, and an address leaves a contact only when that contact ends. The order
+ * of locks is: addresses that are new, in their order; contacts by id; groups by id.
+ */
 export class ContactStore {
+  readonly consents: Consents;
+  readonly inbound: LastInbound;
   readonly #sql: ReturnType<typeof statementsFor>;
 
   constructor(
-    dialect: Dialect,
+    private readonly dialect: Dialect,
     private readonly clock: Clock,
   ) {
     this.#sql = statementsFor(dialect);
+    this.consents = new Consents(dialect, () => clock.id());
+    this.inbound = new LastInbound(dialect);
   }
 
   /**
-   * Each identity's contact, made where there is none; ids in the order given. They are locked: who is
-   * erased meanwhile is made anew, so that nothing is written down of a contact that is no more.
+   * Contact ids in the order given, each contact locked. A contact that does not exist is made; contacts
+   * that one identity names together are merged into the oldest of them.
    */
   async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
-    let known = await this.lookUp(tx, tenant, people);
-    do {
-      await this.#insert(
-        tx,
-        tenant,
-        people.filter((person) => !known.of(person)),
+    if (people.length === 0) return [];
+    const made = new Set<string>();
+    for (let again = false; ; again = true) {
+      const rows = await this.#make(tx, tenant, people, made, again);
+      const existing = [...rows.values()].flatMap(({ contact }) =>
+        made.has(contact) ? [] : [contact],
       );
-      // Not before: MySQL would lock the gaps of those that are not there, and two would wait for each other.
-      known = await this.hold(tx, tenant, people);
-    } while (people.some((person) => !known.of(person)));
-    await this.#learn(tx, tenant, people, known);
-    return people.map((person) => (known.of(person) as ContactRow).id);
-  }
-
-  /** Contacts that exist, by identity. */
-  lookUp(tx: Pick<Sql, 'all'>, tenant: string, people: readonly Identity[]): Promise<Known> {
-    return this.#read(tx, tenant, people, this.#sql.seen);
-  }
-
-  /** As they are now, and stay until the transaction ends. */
-  hold(tx: Sql, tenant: string, people: readonly Identity[]): Promise<Known> {
-    return this.#read(tx, tenant, people, this.#sql.held);
-  }
-
-  async #read(
-    tx: Pick<Sql, 'all'>,
-    tenant: string,
-    people: readonly Identity[],
-    { byPhone, byBsuid }: { readonly byPhone: string; readonly byBsuid: string },
-  ): Promise<Known> {
-    const phones = people.flatMap(({ phone }) => (phone === null ? [] : [[phone]]));
-    const bsuids = people.flatMap(({ bsuid }) => (bsuid === null ? [] : [[bsuid]]));
-    const { keys } = this.#sql;
-    return new Known([
-      ...(phones.length > 0
-        ? await tx.all<ContactRow>(byPhone, [...keys.bind(phones), tenant])
-        : []),
-      ...(bsuids.length > 0
-        ? await tx.all<ContactRow>(byBsuid, [...keys.bind(bsuids), tenant])
-        : []),
-    ]);
-  }
-
-  async #insert(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
-    const fresh = new Map<string, Identity>();
-    for (const person of people) fresh.set(keyOf(person), person);
-    if (fresh.size === 0) return;
-    const { insert, contacts } = this.#sql;
-    const at = this.clock.now() * 1_000;
-    // Ids in the order given; rows in one order, so that two of these never wait for each other.
-    const rows = [...fresh].map(([key, p]) => ({
-      key,
-      row: [this.clock.id(), tenant, p.phone, p.bsuid, p.name ?? null, at],
-    }));
-    rows.sort((a, b) => (a.key < b.key ? -1 : 1));
-    await tx.run(insert, contacts.bind(rows.map(({ row }) => row)));
-  }
-
-  /** Writes down what the identities tell beyond what is known. */
-  async #learn(tx: Sql, tenant: string, people: readonly Identity[], known: Known): Promise<void> {
-    const updates = new Map<string, unknown[]>();
-    people.forEach((person, index) => {
-      const row = known.of(person) as ContactRow;
-      const other = known.ofBsuid(person.bsuid);
-      if (other && other.id !== row.id)
-        throw new MessageValidationError([
-          {
-            path: `contacts[${index}]`,
-            message: 'phone and bsuid belong to two contacts; erase one of them first',
-          },
-        ]);
-      const phone = person.phone ?? row.phone;
-      const bsuid = person.bsuid ?? row.bsuid;
-      const name = person.name ?? row.name;
-      if (phone !== row.phone || bsuid !== row.bsuid || name !== row.name)
-        updates.set(row.id, [row.id, tenant, phone, bsuid, name, this.clock.now() * 1_000]);
-    });
-    if (updates.size > 0)
-      await tx.run(this.#sql.update, this.#sql.contacts.bind([...updates.values()]));
-  }
-}
-
-/** Contacts found, by what they are found by. */
-export class Known {
-  readonly #byPhone = new Map<string, ContactRow>();
-  readonly #byBsuid = new Map<string, ContactRow>();
-
-  constructor(rows: readonly ContactRow[]) {
-    for (const row of rows) {
-      if (row.phone !== null) this.#byPhone.set(row.phone, row);
-      if (row.bsuid !== null) this.#byBsuid.set(row.bsuid, row);
+      const names = rows.size > 0 && (await this.#lock(tx, existing));
+      // Otherwise a contact was erased or merged before it could be locked, or has come since the snapshot.
+      if (names && people.every(({ addresses }) => addresses.every((key) => rows.has(key))))
+        return this.#settle(tx, tenant, people, rows, names, made);
     }
   }
 
-  of({ phone, bsuid }: Identity): ContactRow | undefined {
-    return (phone === null ? undefined : this.#byPhone.get(phone)) ?? this.ofBsuid(bsuid);
+  /** Ids of the existing contacts with these addresses. */
+  async find(
+    sql: Pick<Sql, 'all'>,
+    tenant: string,
+    addresses: readonly string[],
+  ): Promise<Map<string, string>> {
+    const rows = await this.#addresses(sql, tenant, addresses, false);
+    return new Map([...rows].map(([address, { contact }]) => [address, contact]));
   }
 
-  ofBsuid(bsuid: string | null): ContactRow | undefined {
-    return bsuid === null ? undefined : this.#byBsuid.get(bsuid);
+  /** As {@link find}, each contact locked. */
+  async hold(tx: Sql, tenant: string, addresses: readonly string[]): Promise<Map<string, string>> {
+    for (let again = false; ; again = true) {
+      const rows = await this.#addresses(tx, tenant, addresses, again);
+      const found = new Map([...rows].map(([address, { contact }]) => [address, contact]));
+      if (await this.#lock(tx, [...found.values()])) return found;
+    }
+  }
+
+  /** Addresses of contacts. */
+  async addressesOf(tx: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<string[]> {
+    const { ids, addressesOf } = this.#sql;
+    const rows = await tx.all<{ address: string }>(
+      addressesOf,
+      ids.bind(contacts.map((id) => [id])),
+    );
+    return rows.map(({ address }) => address);
+  }
+
+  /** Deletes contacts, which are locked, with all that belongs to them. */
+  async remove(tx: Sql, contacts: readonly string[]): Promise<void> {
+    if (contacts.length === 0) return;
+    const { ids, removals } = this.#sql;
+    const bound = ids.bind([...contacts].sort().map((id) => [id]));
+    for (const removal of removals) await tx.run(removal, bound);
+  }
+
+  /** Contacts with all that belongs to them: five queries for any number. */
+  async views(sql: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<Map<string, Contact>> {
+    const views = new Map<string, ContactBuilding>();
+    if (contacts.length === 0) return views;
+    const { ids, parts } = this.#sql;
+    const bound = ids.bind([...new Set(contacts)].map((id) => [id]));
+    const rowsOf = <T>(table: keyof typeof parts) => sql.all<T>(parts[table], bound);
+    for (const row of await rowsOf<ContactRow>('contact')) views.set(row.id, newView(row));
+    // A contact that is erased between two of the queries is in the first one only.
+    const of = (id: string) => views.get(id) ?? newView();
+    for (const row of await rowsOf<AddressRow>('contact_address')) {
+      const [view, address] = [of(row.contact), addressOfKey(row.address)];
+      view.addresses.push(address);
+      view[address.kind] ??= address.value;
+    }
+    for (const row of await rowsOf<ConsentRow>('consent'))
+      of(row.contact).consents[consentKey(row)] = consentOf(row);
+    for (const row of await rowsOf<InboundRow>('last_inbound'))
+      if (row.sender !== ANY_SENDER)
+        of(row.contact).lastInbound[row.sender] = new Date(Number(row.last_at) / 1_000);
+    for (const row of await rowsOf<MemberRow>('group_member'))
+      of(row.contact).groups.push(row.group_id);
+    return views;
+  }
+
+  /** Writes down addresses that are new, each with a contact id of its own for now. */
+  async #make(
+    tx: Sql,
+    tenant: string,
+    people: readonly Identity[],
+    made: Set<string>,
+    locked: boolean,
+  ): Promise<Map<string, AddressRow>> {
+    const all = people.flatMap(({ addresses }) => addresses);
+    const known = await this.#addresses(tx, tenant, all, locked);
+    const at = this.clock.now() * 1_000;
+    const rows = new Map<string, unknown[]>();
+    for (const { addresses } of people)
+      addresses.forEach((address, n) => {
+        if (known.has(address) || rows.has(address)) return;
+        const id = this.clock.id();
+        made.add(id);
+        // Of two at once the one given first stays the contact's first.
+        rows.set(address, [tenant, address, addressOfKey(address).kind, id, at - n]);
+      });
+    if (rows.size === 0) return known;
+    const { addresses, insertAddresses } = this.#sql;
+    const sorted = [...rows.keys()].sort().map((address) => rows.get(address) as unknown[]);
+    await tx.run(insertAddresses, addresses.bind(sorted));
+    return this.#addresses(tx, tenant, all, locked);
+  }
+
+  /** @param locked reads what is committed now, also where the transaction reads from an older snapshot */
+  async #addresses(
+    sql: Pick<Sql, 'all'>,
+    tenant: string,
+    addresses: readonly string[],
+    locked: boolean,
+  ): Promise<Map<string, AddressRow>> {
+    if (addresses.length === 0) return new Map();
+    const { keys, found } = this.#sql;
+    const bound = keys.bind([...new Set(addresses)].sort().map((key) => [key]));
+    const rows = await sql.all<AddressRow>(locked ? found.locked : found.plain, [...bound, tenant]);
+    return new Map(rows.map((row) => [row.address, row]));
+  }
+
+  /** Locks contacts in the order of their ids. @returns their names; `undefined`: one of them is gone */
+  async #lock(
+    tx: Sql,
+    contacts: readonly string[],
+  ): Promise<Map<string, string | null> | undefined> {
+    const wanted = [...new Set(contacts)].sort();
+    if (wanted.length === 0) return new Map();
+    const { ids, lock } = this.#sql;
+    const rows = await tx.all<{ id: string; name: string | null }>(
+      lock,
+      ids.bind(wanted.map((id) => [id])),
+    );
+    return rows.length < wanted.length ? undefined : new Map(rows.map((row) => [row.id, row.name]));
+  }
+
+  /** Makes, merges and updates locked contacts, until each identity has one. */
+  async #settle(
+    tx: Sql,
+    tenant: string,
+    people: readonly Identity[],
+    rows: ReadonlyMap<string, AddressRow>,
+    names: Map<string, string | null>,
+    made: ReadonlySet<string>,
+  ): Promise<string[]> {
+    const contactOf = (address: string) => (rows.get(address) as AddressRow).contact;
+    const target = oldestTogether(
+      people.map(({ addresses }) => addresses.map(contactOf)),
+      made,
+    );
+    const moves = new Map<string, string>();
+    for (const { contact } of rows.values())
+      if (target(contact) !== contact) moves.set(contact, target(contact));
+    if (moves.size > 0) await this.#move(tx, moves, names);
+    const ids = people.map(({ addresses }) => target(contactOf(addresses[0] as string)));
+    await this.#write(tx, tenant, people, ids, names);
+    return ids;
+  }
+
+  /** Makes the first address of each kind that an identity gives the first one of its contact. */
+  async putFirst(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
+    const all = people.flatMap(({ addresses }) => addresses);
+    const rows = await this.#addresses(tx, tenant, all, false);
+    const at = this.clock.now() * 1_000;
+    const moved = new Map<string, unknown[]>();
+    for (const { addresses } of people) {
+      const kinds = new Set<string>();
+      for (const address of addresses) {
+        const { kind } = addressOfKey(address);
+        const row = rows.get(address);
+        if (row && !kinds.has(kind) && Number(row.given_at) < Number(row.newest))
+          moved.set(address, [tenant, address, kind, row.contact, at]);
+        kinds.add(kind);
+      }
+    }
+    const { touch, addresses } = this.#sql;
+    if (moved.size > 0) await tx.run(touch, addresses.bind([...moved.values()]));
+  }
+
+  /** Moves addresses, and of contacts that existed everything else, to the contacts they are merged into. */
+  async #move(
+    tx: Sql,
+    moves: ReadonlyMap<string, string>,
+    names: Map<string, string | null>,
+  ): Promise<void> {
+    const { moves: source, moveAddresses, ids, groups, members, insertMembers } = this.#sql;
+    await tx.run(moveAddresses, source.bind([...moves]));
+    const merged = new Map([...moves].filter(([from]) => names.has(from)));
+    if (merged.size === 0) return;
+    await this.consents.move(tx, merged, this.clock.now());
+    await this.inbound.move(tx, merged);
+    const from = ids.bind([...merged.keys()].map((id) => [id]));
+    // Locked, so that a group which is deleted at the same time gets no member.
+    const joined = await tx.all<MemberRow>(groups, from);
+    const rows = joined.map(({ group_id, contact }) => [group_id, merged.get(contact)]);
+    if (rows.length > 0) await tx.run(insertMembers, members.bind(rows));
+    for (const id of [...merged.keys()].sort()) {
+      const [to, name] = [merged.get(id) as string, names.get(id)];
+      if (names.get(to) !== null || !name) continue;
+      names.set(to, name);
+      await this.#rename(tx, [[to, name]]);
+    }
+    await this.remove(tx, [...merged.keys()]);
+  }
+
+  /** Inserts contacts that are new and renames the others where a name is given. */
+  async #write(
+    tx: Sql,
+    tenant: string,
+    people: readonly Identity[],
+    ids: readonly string[],
+    names: ReadonlyMap<string, string | null>,
+  ): Promise<void> {
+    const given = new Map<string, string | undefined>();
+    people.forEach(({ name }, n) => {
+      const id = ids[n] as string;
+      given.set(id, name ?? given.get(id));
+    });
+    const at = this.clock.now() * 1_000;
+    const { contacts, insert } = this.#sql;
+    const fresh = [...given].filter(([id]) => !names.has(id));
+    if (fresh.length > 0)
+      await tx.run(
+        insert,
+        contacts.bind(fresh.map(([id, name]) => [id, tenant, name ?? null, at])),
+      );
+    await this.#rename(
+      tx,
+      [...given].flatMap(([id, name]): [string, string][] =>
+        name !== undefined && names.has(id) && names.get(id) !== name ? [[id, name]] : [],
+      ),
+    );
+  }
+
+  async #rename(tx: Sql, names: readonly [id: string, name: string][]): Promise<void> {
+    const { contacts, rename } = this.#sql;
+    const at = this.clock.now() * 1_000;
+    if (names.length > 0)
+      await tx.run(rename, contacts.bind(names.map(([id, name]) => [id, '', name, at])));
   }
 }
 
-function keyOf({ phone, bsuid }: Identity): string {
-  return phone === null ? `b${bsuid}` : `p${phone}`;
+/**
+ * Contacts that are named together, directly or through others, are one.
+ * @returns the contact that each is merged into: the oldest that existed, else the one given first
+ */
+function oldestTogether(
+  together: readonly (readonly string[])[],
+  made: ReadonlySet<string>,
+): (contact: string) => string {
+  const into = new Map<string, string>();
+  const target = (contact: string): string => {
+    const next = into.get(contact);
+    return next === undefined ? contact : target(next);
+  };
+  // Ids are UUIDv7: by age.
+  const older = (a: string, b: string) => (made.has(a) === made.has(b) ? a < b : made.has(b));
+  for (const [first, ...others] of together)
+    for (const other of others) {
+      const [a, b] = [target(first as string), target(other)];
+      if (a !== b) into.set(...(older(a, b) ? ([b, a] as const) : ([a, b] as const)));
+    }
+  return target;
+}
+
+interface ContactRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string | null;
+  readonly created_at: string | number;
+}
+
+interface InboundRow {
+  readonly contact: string;
+  readonly sender: string;
+  readonly last_at: string | number;
+}
+
+interface MemberRow {
+  readonly contact: string;
+  readonly group_id: string;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type ContactBuilding = Mutable<
+  Omit<Contact, 'addresses' | 'consents' | 'lastInbound' | 'groups'>
+> & {
+  addresses: Contact['addresses'][number][];
+  consents: Record<string, Contact['consents'][string]>;
+  lastInbound: Record<string, Date>;
+  groups: string[];
+};
+
+function newView(row?: ContactRow): ContactBuilding {
+  return {
+    id: row?.id ?? '',
+    tenant: row?.tenant ?? '',
+    addresses: [],
+    phone: null,
+    email: null,
+    platform: null,
+    name: row?.name ?? null,
+    createdAt: new Date(Number(row?.created_at ?? 0) / 1_000),
+    consents: {},
+    lastInbound: {},
+    groups: [],
+  };
 }
 
 function statementsFor(dialect: Dialect) {
-  const contacts = dialect.rows(CONTACT);
-  const keys = dialect.rows({ v_key: 'key' });
-  const select = (column: string, held = '') =>
-    `SELECT c.id, c.tenant, c.phone, c.bsuid, c.name, c.created_at
-     FROM ${keys.sql} ${dialect.join} messaging_contact c ON c.${column} = v_key AND c.tenant = ? ${held}`;
-  // In one order, so that two of these never wait for each other.
-  const held = `ORDER BY c.id ${dialect.forUpdate('c')}`;
+  const [keys, ids] = [dialect.rows({ v_key: 'key' }), dialect.rows({ v_id: 'uuid' })];
+  const [contacts, addresses] = [dialect.rows(CONTACT), dialect.rows(ADDRESS)];
+  const moves = dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
+  const members = dialect.rows({ v_group: 'key', v_contact: 'uuid' });
+  const found = `SELECT a.address, a.contact, a.given_at,
+      (SELECT max(o.given_at) FROM messaging_contact_address o
+       WHERE o.contact = a.contact AND o.kind = a.kind) AS newest
+    FROM ${keys.keyed} ${dialect.join} messaging_contact_address a ON a.address = v_key AND a.tenant = ?`;
+  const part = (table: string, order: string) =>
+    `SELECT t.* FROM ${ids.sql} ${dialect.join} messaging_${table} t ON t.contact = v_id ORDER BY ${order}`;
   return {
-    contacts,
     keys,
-    seen: { byPhone: select('phone'), byBsuid: select('bsuid') },
-    held: { byPhone: select('phone', held), byBsuid: select('bsuid', held) },
-    insert: `INSERT INTO messaging_contact (id, tenant, phone, bsuid, name, created_at, updated_at)
-      SELECT v_id, v_tenant, v_phone, v_bsuid, v_name, v_at, v_at FROM ${contacts.sql} WHERE 1 = 1
-      ${dialect.ignoreConflict('messaging_contact', 'id')}`,
-    update: dialect.updateFrom({
+    ids,
+    contacts,
+    addresses,
+    moves,
+    members,
+    found: {
+      plain: found,
+      locked: `${found} ORDER BY a.address ${dialect.forUpdate('a')}`,
+    },
+    lock: `SELECT c.id, c.name FROM ${ids.sql}
+      ${dialect.join} messaging_contact c ${dialect.forceIndex('PRIMARY')} ON c.id = v_id
+      ORDER BY c.id ${dialect.forUpdate('c')}`,
+    insertAddresses: `INSERT INTO messaging_contact_address (tenant, address, kind, contact, given_at)
+      SELECT v_tenant, v_address, v_kind, v_contact, v_at FROM ${addresses.sql} WHERE 1 = 1
+      ${dialect.ignoreConflict('messaging_contact_address', 'kind')}`,
+    insert: `INSERT INTO messaging_contact (id, tenant, name, created_at, updated_at)
+      SELECT v_id, v_tenant, v_name, v_at, v_at FROM ${contacts.sql}`,
+    rename: dialect.updateFrom({
       table: 'messaging_contact',
       rows: contacts,
-      set: 'phone = v_phone, bsuid = v_bsuid, name = v_name, updated_at = v_at',
+      set: 'name = v_name, updated_at = v_at',
       where: 'messaging_contact.id = v_id',
     }),
+    touch: dialect.updateFrom({
+      table: 'messaging_contact_address',
+      rows: addresses,
+      set: 'given_at = v_at',
+      where:
+        'messaging_contact_address.tenant = v_tenant AND messaging_contact_address.address = v_address',
+    }),
+    moveAddresses: dialect.updateFrom({
+      table: 'messaging_contact_address',
+      rows: moves,
+      set: 'contact = v_to',
+      where: 'messaging_contact_address.contact = v_from',
+      index: 'messaging_contact_address_contact',
+    }),
+    groups: `SELECT g.id AS group_id, m.contact FROM ${ids.sql}
+      ${dialect.join} messaging_group_member m ON m.contact = v_id
+      ${dialect.join} messaging_contact_group g ON g.id = m.group_id
+      ORDER BY g.id ${dialect.forUpdate('g')}`,
+    insertMembers: `INSERT INTO messaging_group_member (group_id, contact)
+      SELECT v_group, v_contact FROM ${members.sql} WHERE 1 = 1
+      ${dialect.ignoreConflict('messaging_group_member', 'contact')}`,
+    addressesOf: `SELECT a.address FROM ${ids.sql}
+      ${dialect.join} messaging_contact_address a ON a.contact = v_id`,
+    removals: [
+      ...PARTS.map((table) => dialect.deleteFrom(`messaging_${table}`, 'contact', ids)),
+      dialect.deleteFrom('messaging_contact', 'id', ids),
+    ],
+    parts: {
+      contact: `SELECT t.* FROM ${ids.sql} ${dialect.join} messaging_contact t ON t.id = v_id`,
+      contact_address: part('contact_address', 't.given_at DESC, t.address'),
+      consent: part('consent', 't.channel, t.category'),
+      last_inbound: part('last_inbound', 't.sender'),
+      group_member: part('group_member', 't.group_id'),
+    },
   };
 }

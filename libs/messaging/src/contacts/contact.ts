@@ -1,18 +1,25 @@
 import type { EntityManager } from 'typeorm';
+import type { Address } from '../message/address.js';
 import type { Channel } from '../message/message.js';
 
-/** A person: by phone number, by business-scoped user id, or both. A text alone is a phone number. */
-export type Person = string | PersonIds;
+/**
+ * A person, by one address or several. A text is a phone number, an e-mail address, or `platform:` and a
+ * platform id.
+ */
+export type Person = string | Address | PersonAddresses;
 
-export interface PersonIds {
+export interface PersonAddresses {
   /** Digits with country code; a plus, spaces and dashes are normalised away. */
   readonly phone?: string;
-  /** WhatsApp's business-scoped user id. */
-  readonly bsuid?: string;
+  readonly email?: string;
+  /** A user id that only the platform knows, such as WhatsApp's business-scoped user id. */
+  readonly platform?: string;
+  /** Further addresses. */
+  readonly addresses?: readonly Address[];
 }
 
-/** What is known of a person. What is left out stays as it is. */
-export interface NewContact extends PersonIds {
+/** What is known of a person. A field that is left out stays as it is; addresses are added, never removed. */
+export interface NewContact extends PersonAddresses {
   /** At most 255 characters. */
   readonly name?: string;
 }
@@ -21,15 +28,21 @@ export interface Contact {
   /** UUIDv7. */
   readonly id: string;
   readonly tenant: string;
+  /** All addresses; of each kind the one that `upsert()` gave last comes first. */
+  readonly addresses: readonly Address[];
+  /** The first phone number of `addresses`. */
   readonly phone: string | null;
-  readonly bsuid: string | null;
+  /** The first e-mail address of `addresses`. */
+  readonly email: string | null;
+  /** The first platform id of `addresses`. */
+  readonly platform: string | null;
   readonly name: string | null;
   readonly createdAt: Date;
-  /** By channel. */
-  readonly consents: Readonly<Partial<Record<Channel, Consent>>>;
-  /** When they last wrote, by the WhatsApp number they wrote to. */
+  /** By channel, such as `sms`; consent for one category of it by `{channel}:{category}`, such as `email:marketing`. */
+  readonly consents: Readonly<Record<string, Consent>>;
+  /** When the contact last wrote, by the address of ours it wrote to. */
   readonly lastInbound: Readonly<Record<string, Date>>;
-  /** Ids of the groups they are in. */
+  /** Ids of the contact's groups. */
   readonly groups: readonly string[];
 }
 
@@ -47,21 +60,28 @@ export interface Consent {
 /** One line of the append-only history. */
 export interface ConsentEntry extends Consent {
   readonly channel: Channel;
+  /** `*`: the whole channel. */
+  readonly category: string;
 }
 
 export interface ConsentOptions extends ContactOptions {
   readonly channel: Channel;
+  /**
+   * `transactional`, `marketing`, or one of the channel's own. A refusal of one category leaves the others
+   * alone; consent for the whole channel covers them all. @default '*', the whole channel
+   */
+  readonly category?: string;
   /** Where it was given; at most 255 characters. */
   readonly source: string;
   readonly evidence?: string;
-  /** When it was given; an older one never overrules a younger. A time to come counts as now. @default now */
+  /** When it was given; an older entry never overrules a younger one. A time in the future counts as now. @default now */
   readonly at?: Date;
 }
 
 export interface ContactOptions {
-  /** Whose contact. @default '' */
+  /** @default '' */
   readonly tenant?: string;
-  /** Join this transaction, as with `send()`. */
+  /** Joins this transaction, as with `send()`. */
   readonly manager?: EntityManager;
 }
 
@@ -74,12 +94,16 @@ export interface ContactListOptions extends ContactOptions {
 export interface SuppressOptions extends ContactOptions {
   /** @default '*', every channel */
   readonly channel?: Channel | '*';
+  /** @default '*', every category */
+  readonly category?: string;
 }
 
 export interface SuppressionEntry {
-  readonly recipient: string;
+  readonly address: Address;
   /** `*`: every channel. */
   readonly channel: Channel | '*';
+  /** `*`: every category. */
+  readonly category: string;
   readonly reason: string;
   readonly at: Date;
 }

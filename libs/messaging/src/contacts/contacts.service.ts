@@ -1,53 +1,82 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Address } from '../message/address.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
+import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
+import { decodeCursor, encodeCursor } from '../store/cursor.js';
 import { MessageStore } from '../store/message-store.js';
-import type { Sql } from '../store/store-database.js';
+import type { Sql, StoreDatabase } from '../store/store-database.js';
+import type { ConsentScope } from './consent.js';
 import type {
+  ConsentEntry,
   ConsentOptions,
   ConsentState,
   Contact,
+  ContactListOptions,
   ContactOptions,
   NewContact,
   Person,
+  SuppressionEntry,
   SuppressOptions,
 } from './contact.js';
-import { type CsvImport, importContacts } from './contact-csv.js';
-import { ContactGroups } from './contact-groups.js';
-import { asArray, CHANNELS, channelOf, invalid } from './contact-input.js';
-import { ContactReader } from './contact-reader.js';
+import { ContactCsv, type CsvContact, type CsvImport } from './contact-csv.js';
+import {
+  addressKeysOf,
+  asArray,
+  checkScope,
+  EVERY,
+  identitiesOf,
+  invalid,
+  isText,
+  limitOf,
+  readerOf,
+  tenantOf,
+  within,
+} from './contact-input.js';
+import { ContactStore } from './contact-store.js';
 import { Erasure, type ErasureResult } from './erasure.js';
-import { InboundTimes } from './inbound-times.js';
-import { type Identity, identitiesOf, isText, numbersOf, tenantOf } from './person.js';
+import { ContactGroups } from './groups.js';
 import { RecipientFactsReader } from './recipient-facts.js';
+import { Suppressions, type SuppressionScope } from './suppressions.js';
+
+const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Who they are, what they consented to and when they last wrote. Every method takes one person or
- * many, in the same number of statements, and `manager` to be part of the caller's transaction.
+ * Contacts: their addresses, what they consented to, when they last wrote, and their groups. Every method
+ * takes one person or many, in the same number of statements, and `manager` to join the caller's
+ * transaction. A person who is no contact yet becomes one; contacts that one person names together turn
+ * out to be one and are merged into the oldest.
  *
  * @example
  * await contacts.optIn('+234 801 234 5678', { channel: 'whatsapp', source: 'web form' });
- * await contacts.optOut('+234 801 234 5678', { channel: 'sms', source: 'keyword', evidence: 'STOP' });
+ * await contacts.optOut('ada@example.com', { channel: 'email', category: 'marketing', source: 'link' });
  */
 @Injectable()
-export class ContactsService extends ContactReader {
+export class ContactsService {
   readonly groups: ContactGroups;
-  readonly #inbound: InboundTimes;
+  readonly #database: StoreDatabase;
+  readonly #store: ContactStore;
+  readonly #suppressions: Suppressions;
   readonly #erasure: Erasure;
+  readonly #csv: ContactCsv;
 
   constructor(
     @Inject(MessageStore) { database }: MessageStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
+    @Inject(ChannelRegistry) private readonly registry: ChannelRegistry,
   ) {
-    super(database, clock);
-    this.#inbound = new InboundTimes(database.dialect);
-    this.#erasure = new Erasure(database.dialect, this.suppressed);
-    this.groups = new ContactGroups(database, this.store, clock, () => facts.somebody());
+    this.#database = database;
+    this.#store = new ContactStore(database.dialect, clock);
+    this.#suppressions = new Suppressions(database.dialect);
+    this.#erasure = new Erasure(database.dialect, registry, this.#store, this.#suppressions);
+    this.#csv = new ContactCsv(registry);
+    this.groups = new ContactGroups(database, this.#store, clock, () => facts.wrote());
   }
 
-  /** Makes contacts or adds to what is known of them; in the order given. */
+  /** Makes contacts or adds to what is known of them. @returns them in the order given */
   async upsert(
     contacts: NewContact | readonly NewContact[],
     options: ContactOptions = {},
@@ -55,25 +84,66 @@ export class ContactsService extends ContactReader {
     const identities = identitiesOf(asArray(contacts), 'contacts');
     const tenant = tenantOf(options);
     return this.#in(options, async (tx) => {
-      const ids = await this.store.resolve(tx, tenant, identities);
-      const views = await this.views.byIds(tx, ids);
+      const ids = await this.#store.resolve(tx, tenant, identities);
+      await this.#store.putFirst(tx, tenant, identities);
+      const views = await this.#store.views(tx, ids);
       return ids.map((id) => views.get(id) as Contact);
     });
   }
 
-  /** They want messages on this channel. */
+  /** `undefined`: no contact has the address. */
+  async find(person: Person, options: ContactOptions = {}): Promise<Contact | undefined> {
+    const sql = readerOf(this.#database, options);
+    const id = await this.#idOf(sql, person, tenantOf(options));
+    return id === undefined ? undefined : (await this.#store.views(sql, [id])).get(id);
+  }
+
+  /** By the id its views have; `undefined`: no contact of this tenant. */
+  async get(id: string, options: ContactOptions = {}): Promise<Contact | undefined> {
+    if (!CONTACT_ID.test(id)) return undefined;
+    const found = (await this.#store.views(readerOf(this.#database, options), [id])).get(id);
+    return found?.tenant === tenantOf(options) ? found : undefined;
+  }
+
+  /** Oldest first. */
+  async list(options: ContactListOptions = {}): Promise<Page<Contact>> {
+    const { cursor } = options;
+    const limit = limitOf(options);
+    const sql = readerOf(this.#database, options);
+    const after = cursor === undefined ? [] : [decodeCursor(cursor, 'uuid')];
+    const rows = await sql.all<{ id: string }>(
+      `SELECT id FROM messaging_contact WHERE tenant = ? ${cursor === undefined ? '' : 'AND id > ?'} ORDER BY id LIMIT ?`,
+      [tenantOf(options), ...after, limit + 1],
+    );
+    const ids = rows.slice(0, limit).map(({ id }) => id);
+    const views = await this.#store.views(sql, ids);
+    return {
+      // A contact that is erased between the two reads is left out.
+      data: ids.flatMap((id) => views.get(id) ?? []),
+      nextCursor: rows.length > limit ? encodeCursor(ids.at(-1) as string) : null,
+    };
+  }
+
+  /** Records consent for messages on this channel, or in one category of it. */
   optIn(people: Person | readonly Person[], options: ConsentOptions): Promise<void> {
     return this.#consent(people, options, 'opted_in');
   }
 
-  /** They want no more messages on this channel: nothing that has not left yet leaves. */
+  /** Records a refusal: no message of that channel and category leaves any more, accepted ones included. */
   optOut(people: Person | readonly Person[], options: ConsentOptions): Promise<void> {
     return this.#consent(people, options, 'opted_out');
   }
 
+  /** Every consent given and withdrawn, oldest first. */
+  async consentHistory(person: Person, options: ContactOptions = {}): Promise<ConsentEntry[]> {
+    const sql = readerOf(this.#database, options);
+    const id = await this.#idOf(sql, person, tenantOf(options));
+    return id === undefined ? [] : this.#store.consents.history(sql, id);
+  }
+
   /**
-   * They wrote to `sender`: a WhatsApp service window opens.
-   * @param inbound `at`: when; a time to come counts as now. @default now
+   * Records that the person wrote to `sender`: a WhatsApp service window opens.
+   * @param inbound `at`: a time in the future counts as now. @default now
    */
   async recordInbound(
     person: Person,
@@ -87,50 +157,112 @@ export class ContactsService extends ContactReader {
     const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
     await this.#in(options, async (tx) => {
-      const [contact = ''] = await this.store.resolve(tx, tenant, identities);
-      await this.#inbound.record(tx, [{ contact, sender, at }]);
+      const [contact = ''] = await this.#store.resolve(tx, tenant, identities);
+      await this.#store.inbound.record(tx, [{ contact, sender, at }]);
     });
   }
 
-  /** Nothing is sent to these numbers, whoever has them. */
+  /** Nothing is sent to these addresses any more, whatever their contacts say. */
   async suppress(
-    recipients: string | readonly string[],
+    recipients: string | Address | readonly (string | Address)[],
     options: SuppressOptions & { readonly reason: string },
   ): Promise<void> {
     const { reason } = options;
     if (!isText(reason, 255)) throw invalid('reason', 'must be at most 255 characters');
-    const numbers = numbersOf(asArray(recipients));
-    const entry = { channel: channelOf(options), reason, at: this.clock.now() };
-    const tenant = tenantOf(options);
-    await this.#in(options, (tx) => this.suppressed.add(tx, tenant, numbers, entry));
+    const addresses = addressKeysOf(recipients);
+    const [tenant, scope, at] = [tenantOf(options), this.#scopeOf(options), this.clock.now()];
+    await this.#in(options, (tx) =>
+      this.#suppressions.add(tx, tenant, addresses, scope, { reason, at }),
+    );
   }
 
-  /** Takes back a `suppress()` with the same channel. */
+  /** Takes back a `suppress()` with the same channel and category. */
   async unsuppress(
-    recipients: string | readonly string[],
+    recipients: string | Address | readonly (string | Address)[],
     options: SuppressOptions = {},
   ): Promise<void> {
-    const numbers = numbersOf(asArray(recipients));
-    const [tenant, channel] = [tenantOf(options), channelOf(options)];
-    await this.#in(options, (tx) => this.suppressed.remove(tx, tenant, numbers, channel));
+    const addresses = addressKeysOf(recipients);
+    const [tenant, scope] = [tenantOf(options), this.#scopeOf(options)];
+    await this.#in(options, (tx) => this.#suppressions.remove(tx, tenant, addresses, scope));
+  }
+
+  /** The suppression list, by address. */
+  async suppressions(options: ContactListOptions = {}): Promise<Page<SuppressionEntry>> {
+    return this.#suppressions.list(readerOf(this.#database, options), tenantOf(options), options);
   }
 
   /**
-   * Forgets a person: the contact, its history and groups, and the number in messages and reports of
-   * batches that have ended; the counts stay. What they refused stays on the suppression list, as
-   * `opted_out`, until they opt in anew, or they would be written to again. Batches that have not ended
-   * keep the number until they have: the answer says how many, and the call is repeatable.
+   * Erases a person: the contact with its history and groups, and all its addresses in messages and reports
+   * of batches that have ended; the counts stay. What the contact refused stays on the suppression list,
+   * as `opted_out`, until the person opts in again. Batches that have not ended keep the address until
+   * they have: the result says how many, and the call is repeatable.
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
-    const identities = identitiesOf([person], 'person');
+    const addresses = identitiesOf([person], 'person').flatMap((one) => one.addresses);
     const tenant = tenantOf(options);
-    return this.#in(options, async (tx) => {
-      const [identity] = identities as [Identity];
-      const seen = (await this.store.lookUp(tx, tenant, identities)).of(identity);
-      const row = seen && (await this.store.hold(tx, tenant, identities)).of(identity);
-      const phone = row?.phone ?? identity.phone;
-      return this.#erasure.erase(tx, tenant, row?.id, phone, this.clock.now());
-    });
+    return this.#in(options, (tx) => this.#erasure.erase(tx, tenant, addresses, this.clock.now()));
+  }
+
+  /**
+   * Reads contacts from CSV as it arrives, a few hundred rows at a time: columns `phone`, `email`,
+   * `platform` (several addresses of a kind apart by ` ; `), `name`, and for each channel its consent
+   * (`whatsapp`: `opted_in`, `opted_out` or empty), `whatsapp_at` and `whatsapp_source`; for a category
+   * `whatsapp_marketing` and so on. A channel with the name of an address kind has `email_consent`. A bad
+   * row is left out and reported. An `opted_in` without its time does not count against a refusal, so that
+   * importing the same file again undoes no STOP: it adds to the history and changes nothing.
+   *
+   * @throws MessageValidationError where the file is not CSV or its header is unknown; rows before that stay
+   */
+  importCsv(
+    source: Readable | AsyncIterable<string | Uint8Array> | Iterable<string>,
+    options: Pick<ContactOptions, 'tenant'> = {},
+  ): Promise<CsvImport> {
+    const tenant = tenantOf(options);
+    return this.#csv.read(Readable.from(source), this.clock.now(), (rows) =>
+      this.#in({}, (tx) => this.#importRows(tx, tenant, rows)),
+    );
+  }
+
+  /** The tenant's contacts as CSV that `importCsv()` reads back, read as it is consumed. No cell is a formula. */
+  exportCsv(options: Pick<ContactOptions, 'tenant'> = {}): Readable {
+    return this.#csv.write(this.#all(options));
+  }
+
+  async *#all(options: Pick<ContactOptions, 'tenant'>): AsyncGenerator<Contact> {
+    let cursor: string | null = null;
+    do {
+      const page: Page<Contact> = await this.list({
+        ...options,
+        limit: 1_000,
+        ...(cursor !== null && { cursor }),
+      });
+      yield* page.data;
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+
+  async #importRows(tx: Sql, tenant: string, rows: readonly CsvContact[]): Promise<void> {
+    const identities = rows.map(({ identity }) => identity);
+    const ids = await this.#store.resolve(tx, tenant, identities);
+    await this.#store.putFirst(tx, tenant, identities);
+    const given = rows.flatMap(({ consents }, n) =>
+      consents.map((consent) => ({ ...consent, contact: ids[n] as string })),
+    );
+    const refused = [
+      ...(await this.#store.consents.refused(tx, ids)),
+      ...given.filter(({ state }) => state === 'opted_out'),
+    ];
+    const refusals = new Map<string, ConsentScope[]>();
+    for (const one of refused)
+      refusals.set(one.contact, [...(refusals.get(one.contact) ?? []), one]);
+    const counts = given.filter(
+      (one) =>
+        one.timed ||
+        one.state === 'opted_out' ||
+        !refusals.get(one.contact)?.some((refusal) => overlap(one, refusal)),
+    );
+    // The time at which the import began would be older than what was recorded since.
+    await this.#store.consents.record(tx, counts, this.clock.now());
   }
 
   async #consent(
@@ -138,22 +270,23 @@ export class ContactsService extends ContactReader {
     options: ConsentOptions,
     state: ConsentState,
   ): Promise<void> {
-    const { channel, source, evidence } = options;
+    const { channel, category = EVERY, source, evidence = null } = options;
     const errors: FieldError[] = [];
-    if (!CHANNELS.includes(channel))
-      errors.push({ path: 'channel', message: `must be one of ${CHANNELS.join(', ')}` });
+    if ((channel as string) === EVERY)
+      errors.push({ path: 'channel', message: 'must be one channel' });
+    checkScope(this.registry, { channel, category }, errors);
     if (!isText(source, 255) || source === '')
       errors.push({ path: 'source', message: 'must say where it was given' });
-    if (evidence !== undefined && !isText(evidence, 10_000))
+    if (evidence !== null && !isText(evidence, 10_000))
       errors.push({ path: 'evidence', message: 'must be at most 10000 characters' });
     if (errors.length > 0) throw new MessageValidationError(errors);
     const at = this.#past(options.at);
     const identities = identitiesOf(asArray(people), 'people');
     const tenant = tenantOf(options);
     await this.#in(options, async (tx) => {
-      const ids = await this.store.resolve(tx, tenant, identities);
-      const consent = { channel, state, at, source, evidence: evidence ?? null };
-      await this.consents.record(
+      const ids = await this.#store.resolve(tx, tenant, identities);
+      const consent = { channel, category, state, at, source, evidence };
+      await this.#store.consents.record(
         tx,
         [...new Set(ids)].map((contact) => ({ contact, ...consent })),
         this.clock.now(),
@@ -161,7 +294,15 @@ export class ContactsService extends ContactReader {
     });
   }
 
-  /** Clocks of others may be ahead; nothing has happened in the time to come. */
+  /** @throws MessageValidationError on `channel`, `category` */
+  #scopeOf({ channel = EVERY, category = EVERY }: SuppressOptions): SuppressionScope {
+    const errors: FieldError[] = [];
+    checkScope(this.registry, { channel, category }, errors);
+    if (errors.length > 0) throw new MessageValidationError(errors);
+    return { channel, category };
+  }
+
+  /** Epoch milliseconds; a clock that is ahead gives no time in the future. */
   #past(at: Date | undefined): number {
     const now = this.clock.now();
     if (at === undefined) return now;
@@ -170,49 +311,22 @@ export class ContactsService extends ContactReader {
     return Math.min(at.getTime(), now);
   }
 
-  async #in<T>({ manager }: ContactOptions, work: (tx: Sql) => Promise<T>): Promise<T> {
-    const { database } = this;
-    try {
-      return await (manager ? work(database.join(manager)) : database.transaction(work));
-    } finally {
-      this.facts.somebody();
-    }
+  async #idOf(sql: Pick<Sql, 'all'>, person: Person, tenant: string): Promise<string | undefined> {
+    const addresses = identitiesOf([person], 'person').flatMap((one) => one.addresses);
+    const found = await this.#store.find(sql, tenant, addresses);
+    return found.get(addresses.find((address) => found.has(address)) ?? '');
   }
 
-  /**
-   * Reads contacts from CSV as it comes, a few hundred rows at a time: columns `phone`, `bsuid`, `name`, and
-   * for each channel its consent (`whatsapp`: `opted_in`, `opted_out` or nothing), `whatsapp_at` and
-   * `whatsapp_source`. A bad row is left out and told. An `opted_in` without its time is none against a
-   * refusal, so that the same file again undoes no STOP: it adds to the history, and changes nothing.
-   *
-   * @throws MessageValidationError where it is no CSV or its header is unknown; rows before that stay
-   */
-  importCsv(
-    source: Readable | AsyncIterable<string | Uint8Array> | Iterable<string>,
-    options: Pick<ContactOptions, 'tenant'> = {},
-  ): Promise<CsvImport> {
-    const tenant = tenantOf(options);
-    const now = this.clock.now();
-    return importContacts(Readable.from(source), now, (rows) =>
-      this.#in({}, async (tx) => {
-        const ids = await this.store.resolve(
-          tx,
-          tenant,
-          rows.map(({ identity }) => identity),
-        );
-        const refused = await this.consents.refused(tx, ids);
-        const said = rows.flatMap(({ consents }, n) =>
-          consents.map((consent) => ({ ...consent, contact: ids[n] as string })),
-        );
-        for (const { contact, channel, state } of said)
-          if (state === 'opted_out') refused.add(`${contact} ${channel}`);
-        const counts = said.filter(
-          ({ contact, channel, state, timed }) =>
-            timed || state === 'opted_out' || !refused.has(`${contact} ${channel}`),
-        );
-        // Not `now`: what somebody said while the file came in is not said in the time to come.
-        await this.consents.record(tx, counts, this.clock.now());
-      }),
-    );
+  async #in<T>(options: ContactOptions, work: (tx: Sql) => Promise<T>): Promise<T> {
+    try {
+      return await within(this.#database, options, work);
+    } finally {
+      this.facts.wrote();
+    }
   }
+}
+
+function overlap(one: ConsentScope, other: ConsentScope): boolean {
+  if (one.channel !== other.channel) return false;
+  return one.category === other.category || [one.category, other.category].includes(EVERY);
 }

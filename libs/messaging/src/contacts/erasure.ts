@@ -1,7 +1,11 @@
+import { addressOfKey } from '../message/address.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Dialect } from '../store/dialect.js';
+
 import type { Sql } from '../store/store-database.js';
 import { eraseRecipient } from '../store/upkeep/erasure.js';
-import { REFUSED } from './consents.js';
+import { type ConsentScope, REFUSED } from './consent.js';
+import type { ContactStore } from './contact-store.js';
 import type { Suppressions } from './suppressions.js';
 
 export interface ErasureResult {
@@ -11,40 +15,54 @@ export interface ErasureResult {
   readonly remaining: number;
 }
 
-/** Forgets one person, keeping the counts and what they refused. */
+/** Forgets persons by their addresses, and keeps the counts and what they refused. */
 export class Erasure {
+  readonly #ids;
+  readonly #refused: string;
+
   constructor(
     private readonly dialect: Dialect,
+    private readonly registry: ChannelRegistry,
+    private readonly store: ContactStore,
     private readonly suppressions: Suppressions,
-  ) {}
+  ) {
+    this.#ids = dialect.rows({ v_id: 'uuid' });
+    this.#refused = `SELECT k.contact, k.channel, k.category FROM ${this.#ids.sql}
+      ${dialect.join} messaging_consent k ON k.contact = v_id WHERE k.state = 'opted_out'`;
+  }
 
-  /** @param contact locked already: what it refuses from now on waits until it is gone */
+  /** @param now epoch milliseconds */
   async erase(
     tx: Sql,
     tenant: string,
-    contact: string | undefined,
-    phone: string | null,
+    given: readonly string[],
     now: number,
   ): Promise<ErasureResult> {
-    if (contact !== undefined) {
-      const refused = await tx.all<{ channel: string }>(
-        `SELECT k.channel FROM messaging_consent k WHERE k.contact = ? AND k.state = 'opted_out'
-         ${this.dialect.forUpdate('k')}`,
-        [contact],
-      );
-      if (phone !== null)
-        for (const { channel } of refused)
-          await this.suppressions.add(tx, tenant, [phone], {
-            channel,
-            reason: REFUSED,
-            at: now,
-          });
-      for (const table of ['group_member', 'inbound', 'consent_history', 'consent'])
-        await tx.run(`DELETE FROM messaging_${table} WHERE contact = ?`, [contact]);
-      await tx.run('DELETE FROM messaging_contact WHERE id = ?', [contact]);
+    // Locked, so that a refusal which comes at the same time waits until the contact is gone.
+    const contacts = [...new Set((await this.store.hold(tx, tenant, given)).values())];
+    const addresses = new Set(given);
+    for (const contact of contacts) {
+      const own = await this.store.addressesOf(tx, [contact]);
+      for (const address of own) addresses.add(address);
+      const refused = await tx.all<ConsentScope>(this.#refused, this.#ids.bind([[contact]]));
+      for (const scope of refused) {
+        const kept = own.filter((address) => this.#reaches(scope.channel, address));
+        await this.suppressions.add(tx, tenant, kept, scope, { reason: REFUSED, at: now });
+      }
     }
-    return phone === null
-      ? { messages: 0, remaining: 0 }
-      : eraseRecipient(tx, this.dialect, tenant, phone);
+    await this.store.remove(tx, contacts);
+    const result = { messages: 0, remaining: 0 };
+    for (const address of [...addresses].sort()) {
+      const { messages, remaining } = await eraseRecipient(tx, this.dialect, tenant, address);
+      result.messages += messages;
+      result.remaining += remaining;
+    }
+    return result;
+  }
+
+  /** The channel sends to addresses of this kind. */
+  #reaches(channel: string, address: string): boolean {
+    const { kind } = addressOfKey(address);
+    return !this.registry.has(channel) || this.registry.get(channel).addressKinds.includes(kind);
   }
 }

@@ -15,44 +15,44 @@ function slowDatabase() {
   return { answers, reader: new RecipientFactsReader(database, systemClock) };
 }
 
-it('that nobody is known is looked up once by all who ask at a time', async () => {
+it('concurrent questions whether the tables are empty share one query', async () => {
   const { answers, reader } = slowDatabase();
-  const asked = [reader.nobody(), reader.nobody(), reader.nobody()];
+  const asked = [reader.isEmpty(), reader.isEmpty(), reader.isEmpty()];
   expect(answers).toHaveLength(1);
   answers[0]!(0);
   expect(await Promise.all(asked)).toEqual([true, true, true]);
-  expect(reader.presumesNobody()).toBe(true);
+  expect(reader.presumesEmpty()).toBe(true);
 });
 
-it('who is written down while it is looked up is not overlooked', async () => {
+it('a contact written during the query ends its answer', async () => {
   const { answers, reader } = slowDatabase();
-  const asked = reader.nobody();
-  reader.somebody();
+  const asked = reader.isEmpty();
+  reader.wrote();
   answers[0]!(0);
   await asked;
-  expect(reader.presumesNobody()).toBe(false);
-  const again = reader.nobody();
+  expect(reader.presumesEmpty()).toBe(false);
+  const again = reader.isEmpty();
   answers[1]!(1);
   expect(await again).toBe(false);
 });
 
-it('before a message leaves, what was seen or asked before does not count', async () => {
+it('a fresh look uses no earlier answer and no query under way', async () => {
   const { answers, reader } = slowDatabase();
-  const early = reader.nobody();
-  const late = reader.nobody(undefined, true);
+  const early = reader.isEmpty();
+  const late = reader.isEmpty(undefined, true);
   await turn();
   expect(answers).toHaveLength(2);
   answers[0]!(0);
   answers[1]!(1);
   expect(await Promise.all([early, late])).toEqual([true, false]);
-  expect(reader.presumesNobody()).toBe(false);
+  expect(reader.presumesEmpty()).toBe(false);
 });
 
-it('those who ask before messages leave share a look that begins after they asked', async () => {
+it('fresh looks share a query that begins after they were asked for', async () => {
   const { answers, reader } = slowDatabase();
-  const first = [reader.nobody(undefined, true), reader.nobody(undefined, true)];
+  const first = [reader.isEmpty(undefined, true), reader.isEmpty(undefined, true)];
   await turn();
-  const later = reader.nobody(undefined, true);
+  const later = reader.isEmpty(undefined, true);
   await turn();
   expect(answers).toHaveLength(1);
   answers[0]!(0);

@@ -1,17 +1,36 @@
-import { isDataError } from '../store/database-errors.js';
-import { GroupCommit } from '../store/group-commit.js';
-import type { StoreDatabase, Sql } from '../store/store-database.js';
+import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
-import {
-  type FactsOf,
-  type FactsQuestion,
-  type FactsRow,
-  factsStatements,
-} from './recipient-facts.statements.js';
+import { isDataError } from '../store/database-errors.js';
+import type { Columns, Dialect, RowSource } from '../store/dialect.js';
+import { GroupCommit } from '../store/group-commit.js';
+import type { Sql, StoreDatabase } from '../store/store-database.js';
+import { EVERY } from './contact-input.js';
 
-/** Facts by the place of the recipient among all that were asked about. */
-export type FactsByPlace = ReadonlyMap<number, RecipientFacts>;
+/** Recipients of messages over one channel, from one sender. */
+export interface FactsQuestion {
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  /** Address keys. */
+  readonly recipients: readonly string[];
+}
+
+/** Which recipients are read: all that are known, or only those who refused something of the channel. */
+export type FactsOf = 'known' | 'refused';
+
+/** What is known of a recipient for a channel as a whole, and what differs in categories of it. */
+export interface KnownFacts extends RecipientFacts {
+  readonly categories?: ReadonlyMap<string, CategoryFacts>;
+}
+
+interface CategoryFacts {
+  suppressed: boolean;
+  consent: RecipientFacts['consent'];
+}
+
+/** Facts by the place of the recipient among all of the questions. */
+export type FactsByPlace = ReadonlyMap<number, KnownFacts>;
 
 /** Nothing is known of this recipient. */
 export const UNKNOWN_RECIPIENT: RecipientFacts = {
@@ -21,17 +40,28 @@ export const UNKNOWN_RECIPIENT: RecipientFacts = {
   lastInboundAt: null,
 };
 
-/** How long nobody at all is known, in milliseconds, once that was seen. */
-const NOBODY_FOR = 1_000;
-/** Questions about so many at most share a query with those of other sends. */
-const FEW = 100;
-const MOST_SHARED = 2_000;
+/** The facts for messages of one consent category: a refusal of it or of the whole channel counts. */
+export function factsFor(known: KnownFacts, category: string): RecipientFacts {
+  const own = known.categories?.get(category);
+  if (!own) return known;
+  return {
+    ...known,
+    suppressed: known.suppressed || own.suppressed,
+    consent: known.consent === 'opted_out' ? 'opted_out' : (own.consent ?? known.consent),
+  };
+}
 
-/** What is known of many recipients, in one query. Questions of concurrent sends go together. */
+/** How long empty tables count as empty, in milliseconds. */
+const EMPTY_FOR = 1_000;
+/** Questions about at most so many recipients share a query with those of other sends. */
+const FEW = 100;
+const MAX_SHARED = 2_000;
+
+/** What is known of many recipients, in one query. Questions of concurrent sends share one. */
 export class RecipientFactsReader {
   readonly #statements;
   readonly #shared;
-  /** Who asks while one looks waits for the next look: it begins after they asked. */
+  /** A look that must be fresh waits for the next one, which begins after it was asked for. */
   readonly #looks = new GroupCommit<undefined, boolean>(
     async (take) => {
       const askers = take();
@@ -39,9 +69,9 @@ export class RecipientFactsReader {
     },
     { maxItems: Infinity, isItemError: () => false },
   );
-  #nobodyUntil = -Infinity;
-  #somebody = false;
-  #written = 0;
+  #emptyUntil = -Infinity;
+  #filled = false;
+  #writes = 0;
   #looking: Promise<boolean> | undefined;
 
   constructor(
@@ -51,14 +81,14 @@ export class RecipientFactsReader {
     this.#statements = factsStatements(database.dialect);
     const together = (of: FactsOf) =>
       new GroupCommit<FactsQuestion, FactsByPlace>((take) => this.#readTogether(take(), of), {
-        maxItems: MOST_SHARED,
+        maxItems: MAX_SHARED,
         weight: ({ recipients }) => recipients.length,
         isItemError: isDataError,
       });
     this.#shared = { known: together('known'), refused: together('refused') };
   }
 
-  /** Who is not in the answer is {@link UNKNOWN_RECIPIENT}, or refused nothing where only refusals were asked for. */
+  /** A recipient without an entry is {@link UNKNOWN_RECIPIENT}, or with `refused` has refused nothing. */
   read(
     questions: readonly FactsQuestion[],
     of: FactsOf = 'known',
@@ -70,21 +100,21 @@ export class RecipientFactsReader {
     return this.#read(questions, of, sql ?? this.database);
   }
 
-  /** Nobody at all is known or suppressed, as was seen within the last second: asking can be spared. */
-  presumesNobody(): boolean {
-    return !this.#somebody && this.clock.monotonic() < this.#nobodyUntil;
+  /** No contact and no suppression existed within the last second: a read can be spared. */
+  presumesEmpty(): boolean {
+    return !this.#filled && this.clock.monotonic() < this.#emptyUntil;
   }
 
   /**
-   * Nobody at all is known or suppressed. Believed for a second, so that sends which concern nobody
-   * known cost nothing; what this process itself writes down is seen at once. With `fresh` it is looked up.
+   * Whether there is no contact and no suppression at all. An answer holds for a second, so that sends of an
+   * app without contacts cost nothing; a write of this process ends it at once. With `fresh` it is looked up.
    */
-  async nobody(sql?: Pick<Sql, 'all'>, fresh = false): Promise<boolean> {
-    // Once there is somebody, asking first would only be one query more.
-    if (this.#somebody) return false;
-    if (!fresh && this.presumesNobody()) return true;
-    // What a transaction sees is its own.
-    if (sql) return this.#seesNobody(sql);
+  async isEmpty(sql?: Pick<Sql, 'all'>, fresh = false): Promise<boolean> {
+    // Once there is a row, looking first would only be one query more.
+    if (this.#filled) return false;
+    if (!fresh && this.presumesEmpty()) return true;
+    // A transaction has a view of its own.
+    if (sql) return this.#seesEmpty(sql);
     if (fresh) return this.#looks.add(undefined);
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -92,22 +122,22 @@ export class RecipientFactsReader {
     return this.#looking;
   }
 
-  /** Somebody is being written down. */
-  somebody(): void {
-    this.#written++;
-    this.#nobodyUntil = -Infinity;
+  /** This process has written a contact or a suppression. */
+  wrote(): void {
+    this.#writes++;
+    this.#emptyUntil = -Infinity;
   }
 
   async #look(): Promise<boolean> {
-    const written = this.#written;
+    const writes = this.#writes;
     const now = this.clock.monotonic();
-    const nobody = await this.#seesNobody(this.database);
-    if (!nobody) this.#somebody = true;
-    else if (written === this.#written) this.#nobodyUntil = now + NOBODY_FOR;
-    return nobody;
+    const empty = await this.#seesEmpty(this.database);
+    if (!empty) this.#filled = true;
+    else if (writes === this.#writes) this.#emptyUntil = now + EMPTY_FOR;
+    return empty;
   }
 
-  async #seesNobody(sql: Pick<Sql, 'all'>): Promise<boolean> {
+  async #seesEmpty(sql: Pick<Sql, 'all'>): Promise<boolean> {
     const rows = await sql.all<{ known: string | number }>(
       `SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_contact)
          OR EXISTS (SELECT 1 FROM messaging_suppression) THEN 1 ELSE 0 END AS known`,
@@ -119,7 +149,7 @@ export class RecipientFactsReader {
     const all = await this.#read(questions, of, this.database);
     let from = 0;
     return questions.map(({ recipients }) => {
-      const own = new Map<number, RecipientFacts>();
+      const own = new Map<number, KnownFacts>();
       if (all.size > 0)
         for (let place = 0; place < recipients.length; place++) {
           const facts = all.get(from + place);
@@ -149,7 +179,7 @@ export class RecipientFactsReader {
       questions.length === 1 ? first.recipients : questions.flatMap((one) => one.recipients);
     const { sql: text, params } = this.#statements.ofOne(of, first, recipients);
     const facts = factsOf(await sql.all<FactsRow>(text, params), ({ recipient }) => recipient);
-    const places = new Map<number, RecipientFacts>();
+    const places = new Map<number, KnownFacts>();
     if (facts.size > 0)
       for (let place = 0; place < recipients.length; place++) {
         const known = facts.get(recipients[place] as string);
@@ -159,21 +189,108 @@ export class RecipientFactsReader {
   }
 }
 
-/** A contact, and each line of the suppression list, may be a row of its own. */
-function factsOf<K>(
-  rows: readonly FactsRow[],
-  keyOf: (row: FactsRow) => K,
-): Map<K, RecipientFacts> {
-  const facts = new Map<K, RecipientFacts>();
+interface FactsRow {
+  /** Place among all recipients; `null` from the form for one sender, where `recipient` names it. */
+  readonly v_i: number | string | null;
+  readonly recipient: string;
+  /** Suppressed category, `*` for all of them. */
+  readonly suppressed: string | null;
+  readonly contact: string | null;
+  readonly category: string | null;
+  readonly consent: 'opted_in' | 'opted_out' | null;
+  readonly last_at: string | number | null;
+}
+
+/** A recipient has a row for each suppression and each consent. */
+function factsOf<K>(rows: readonly FactsRow[], keyOf: (row: FactsRow) => K): Map<K, KnownFacts> {
+  const facts = new Map<K, KnownFacts>();
   for (const row of rows) {
     const key = keyOf(row);
-    const before = facts.get(key) ?? UNKNOWN_RECIPIENT;
+    const before: KnownFacts = facts.get(key) ?? UNKNOWN_RECIPIENT;
+    const whole = row.category === EVERY ? row.consent : null;
     facts.set(key, {
       contact: row.contact ?? before.contact,
-      suppressed: row.suppressed !== null || before.suppressed,
-      consent: row.consent ?? before.consent,
+      suppressed: row.suppressed === EVERY || before.suppressed,
+      consent: whole ?? before.consent,
       lastInboundAt: row.last_at === null ? before.lastInboundAt : Number(row.last_at) / 1_000,
+      ...categoriesOf(row, before),
     });
   }
   return facts;
+}
+
+function categoriesOf(row: FactsRow, { categories }: KnownFacts): Pick<KnownFacts, 'categories'> {
+  const suppressed = row.suppressed === EVERY ? null : row.suppressed;
+  const consented = row.category === EVERY ? null : row.category;
+  if (suppressed === null && consented === null) return categories ? { categories } : {};
+  const known = new Map(categories);
+  const of = (category: string): CategoryFacts => {
+    const entry = { ...(known.get(category) ?? { suppressed: false, consent: null }) };
+    known.set(category, entry);
+    return entry;
+  };
+  if (suppressed !== null) of(suppressed).suppressed = true;
+  if (consented !== null) of(consented).consent = row.consent;
+  return { categories: known };
+}
+
+const MANY = {
+  v_i: 'int',
+  v_recipient: 'key',
+  v_tenant: 'key',
+  v_channel: 'key',
+  v_sender: 'key',
+} as const satisfies Columns;
+
+/** The question about one sender's recipients in a short form, and about many senders' with each one's own. */
+function factsStatements(dialect: Dialect) {
+  const one = dialect.rows({ v_recipient: 'key' });
+  const many = dialect.rows(MANY);
+  const statements = (of: FactsOf) => ({ one: ofOne(dialect, one, of), many: ofMany(many, of) });
+  const sql = { known: statements('known'), refused: statements('refused') };
+  return {
+    /** Recipients that have tenant, channel and sender in common. */
+    ofOne: (of: FactsOf, { tenant, channel, sender }: FactsQuestion, to: readonly string[]) => {
+      const recipients = one.bind(to.map((recipient) => [recipient]));
+      return {
+        sql: sql[of].one,
+        params: [...recipients, tenant, channel, ...recipients, channel, sender, tenant],
+      };
+    },
+    ofMany: (of: FactsOf, questions: readonly FactsQuestion[]) => {
+      let place = 0;
+      const rows = questions.flatMap(({ tenant, channel, sender, recipients }) =>
+        recipients.map((recipient) => [place++, recipient, tenant, channel, sender]),
+      );
+      return { sql: sql[of].many, params: many.bind(rows) };
+    },
+  };
+}
+
+function ofOne(dialect: Dialect, recipients: RowSource, of: FactsOf): string {
+  const [consented, only] =
+    of === 'refused' ? [dialect.join, `WHERE k.state = 'opted_out' AND`] : ['LEFT JOIN', 'WHERE'];
+  return `SELECT NULL AS v_i, s.address AS recipient, s.category AS suppressed, NULL AS contact,
+        NULL AS category, NULL AS consent, NULL AS last_at
+      FROM ${dialect.whereIn('messaging_suppression', 'address', 's', recipients)}
+      WHERE s.tenant = ? AND s.channel IN (?, '*')
+    UNION ALL
+    SELECT NULL, a.address, NULL, a.contact, k.category, k.state, i.last_at
+      FROM ${dialect.whereIn('messaging_contact_address', 'address', 'a', recipients)}
+      ${consented} messaging_consent k ON k.contact = a.contact AND k.channel = ?
+      LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ?
+      ${only} a.tenant = ?`;
+}
+
+function ofMany(rows: RowSource, of: FactsOf): string {
+  const known = of === 'refused' ? `k.state = 'opted_out'` : 'a.contact IS NOT NULL';
+  return `SELECT v_i, v_recipient AS recipient, s.category AS suppressed, a.contact,
+      k.category, k.state AS consent, i.last_at
+    FROM ${rows.sql}
+    LEFT JOIN messaging_suppression s ON s.tenant = v_tenant AND s.address = v_recipient
+      AND s.channel IN (v_channel, '*')
+    LEFT JOIN messaging_contact_address a ON a.tenant = v_tenant AND a.address = v_recipient
+    LEFT JOIN messaging_consent k ON k.contact = a.contact AND k.channel = v_channel
+    LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = v_sender
+    WHERE s.address IS NOT NULL OR ${known}`;
 }

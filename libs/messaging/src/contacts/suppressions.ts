@@ -1,103 +1,113 @@
-import { MessageValidationError } from '../message/errors.js';
+import { addressOfKey } from '../message/address.js';
 import type { Page } from '../message/views.js';
 import { decodeCursor, encodeCursor } from '../store/cursor.js';
-import type { Columns } from '../store/dialect.js';
-import type { StoreDatabase, Sql } from '../store/store-database.js';
-import { REFUSED } from './consents.js';
-import type { SuppressionEntry } from './contact.js';
+import type { Columns, Dialect } from '../store/dialect.js';
+import type { Sql } from '../store/store-database.js';
+import { REFUSED } from './consent.js';
+import type { ContactListOptions, SuppressionEntry } from './contact.js';
+import { limitOf } from './contact-input.js';
+
+/** What is suppressed; `*` is every channel, or every category. */
+export interface SuppressionScope {
+  readonly channel: string;
+  readonly category: string;
+}
 
 const SUPPRESSION = {
   v_tenant: 'key',
-  v_recipient: 'key',
+  v_address: 'key',
   v_channel: 'key',
+  v_category: 'key',
   v_reason: 'key',
   v_at: 'bigint',
 } as const satisfies Columns;
 
-interface SuppressionRow {
-  readonly recipient: string;
+interface SuppressionRow extends SuppressionScope {
+  readonly address: string;
   readonly channel: SuppressionEntry['channel'];
   readonly reason: string;
   readonly at: string | number;
 }
 
-/** Numbers nothing is sent to, whoever they are. */
+/** Addresses nothing is sent to, whatever their contact. */
 export class Suppressions {
   readonly #rows;
   readonly #insert: string;
-  readonly #numbers;
+  readonly #addresses;
 
-  constructor(private readonly database: StoreDatabase) {
-    const { dialect } = database;
+  constructor(dialect: Dialect) {
     this.#rows = dialect.rows(SUPPRESSION);
-    this.#numbers = dialect.rows({ v_recipient: 'key' });
-    // What only stands for a refusal is lifted by the next yes that is younger than the last such refusal;
-    // what else is said of the number is not. MySQL assigns from left to right, so what decides comes last.
-    this.#insert = `INSERT INTO messaging_suppression (tenant, recipient, channel, reason, at)
-      SELECT v_tenant, v_recipient, v_channel, v_reason, v_at FROM ${this.#rows.sql} WHERE 1 = 1
+    this.#addresses = dialect.rows({ v_address: 'key' });
+    const was = (column: string) => `messaging_suppression.${column}`;
+    // An entry for a refusal ends with the next consent that is younger than the last such refusal; any other
+    // entry stays. MySQL assigns from left to right, so the column that decides comes last.
+    this.#insert = `INSERT INTO messaging_suppression (tenant, address, channel, category, reason, at)
+      SELECT v_tenant, v_address, v_channel, v_category, v_reason, v_at FROM ${this.#rows.sql} WHERE 1 = 1
       ${dialect.onConflict(
-        'tenant, recipient, channel',
-        `at = CASE WHEN messaging_suppression.reason = '${REFUSED}'
-            THEN ${dialect.greatest('messaging_suppression.at', 'new.at')}
-            ELSE messaging_suppression.at END,
-          reason = CASE WHEN messaging_suppression.reason = '${REFUSED}' THEN new.reason
-            ELSE messaging_suppression.reason END`,
+        'tenant, address, channel, category',
+        `at = CASE WHEN ${was('reason')} = '${REFUSED}'
+            THEN ${dialect.greatest(was('at'), 'new.at')} ELSE ${was('at')} END,
+          reason = CASE WHEN ${was('reason')} = '${REFUSED}' THEN new.reason ELSE ${was('reason')} END`,
       )}`;
   }
 
+  /** @param at epoch milliseconds */
   async add(
     tx: Sql,
     tenant: string,
-    recipients: readonly string[],
-    entry: { channel: string; reason: string; at: number },
+    addresses: readonly string[],
+    { channel, category }: SuppressionScope,
+    { reason, at }: { readonly reason: string; readonly at: number },
   ): Promise<void> {
-    if (recipients.length === 0) return;
-    await tx.run(
-      this.#insert,
-      this.#rows.bind(
-        [...recipients]
-          .sort()
-          .map((recipient) => [tenant, recipient, entry.channel, entry.reason, entry.at * 1_000]),
-      ),
-    );
+    if (addresses.length === 0) return;
+    const rows = [...addresses]
+      .sort()
+      .map((address) => [tenant, address, channel, category, reason, at * 1_000]);
+    await tx.run(this.#insert, this.#rows.bind(rows));
   }
 
   async remove(
     tx: Sql,
     tenant: string,
-    recipients: readonly string[],
-    channel: string,
+    addresses: readonly string[],
+    { channel, category }: SuppressionScope,
   ): Promise<void> {
-    if (recipients.length === 0) return;
+    if (addresses.length === 0) return;
     await tx.run(
-      `DELETE FROM messaging_suppression WHERE recipient IN (SELECT v_recipient FROM ${this.#numbers.sql})
-         AND tenant = ? AND channel = ?`,
-      [...this.#numbers.bind(recipients.map((recipient) => [recipient])), tenant, channel],
+      `DELETE FROM messaging_suppression WHERE address IN (SELECT v_address FROM ${this.#addresses.sql})
+         AND tenant = ? AND channel = ? AND category = ?`,
+      [...this.#addresses.bind(addresses.map((address) => [address])), tenant, channel, category],
     );
   }
 
-  /** By number. */
+  /** By address. */
   async list(
     sql: Pick<Sql, 'all'>,
     tenant: string,
-    { cursor, limit = 100 }: { readonly cursor?: string; readonly limit?: number },
+    options: ContactListOptions,
   ): Promise<Page<SuppressionEntry>> {
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
-      throw new MessageValidationError([{ path: 'limit', message: 'must be 1 to 1000' }]);
-    const [recipient, channel] =
-      cursor === undefined ? ['', ''] : decodeCursor(cursor, 'suppression').split(' ');
+    const { cursor } = options;
+    const limit = limitOf(options);
+    const [address = '', channel = '', category = ''] =
+      cursor === undefined ? [] : decodeCursor(cursor, 'suppression').split(' ');
     const rows = await sql.all<SuppressionRow>(
-      `SELECT recipient, channel, reason, at FROM messaging_suppression
-       WHERE tenant = ? AND (recipient > ? OR (recipient = ? AND channel > ?))
-       ORDER BY recipient, channel LIMIT ?`,
-      [tenant, recipient, recipient, channel, limit + 1],
+      `SELECT address, channel, category, reason, at FROM messaging_suppression
+       WHERE tenant = ? AND (address > ? OR (address = ? AND (channel > ? OR (channel = ? AND category > ?))))
+       ORDER BY address, channel, category LIMIT ?`,
+      [tenant, address, address, channel, channel, category, limit + 1],
     );
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return {
-      data: page.map((row) => ({ ...row, at: new Date(Number(row.at) / 1_000) })),
+      data: page.map(({ address: key, at, ...row }) => ({
+        address: addressOfKey(key),
+        ...row,
+        at: new Date(Number(at) / 1_000),
+      })),
       nextCursor:
-        rows.length > limit && last ? encodeCursor(`${last.recipient} ${last.channel}`) : null,
+        rows.length > limit && last
+          ? encodeCursor(`${last.address} ${last.channel} ${last.category}`)
+          : null,
     };
   }
 }

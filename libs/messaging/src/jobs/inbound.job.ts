@@ -1,4 +1,4 @@
-import type { InboundRecorder } from '../contacts/inbound.recorder.js';
+import type { InboundRecorder } from '../contacts/inbound.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 600_000;

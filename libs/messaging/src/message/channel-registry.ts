@@ -1,11 +1,15 @@
 import type { ChannelDefinition } from './channel-definition.js';
 import { MessagingConfigError } from './errors.js';
-import type { Channel } from './message.js';
+import type { Channel, MessageContent } from './message.js';
 import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from './status.js';
 
 /** Statuses that every channel has. */
 const { queued, sending, unknown, cancelled } = STATUSES;
 const COMMON: Readonly<Record<string, StatusDefinition>> = { queued, sending, unknown, cancelled };
+
+const TRANSACTIONAL = 'transactional';
+/** Consent categories of every channel. */
+const CONSENT_CATEGORIES = [TRANSACTIONAL, 'marketing'];
 
 /** Ranks of a channel's own statuses. */
 const LOWEST = STATUS_RANK.sent;
@@ -54,6 +58,36 @@ export class ChannelRegistry {
   /** Names of the channels for which `test` holds. */
   namesWhere(test: (definition: ChannelDefinition) => unknown): readonly Channel[] {
     return this.all.filter(test).map(({ name }) => name);
+  }
+
+  /** Categories that consent of the channel may be given for; those of every channel where it is not registered. */
+  consentCategories(channel: string): readonly string[] {
+    return [...CONSENT_CATEGORIES, ...(this.#channels.get(channel)?.consent?.categories ?? [])];
+  }
+
+  /** The consent category of a message: what its content names, `transactional` where it names none. */
+  consentCategoryOf(channel: string, content: MessageContent): string {
+    const { category } = content as { readonly category?: unknown };
+    const presumed =
+      content.kind === 'template'
+        ? this.#channels.get(channel)?.pricing?.presumedCategory
+        : undefined;
+    return (
+      this.consentCategories(channel).find((one) => one === (category ?? presumed)) ?? TRANSACTIONAL
+    );
+  }
+
+  /** What a frequency cap counts the message as: its price category, or the channel where that has none. */
+  capCategoryOf(channel: string, content: MessageContent): string {
+    const { categories, categoryOf, presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
+    if (!categories) return channel;
+    const { category } = content as { readonly category?: unknown };
+    return (
+      categories.find((one) => one === category) ??
+      categoryOf?.[content.kind] ??
+      presumedCategory ??
+      channel
+    );
   }
 
   /** Names of all statuses, by rank. */

@@ -1,6 +1,12 @@
-import { type FactsByPlace, UNKNOWN_RECIPIENT } from '../contacts/recipient-facts.js';
+import { type FactsByPlace, factsFor, UNKNOWN_RECIPIENT } from '../contacts/recipient-facts.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { MessageContent } from '../message/message.js';
-import type { PolicyItem, PolicyMessage, PolicyScope } from '../ports/messaging-policy.js';
+import type {
+  PolicyItem,
+  PolicyMessage,
+  PolicyScope,
+  RecipientFacts,
+} from '../ports/messaging-policy.js';
 
 /** One message and whom it is for. */
 export interface Addressed {
@@ -19,6 +25,7 @@ export class JudgedSlice {
   constructor(
     private readonly parts: readonly Addressed[],
     private readonly facts: FactsByPlace,
+    private readonly registry: Pick<ChannelRegistry, 'consentCategoryOf'>,
   ) {
     this.length = parts.reduce((sum, { recipients }) => sum + recipients.length, 0);
     this.#partOf = new Uint16Array(this.length);
@@ -33,8 +40,10 @@ export class JudgedSlice {
   placesOf({ channels, recipients }: PolicyScope): number[] {
     const places: number[] = [];
     if (recipients === 'refused') {
-      for (const [place, { suppressed, consent }] of this.facts)
+      for (const place of this.facts.keys()) {
+        const { suppressed, consent } = this.item(place).facts;
         if (suppressed || consent === 'opted_out') places.push(place);
+      }
     } else for (let place = 0; place < this.length; place++) places.push(place);
     return channels && !this.parts.every(({ message }) => channels.includes(message.channel))
       ? places.filter((place) => channels.includes(this.item(place).message.channel))
@@ -50,13 +59,22 @@ export class JudgedSlice {
     return (this.#items[place] = {
       message,
       recipient,
-      facts: this.facts.get(place) ?? UNKNOWN_RECIPIENT,
+      facts: this.#factsOf(place, message),
     });
   }
 
   /** What the next policies judge in the content's place. */
   substitute(place: number, content: MessageContent): void {
     const item = this.item(place);
-    this.#items[place] = { ...item, message: { ...item.message, content } };
+    const message = { ...item.message, content };
+    this.#items[place] = { ...item, message, facts: this.#factsOf(place, message) };
+  }
+
+  #factsOf(place: number, { channel, content }: PolicyMessage): RecipientFacts {
+    const known = this.facts.get(place);
+    if (!known) return UNKNOWN_RECIPIENT;
+    return known.categories
+      ? factsFor(known, this.registry.consentCategoryOf(channel, content))
+      : known;
   }
 }

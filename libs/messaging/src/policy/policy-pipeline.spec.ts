@@ -9,7 +9,8 @@ import type {
 } from '../ports/messaging-policy.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
-const nobody = { nobody: async () => true } as unknown as RecipientFactsReader;
+const registry = { consentCategoryOf: () => 'transactional' };
+const nobody = { isEmpty: async () => true } as unknown as RecipientFactsReader;
 const text = { kind: 'text', text: 'Hi' } as const;
 const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
 const addressed = {
@@ -30,7 +31,7 @@ function policies(...say: (Verdict | ((slice: PolicySlice) => Verdict | undefine
 }
 
 async function ruling(...say: Parameters<typeof policies>) {
-  const pipeline = new PolicyPipeline(() => policies(...say), nobody, systemClock);
+  const pipeline = new PolicyPipeline(() => policies(...say), nobody, systemClock, registry);
   return (await pipeline.review([addressed], 'send')).get(0);
 }
 
@@ -64,13 +65,13 @@ it('what is put in place is what the next policies judge', async () => {
 });
 
 it('no policy, no question', async () => {
-  const pipeline = new PolicyPipeline(() => [], {} as RecipientFactsReader, systemClock);
+  const pipeline = new PolicyPipeline(() => [], {} as RecipientFactsReader, systemClock, registry);
   expect((await pipeline.review([addressed], 'send')).size).toBe(0);
 });
 
 it('a verdict about nobody, or until never, is the policy’s fault and told as such', async () => {
   const stray: MessagingPolicy = { name: 'stray', decide: async () => new Map([[7, deny('x')]]) };
-  const pipeline = new PolicyPipeline(() => [stray], nobody, systemClock);
+  const pipeline = new PolicyPipeline(() => [stray], nobody, systemClock, registry);
   await expect(pipeline.review([addressed], 'send')).rejects.toThrow('policy stray');
   await expect(ruling(defer(Number.NaN))).rejects.toThrow('policy p0');
 });
@@ -81,8 +82,8 @@ describe('the scope of a policy', () => {
   const whatsapp = { ...addressed.message, channel: 'whatsapp' } as const;
   const reads: string[] = [];
   const facts = {
-    nobody: async () => false,
-    presumesNobody: () => false,
+    isEmpty: async () => false,
+    presumesEmpty: () => false,
     read: async (questions: readonly { recipients: readonly string[] }[], of: string) => {
       reads.push(of);
       const all = questions.flatMap(({ recipients }) => recipients);
@@ -102,7 +103,7 @@ describe('the scope of a policy', () => {
     },
   });
   const pipelineOf = (policy: MessagingPolicy) =>
-    new PolicyPipeline(() => [policy], facts, systemClock);
+    new PolicyPipeline(() => [policy], facts, systemClock, registry);
   beforeEach(() => void reads.splice(0));
 
   it('those who refused: only they are read, made items of and judged, each in its place', async () => {
@@ -151,8 +152,9 @@ describe('the scope of a policy', () => {
     const silent = (scope: PolicyScope | undefined, presumed: boolean) =>
       new PolicyPipeline(
         () => [{ name: 'p', ...(scope && { scope }), decide: async () => new Map() }],
-        { presumesNobody: () => presumed } as unknown as RecipientFactsReader,
+        { presumesEmpty: () => presumed } as unknown as RecipientFactsReader,
         systemClock,
+        registry,
       ).isSilent('sms');
     expect(silent(undefined, true)).toBe(false);
     expect(silent({}, true)).toBe(false);

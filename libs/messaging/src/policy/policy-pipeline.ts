@@ -1,6 +1,7 @@
 import type { FactsByPlace, RecipientFactsReader } from '../contacts/recipient-facts.js';
 import type { Sql, Transaction } from '../store/store-database.js';
 import { retryWhileUnavailable } from '../store/unavailable-retry.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
@@ -28,6 +29,7 @@ export class PolicyPipeline {
     private readonly policiesOf: () => readonly MessagingPolicy[],
     private readonly facts: RecipientFactsReader,
     private readonly clock: Clock,
+    private readonly registry: Pick<ChannelRegistry, 'consentCategoryOf'>,
   ) {}
 
   get policies(): readonly MessagingPolicy[] {
@@ -39,7 +41,7 @@ export class PolicyPipeline {
     for (const { scope = EVERYTHING } of this.policies)
       if (
         (!scope.channels || scope.channels.includes(channel)) &&
-        !(scope.recipients === 'refused' && this.facts.presumesNobody())
+        !(scope.recipients === 'refused' && this.facts.presumesEmpty())
       )
         return false;
     return true;
@@ -60,7 +62,7 @@ export class PolicyPipeline {
       // At dispatch a second-old "nobody" will not do.
       const read = () => this.#read(parts, policies, stage !== 'send', tx);
       const facts = await (stage === 'send' && !tx ? retryWhileUnavailable(read) : read());
-      const slice = new JudgedSlice(parts, facts);
+      const slice = new JudgedSlice(parts, facts, this.registry);
       const now = this.clock.now();
       for (const policy of policies)
         await rule(policy, slice, { stage, now, ...within }, (place, verdict) => {
@@ -78,10 +80,10 @@ export class PolicyPipeline {
     recipients,
   }: Addressed): Promise<readonly { readonly policy: string; readonly verdict: Verdict }[][]> {
     const about = { ...message, recipients };
-    const facts = (await this.facts.nobody(undefined, true))
+    const facts = (await this.facts.isEmpty(undefined, true))
       ? NOBODY_KNOWN
       : await this.facts.read([about]);
-    const slice = new JudgedSlice([{ message, recipients }], facts);
+    const slice = new JudgedSlice([{ message, recipients }], facts, this.registry);
     const items = recipients.map((_, place) => slice.item(place));
     const now = this.clock.now();
     const all = recipients.map((): { policy: string; verdict: Verdict }[] => []);
@@ -105,7 +107,7 @@ export class PolicyPipeline {
   ): Promise<FactsByPlace> {
     const needed = policies.map(({ scope }) => scope?.recipients ?? 'everybody');
     if (needed.every((recipients) => recipients === 'unread')) return NOBODY_KNOWN;
-    if (await this.facts.nobody(sql, fresh)) return NOBODY_KNOWN;
+    if (await this.facts.isEmpty(sql, fresh)) return NOBODY_KNOWN;
     const questions = parts.map(({ message: { tenant, channel, sender }, recipients }) => ({
       tenant,
       channel,

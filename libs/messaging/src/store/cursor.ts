@@ -17,7 +17,7 @@ const SHAPE = {
   number: /^\d{1,15}$/,
   position: /^\d{1,9}$/,
   group: /^grp_[0-9A-Za-z]{10,60}$/,
-  suppression: /^\d{7,15} (\*|[a-z]{2,16})$/,
+  suppression: /^\S{1,320} (?:\*|[a-z][a-z0-9-]{0,15}) (?:\*|[a-z0-9_-]{1,32})$/,
 } as const;
 
 /** Opaque to callers, so that its content may change. */
@@ -27,7 +27,7 @@ export function encodeCursor(value: string): string {
 
 /** @throws MessageValidationError on `cursor` */
 export function decodeCursor(cursor: string, shape: keyof typeof SHAPE): string {
-  const value = Buffer.from(cursor.slice(0, 100), 'base64url').toString();
+  const value = Buffer.from(cursor.slice(0, 600), 'base64url').toString();
   if (!SHAPE[shape].test(value))
     throw new MessageValidationError([
       { path: 'cursor', message: 'is not one this list gave; start again without it' },
