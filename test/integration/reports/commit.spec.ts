@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import {
-  type DeliveryReport,
   type MessageStatusChanged,
   MessagingService,
   StatusListeners,
@@ -73,78 +72,6 @@ describeEachDatabase(
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setImmediate(resolve));
 }
-
-describeEachDatabase('a report', (database) => {
-  let app: ReportsApp;
-  beforeAll(async () => {
-    app = await ReportsApp.start(database);
-  });
-  afterAll(() => app.close());
-
-  const messages = (id: string) =>
-    app.query(
-      `SELECT position, status, sequence, error_code FROM messaging_message WHERE batch = '${id}' ORDER BY position`,
-    );
-  const log = (id: string) =>
-    app.query(
-      `SELECT tenant, position, provider, message_id, recipient, status, raw_status, error_code,
-         provider_time, sequence FROM messaging_report WHERE batch = '${id}' AND raw_status <> 'submit'
-       ORDER BY position, sequence, raw_status`,
-    );
-
-  it('leaves the same whether it comes alone, with others or beside one of the same message', async () => {
-    const to = [TO, '2348012345679', '2348012345680', '2348012345681'];
-    const said = (reference: string) => [
-      report({ reference, recipient: to[0]!, status: 'undelivered', errorCode: '17' }),
-      report({ reference, recipient: to[1]!, status: 'sent', rawStatus: 'ENROUTE' }),
-      report({ reference, recipient: to[2]!, status: null, rawStatus: 'odd', providerTime: null }),
-      report({ reference, recipient: to[3]! }),
-    ];
-    const reported = async (hear: (reports: DeliveryReport[]) => Promise<void>) => {
-      const id = await app.sent(to);
-      await hear(said(`ref-${app.paper.submissions.at(-1)?.id}`));
-      return [await messages(id), await log(id)];
-    };
-    const alone = await reported(async (reports) => {
-      for (const one of reports) await app.hear(one);
-    });
-    expect(alone[0]).toHaveLength(to.length);
-    expect(alone[1]).toHaveLength(to.length);
-    expect(await reported((reports) => app.hear(...reports))).toEqual(alone);
-    expect(await reported((reports) => app.hear(...reports, reports[0]!))).toEqual(alone);
-    const again = await reported(async (reports) => {
-      await app.hear(...reports);
-      await app.hear(...reports);
-    });
-    expect(again).toEqual(alone);
-  });
-
-  it.each([
-    { is: 'gone', change: 'DELETE FROM messaging_message', left: { queued: 1 } },
-    {
-      is: 'another’s',
-      change: "UPDATE messaging_message SET recipient = 'another'",
-      left: { sent: 1 },
-    },
-  ])(
-    'of a message that is $is writes nothing but itself, and the others are not held up',
-    async ({ change, left }) => {
-      const recipients = Array.from({ length: 37 }, (_, n) => `23480${12_345_600 + n}`);
-      const id = await app.sent(recipients);
-      const reference = `ref-${app.paper.submissions.at(-1)?.id}`;
-      // So that its places are remembered.
-      const recipient = recipients[0]!;
-      await app.hear(report({ reference, recipient, status: 'sent', rawStatus: 'ENROUTE' }));
-      await app.query(`${change} WHERE batch = '${id}' AND position = 36`);
-      await app.hear(...recipients.map((to) => report({ reference, recipient: to })));
-      expect(await app.counts(id)).toEqual({ delivered: 36, ...left });
-      const logged = (await log(id)) as { position: number | null; sequence: number | null }[];
-      expect(logged.filter(({ position }) => position === null)).toHaveLength(1);
-      expect(logged.filter(({ sequence }) => sequence === 2)).toHaveLength(36);
-      expect(logged).toHaveLength(38);
-    },
-  );
-});
 
 describeEachDatabase('listeners', (database) => {
   let app: ReportsApp;

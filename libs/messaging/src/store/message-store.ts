@@ -39,6 +39,8 @@ export interface StoreSettings {
   readonly pollAfter: number;
   readonly giveUpAfter: number;
   readonly retention: RetentionSettings;
+  /** `false`: every verb takes the slow path, for tests that compare the two. @default true */
+  readonly fastPaths?: boolean;
 }
 
 export interface StoreDependencies {
@@ -108,11 +110,12 @@ export class MessageStore {
     settings: StoreSettings,
     dependencies: StoreDependencies,
   ): Promise<MessageStore> {
-    const { leaseTime, preparedStatements } = settings;
+    const { leaseTime, preparedStatements, fastPaths = true } = settings;
     const database = databaseOf(dataSource, {
       silence: leaseTime,
       preparedStatements,
       channels: dependencies.channels,
+      fastPaths,
     });
     if (settings.migrate) await migrate(dataSource, settings.migrations);
     await database.open();

@@ -65,7 +65,8 @@ export function receivedReport(
     hash: timedDigestId(
       time && time.getTime(),
       provider,
-      reference,
+      // A polled report may name nothing but its submission.
+      reference ?? (messageId === null ? (report.submissionId ?? null) : null),
       messageId,
       recipient,
       status,

@@ -1,0 +1,784 @@
+import assert from 'node:assert/strict';
+import type { ChannelDefinition } from '../message/channel-definition.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { BatchNotFoundError } from '../message/errors.js';
+import { STATUS_RANK, STATUSES } from '../message/status.js';
+import { StatusListeners } from '../ports/status-listener.js';
+import { systemClock } from '../ports/clock.js';
+import type { Intent } from './intent.js';
+import type { MessageStore } from './message-store.js';
+import type { NewBatch } from './new-batch.js';
+import type { PlainOutcome } from './outcome.js';
+import type { PlannedBatch } from './planned-batch.js';
+
+/** How the suite opens stores on one database. */
+export interface StoreContractSetup {
+  /** A process of its own; the caller closes what it opened. */
+  open(options?: StoreOptions): Promise<MessageStore>;
+  /** Whether other transactions may hold locks on single rows. */
+  readonly locksRows: boolean;
+  /** Whether two transactions may change messages of one batch at the same time. */
+  readonly writesSideBySide: boolean;
+  /** Resolves once a transaction waits for a lock. */
+  lockWaited(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** `false`: every verb takes the slow path. @default true */
+  readonly fastPaths?: boolean;
+  readonly listeners?: StatusListeners;
+}
+
+export interface ContractRunner {
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly it: (name: string, body: () => Promise<void>) => unknown;
+}
+
+const PROVIDER = 'scripted';
+
+/** A channel like the built-in ones. */
+const TEXTS: ChannelDefinition = {
+  name: 'sms',
+  addressKinds: ['phone'],
+  statuses: STATUSES,
+  accepted: 'sent',
+  content: {},
+};
+
+/** A channel with a rank of its own for accepted messages, which retention keeps. */
+const CALLS: ChannelDefinition = {
+  name: 'calls',
+  addressKinds: ['phone', 'email'],
+  statuses: { initiated: { rank: 41, reported: true }, delivered: STATUSES.delivered },
+  accepted: 'initiated',
+  content: {},
+  retention: 'exempt',
+};
+
+export const CONTRACT_CHANNELS = new ChannelRegistry([TEXTS, CALLS]);
+
+/** Reads the rows of a batch in a form in which those of two batches compare. */
+const ROWS = {
+  batch: `SELECT state, revision, parked_until, poll_at - completed_at AS polled_after FROM messaging_batch WHERE id = ?`,
+  submission: `SELECT n, first_position, last_position, attempt, provider, outcome, reference, error_code, details
+    FROM messaging_submission WHERE batch = ? ORDER BY n`,
+  message: `SELECT position, submission, status, attempt, sequence, recipient, reference, error_code
+    FROM messaging_message WHERE batch = ? ORDER BY position`,
+  report: `SELECT CASE WHEN hash IS NULL THEN 0 ELSE 1 END AS hashed, tenant, position, provider, reference, message_id,
+      recipient, status, raw_status, error_code, sequence
+    FROM messaging_report WHERE batch = ? ORDER BY position, sequence, raw_status, status`,
+} as const;
+
+/**
+ * Describes every verb of the store, for all drivers: alone, concurrent, conflicting, in a caller's
+ * transaction, after a crash, and fast path against slow path on the same inputs.
+ */
+export function storeContract(setup: StoreContractSetup, { describe, it }: ContractRunner): void {
+  /** Opens stores for one test, in a lane and tenant of its own. */
+  const test = (name: string, prove: (bench: Bench) => Promise<void>) =>
+    it(name, async () => {
+      const bench = new Bench(setup);
+      try {
+        await prove(bench);
+      } finally {
+        await bench.close();
+      }
+    });
+
+  describe('settle', () => {
+    for (const named of [true, false]) {
+      const answer = named ? 'with an id' : 'with a reference alone';
+
+      test(`an acceptance ${answer} that is recorded twice counts once`, async (bench) => {
+        const store = await bench.open();
+        const ids = [await bench.enqueue(store), await bench.enqueue(store)];
+        const outcomes = (await bench.intend(store)).map((one) => accepted(one, named));
+        const record = () => Promise.all(outcomes.map((one) => store.outcomes.record(one)));
+        await Promise.all([record(), record()]);
+        await record();
+        for (const id of ids) {
+          await bench.expectBatch(store, id, 'completed', { sent: 1 });
+          assert.deepEqual(await bench.story(store, id), [['sent', 1]]);
+        }
+      });
+
+      test(`an acceptance ${answer} keeps a status that was reported before`, async (bench) => {
+        const store = await bench.open();
+        const [early, late] = [await bench.enqueue(store), await bench.enqueue(store)];
+        const submissions = await bench.intend(store);
+        await bench.report(store, { submissionId: `${early}-s0`, recipient: bench.to(0) });
+        await Promise.all(submissions.map((one) => store.outcomes.record(accepted(one, named))));
+        await bench.expectBatch(store, early, 'completed', { delivered: 1 });
+        assert.deepEqual(await bench.story(store, early), [['delivered', 1]]);
+        assert.deepEqual(await bench.story(store, late), [['sent', 1]]);
+        for (const id of named ? [early, late] : [])
+          assert.equal((await store.reads.message(`id-${id}-s0-0`, bench.scope)).id, `${id}-0`);
+      });
+
+      test(`an acceptance ${answer} raises a message that was given up as unknown`, async (bench) => {
+        const store = await bench.open();
+        const [unknown, fresh] = [await bench.enqueue(store), await bench.enqueue(store)];
+        const submissions = await bench.intend(store);
+        const doubt = { ...headOf(submissions[0]!), result: 'unknown', errorCode: 'lost' } as const;
+        await store.outcomes.record(doubt);
+        await bench.expectBatch(store, unknown, 'completed', { unknown: 1 });
+        await Promise.all(submissions.map((one) => store.outcomes.record(accepted(one, named))));
+        for (const id of [unknown, fresh])
+          await bench.expectBatch(store, id, 'completed', { sent: 1 });
+      });
+    }
+
+    for (const order of ['before', 'after'])
+      test(`an acceptance ${order} a doubt in one group keeps its reference`, async (bench) => {
+        const store = await bench.open();
+        const id = await bench.enqueue(store, 2);
+        const [submission] = await bench.intend(store, 2);
+        const acceptance = accepted(submission!, false);
+        const doubt = { ...headOf(submission!), result: 'unknown', errorCode: 'lost' } as const;
+        const outcomes = order === 'before' ? [acceptance, doubt] : [doubt, acceptance];
+        await Promise.all(outcomes.map((one) => store.outcomes.record(one)));
+        await bench.expectBatch(store, id, 'completed', { sent: 2 });
+        await bench.report(store, { reference: `ref-${id}-s0`, recipient: bench.to(1) });
+        await bench.expectBatch(store, id, 'completed', { sent: 1, delivered: 1 });
+      });
+
+    test('the last of several submissions completes the batch', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 3);
+      const [last, ...others] = (await bench.intend(store)).map((one) => accepted(one));
+      await Promise.all(others.map((one) => store.outcomes.record(one)));
+      await bench.expectBatch(store, id, 'sending', { sending: 1, sent: 2 });
+      await store.outcomes.record(last!);
+      await bench.expectBatch(store, id, 'completed', { sent: 3 });
+    });
+
+    test('the last two submissions, recorded by two processes at once, complete the batch', async (bench) => {
+      const listeners = new StatusListeners();
+      const [one, other] = [await bench.open({ listeners }), await bench.open({ listeners })];
+      let inside = 0;
+      let open!: () => void;
+      const opened = new Promise<void>((resolve) => (open = resolve));
+      if (setup.writesSideBySide)
+        listeners.add({
+          onStatusChanged: () => {
+            if (++inside === 2) open();
+            return opened;
+          },
+        });
+      const id = await bench.enqueue(one, 2);
+      const [first, second] = (await bench.intend(one)).map((submission) => accepted(submission));
+      await Promise.all([one.outcomes.record(first!), other.outcomes.record(second!)]);
+      await bench.expectBatch(one, id, 'completed', { sent: 2 });
+    });
+
+    test('a submission of many recipients raises those that were not reported', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 3);
+      const [submission] = await bench.intend(store, 3);
+      await bench.report(store, { submissionId: `${id}-s0`, recipient: bench.to(1) });
+      await store.outcomes.record(accepted(submission!, false));
+      await bench.expectBatch(store, id, 'completed', { sent: 2, delivered: 1 });
+    });
+
+    test('rejected recipients of an accepted submission are rejected, each with its code', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 3);
+      const [submission] = await bench.intend(store, 3);
+      await store.outcomes.record({
+        ...accepted(submission!, false),
+        rejected: new Map([[1, 'blocked']]),
+      });
+      await bench.expectBatch(store, id, 'completed', { sent: 2, rejected: 1 });
+      const { data } = await store.reads.messages(id, bench.scope, { limit: 10 });
+      assert.deepEqual(
+        data.map(({ errorCode }) => errorCode),
+        [null, 'blocked', null],
+      );
+    });
+
+    test('an accepted message has the status of its channel', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 1, { channel: 'calls' });
+      const [submission] = await bench.intend(store);
+      await store.outcomes.record(accepted(submission!, false));
+      const { counts } = await store.reads.batch(id, { ...bench.scope, channel: 'calls' });
+      assert.deepEqual(counts, { initiated: 1 });
+    });
+
+    test('a refusal under an outdated fence sets nothing back', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store);
+      const [submission] = await bench.intend(store);
+      await store.outcomes.record({ ...headOf(submission!), result: 'refused', fence: -1 });
+      await bench.expectBatch(store, id, 'sending', { sending: 1 });
+      await store.outcomes.record({ ...headOf(submission!), result: 'refused', attempts: 3 });
+      await bench.expectBatch(store, id, 'sending', { queued: 1 });
+      const [message] = (await store.reads.messages(id, bench.scope, { limit: 1 })).data;
+      assert.equal(message?.attempts, 3);
+    });
+
+    test('a refusal parks its batch, and the last attempt fails the message', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store);
+      const [submission] = await bench.intend(store);
+      await store.outcomes.record({ ...headOf(submission!), result: 'refused', parkFor: 60_000 });
+      assert.deepEqual(await store.work.plan(bench.lane, 10), []);
+      const other = await bench.enqueue(store);
+      const [last] = await bench.intend(store);
+      assert.equal(last?.batch, other);
+      await store.outcomes.record({ ...headOf(last!), result: 'refused', exhausted: true });
+      await bench.expectBatch(store, other, 'completed', { failed: 1 });
+      await bench.expectBatch(store, id, 'sending', { queued: 1 });
+    });
+
+    test('a refused submission of a cancelled batch is cancelled with it', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 2);
+      const [submission] = await bench.intend(store, 1, 1);
+      await store.batches.cancel(id, bench.scope);
+      await store.outcomes.record({ ...headOf(submission!), result: 'refused' });
+      await bench.expectBatch(store, id, 'cancelled', { cancelled: 2 });
+    });
+
+    test('a change that a listener refuses fails alone, and passes later', async (bench) => {
+      const listeners = new StatusListeners();
+      let refuse = true;
+      const store = await bench.open({ listeners });
+      const [bad, good] = [await bench.enqueue(store), await bench.enqueue(store)];
+      listeners.add({
+        onStatusChanged: (changes) =>
+          refuse && changes.some(({ batchId }) => batchId === bad)
+            ? Promise.reject(new Error('refused'))
+            : Promise.resolve(),
+      });
+      const outcomes = (await bench.intend(store)).map((one) => accepted(one));
+      const results = await Promise.allSettled(outcomes.map((one) => store.outcomes.record(one)));
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['rejected', 'fulfilled'],
+      );
+      await bench.expectBatch(store, good, 'completed', { sent: 1 });
+      await bench.expectBatch(store, bad, 'sending', { sending: 1 });
+      refuse = false;
+      await store.outcomes.record(outcomes[0]!);
+      await bench.expectBatch(store, bad, 'completed', { sent: 1 });
+    });
+
+    if (setup.locksRows)
+      test('an acceptance that waits for a report gives the message its id', async (bench) => {
+        const store = await bench.open();
+        const id = await bench.enqueue(store);
+        const [submission] = await bench.intend(store);
+        const report = store.database.dataSource.createQueryRunner();
+        await report.startTransaction();
+        await report.query(
+          `UPDATE messaging_message SET status = ${STATUS_RANK.delivered}, sequence = 1 WHERE batch = '${id}'`,
+        );
+        const recorded = store.outcomes.record(accepted(submission!));
+        await setup.lockWaited();
+        await report.commitTransaction();
+        await report.release();
+        await recorded;
+        await bench.expectBatch(store, id, 'completed', { delivered: 1 });
+        assert.equal((await store.reads.message(`id-${id}-s0-0`, bench.scope)).id, `${id}-0`);
+      });
+
+    test('fast path and slow path leave the same rows', async (bench) => {
+      const stores = [await bench.open(), await bench.open({ fastPaths: false })];
+      const outcomes: ((one: Started) => PlainOutcome)[] = [
+        (one) => accepted(one, false),
+        (one) => accepted(one, true),
+        (one) => ({ ...accepted(one, false), details: { cost: 1 } }),
+      ];
+      for (const recipients of [1, 3])
+        for (const outcome of outcomes)
+          for (const reportedFirst of [false, true]) {
+            const rows = [];
+            for (const store of stores) {
+              const id = await bench.enqueue(store, recipients);
+              const [submission] = await bench.intend(store, recipients);
+              if (reportedFirst)
+                await bench.report(store, { submissionId: `${id}-s0`, recipient: bench.to(0) });
+              await store.outcomes.record(outcome(submission!));
+              rows.push(await bench.rows(store, id));
+            }
+            assert.deepEqual(rows[0], rows[1]);
+          }
+    });
+  });
+
+  describe('report', () => {
+    const said = (bench: Bench, reference: string): Partial<DeliveryReport>[] => [
+      { reference, recipient: bench.to(0), status: 'undelivered', errorCode: '17' },
+      { reference, recipient: bench.to(1), status: 'sent', rawStatus: 'ENROUTE' },
+      { reference, recipient: bench.to(2), status: null, rawStatus: 'odd', providerTime: null },
+      { reference, recipient: bench.to(3) },
+    ];
+
+    test('reports alone, in a group, repeated, by fast path and by slow path leave the same rows', async (bench) => {
+      const ways: ((store: MessageStore, all: Partial<DeliveryReport>[]) => Promise<void>)[] = [
+        async (store, all) => {
+          for (const one of all) await bench.report(store, one);
+        },
+        (store, all) => bench.report(store, ...all),
+        (store, all) => bench.report(store, ...all, all[0]!),
+        async (store, all) => {
+          await bench.report(store, ...all);
+          await bench.report(store, ...all);
+        },
+      ];
+      const rows = [];
+      for (const store of [await bench.open(), await bench.open({ fastPaths: false })])
+        for (const way of ways) {
+          const id = await bench.accepted(store, 4);
+          await way(store, said(bench, `ref-${id}-s0`));
+          rows.push(await bench.rows(store, id));
+        }
+      for (const row of rows) assert.deepEqual(row, rows[0]);
+    });
+
+    test('the statuses are the same with a listener, and the listener gets each change', async (bench) => {
+      const listeners = new StatusListeners();
+      const heard: string[] = [];
+      listeners.add({
+        onStatusChanged: (changes) => {
+          heard.push(...changes.map(({ recipient, status }) => `${recipient} ${status}`));
+          return Promise.resolve();
+        },
+      });
+      const [loud, silent] = [await bench.open({ listeners }), await bench.open()];
+      const rows = [];
+      for (const store of [loud, silent]) {
+        const id = await bench.accepted(store, 4);
+        await bench.report(store, ...said(bench, `ref-${id}-s0`));
+        rows.push(await bench.rows(store, id));
+      }
+      assert.deepEqual(rows[0], rows[1]);
+      const reported = heard.filter((change) => !change.endsWith(' sent'));
+      assert.deepEqual(reported.toSorted(), [
+        `${bench.to(0)} undelivered`,
+        `${bench.to(3)} delivered`,
+      ]);
+    });
+
+    for (const fastPaths of [true, false])
+      for (const [state, change, left] of [
+        ['gone', 'DELETE FROM messaging_message', { queued: 1 }],
+        ['another recipient’s', "UPDATE messaging_message SET recipient = 'another'", { sent: 1 }],
+      ] as const)
+        test(`a message that is ${state} does not hold up the others, fast paths: ${fastPaths}`, async (bench) => {
+          const store = await bench.open({ fastPaths });
+          const id = await bench.accepted(store, 5);
+          const reference = `ref-${id}-s0`;
+          // Its places are remembered from here on.
+          await bench.report(store, { reference, recipient: bench.to(0), status: 'sent' });
+          await store.database.transaction((tx) =>
+            tx.run(`${change} WHERE batch = ? AND position = 4`, [id]),
+          );
+          await bench.report(
+            store,
+            ...[0, 1, 2, 3, 4].map((n) => ({ reference, recipient: bench.to(n) })),
+          );
+          await bench.expectBatch(store, id, 'completed', { delivered: 4, ...left });
+          const { data } = await store.reportLog.find(bench.scope, { batchIds: [id], limit: 100 });
+          assert.equal(data.filter(({ messageId }) => messageId === null).length, 1);
+        });
+
+    test('a report matches only messages of its provider', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.accepted(store, 1);
+      await store.reports.record([reportOf({ reference: `ref-${id}-s0` })], { provider: 'other' });
+      await bench.expectBatch(store, id, 'completed', { sent: 1 });
+      await bench.report(store, { reference: `ref-${id}-s0` });
+      await bench.expectBatch(store, id, 'completed', { delivered: 1 });
+    });
+
+    test('a report and the acceptance that it names, recorded by two processes at once, meet', async (bench) => {
+      const [one, other] = [await bench.open(), await bench.open()];
+      for (let round = 0; round < 5; round++) {
+        const id = await bench.enqueue(one);
+        const [submission] = await bench.intend(one);
+        await Promise.all([
+          one.outcomes.record(accepted(submission!, false)),
+          bench.report(other, { reference: `ref-${id}-s0` }),
+        ]);
+        await one.reports.matchWaiting([`ref-${id}-s0`]);
+        await bench.expectBatch(one, id, 'completed', { delivered: 1 });
+      }
+    });
+
+    test('a waiting report is matched by the sweep', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.accepted(store, 1);
+      await bench.report(store, { reference: `early-${id}` });
+      await store.database.transaction((tx) =>
+        tx.run(`UPDATE messaging_report SET reference = ? WHERE reference = ?`, [
+          `ref-${id}-s0`,
+          `early-${id}`,
+        ]),
+      );
+      await store.reports.sweep(1_000);
+      await bench.expectBatch(store, id, 'completed', { delivered: 1 });
+    });
+
+    test('a message that was set back and is reported is not sent again', async (bench) => {
+      const store = await bench.open();
+      const [reported, other] = [await bench.enqueue(store), await bench.enqueue(store)];
+      for (const one of await bench.intend(store))
+        await store.outcomes.record({ ...headOf(one), result: 'refused' });
+      await bench.report(store, { submissionId: `${reported}-s0`, recipient: bench.to(0) });
+      const started = await bench.intend(store);
+      assert.deepEqual(
+        started.map(({ batch }) => batch),
+        [other],
+      );
+      await bench.expectBatch(store, reported, 'completed', { delivered: 1 });
+      assert.deepEqual(await store.work.plan(bench.lane, 10), []);
+    });
+
+    test('a message that was set back and is reported after its plan does not start; the others do', async (bench) => {
+      const store = await bench.open();
+      const [reported, other] = [await bench.enqueue(store), await bench.enqueue(store)];
+      for (const one of await bench.intend(store))
+        await store.outcomes.record({ ...headOf(one), result: 'refused' });
+      const started = await bench.intend(store, 1, 100, () =>
+        bench.report(store, { submissionId: `${reported}-s0`, recipient: bench.to(0) }),
+      );
+      assert.deepEqual(
+        started.map(({ batch }) => batch),
+        [other],
+      );
+      await bench.intend(store);
+      await bench.expectBatch(store, reported, 'completed', { delivered: 1 });
+    });
+  });
+
+  describe('cancel and reschedule', () => {
+    test('a batch that was cancelled or moved after it was planned does not start; the others do', async (bench) => {
+      const store = await bench.open();
+      const [kept, cancelled, moved] = [
+        await bench.enqueue(store),
+        await bench.enqueue(store),
+        await bench.enqueue(store),
+      ];
+      const started = await bench.intend(store, 1, 100, async () => {
+        await store.batches.cancel(cancelled, bench.scope);
+        await store.batches.reschedule(moved, bench.scope, new Date(Date.now() + 3_600_000));
+      });
+      assert.deepEqual(
+        started.map(({ batch }) => batch),
+        [kept],
+      );
+      await bench.expectBatch(store, cancelled, 'cancelled', { cancelled: 1 });
+      await bench.expectBatch(store, moved, 'scheduled', { queued: 1 });
+      await bench.expectBatch(store, kept, 'sending', { sending: 1 });
+    });
+
+    test('a cancelled batch can be cancelled again, a started one cannot', async (bench) => {
+      const store = await bench.open();
+      const [open, started] = [await bench.enqueue(store), await bench.enqueue(store)];
+      await Promise.all([1, 2].map(() => store.batches.cancel(open, bench.scope)));
+      await bench.intend(store);
+      const code = { code: 'already_sent' };
+      await assert.rejects(store.batches.cancel(started, bench.scope), code);
+      await assert.rejects(store.batches.reschedule(started, bench.scope, new Date()), code);
+    });
+  });
+
+  describe('after a crash', () => {
+    test('the next holder finds the open submissions, and their outcome completes the batch', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 2);
+      const [submission] = await bench.intend(store, 2);
+      const next = await bench.open();
+      const [open, ...others] = await next.work.open(bench.lane);
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        [open?.batch, open?.recipients.map(({ recipient }) => recipient)],
+        [id, [bench.to(0), bench.to(1)]],
+      );
+      await next.outcomes.record(accepted(submission!, false));
+      assert.deepEqual(await next.work.open(bench.lane), []);
+      await bench.expectBatch(next, id, 'completed', { sent: 2 });
+    });
+
+    test('a batch with nothing left to do is completed by the sweep', async (bench) => {
+      const store = await bench.open();
+      const [stuck, open] = [await bench.enqueue(store), await bench.enqueue(store)];
+      const [first] = await bench.intend(store);
+      await store.outcomes.record(accepted(first!));
+      // As a crash between outcome and completion leaves it.
+      await store.database.transaction((tx) =>
+        tx.run(
+          'UPDATE messaging_batch SET state = 4, completed_at = NULL, poll_at = NULL WHERE id = ?',
+          [stuck],
+        ),
+      );
+      await store.completion.sweep(100_000, Date.now() * 1_000);
+      await bench.expectBatch(store, stuck, 'completed', { sent: 1 });
+      await bench.expectBatch(store, open, 'sending', { sending: 1 });
+    });
+  });
+
+  describe('upkeep', () => {
+    test('retention erases and deletes what has ended, but nothing of an exempt channel', async (bench) => {
+      const store = await bench.open();
+      const plain = await bench.accepted(store, 1);
+      const kept = await bench.accepted(store, 1, { channel: 'calls' });
+      await store.database.transaction((tx) =>
+        tx.run(
+          'UPDATE messaging_batch SET poll_at = NULL, completed_at = completed_at - ? WHERE tenant = ?',
+          [10_000_000_000, bench.scope.tenant],
+        ),
+      );
+      while (await store.purge.step(100));
+      await assert.rejects(store.reads.batch(plain, bench.scope), BatchNotFoundError);
+      const scope = { ...bench.scope, channel: 'calls' };
+      const { content } = await store.reads.batch(kept, scope);
+      assert.deepEqual(content, { kind: 'text', text: 'Hello' });
+      const message = await store.reads.message(`id-${kept}-s0-0`, scope);
+      assert.equal(message.recipient, bench.to(0));
+    });
+  });
+}
+
+/** One submission that has started. */
+interface Started extends Pick<PlainOutcome, 'batch' | 'n' | 'firstPosition' | 'lastPosition'> {
+  readonly fence: number;
+  readonly intended: PlainOutcome['intended'];
+}
+
+/** Opens stores and drives them as a drain does. */
+class Bench {
+  static #count = 0;
+  readonly scope;
+  readonly lane;
+  readonly #stores: MessageStore[] = [];
+  readonly #fences = new Map<MessageStore, number>();
+  #batches = 0;
+
+  constructor(private readonly setup: StoreContractSetup) {
+    const tenant = `t${Date.now().toString(36)}-${Bench.#count++}`;
+    this.scope = { tenant, channel: 'sms' } as const;
+    this.lane = `${tenant}:sms`;
+  }
+
+  to(position: number): string {
+    return String(2_348_010_000_000 + position);
+  }
+
+  async open(options: StoreOptions = {}): Promise<MessageStore> {
+    const store = await this.setup.open(options);
+    this.#stores.push(store);
+    return store;
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.#stores) await store.close();
+  }
+
+  async enqueue(
+    store: MessageStore,
+    recipients = 1,
+    changes: Partial<NewBatch> = {},
+  ): Promise<string> {
+    const { id } = await store.acceptance.accept({
+      id: systemClock.id(),
+      tenant: this.scope.tenant,
+      channel: 'sms',
+      lane: this.lane,
+      class: 'normal',
+      sender: 'ACME',
+      content: JSON.stringify({ kind: 'text', text: 'Hello' }),
+      deliveryReport: true,
+      parts: 1,
+      recipients: Array.from({ length: recipients }, (_, n) => this.to(n)),
+      denied: [],
+      createdAt: Date.now() + this.#batches++,
+      sendAt: null,
+      validFor: null,
+      idempotencyKey: null,
+      fingerprint: null,
+      ...changes,
+    });
+    return id;
+  }
+
+  /**
+   * Does what a drain does up to where its requests start, with `share` recipients in a submission.
+   * @param meanwhile runs between plan and intent
+   */
+  async intend(
+    store: MessageStore,
+    share = 1,
+    limit = 100,
+    meanwhile?: () => Promise<unknown>,
+  ): Promise<Started[]> {
+    const fence = await this.#fence(store);
+    const planned = await store.work.plan(this.lane, limit);
+    await meanwhile?.();
+    const live = await store.intents.record(intentOf(planned, this.lane, fence, share));
+    return startedOf(planned, fence, share).filter(({ batch }) => live.has(batch));
+  }
+
+  /** A batch in one submission, accepted by the provider. */
+  async accepted(
+    store: MessageStore,
+    recipients: number,
+    changes: Partial<NewBatch> = {},
+  ): Promise<string> {
+    const id = await this.enqueue(store, recipients, changes);
+    for (const started of await this.intend(store, recipients))
+      await store.outcomes.record(accepted(started, recipients === 1));
+    return id;
+  }
+
+  report(store: MessageStore, ...reports: Partial<DeliveryReport>[]): Promise<void> {
+    return store.reports.record(reports.map(reportOf), { provider: PROVIDER });
+  }
+
+  async expectBatch(
+    store: MessageStore,
+    id: string,
+    status: string,
+    counts: Record<string, number>,
+  ): Promise<void> {
+    const batch = await store.reads.batch(id, this.scope);
+    assert.deepEqual({ status: batch.status, counts: batch.counts }, { status, counts });
+  }
+
+  /** Statuses in the report log of a batch, each with its sequence number. */
+  async story(store: MessageStore, id: string): Promise<unknown[]> {
+    const { data } = await store.reportLog.find(this.scope, { batchIds: [id], limit: 100 });
+    return data.map(({ status, sequence }) => [status, sequence]);
+  }
+
+  /** Every row of the batch, comparable with those of another batch. */
+  async rows(store: MessageStore, id: string): Promise<unknown> {
+    const tables = Object.entries(ROWS).map(async ([table, sql]) => {
+      const rows = await store.database.all<Record<string, unknown>>(sql, [id]);
+      return [
+        table,
+        rows.map((row) =>
+          Object.fromEntries(
+            Object.entries(row).map(([name, value]) => [
+              name,
+              String(value).replaceAll(id, 'batch'),
+            ]),
+          ),
+        ),
+      ];
+    });
+    return Object.fromEntries(await Promise.all(tables));
+  }
+
+  /** The lane's fence; another process takes the lane over. */
+  async #fence(store: MessageStore): Promise<number> {
+    for (const [holder, fence] of this.#fences)
+      if (holder !== store) {
+        await holder.lanes.release(this.lane, fence, null, true);
+        this.#fences.delete(holder);
+      }
+    const known = this.#fences.get(store);
+    if (known !== undefined) return known;
+    const lease = await store.lanes.acquire(this.lane);
+    assert(lease);
+    this.#fences.set(store, lease.fence);
+    return lease.fence;
+  }
+}
+
+function* submissionsOf(planned: readonly PlannedBatch[], share: number) {
+  for (const batch of planned)
+    for (let from = 0; from < batch.recipients.length; from += share)
+      yield {
+        batch,
+        n: batch.nextSubmission + from / share,
+        recipients: batch.recipients.slice(from, from + share),
+      };
+}
+
+function intentOf(
+  planned: readonly PlannedBatch[],
+  lane: string,
+  fence: number,
+  share: number,
+): Intent {
+  return {
+    lane,
+    fence,
+    firstSentAt: Date.now(),
+    batches: planned.map(({ id, revision, more, moreRequeued }) => ({
+      id,
+      revision,
+      pending: more,
+      requeued: moreRequeued,
+      parkUntil: null,
+    })),
+    submissions: [...submissionsOf(planned, share)].map(({ batch, n, recipients }) => ({
+      batch: batch.id,
+      n,
+      firstPosition: recipients[0]?.position as number,
+      lastPosition: recipients.at(-1)?.position as number,
+      attempt: 1,
+      content: null,
+      provider: PROVIDER,
+      recipients,
+    })),
+    deferred: [],
+  };
+}
+
+function startedOf(planned: readonly PlannedBatch[], fence: number, share: number): Started[] {
+  return [...submissionsOf(planned, share)].map(({ batch, n, recipients }) => ({
+    batch: batch.id,
+    n,
+    fence,
+    firstPosition: recipients[0]?.position as number,
+    lastPosition: recipients.at(-1)?.position as number,
+    intended: {
+      positions: recipients.map(({ position }) => position),
+      whole: n === 0 && !batch.more && recipients.length === batch.recipients.length,
+      submission: {
+        tenant: batch.tenant,
+        channel: batch.channel,
+        sender: batch.sender,
+        recipients: recipients.map(({ recipient }) => recipient),
+        deliveryReport: 'yes',
+      },
+    },
+  }));
+}
+
+/** The identification of a submission in an outcome. */
+function headOf({ batch, n, fence, firstPosition, lastPosition }: Started) {
+  return { batch, n, fence, firstPosition, lastPosition, provider: PROVIDER };
+}
+
+/** @param named whether the answer has an id for the first message */
+function accepted(started: Started, named = true): PlainOutcome {
+  const { batch, n, firstPosition, intended } = started;
+  return {
+    ...headOf(started),
+    result: 'accepted',
+    reference: `ref-${batch}-s${n}`,
+    ...(named && {
+      messageIds: new Map([[firstPosition, `id-${batch}-s${n}-${firstPosition}`]]),
+    }),
+    intended,
+  };
+}
+
+function reportOf(changes: Partial<DeliveryReport>): DeliveryReport {
+  return {
+    reference: null,
+    messageId: null,
+    recipient: null,
+    status: 'delivered',
+    rawStatus: 'DELIVRD',
+    errorCode: null,
+    providerTime: new Date('2026-01-01T00:00:00Z'),
+    ...changes,
+  };
+}

@@ -1,0 +1,51 @@
+import { beforeAll, describe, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
+import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema.js';
+import {
+  CONTRACT_CHANNELS,
+  storeContract,
+} from '../../../libs/messaging/src/store/store.contract.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { somebodyWaits } from '../../support/lock-waits.js';
+
+describeEachDatabase('the store contract', (database) => {
+  let elsewhere: DataSource;
+  beforeAll(async () => {
+    elsewhere = await database.open();
+  });
+
+  storeContract(
+    {
+      locksRows: database.kind !== 'sqlite',
+      writesSideBySide: database.kind === 'postgres',
+      lockWaited: () => somebodyWaits(database.kind, elsewhere),
+      open: async ({ fastPaths = true, listeners = new StatusListeners() } = {}) => {
+        const source = await database.open({ entities: [], migrations: [] });
+        return MessageStore.open(
+          source,
+          {
+            migrate: true,
+            migrations: STORE_MIGRATIONS,
+            preparedStatements: true,
+            leaseTime: 30_000,
+            idempotencyWindow: 3_600_000,
+            pollAfter: 60_000,
+            giveUpAfter: 3_600_000,
+            retention: { content: 1_000, messages: 1_000 },
+            fastPaths,
+          },
+          {
+            channels: CONTRACT_CHANNELS,
+            clock: systemClock,
+            events: { wants: () => false, publish: () => undefined },
+            listeners,
+          },
+        );
+      },
+    },
+    { describe, it },
+  );
+});
