@@ -15,10 +15,10 @@ import { SmsModule } from './sms/sms.module.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { WhatsAppModule } from './whatsapp/whatsapp.module.js';
 
-/** The gateway: the library over the gateway's database, and a surface to each side. */
+/** The gateway: the library on the gateway's database, and its HTTP surfaces. */
 @Module({})
 export class AppModule {
-  /** @param engine none: each process finds its lanes through the database */
+  /** @param engine without one, each process finds its lanes through the database */
   static for(
     environment: Environment,
     dataSource: DataSource,
@@ -47,7 +47,7 @@ export class AppModule {
   }
 }
 
-/** What an operator's command needs: the same database and accounts, and nothing that sends. */
+/** The modules of the command line: the same database and accounts, without dispatch. */
 @Module({})
 export class OperatorModule {
   static for(environment: Environment, dataSource: DataSource): DynamicModule {
@@ -66,7 +66,7 @@ export class OperatorModule {
 
 interface MessagingRole {
   readonly dispatch: boolean;
-  /** Takes the carrier's callbacks, where it calls. */
+  /** Serves the carrier's callbacks, where the carrier has them. */
   readonly callbacks: boolean;
   readonly engine?: EngineFactory | undefined;
 }

@@ -9,19 +9,19 @@ import {
 } from '@dundun/messaging';
 import type { Environment } from './config/environment.js';
 
-/** Where carriers report deliveries. */
+/** Path of the carriers' delivery reports. */
 export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 
-/** Bytes of a callback; the library takes no more. */
+/** Most bytes of a callback: the library's own limit. */
 export const CARRIER_CALLBACK_BYTES = 1_048_576;
 
-/** A way out, and how it reports back where it calls. */
+/** A carrier's transport, and its callbacks where it has them. */
 export interface Carrier {
   readonly transport: TransportFactory;
   readonly callbacks?: CallbackOptions;
 }
 
-/** How `CARRIER` becomes a way out; a new carrier is a new entry here and a folder in the library. */
+/** Carriers by the value of `CARRIER`. A new carrier is an entry here and a provider in the library. */
 export const CARRIERS: Readonly<
   Record<Environment['CARRIER'], (environment: Environment) => Carrier>
 > = {
@@ -33,7 +33,7 @@ export const CARRIERS: Readonly<
         baseUrl: needed(environment, 'CARRIER_URL'),
         apiToken: needed(environment, 'CARRIER_TOKEN'),
         ...(environment.CARRIER_KEY !== undefined && { apiKey: environment.CARRIER_KEY }),
-        // The gateway follows every message, whether or not its customer asked for callbacks.
+        // The gateway needs every report, also for customers without callbacks.
         deliveryReport: secret === undefined ? 'none' : 'yes',
       }),
       ...(secret !== undefined && { callbacks: { secrets: [secret] } }),
@@ -58,11 +58,10 @@ export const CARRIERS: Readonly<
   },
 };
 
-/** `readEnvironment()` lets no carrier through without what it needs. */
+/** `readEnvironment()` has checked that the carrier's settings are there. */
 function needed(environment: Environment, name: CarrierSetting): string {
   const value = environment[name];
-  if (value === undefined)
-    throw new TypeError(`CARRIER=${environment.CARRIER} was let through without ${name}`);
+  if (value === undefined) throw new TypeError(`CARRIER=${environment.CARRIER} lacks ${name}`);
   return value;
 }
 

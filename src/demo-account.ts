@@ -3,7 +3,7 @@ import type { CreatedAccount } from './accounts/accounts.service.js';
 export const DEMO_NAME = 'demo';
 export const DEMO_SENDER = 'ACME';
 
-/** What a first start prints, once: the only place where these secrets are ever shown. */
+/** Text that the first start prints. The secrets are shown nowhere else. */
 export function demoBanner({ accountId, apiToken, apiKey }: CreatedAccount, url: string): string {
   const body = JSON.stringify({
     from: DEMO_SENDER,

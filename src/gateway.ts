@@ -1,4 +1,4 @@
-import { MESSAGING_TRACING } from '@dundun/messaging';
+import { type EngineFactory, MESSAGING_TRACING } from '@dundun/messaging';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -12,7 +12,6 @@ import { type Environment, EnvironmentError } from './config/environment.js';
 import { openGatewayDatabase } from './config/database.module.js';
 import { oneAtATime } from './config/migrations.js';
 import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
-import { engineOf } from './engine.js';
 import { HttpFront } from './http/http-front.js';
 import { serveOpenApi } from './openapi.page.js';
 import { gatewayTables } from './tables.js';
@@ -103,6 +102,16 @@ async function createApp(
   }
 }
 
+/** The engine of `ENGINE`; `undefined`: the database itself. BullMQ is loaded only where it is set. */
+async function engineOf({
+  ENGINE,
+  REDIS_URL = '',
+}: Environment): Promise<EngineFactory | undefined> {
+  if (ENGINE === 'database') return undefined;
+  const { bullMq } = await import('@dundun/messaging/bullmq');
+  return bullMq({ connection: REDIS_URL, queue: 'dundun' });
+}
+
 function firstAccount(
   app: NestFastifyApplication,
   dataSource: DataSource,
@@ -131,9 +140,9 @@ async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment):
 const LISTEN_REMEDIES: Readonly<
   Record<string, (at: Pick<Environment, 'HOST' | 'PORT'>) => string>
 > = {
-  EADDRINUSE: ({ PORT }) => `PORT "${PORT}": is in use; stop what listens there or set another`,
-  EACCES: ({ PORT }) => `PORT "${PORT}": may not be used by this user; set one above 1023`,
+  EADDRINUSE: ({ PORT }) => `PORT "${PORT}": is in use; stop the other process or set another port`,
+  EACCES: ({ PORT }) => `PORT "${PORT}": is not allowed for this user; set a port above 1023`,
   EADDRNOTAVAIL: ({ HOST }) =>
-    `HOST "${HOST}": is no address of this machine; set 127.0.0.1 or 0.0.0.0`,
+    `HOST "${HOST}": is not an address of this machine; set 127.0.0.1 or 0.0.0.0`,
   ENOTFOUND: ({ HOST }) => `HOST "${HOST}": has no address; set 127.0.0.1 or 0.0.0.0`,
 };

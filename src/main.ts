@@ -10,7 +10,7 @@ import { demoBanner } from './demo-account.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { PinoLogger } from './http/pino.logger.js';
 
-/** A stop that lasts longer has hung. */
+/** Longest stop, in milliseconds; after that the process exits. */
 const STOP_WITHIN = 20_000;
 
 function environmentOrExit(): Environment {
@@ -22,7 +22,7 @@ function environmentOrExit(): Environment {
   }
 }
 
-/** Settings are told to people; anything else goes to the log, without an error's own properties. */
+/** Prints wrong settings to stderr; logs other errors without their own properties. */
 function fail(error: unknown, logger?: PinoLogger): never {
   if (error instanceof EnvironmentError) process.stderr.write(`${error.message}\n`);
   else if (!logger) process.stderr.write(`${String(error)}\n`);
@@ -30,11 +30,11 @@ function fail(error: unknown, logger?: PinoLogger): never {
   process.exit(1);
 }
 
-/** Stops it on the first signal, also while it is still starting. */
+/** Stops the gateway on the first signal, also while it starts. */
 function stopOn(signal: NodeJS.Signals, starting: Promise<Gateway>, logger: PinoLogger): void {
   process.once(signal, () => {
     logger.log({ message: 'stopping', signal });
-    // The same signal again, or a stop that hangs, ends the process at once.
+    // A second signal, or a stop that hangs, ends the process at once.
     process.once(signal, () => process.exit(1));
     setTimeout(() => {
       logger.fatal({ message: 'did not stop in time', ms: STOP_WITHIN });

@@ -2,11 +2,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule } from '@nestjs/swagger';
 import { openApiDocument } from './openapi.document.js';
 
-/** Everything the page needs comes from here: nothing is loaded from another host. */
+/** The page loads nothing from another host. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
 
-/** Serves the document at `/openapi.json` and a page to read and try it at `/docs`. Before `init()`. */
+/** Serves the document at `/openapi.json`, and a page to read and try it at `/docs`. Call before `init()`. */
 export function serveOpenApi(app: NestFastifyApplication): void {
   app
     .getHttpAdapter()

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { HealthController } from './health.controller.js';
-import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 import { MetricsController } from './metrics.controller.js';
+import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 
 /** `GET /health/live`, `/health/ready` and `/metrics`. */
 @Module({

@@ -4,7 +4,7 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** For Prometheus: open to this machine, else to whoever has the token. */
+/** Metrics for Prometheus: without a token only on loopback. */
 @Controller('metrics')
 export class MetricsController {
   constructor(
@@ -17,11 +17,11 @@ export class MetricsController {
   @Header('cache-control', 'no-store')
   read(@Headers('authorization') authorization: string | undefined): Promise<string> {
     const { HOST, METRICS_TOKEN } = this.environment;
-    if (!isLoopback(HOST) && !holds(authorization, METRICS_TOKEN))
+    if (!isLoopback(HOST) && !hasToken(authorization, METRICS_TOKEN))
       throw new ApiError(
         'unauthorized',
         METRICS_TOKEN === undefined
-          ? 'Metrics are for this machine alone until the operator sets METRICS_TOKEN'
+          ? 'Metrics are served on loopback only until the operator sets METRICS_TOKEN'
           : 'Send METRICS_TOKEN as "Authorization: Bearer "',
         { headers: { 'www-authenticate': 'Bearer', 'content-type': 'application/json' } },
       );
@@ -33,8 +33,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Without a token nobody has it. */
-function holds(authorization: string | undefined, token: string | undefined): boolean {
+function hasToken(authorization: string | undefined, token: string | undefined): boolean {
   if (token === undefined || authorization === undefined) return false;
   const given = Buffer.from(authorization);
   const wanted = Buffer.from(`Bearer ${token}`);

@@ -1,6 +1,6 @@
 import type { FieldError } from '@dundun/messaging';
 
-/** Every error the gateway can answer: one code, one status, one class. */
+/** Every error of the interface: its code, status and type. */
 export const API_ERRORS = {
   malformed_json: { status: 400, type: 'invalid_request_error' },
   malformed_request: { status: 400, type: 'invalid_request_error' },
@@ -40,7 +40,7 @@ export interface ApiErrorOptions extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Thrown anywhere in a request; the exception filter answers it as it stands. */
+/** An error of the interface; the exception filter answers it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly details: readonly FieldError[] | undefined;
@@ -58,7 +58,7 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The body on the wire. */
+  /** The body of the answer. */
   get body(): ErrorBody {
     const { type } = API_ERRORS[this.code];
     const error = { type, code: this.code, message: this.message };
@@ -66,6 +66,7 @@ export class ApiError extends Error {
   }
 }
 
+/** Body of every error; `ErrorAnswer` documents it. */
 export interface ErrorBody {
   readonly error: {
     readonly type: string;
@@ -79,8 +80,8 @@ export function isApiErrorCode(code: string): code is ApiErrorCode {
   return Object.hasOwn(API_ERRORS, code);
 }
 
-/** A 422 for one or more fields. */
+/** The error of one or more wrong fields. */
 export function invalidFields(details: readonly FieldError[]): ApiError {
-  const told = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new ApiError('invalid_field', told, { details });
+  const message = details.map((error) => `${error.path}: ${error.message}`).join('; ');
+  return new ApiError('invalid_field', message, { details });
 }

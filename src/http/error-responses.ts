@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { API_ERRORS, ApiError, type ApiErrorCode } from './api-error.js';
+import { API_ERRORS, ApiError, type ApiErrorCode, type ErrorBody } from './api-error.js';
 import { Field, type JsonSchema } from './fields.js';
 
 /** One wrong field of a request. */
@@ -26,7 +26,7 @@ export class ErrorDetail {
     enum: Object.keys(API_ERRORS),
     description: 'The code that programs act on.',
   })
-  readonly code!: string;
+  readonly code!: ApiErrorCode;
 
   @Field({ type: 'string', minLength: 1, description: 'A text for people, with the remedy.' })
   readonly message!: string;
@@ -41,7 +41,7 @@ export class ErrorDetail {
 
 /** Body of every error. */
 @ApiSchema({ name: 'Error' })
-export class ErrorAnswer {
+export class ErrorAnswer implements ErrorBody {
   @Field({ type: ErrorDetail })
   readonly error!: ErrorDetail;
 }

@@ -18,20 +18,20 @@ export interface HttpLimits {
   readonly maxConnections: number;
 }
 
-/** A connection on which nothing moves is closed after so many times what a request may take. */
+/** An idle connection is closed after this many request timeouts. */
 const ABANDONED_AFTER = 4;
 
-/** How late a slow request may be noticed, in milliseconds. */
+/** Milliseconds between two checks for slow requests. */
 const CHECK_EVERY = 500;
 
-/** Options of the Fastify adapter: limits, and our error form where Fastify answers alone. */
+/** Options of the Fastify adapter: limits, and the interface's error form for Fastify's own errors. */
 export function fastifyOptions({ bodyLimit, requestTimeout }: HttpLimits): FastifyAdapterOptions {
   return {
     logger: false,
     trustProxy: false,
     bodyLimit,
     requestTimeout,
-    // Nobody reads the answer, or nobody is there any more.
+    // The client does not read the answer, or is gone.
     connectionTimeout: ABANDONED_AFTER * requestTimeout,
     http: {
       requestTimeout,
@@ -39,12 +39,12 @@ export function fastifyOptions({ bodyLimit, requestTimeout }: HttpLimits): Fasti
       connectionsCheckingInterval: CHECK_EVERY,
     },
     keepAliveTimeout: 72_000,
-    // While it stops, the gateway answers 503 itself, in its own form.
+    // During a stop the gateway answers 503 itself, in the interface's error form.
     return503OnClosing: false,
     genReqId: requestIds(),
     frameworkErrors: (error: unknown, request: { id: string }, reply: RoutelessReply) => {
       const answer = toApiError(error);
-      // The reply of no route in particular takes no body type.
+      // This reply belongs to no route, so its body has the type `never`.
       void reply
         .code(answer.status)
         .header('x-request-id', request.id)
@@ -60,14 +60,14 @@ interface RoutelessReply {
   send(...body: never[]): unknown;
 }
 
-/** Short, unique among the processes of a gateway: a word of this process and a count. */
+/** Short ids, unique among the processes of a gateway: a random prefix and a count. */
 function requestIds(): () => string {
   const process = randomBytes(4).toString('hex');
   let count = 0;
   return () => `req-${process}-${(++count).toString(36)}`;
 }
 
-/** What is not HTTP at all never becomes a request; the socket is told and closed. */
+/** Answers bytes that are not HTTP on the socket, and closes it. */
 function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const { status, reason, body } = unreadable(error.code ?? '');

@@ -1,6 +1,6 @@
 import type { ArgumentsHost } from '@nestjs/common';
 
-/** What the gateway reads of a Fastify request. */
+/** The parts of a Fastify request that the gateway reads. */
 export interface HttpRequest {
   readonly id: string;
   readonly ip: string;
@@ -8,11 +8,11 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly query: unknown;
   readonly body: unknown;
-  /** The matched route's pattern; never the path, which may hold a number. */
+  /** The matched route's pattern. Logs take it instead of the path, which may hold a number. */
   readonly routeOptions: { readonly url?: string | undefined };
 }
 
-/** What the gateway does to a Fastify reply. */
+/** The parts of a Fastify reply that the gateway uses. */
 export interface HttpReply {
   readonly sent: boolean;
   readonly statusCode: number;
@@ -23,12 +23,12 @@ export interface HttpReply {
   send(body: unknown): unknown;
 }
 
-/** On the way of every request, where `switchToHttp()` would make three functions each time. */
+/** The request of a context. Nest's `switchToHttp()` makes three functions for each request. */
 export function requestOf<T extends HttpRequest = HttpRequest>(host: ArgumentsHost): T {
   return host.getArgByIndex<T>(0);
 }
 
-/** See {@link requestOf}. */
+/** The reply of a context; see {@link requestOf}. */
 export function replyOf(host: ArgumentsHost): HttpReply {
   return host.getArgByIndex<HttpReply>(1);
 }

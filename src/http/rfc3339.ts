@@ -4,13 +4,12 @@ const RFC3339 =
 export const TIMESTAMP_RULE =
   'must be an RFC 3339 time with an offset or Z, such as 2026-01-31T09:00:00+01:00';
 
-/** Times the store can hold exactly, in microseconds, on every database. */
+/** Every database stores times before this one exactly, in microseconds. */
 const LATEST = Date.UTC(2200, 0, 1);
 
 /**
- * An RFC 3339 time; `undefined` for anything else: a time zone is never guessed, nor a date corrected.
- * The store begins in 1970: what was before counts as its beginning, such as the year 1 that some
- * languages write for no time at all.
+ * Parses an RFC 3339 time; `undefined` for other values, also without an offset and for a date that
+ * does not exist. A time before 1970 becomes 1970: some languages write the year 1 for no time.
  */
 export function parseTimestamp(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;

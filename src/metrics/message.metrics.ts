@@ -7,7 +7,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Metrics, type Reading } from './metrics.js';
 
-/** What becomes of messages: counted from their events, and read from the store. */
+/** Metrics of messages, counted from their events, and of queues, read from the store. */
 @Injectable()
 export class MessageMetrics implements OnModuleInit {
   constructor(
@@ -35,7 +35,7 @@ export class MessageMetrics implements OnModuleInit {
   #count({ channel, previous, status, providerTime }: MessageStatusChanged): void {
     this.metrics.outcomes.inc({ channel, status });
     if (previous === 'sending') this.metrics.dispatched.inc({ channel });
-    // The outcome of a submit is ours; what follows was reported.
+    // The first change after `sending` is the submit's outcome; later changes are reports.
     else
       this.metrics.reportLag.observe(
         { channel },

@@ -2,7 +2,10 @@ import { Global, Module } from '@nestjs/common';
 import { MessageMetrics } from './message.metrics.js';
 import { Metrics } from './metrics.js';
 
-/** Gives everybody the {@link Metrics}. */
+/** {@link Metrics} for every module. */
 @Global()
-@Module({ providers: [Metrics, MessageMetrics], exports: [Metrics] })
+@Module({
+  providers: [Metrics, MessageMetrics],
+  exports: [Metrics],
+})
 export class MetricsModule {}

@@ -2,12 +2,12 @@ import type { Channel } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What a gauge shows, by its labels. */
+/** Values of a gauge by their labels. */
 export type Reading = readonly (readonly [Readonly<Record<string, string>>, number])[];
 
 const LAG_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 
-/** The figures of this process, in the form of Prometheus. */
+/** Metrics of this process, for Prometheus. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -28,7 +28,7 @@ export class Metrics {
 
   readonly dispatched = new Counter({
     name: 'dundun_dispatched_messages_total',
-    help: 'Messages whose submit ended in this process, whatever its outcome.',
+    help: 'Messages whose submit ended in this process, with any outcome.',
     labelNames: ['channel'],
     registers: [this.registry],
   });
@@ -42,19 +42,19 @@ export class Metrics {
 
   readonly reportLag = new Histogram({
     name: 'dundun_report_lag_seconds',
-    help: 'Time from what the SMSC reported to its record.',
+    help: 'Time from the report at the SMSC to its record.',
     labelNames: ['channel'],
     buckets: LAG_BUCKETS,
     registers: [this.registry],
   });
 
-  /** A batch was accepted. */
+  /** Counts an accepted batch. */
   accepted(channel: Channel, recipients: number): void {
     this.#acceptedBatches.inc({ channel });
     this.#acceptedMessages.inc({ channel }, recipients);
   }
 
-  /** A figure of the database, read when it is asked for; one that cannot be read is left out. */
+  /** Adds a gauge that reads the database at each scrape. A failed read leaves it out. */
   gauge(
     name: string,
     help: string,

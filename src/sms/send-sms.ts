@@ -26,9 +26,9 @@ export interface CheckedSendSms {
 const FIELDS = fieldsOf(SendSms);
 
 /**
- * Checks the body of `POST /ng/v1/sendsms` without class-validator, by the rules of {@link SendSms}:
- * under 1 µs instead of 5 µs for one recipient, 2 ms instead of 18 ms for 100,000, on the route that
- * takes most of the gateway's time.
+ * Checks the body of `POST /ng/v1/sendsms` by the rules of {@link SendSms}, without class-validator:
+ * 0.14 µs instead of 3.7 µs for one recipient. A whole send takes 60 µs of CPU. Both take 5 ms for
+ * 100,000 recipients, because a list is one rule. A spec compares the errors of both.
  *
  * @throws ApiError 422 naming every wrong field, wrong recipients as `to[3]` (the first ten)
  */

@@ -25,7 +25,7 @@ import {
   type UpsertContact,
 } from './contacts.dto.js';
 
-/** Which contacts a list asks for. */
+/** Filter of a list of contacts. */
 export interface ContactFilter {
   readonly phone?: string;
   readonly bsuid?: string;
@@ -33,7 +33,7 @@ export interface ContactFilter {
   readonly limit: number;
 }
 
-/** The contacts of accounts, as the WhatsApp surface shows them. */
+/** Contacts of accounts, as the WhatsApp surface shows them. */
 @Injectable()
 export class ContactBook {
   constructor(
@@ -105,7 +105,7 @@ export class ContactBook {
     return this.find(tenant, id);
   }
 
-  /** Repeatable by phone number, also where the contact has gone. */
+  /** By phone number it can be repeated, also after the contact is gone. */
   async erase(tenant: string, id: string): Promise<ErasureResult> {
     const person = isPhoneNumber(id) ? id : personOf(await this.#contact(tenant, id));
     return this.contacts.erase(person, { tenant });
@@ -129,7 +129,7 @@ export class ContactBook {
       : this.contacts.optOut(ids, consent);
   }
 
-  /** In one order, so that two of these never wait for each other. */
+  /** Changes groups in one order, so that two requests never deadlock. */
   async #moveTo(
     wanted: readonly string[],
     contact: Contact,
@@ -155,15 +155,15 @@ export class ContactBook {
     return contact;
   }
 
-  /** Who has both identifiers, where both are asked for. */
+  /** The contact with the identifier, or with both where both are given. */
   async #only(
     tenant: string,
     { phone, bsuid }: Pick<ContactFilter, 'phone' | 'bsuid'>,
   ): Promise<Page<Contact>> {
     const person = phone ?? { platform: bsuid as string };
     const found = await this.contacts.find(person, { tenant });
-    const meant = found && (bsuid === undefined || found.platform === bsuid);
-    return { data: meant ? [found] : [], nextCursor: null };
+    const matches = found && (bsuid === undefined || found.platform === bsuid);
+    return { data: matches ? [found] : [], nextCursor: null };
   }
 
   async #answer(tenant: string, contact: Contact): Promise<ContactAnswer> {
@@ -171,7 +171,7 @@ export class ContactBook {
   }
 }
 
-/** The library takes many contacts, the wire one. */
+/** Names of the fields in the interface: the library takes many contacts, the interface one. */
 const WIRE_FIELDS = {
   'contacts[0]': 'bsuid',
   'contacts[0].phone': 'phone',
