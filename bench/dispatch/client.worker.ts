@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { http, type MessageTransport, type Submission } from '@dundun/messaging';
+import { ChannelRegistry, http, type MessageTransport, type Submission } from '@dundun/messaging';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import { v7 } from 'uuid';
@@ -9,6 +9,7 @@ import type { Count } from '../harness/rounds.js';
 import { serve } from '../harness/worker.serve.js';
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now(), id: () => v7() };
+const channels = new ChannelRegistry([]);
 let straight: MessageTransport;
 let intercepted: MessageTransport;
 let bare: HttpLoad;
@@ -18,10 +19,10 @@ let width: number;
 serve({
   start: async (options: { sink: string; width: number }) => {
     const factory = http({ baseUrl: options.sink, apiToken: 'tok_bench' });
-    straight = factory({ http: new HttpService(axios.create()), clock });
+    straight = factory({ channels, http: new HttpService(axios.create()), clock });
     const seen = axios.create();
     seen.interceptors.request.use((config) => config);
-    intercepted = factory({ http: new HttpService(seen), clock });
+    intercepted = factory({ channels, http: new HttpService(seen), clock });
     width = options.width;
     bare = new HttpLoad(options.sink, width, {
       path: '/ng/v1/sendsms',

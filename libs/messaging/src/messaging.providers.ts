@@ -1,9 +1,8 @@
 import { HttpService } from '@nestjs/axios';
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
+import { registryOf } from './channels/built-in-channels.js';
 import { ConsentReplies } from './channels/consent-replies.js';
-import { smsChannel } from './channels/sms/sms.channel.js';
-import { whatsAppChannel } from './channels/whatsapp/whatsapp.channel.js';
 import { consentWords } from './contacts/consent-words.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
@@ -51,8 +50,7 @@ const settings: FactoryProvider<MessagingSettings> = {
 
 const channels: FactoryProvider<ChannelRegistry> = {
   provide: ChannelRegistry,
-  useFactory: ({ sms, whatsapp, channels: others }: MessagingSettings) =>
-    new ChannelRegistry([smsChannel(sms), whatsAppChannel(whatsapp), ...others]),
+  useFactory: (options: MessagingSettings) => registryOf(options),
   inject: [MESSAGING_SETTINGS],
 };
 
@@ -101,10 +99,11 @@ const transport: FactoryProvider<MessageTransport> = {
   provide: MESSAGE_TRANSPORT,
   useFactory: (
     { transport: factory, baseUrl, apiToken = '', apiKey }: MessagingSettings,
+    registry: ChannelRegistry,
     httpService: HttpService,
     clock: Clock,
   ) => {
-    const context = { http: httpService, clock };
+    const context = { channels: registry, http: httpService, clock };
     if (factory) return checked(factory(context));
     if (baseUrl === undefined)
       throw new MessagingConfigError(
@@ -112,7 +111,7 @@ const transport: FactoryProvider<MessageTransport> = {
       );
     return http({ baseUrl, apiToken, ...(apiKey !== undefined && { apiKey }) })(context);
   },
-  inject: [MESSAGING_SETTINGS, HttpService, MESSAGING_CLOCK],
+  inject: [MESSAGING_SETTINGS, ChannelRegistry, HttpService, MESSAGING_CLOCK],
 };
 
 const store: FactoryProvider<MessageStore> = {

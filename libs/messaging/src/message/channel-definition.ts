@@ -24,7 +24,10 @@ export interface ChannelDefinition {
   readonly title?: string;
   /** Kinds of address a recipient may have; a recipient given as text is read as the first kind it fits. */
   readonly addressKinds: readonly [AddressKind, ...AddressKind[]];
-  /** The channel's own statuses, beside `queued`, `sending`, `unknown` and `cancelled`, which every channel has. */
+  /**
+   * The channel's own statuses, beside those that every channel has: `queued`, `sending`, `unknown`, `expired`,
+   * `failed`, `rejected` and `cancelled`.
+   */
   readonly statuses: Readonly<Record<string, StatusDefinition>>;
   /** The status of a message that the provider has accepted, such as `sent`. */
   readonly accepted: string;
@@ -154,8 +157,8 @@ export interface Simulation {
     readonly status: string;
     readonly rawStatus: string;
   };
-  /** The answer to a submit gives each message an id, a category, a cost and a sender. @default false */
-  readonly detailedAnswers?: boolean;
+  /** The answer to a submit gives each message an id with this prefix, a category, a cost and a sender. @default it gives a reference alone */
+  readonly idPrefix?: string;
   /** Text of the message that a `replying` recipient writes. @default none is written */
   readonly reply?: string;
 }

@@ -3,9 +3,17 @@ import { MessagingConfigError } from './errors.js';
 import type { Channel, MessageContent } from './message.js';
 import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from './status.js';
 
-/** Statuses that every channel has. */
-const { queued, sending, unknown, cancelled } = STATUSES;
-const COMMON: Readonly<Record<string, StatusDefinition>> = { queued, sending, unknown, cancelled };
+/** Statuses that every channel has, because the library itself gives them. */
+const { queued, sending, unknown, expired, failed, rejected, cancelled } = STATUSES;
+const COMMON: Readonly<Record<string, StatusDefinition>> = {
+  queued,
+  sending,
+  unknown,
+  expired,
+  failed,
+  rejected,
+  cancelled,
+};
 
 const TRANSACTIONAL = 'transactional';
 /** Consent categories of every channel. */

@@ -1,5 +1,5 @@
 import type { Channel, MessageContent } from './message.js';
-import type { BatchStatus, MessageStatus, ReportedStatus } from './status.js';
+import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
 
 /** A page of a list; `nextCursor` is `null` on the last one. */
 export interface Page<T> {
@@ -94,7 +94,7 @@ export interface ReportFilter {
   /** The key the batch was sent with. */
   readonly idempotencyKey?: string;
   readonly to?: string;
-  readonly status?: ReportedStatus;
+  readonly status?: ChannelStatus;
   /** Received at or after. */
   readonly since?: Date;
   readonly cursor?: string;

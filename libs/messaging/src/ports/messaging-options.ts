@@ -1,4 +1,5 @@
 import type { HttpService } from '@nestjs/axios';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { Channel } from '../message/message.js';
 import type { Clock } from './clock.js';
@@ -20,6 +21,7 @@ export interface RateLimit {
 
 /** What a transport is built from. */
 export interface TransportContext {
+  readonly channels: ChannelRegistry;
   readonly http: HttpService;
   readonly clock: Clock;
 }

@@ -3,6 +3,7 @@ import type { HttpService } from '@nestjs/axios';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../message/failures.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import { systemClock } from '../ports/clock.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { simulator, type SimulatorTransport } from '../providers/simulator/simulator.transport.js';
@@ -21,6 +22,7 @@ async function brokenPromises(lie: Lie): Promise<string[]> {
     {
       start: async () => {
         const honest = simulator({ reportDelay: 1 })({
+          channels: registryOf(),
           http: {} as HttpService,
           clock: systemClock,
         }) as SimulatorTransport;

@@ -50,7 +50,7 @@ export function whatsAppChannel(options: WhatsAppOptions): ChannelDefinition {
     simulate: {
       ...phoneSimulation,
       followUp: { after: 'delivered', status: 'read', rawStatus: 'READ' },
-      detailedAnswers: true,
+      idPrefix: 'wamid.',
       reply: 'Hello',
     },
   };

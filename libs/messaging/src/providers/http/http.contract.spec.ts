@@ -1,6 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { systemClock } from '../../ports/clock.js';
 import {
   InterfaceServer,
@@ -32,6 +33,7 @@ for (const [name, door] of ways)
       start: async () => {
         const service = await InterfaceServer.start();
         const transport = http({ baseUrl: service.url, apiToken: service.apiToken })({
+          channels: registryOf(),
           http: door(),
           clock: systemClock,
         }) as HttpTransport;
@@ -62,6 +64,7 @@ messageTransportContract<UnderTest>(
       const service = await InterfaceServer.start();
       const { url: baseUrl, apiToken, apiKey } = service;
       const transport = http({ baseUrl, apiToken, apiKey })({
+        channels: registryOf(),
         http: new HttpService(axios.create()),
         clock: systemClock,
       }) as HttpTransport;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import { type AddressInfo, createServer } from 'node:net';
@@ -39,6 +40,7 @@ function transport(
   door = new HttpService(axios.create()),
 ) {
   const made = http({ baseUrl: service.url, apiToken: TOKEN, ...options })({
+    channels: registryOf(),
     http: door,
     clock: systemClock,
   }) as HttpTransport;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { HttpService } from '@nestjs/axios';
 import { Logger } from '@nestjs/common';
 import axios from 'axios';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import { systemClock } from '../../ports/clock.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
@@ -15,6 +16,7 @@ let transport: HttpTransport;
 beforeEach(async () => {
   service = await InterfaceServer.start();
   transport = http({ baseUrl: service.url, apiToken: service.apiToken })({
+    channels: registryOf(),
     http: new HttpService(axios.create()),
     clock: systemClock,
   }) as HttpTransport;

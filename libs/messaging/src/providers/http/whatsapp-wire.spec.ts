@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { HttpService } from '@nestjs/axios';
 import { Logger } from '@nestjs/common';
 import axios from 'axios';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import { systemClock } from '../../ports/clock.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
@@ -36,7 +37,11 @@ describe('WhatsApp over the interface', () => {
   const transport = (options: Partial<HttpTransportOptions> = {}) => {
     const { url: baseUrl, apiToken, apiKey } = service;
     const door = new HttpService(axios.create());
-    const one = http({ baseUrl, apiToken, apiKey, ...options })({ http: door, clock: systemClock });
+    const one = http({ baseUrl, apiToken, apiKey, ...options })({
+      channels: registryOf(),
+      http: door,
+      clock: systemClock,
+    });
     made.push(one as HttpTransport);
     return one as HttpTransport;
   };
@@ -131,7 +136,11 @@ describe('WhatsApp over the interface', () => {
   it('without a key it says that it cannot send WhatsApp, and what is stored already waits', async () => {
     const { apiToken, url: baseUrl } = service;
     const door = new HttpService(axios.create());
-    const keyless = http({ baseUrl, apiToken })({ http: door, clock: systemClock });
+    const keyless = http({ baseUrl, apiToken })({
+      channels: registryOf(),
+      http: door,
+      clock: systemClock,
+    });
     made.push(keyless as HttpTransport);
     expect(keyless.capabilities.channels).toEqual(['sms']);
     expect(transport().capabilities.channels).toEqual(['sms', 'whatsapp']);

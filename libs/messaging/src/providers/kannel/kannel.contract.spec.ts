@@ -1,6 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { systemClock } from '../../ports/clock.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
 import { kannel, type KannelTransport } from './kannel.transport.js';
@@ -35,7 +36,7 @@ for (const [name, door] of ways)
           password,
           callbackUrl: 'http://127.0.0.1:9/reports',
           callbackSecret: 'a secret of its own'.replaceAll(' ', '-'),
-        })({ http: door(), clock: systemClock }) as KannelTransport;
+        })({ channels: registryOf(), http: door(), clock: systemClock }) as KannelTransport;
         return {
           transport,
           server,

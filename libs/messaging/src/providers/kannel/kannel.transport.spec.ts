@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import {
@@ -50,7 +51,11 @@ describe('KannelTransport', () => {
       callbackUrl: 'http://10.0.0.5:3000/messaging/delivery-reports',
       callbackSecret: SECRET,
       ...changes,
-    })({ http: new HttpService(axios.create()), clock: systemClock }) as KannelTransport;
+    })({
+      channels: registryOf(),
+      http: new HttpService(axios.create()),
+      clock: systemClock,
+    }) as KannelTransport;
     transports.push(transport);
     return transport;
   }
@@ -102,6 +107,7 @@ describe('KannelTransport', () => {
     await made({ reports: 'message' }).submit({ ...submission, deliveryReport: 'yes' }, signal);
     const { url, username, password } = server;
     await kannel({ url, username, password })({
+      channels: registryOf(),
       http: new HttpService(axios.create()),
       clock: systemClock,
     }).submit({ ...submission, deliveryReport: 'yes' }, signal);

@@ -5,10 +5,11 @@ import type { InboundMessage } from '../../message/inbound-message.js';
 import type { Clock } from '../../ports/clock.js';
 import type { InboundSink, ReportSink, Submission } from '../../ports/message-transport.js';
 import { ReportQueue } from './report-queue.js';
+import type { Simulation } from '../../message/channel-definition.js';
 import { platformIdOf, type SimulatedRecipient } from './simulated-recipient.js';
 import type { SimulatorSettings } from './simulator.options.js';
 
-/** What the simulated carrier tells by itself: reports, and what people write back. */
+/** Delivery reports and replies that the simulated provider sends by itself. */
 export class SimulatedPushes {
   readonly #reports: ReportQueue<DeliveryReport>;
   readonly #inbound: ReportQueue<InboundMessage> | undefined;
@@ -24,32 +25,34 @@ export class SimulatedPushes {
     this.#inbound = inbound && new ReportQueue(inbound, clock, slot);
   }
 
-  /** @throws UncertainFailure where `signal` ends the waiting for a sink that hears before the answer */
+  /** @throws UncertainFailure where `signal` ends the wait for a sink that gets a report before the answer */
   async push(
     submission: Submission,
     recipients: readonly SimulatedRecipient[],
+    simulation: Simulation,
     signal: AbortSignal,
   ): Promise<void> {
     const early = [];
-    for (const { fate, jitter, sent, final, read } of recipients) {
+    for (const { course, jitter, underway, final, followUp } of recipients) {
       const delay = this.settings.reportDelay * (1 + 2 * jitter);
-      switch (fate) {
+      switch (course) {
         case 'early':
           early.push(final);
           break;
         case 'disordered':
           this.#reports.add(final, delay);
-          this.#reports.add(sent, delay * 1.5);
+          this.#reports.add(underway, delay * 1.5);
           this.#reports.add(final, delay * 1.5);
           break;
         case 'replying':
-          if (submission.channel === 'whatsapp')
-            this.#inbound?.add(replyTo(submission, final), delay + this.settings.replyDelay);
+          if (simulation.reply !== undefined)
+            this.#inbound?.add(
+              replyTo(submission, final, simulation),
+              delay + this.settings.replyDelay,
+            );
           this.#reports.add(final, delay);
           break;
-        case 'delivered':
-        case 'undelivered':
-        case 'expired':
+        case 'reported':
         case 'throttled':
           this.#reports.add(final, delay);
           break;
@@ -59,9 +62,9 @@ export class SimulatedPushes {
         case 'vanished':
           continue;
         default:
-          fate satisfies never;
+          course satisfies never;
       }
-      if (read) this.#reports.add(read, delay * 1.25);
+      if (followUp) this.#reports.add(followUp, delay * 1.25);
     }
     if (early.length > 0) await unlessAborted(this.#reports.handOver(early), signal);
   }
@@ -72,17 +75,18 @@ export class SimulatedPushes {
 }
 
 function replyTo(
-  { id, tenant, sender }: Submission,
+  { id, tenant, channel, sender }: Submission,
   { recipient }: DeliveryReport,
+  { idPrefix = '', reply = '' }: Simulation,
 ): InboundMessage {
   const from = recipient ?? '';
   return {
-    messageId: platformIdOf(`${id} reply`, from),
-    channel: 'whatsapp',
+    messageId: platformIdOf(idPrefix, `${id} reply`, from),
+    channel,
     from,
     bsuid: null,
     to: sender,
-    text: 'Hello',
+    text: reply,
     sentAt: null,
     tenant,
   };

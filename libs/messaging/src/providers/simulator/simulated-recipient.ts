@@ -1,41 +1,7 @@
 import { hash } from 'node:crypto';
+import { addressOfKey } from '../../message/address.js';
+import type { SimulatedFate, Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
-import type { Channel } from '../../message/message.js';
-import type { ReportedStatus } from '../../message/status.js';
-
-/** What happens to a recipient, by the last four digits of the number; any other is `delivered`. */
-export type Fate =
-  | 'delivered'
-  | 'undelivered'
-  | 'expired'
-  | 'refused'
-  | 'early'
-  | 'disordered'
-  | 'silent'
-  | 'throttled'
-  | 'lost'
-  | 'vanished'
-  | 'replying';
-
-const FATES: ReadonlyMap<string, Fate> = new Map([
-  ['9901', 'undelivered'],
-  ['9902', 'expired'],
-  ['9903', 'refused'],
-  ['9904', 'early'],
-  ['9905', 'disordered'],
-  ['9906', 'silent'],
-  ['9907', 'throttled'],
-  ['9908', 'lost'],
-  ['9909', 'vanished'],
-  ['9910', 'replying'],
-]);
-
-function fateOf(recipient: string): Fate {
-  return FATES.get(recipient.slice(-4)) ?? 'delivered';
-}
-
-/** Why a `…9903` is refused. */
-export const REFUSED = 'destination_refused';
 
 /**
  * Everything the simulator will ever say of one recipient of one submission, derived from what a
@@ -43,88 +9,52 @@ export const REFUSED = 'destination_refused';
  * recognised. The times lie within 50 ms after the submission first left.
  */
 export interface SimulatedRecipient {
-  readonly fate: Fate;
-  /** 0 to 1, for whoever spreads reports over time. */
+  readonly course: SimulatedFate['course'];
+  /** 0 to 1; spreads reports over time. */
   readonly jitter: number;
-  /** On its way; only `disordered` reports it. */
-  readonly sent: DeliveryReport;
-  /** What became of it; the last word, but on WhatsApp. */
+  /** The message is on its way; only `disordered` reports it. */
+  readonly underway: DeliveryReport;
   readonly final: DeliveryReport;
-  /** On WhatsApp, what is delivered is read. */
-  readonly read: DeliveryReport | undefined;
+  /** Follows the final report, where the channel has such a status. */
+  readonly followUp: DeliveryReport | undefined;
 }
 
+/** @param recipient its address key */
 export function simulatedRecipient(
   submissionId: string,
   recipient: string,
   firstSentAt: Date,
-  channel: Channel = 'sms',
+  { fateOf, underway, followUp }: Simulation,
 ): SimulatedRecipient {
-  const fate = fateOf(recipient);
+  const { course, status, rawStatus, errorCode = null } = fateOf(addressOfKey(recipient));
   const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
   const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
-  const [status, rawStatus, errorCode] = lastWord(fate);
+  const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
   const report = { reference: referenceOf(submissionId), messageId: null, recipient };
-  const deliveredAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
   return {
-    fate,
+    course,
     jitter: dice.readUInt32BE(2) / 0xffffffff,
-    sent: {
-      ...report,
-      status: 'sent',
-      rawStatus: 'ACCEPTD',
-      errorCode: null,
-      providerTime: new Date(sentAt),
-    },
-    final: {
-      ...report,
-      status,
-      rawStatus,
-      errorCode,
-      providerTime: new Date(deliveredAt),
-    },
-    read:
-      channel === 'whatsapp' && status === 'delivered'
+    underway: { ...report, ...underway, errorCode: null, providerTime: new Date(sentAt) },
+    final: { ...report, status, rawStatus, errorCode, providerTime: new Date(endedAt) },
+    followUp:
+      followUp?.after === status
         ? {
             ...report,
-            status: 'read',
-            rawStatus: 'READ',
+            status: followUp.status,
+            rawStatus: followUp.rawStatus,
             errorCode: null,
-            providerTime: new Date(deliveredAt + 1),
+            providerTime: new Date(endedAt + 1),
           }
         : undefined,
   };
 }
 
-/** WhatsApp's own id of the message. */
-export function platformIdOf(submissionId: string, recipient: string): string {
-  return `wamid.${hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32)}`;
+/** The simulated platform's own id of a message. */
+export function platformIdOf(prefix: string, submissionId: string, recipient: string): string {
+  return prefix + hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32);
 }
 
 /** The same submission always has the same reference. */
 export function referenceOf(submissionId: string): string {
   return `sim-${hash('sha256', submissionId, 'hex').slice(0, 32)}`;
-}
-
-/** Status, the carrier's word for it (SMPP message states), error code. */
-function lastWord(fate: Fate): [ReportedStatus, string, string | null] {
-  switch (fate) {
-    case 'undelivered':
-      return ['undelivered', 'UNDELIV', 'absent_subscriber'];
-    case 'expired':
-      return ['expired', 'EXPIRED', 'validity_expired'];
-    case 'refused':
-      return ['rejected', 'REJECTD', REFUSED];
-    case 'delivered':
-    case 'early':
-    case 'disordered':
-    case 'silent':
-    case 'throttled':
-    case 'lost':
-    case 'vanished':
-    case 'replying':
-      return ['delivered', 'DELIVRD', null];
-    default:
-      return fate satisfies never;
-  }
 }

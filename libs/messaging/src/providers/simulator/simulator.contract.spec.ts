@@ -1,6 +1,7 @@
 import { describe, it } from '@jest/globals';
 import type { HttpService } from '@nestjs/axios';
 import { Logger } from '@nestjs/common';
+import { registryOf } from '../../channels/built-in-channels.js';
 import { systemClock } from '../../ports/clock.js';
 import { messageTransportContract } from '../../testing/index.js';
 import { simulator, type SimulatorTransport } from './simulator.transport.js';
@@ -13,6 +14,7 @@ messageTransportContract(
   {
     start: async () => {
       const transport = simulator({ reportDelay: 1 })({
+        channels: registryOf(),
         http: {} as HttpService,
         clock: systemClock,
       }) as SimulatorTransport;
@@ -34,6 +36,7 @@ messageTransportContract(
   {
     start: async () => {
       const transport = simulator({ reportDelay: 1 })({
+        channels: registryOf(),
         http: {} as HttpService,
         clock: systemClock,
       }) as SimulatorTransport;

@@ -1,4 +1,5 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
+import type { Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import type {
@@ -14,7 +15,6 @@ import type { TransportContext, TransportFactory } from '../../ports/messaging-o
 import { SimulatedPushes } from './simulated-pushes.js';
 import {
   platformIdOf,
-  REFUSED,
   referenceOf,
   type SimulatedRecipient,
   simulatedRecipient,
@@ -26,8 +26,11 @@ import {
 } from './simulator.options.js';
 import { ThrottleMemory } from './throttle-memory.js';
 
+const REFUSED = 'destination_refused';
+
 /**
- * A carrier that sends nothing. The recipient's last four digits decide what happens:
+ * A provider that sends nothing. Each channel's definition says what happens to a recipient (`simulate`); on SMS
+ * and WhatsApp the last four digits of the number decide:
  *
  * | digits | what happens |
  * |---|---|
@@ -40,14 +43,14 @@ import { ThrottleMemory } from './throttle-memory.js';
  * | `9907` | the first submit is throttled, then delivered |
  * | `9908` | the answer to the submit is always lost: a poll finds it delivered |
  * | `9909` | the answer is always lost and no poll finds it |
- * | `9910` | delivered; on WhatsApp they write back a second later |
+ * | `9910` | delivered; on WhatsApp the recipient writes back a second later |
  * | other | delivered |
  *
- * In a submission of many, the refused ones are named beside the reference (all refused: the
- * submission is). One `9907` throttles the whole, one `9908` or `9909` loses the whole's answer; what
- * was accepted without an answer is pushed for nobody, and a poll finds everybody but the `9909`s.
+ * In a submission of many, the refused ones are named beside the reference (all refused: the submission is).
+ * One `9907` throttles the whole, one `9908` or `9909` loses the answer for the whole: then no report is pushed,
+ * and a poll finds all recipients but the `9909`s.
  *
- * On WhatsApp the answer tells category, cost, currency and sender, and what is delivered is read.
+ * On WhatsApp the answer gives category, cost, currency and sender, and a delivered message is read.
  *
  * @example
  * MessagingModule.forRoot({ transport: simulator({ reportDelay: '10ms' }) });
@@ -57,7 +60,7 @@ export function simulator(options: SimulatorOptions = {}): TransportFactory {
   return (context) => new SimulatorTransport(settings, context);
 }
 
-/** Stateless but for pending pushes: all it says derives from submission id and recipient, so that it survives a kill. */
+/** Stateless but for pending pushes: every answer and report derives from submission id and recipient, so that a restart repeats them. */
 export class SimulatorTransport implements MessageTransport, BeforeApplicationShutdown {
   readonly name = 'simulator';
   readonly capabilities: TransportCapabilities;
@@ -71,7 +74,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     this.capabilities = {
       maxRecipients: settings.maxRecipients,
       idempotencyWindow: settings.idempotencyWindow,
-      channels: ['sms', 'whatsapp'],
+      channels: context.channels.namesWhere(({ simulate }) => simulate),
     };
   }
 
@@ -81,28 +84,33 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     if (signal.aborted) throw new PausedFailure('not_sent', 'Given up before it was sent');
-    const { id, channel, firstSentAt } = submission;
-    this.#refuseForeign(submission);
+    const { id, firstSentAt } = submission;
+    const simulation = this.#simulationOf(submission);
     const recipients = submission.recipients.map((to) =>
-      simulatedRecipient(id, to, firstSentAt, channel),
+      simulatedRecipient(id, to, firstSentAt, simulation),
     );
     this.#throttle(submission, recipients);
 
     const rejected = new Map<string, string>();
-    for (const { fate, final } of recipients)
-      if (fate === 'refused') rejected.set(final.recipient ?? '', REFUSED);
+    for (const { course, final } of recipients)
+      if (course === 'refused') rejected.set(final.recipient ?? '', final.errorCode ?? REFUSED);
     if (rejected.size === recipients.length)
-      throw new PermanentFailure(REFUSED, 'The simulated carrier refuses numbers ending in 9903');
-    if (recipients.some(({ fate }) => fate === 'lost' || fate === 'vanished'))
+      throw new PermanentFailure(
+        recipients[0]?.final.errorCode ?? REFUSED,
+        'The simulated carrier refuses such recipients, as it does numbers ending in 9903',
+      );
+    if (recipients.some(({ course }) => course === 'lost' || course === 'vanished'))
       throw new UncertainFailure('answer_lost', 'The simulated carrier lost its answer');
 
     const sender = submission.sender || this.settings.whatsAppNumber;
-    await this.#pushes?.push({ ...submission, sender }, recipients, signal);
+    await this.#pushes?.push({ ...submission, sender }, recipients, simulation, signal);
     return {
       reference: referenceOf(id),
       ...(rejected.size > 0 && { rejected }),
-      ...(channel === 'whatsapp' && {
-        messageIds: submission.recipients.map((to) => platformIdOf(id, to)),
+      ...(simulation.idPrefix !== undefined && {
+        messageIds: submission.recipients.map((to) =>
+          platformIdOf(simulation.idPrefix ?? '', id, to),
+        ),
         details: { sender, ...(await this.#charge(submission)) },
       }),
     };
@@ -112,15 +120,18 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
     const reports: DeliveryReport[] = [];
-    for (const { submissionId, channel, recipients, firstSentAt } of submissions)
+    for (const { submissionId, channel, recipients, firstSentAt } of submissions) {
+      const simulation = this.context.channels.find(channel)?.simulate;
+      if (!simulation) continue;
       for (const to of recipients) {
-        const one = simulatedRecipient(submissionId, to, firstSentAt, channel);
-        const { fate, sent, final, read } = one;
-        if (fate === 'vanished' || (final.providerTime?.getTime() ?? 0) > now) continue;
-        if (fate === 'disordered') reports.push({ ...sent, submissionId });
+        const one = simulatedRecipient(submissionId, to, firstSentAt, simulation);
+        const { course, underway, final, followUp } = one;
+        if (course === 'vanished' || (final.providerTime?.getTime() ?? 0) > now) continue;
+        if (course === 'disordered') reports.push({ ...underway, submissionId });
         reports.push({ ...final, submissionId });
-        if (read) reports.push({ ...read, submissionId });
+        if (followUp) reports.push({ ...followUp, submissionId });
       }
+    }
     return Promise.resolve(reports);
   }
 
@@ -128,17 +139,22 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     await this.#pushes?.stop();
   }
 
-  #refuseForeign({ channel, content }: Submission): void {
-    if (channel !== 'sms' && channel !== 'whatsapp')
+  #simulationOf({ channel, content }: Submission): Simulation {
+    const definition = this.context.channels.find(channel);
+    if (!definition?.simulate)
       throw new PermanentFailure(
         'unsupported_channel',
         `The simulator transport does not send ${channel}`,
       );
-    if (channel === 'sms' && content.kind !== 'text')
-      throw new PermanentFailure('unsupported_content', 'An SMS carries text only');
+    if (!Object.hasOwn(definition.content, content.kind))
+      throw new PermanentFailure(
+        'unsupported_content',
+        `${definition.title ?? channel} does not carry content of kind ${content.kind}`,
+      );
+    return definition.simulate;
   }
 
-  /** Category and price of a WhatsApp message, as the platform's answer tells them. */
+  /** Category and price of a message, as the platform's answer gives them. */
   async #charge({ tenant, channel, content, recipients }: Submission) {
     const category =
       content.kind === 'template'
@@ -152,7 +168,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   #throttle({ batchId, attempt }: Submission, recipients: readonly SimulatedRecipient[]): void {
     if (attempt > 1) return;
     const first = recipients
-      .filter(({ fate }) => fate === 'throttled')
+      .filter(({ course }) => course === 'throttled')
       .filter(({ final }) => this.#throttled.isNew(`${batchId} ${final.recipient}`));
     if (first.length > 0)
       throw new PausedFailure('throttled', 'The simulated carrier asks to send more slowly', 100);
