@@ -30,9 +30,9 @@ export class Points implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    const { acceptance, intents, outcomes } = this.modules.get(MessageStore, { strict: false });
+    const { newBatches, intents, outcomes } = this.modules.get(MessageStore, { strict: false });
     const transport = this.modules.get<MessageTransport>(MESSAGE_TRANSPORT, { strict: false });
-    around(acceptance, 'accept', acceptance.accept.bind(acceptance), undefined, () =>
+    around(newBatches, 'enqueue', newBatches.enqueue.bind(newBatches), undefined, () =>
       this.#pass('after-accept'),
     );
     around(

@@ -73,7 +73,7 @@ describeEachDatabase('sends that come together', (database) => {
         fingerprint: keyed ? 'same' : null,
       }));
       const results = await Promise.allSettled(
-        batches.map((batch) => store.acceptance.accept(batch)),
+        batches.map((batch) => store.newBatches.enqueue(batch)),
       );
       expect(results.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([23]);
       const { data } = await sms.batches({ limit: 100 });
@@ -120,7 +120,7 @@ describeEachDatabase('sends that come together', (database) => {
         idempotencyKey: keyed ? `key-${n}` : null,
         fingerprint: keyed ? `print-${n}` : null,
       }));
-      await Promise.all(made.map((batch) => store.acceptance.accept(batch)));
+      await Promise.all(made.map((batch) => store.newBatches.enqueue(batch)));
       const rows = await store.database.all<Record<string, unknown>>(
         `SELECT id, tenant, lane, priority, sender, content, delivery_report, parts, recipient_count,
           created_at, send_at, available_at, valid_until, idempotency_key, fingerprint

@@ -98,7 +98,7 @@ export async function rowsRead(
         detail: string;
       }[];
       const ways = rows.filter(({ detail }) => /^(SEARCH|SCAN) (b|messaging_batch)\b/.test(detail));
-      return ways.every(({ detail }) => /\bid=\?|\bclass=\? AND parked_until/.test(detail))
+      return ways.every(({ detail }) => /\bid=\?|\bpriority=\? AND parked_until/.test(detail))
         ? 0
         : Infinity;
     }

@@ -9,7 +9,7 @@ import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
-import type { AcceptedBatch } from '../store/accepted-batch.js';
+import type { EnqueuedBatch } from '../store/new-batch.js';
 import { MessageStore } from '../store/message-store.js';
 import type { NewBatch } from '../store/new-batch.js';
 import type { Transaction } from '../store/store-database.js';
@@ -210,27 +210,27 @@ export class Enqueuer {
   }
 
   async #store(batch: NewBatch): Promise<Receipt> {
-    const accepted = await this.store.acceptance.accept(batch);
+    const accepted = await this.store.newBatches.enqueue(batch);
     if (!accepted.replayed) this.waker.wake(batch.lane, dueOf(batch));
     return receiptOf(accepted);
   }
 
   async #storeWithin(tx: Transaction, batch: NewBatch): Promise<Receipt> {
     const due = dueOf(batch);
-    const { afterCommit, acceptance } = this.store;
-    const accepted = await acceptance.acceptWithin(tx, batch);
+    const { afterCommit, newBatches } = this.store;
+    const accepted = await newBatches.enqueueWithin(tx, batch);
     const runner = tx.manager.queryRunner!;
     afterCommit.on(runner, `${batch.lane} ${due ?? ''}`, () => this.waker.wake(batch.lane, due));
     if (accepted.changes.length > 0)
-      afterCommit.on(runner, accepted.id, () => acceptance.tell(accepted));
+      afterCommit.on(runner, accepted.id, () => newBatches.publish(accepted));
     return receiptOf(accepted);
   }
 
   async #replayOf(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt | undefined> {
-    const { acceptance, database } = this.store;
+    const { newBatches, database } = this.store;
     const first = await (tx
-      ? acceptance.replayOf(batch, tx)
-      : retryWhileUnavailable(() => acceptance.replayOf(batch, database)));
+      ? newBatches.replayOf(batch, tx)
+      : retryWhileUnavailable(() => newBatches.replayOf(batch, database)));
     return first && receiptOf(first);
   }
 }
@@ -240,6 +240,6 @@ function dueOf({ sendAt, createdAt }: NewBatch): number | undefined {
   return sendAt !== null && sendAt > createdAt ? sendAt : undefined;
 }
 
-function receiptOf({ id, recipients, createdAt, replayed }: AcceptedBatch): Receipt {
+function receiptOf({ id, recipients, createdAt, replayed }: EnqueuedBatch): Receipt {
   return { id, recipients, createdAt: new Date(createdAt), replayed };
 }

@@ -1,2 +1,19 @@
-/** What was taken for granted is not so: the transaction must be rolled back, and everything read first. */
+/**
+ * An assumption of a fast path does not hold: the items need the slow path, or other rows were touched
+ * than expected. The transaction is rolled back.
+ */
 export class ConcurrentChangeError extends Error {}
+
+/** Runs the fast path where the driver has one, and the slow path where its assumptions do not hold. */
+export async function fastOrSlow<R>(
+  fast: (() => Promise<R>) | undefined,
+  slow: () => Promise<R>,
+): Promise<R> {
+  if (!fast) return slow();
+  try {
+    return await fast();
+  } catch (error) {
+    if (!(error instanceof ConcurrentChangeError)) throw error;
+    return slow();
+  }
+}

@@ -41,6 +41,14 @@ export interface TypeNames {
   readonly short: (length: number) => string;
 }
 
+export interface LaneClock {
+  /** Moves the clocks of lanes on; `bind` gives its parameters. */
+  readonly advance: string;
+  bind(lanes: readonly string[]): unknown[];
+  /** The clock of the lane `v_lane`. */
+  readonly at: string;
+}
+
 /**
  * The words in which the three families of servers differ. Statements are written with `?`. The drivers
  * implement it: `postgres/dialect.ts`, `mysql/dialect.ts`, `sqlite/dialect.ts`.
@@ -53,6 +61,11 @@ export interface Dialect {
   readonly now: string;
   /** The batch `batch` has something left to start, in the words of the index of such batches. */
   readonly hasWork: (batch: string) => string;
+  /**
+   * A clock of each lane, where the server's counts milliseconds only: it tells batches apart that are
+   * accepted within one. `undefined`: {@link now} is exact.
+   */
+  readonly laneClock: LaneClock | undefined;
   /** A parameter that is a 64-bit integer, where no column gives it a type. */
   readonly bigint: string;
   /**

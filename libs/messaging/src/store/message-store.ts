@@ -4,9 +4,9 @@ import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
 import type { MessagingTracing } from '../ports/tracing.js';
-import { Acceptance } from './acceptance.js';
 import { AfterCommit } from './after-commit.js';
 import { BatchChanges } from './batch-changes.js';
+import { NewBatches } from './enqueue.js';
 import { IntentRecorder } from './intent.recorder.js';
 import { LaneWork } from './lane-work.js';
 import { LaneQueues } from './lane-queues.js';
@@ -53,7 +53,7 @@ export interface StoreDependencies {
 
 /** The durable state of messages, opened on the app's database: its rooms, each with one duty. */
 export class MessageStore {
-  readonly acceptance: Acceptance;
+  readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
   readonly reads: Reads;
   readonly completion: BatchCompletion;
@@ -81,7 +81,7 @@ export class MessageStore {
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
     const writer = new StatusWriter(database, listeners, events, this.notices);
-    this.acceptance = new Acceptance(database, writer, settings.idempotencyWindow);
+    this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
     this.reportLog = new ReportLog(database);
     this.reads = new Reads(database, this.reportLog);
     this.batches = new BatchChanges(database, writer, clock, this.reads);
@@ -124,7 +124,7 @@ export class MessageStore {
 
   async close(): Promise<void> {
     this.afterCommit.close();
-    await this.acceptance.idle();
+    await this.newBatches.idle();
     await this.outcomes.idle();
     await this.reports.idle();
     await this.traces.idle();

@@ -7,6 +7,7 @@ import { ServerDatabase, type Sql, type StoreDatabaseOptions } from '../store-da
 import { began } from '../transaction-state.js';
 import { retried } from '../transient-retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
+import { enqueue } from './enqueue.js';
 import { PreparedStatements } from '../prepared-statements.js';
 import { POSTGRES_REPORT } from './report.js';
 import { POSTGRES_SETTLE } from './settle.js';
@@ -18,7 +19,9 @@ export class PostgresDatabase extends ServerDatabase {
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, POSTGRES_DIALECT, options);
     this.fastPaths =
-      options.fastPaths === false ? {} : { settle: POSTGRES_SETTLE, report: POSTGRES_REPORT };
+      options.fastPaths === false
+        ? {}
+        : { enqueue, settle: POSTGRES_SETTLE, report: POSTGRES_REPORT };
     if (options.preparedStatements && dataSource.options.type === 'postgres')
       this.#prepared = new PreparedStatements();
   }

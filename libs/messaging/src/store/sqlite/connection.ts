@@ -8,6 +8,7 @@ import { isUndone } from '../transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
 import { SQLITE_REPORT } from './report.js';
 import { SQLITE_SETTLE } from './settle.js';
+import { enqueue } from './enqueue.js';
 import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
@@ -37,7 +38,8 @@ export class SqliteDatabase extends StoreDatabase {
   constructor(dataSource: DataSource, { channels, fastPaths }: StoreDatabaseOptions) {
     super(dataSource, SQLITE_DIALECT, channels);
     this.#own = dataSource;
-    this.fastPaths = fastPaths === false ? {} : { settle: SQLITE_SETTLE, report: SQLITE_REPORT };
+    this.fastPaths =
+      fastPaths === false ? {} : { enqueue, settle: SQLITE_SETTLE, report: SQLITE_REPORT };
   }
 
   /** @throws MessagingConfigError for a database without a file */

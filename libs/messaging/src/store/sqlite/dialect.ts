@@ -1,6 +1,17 @@
 import { HAS_WORK } from '../batch-state.js';
-import type { Dialect } from '../dialect.js';
+import type { Dialect, LaneClock } from '../dialect.js';
 import { STEPPING_LANE_HEADS } from '../lane-heads.js';
+
+const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
+
+/** To have the statement say what the clocks came to would cost more than to read them where a batch is stored. */
+export const SQLITE_LANE_CLOCK: LaneClock = {
+  advance: `INSERT INTO messaging_lane (lane_key, accepted_at)
+    SELECT value, ${NOW} FROM json_each(?) WHERE true
+    ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`,
+  bind: (lanes) => [JSON.stringify(lanes)],
+  at: '(SELECT accepted_at FROM messaging_lane WHERE lane_key = v_lane)',
+};
 
 export const SQLITE_DIALECT: Dialect = {
   kind: 'sqlite',
@@ -15,7 +26,8 @@ export const SQLITE_DIALECT: Dialect = {
     short: () => 'TEXT',
   },
   residual: (condition) => condition,
-  now: "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)",
+  now: NOW,
+  laneClock: SQLITE_LANE_CLOCK,
   bigint: '?',
   hasWork: (batch) => `${batch}.${HAS_WORK}`,
   join: 'CROSS JOIN',
