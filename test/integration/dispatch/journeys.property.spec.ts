@@ -7,7 +7,7 @@ import {
   UncertainFailure,
 } from '@dundun/messaging';
 import fc from 'fast-check';
-import { IntentRecorder } from '../../../libs/messaging/src/store/intent.recorder.js';
+import { Intents } from '../../../libs/messaging/src/store/intents.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
@@ -74,7 +74,7 @@ describeEachDatabase('whatever the provider answers and whenever a caller cancel
   /** The commit of one of the next intents is made, and its answer lost. */
   const loseCommit = (after: number) => {
     const { intents } = app.store;
-    const { record } = IntentRecorder.prototype;
+    const { record } = Intents.prototype;
     let calls = 0;
     intents.record = async (intent) => {
       const live = await record.call(intents, intent);

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
-import { LaneLostError } from '../../../libs/messaging/src/store/intent.recorder.js';
-import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/intents.js';
+import type { Lease } from '../../../libs/messaging/src/store/lease.js';
 import type { PlannedBatch } from '../../../libs/messaging/src/store/planned-batch.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,7 +1,7 @@
 import type { DispatchEngine } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
-import type { Lease } from '../../../libs/messaging/src/store/lane-leases.js';
+import type { Lease } from '../../../libs/messaging/src/store/lease.js';
 import type {
   StoreDatabase,
   Transaction,

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { LaneLostError } from '../../../libs/messaging/src/store/intent.recorder.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/intents.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { type DispatchApp, DispatchFixture } from './dispatch-fixture.js';
 import { intend, LANE } from './intend.js';

@@ -1,7 +1,7 @@
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Router } from '../routing/router.js';
-import { type IntentRecorder, LaneLostError } from '../store/intent.recorder.js';
-import type { Lease } from '../store/lane-leases.js';
+import { type Intents, LaneLostError } from '../store/intents.js';
+import type { Lease } from '../store/lease.js';
 import type { LaneWork } from '../store/lane-work.js';
 import type { OutcomeRecorder } from '../store/settle.js';
 import { FailurePolicy } from './failure-policy.js';
@@ -16,7 +16,7 @@ import type { StopSignal, WakeSignal } from './signals.js';
 /** What the drain of every lane of messages uses. Durations in milliseconds. */
 export interface DispatchContext extends LeaseContext {
   readonly work: LaneWork;
-  readonly intents: IntentRecorder;
+  readonly intents: Intents;
   readonly outcomes: OutcomeRecorder;
   readonly policy: PolicyPipeline;
   readonly router: Router;

@@ -1,5 +1,5 @@
-import { LaneLostError } from '../store/intent.recorder.js';
-import type { Lease } from '../store/lane-leases.js';
+import { LaneLostError } from '../store/intents.js';
+import type { Lease } from '../store/lease.js';
 import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 import { LeaseKeeper } from './lease-keeper.js';

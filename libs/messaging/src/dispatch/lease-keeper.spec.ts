@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import type { Lease } from '../store/lane-leases.js';
+import type { Lease } from '../store/lease.js';
 import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 import { LeaseKeeper } from './lease-keeper.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Lease } from '../store/lane-leases.js';
+import type { Lease } from '../store/lease.js';
 import type { Lanes } from '../store/lanes.js';
 import type { Clock } from '../ports/clock.js';
 

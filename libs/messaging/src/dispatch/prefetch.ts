@@ -1,6 +1,6 @@
 import { NoRouteError } from '../message/errors.js';
 import type { IntendedBatch } from '../store/intent.js';
-import { LaneLostError } from '../store/intent.recorder.js';
+import { LaneLostError } from '../store/intents.js';
 import type { PlannedBatch } from '../store/planned-batch.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import type { HeldLane } from './held-lane.js';

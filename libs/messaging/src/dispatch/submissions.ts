@@ -9,7 +9,7 @@ import type {
   IntendedSubmission,
   Intent,
 } from '../store/intent.js';
-import type { OpenSubmission } from '../store/open-submissions.js';
+import type { OpenSubmission } from '../store/planned-batch.js';
 import type { IntendedMessages, Outcome } from '../store/outcome.js';
 import type { PlannedBatch } from '../store/planned-batch.js';
 

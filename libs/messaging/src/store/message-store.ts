@@ -7,7 +7,7 @@ import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './after-commit.js';
 import { BatchChanges } from './batch-changes.js';
 import { NewBatches } from './enqueue.js';
-import { IntentRecorder } from './intent.recorder.js';
+import { Intents } from './intents.js';
 import { LaneWork } from './lane-work.js';
 import { LaneQueues } from './lane-queues.js';
 import { Lanes } from './lanes.js';
@@ -60,7 +60,7 @@ export class MessageStore {
   readonly lanes: Lanes;
   readonly queues: LaneQueues;
   readonly work: LaneWork;
-  readonly intents: IntentRecorder;
+  readonly intents: Intents;
   readonly outcomes: OutcomeRecorder;
   readonly reports: ReportRecorder;
   readonly reportLog: ReportLog;
@@ -89,7 +89,7 @@ export class MessageStore {
     this.queues = new LaneQueues(database, clock);
     this.work = new LaneWork(database);
     this.completion = new BatchCompletion(database, events, settings.pollAfter);
-    this.intents = new IntentRecorder(database, this.lanes, this.completion);
+    this.intents = new Intents(database, this.lanes, this.completion);
     this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);
     this.outcomes = new OutcomeRecorder(database, writer, this.completion, clock, (references) =>
       this.reports.matchWaiting(references),

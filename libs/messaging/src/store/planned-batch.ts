@@ -12,9 +12,9 @@ export interface PlannedBatch extends StoredContent {
   readonly deliveryReport: boolean;
   readonly revision: number;
   readonly nextSubmission: number;
-  /** Its time is over: nothing more of it may be sent. */
+  /** Nothing more of it may be sent. */
   readonly expired: boolean;
-  /** Milliseconds until its time is over; `null`: never. */
+  /** Milliseconds until it expires; `null`: never. */
   readonly validFor: number | null;
   /** Milliseconds since it was due. */
   readonly dueFor: number;
@@ -33,7 +33,28 @@ export interface PlannedRecipient extends IntendedRecipient {
   readonly attempts: number;
 }
 
-/** What a batch is, whoever asks. */
+/** A submission without a recorded outcome. */
+export interface OpenSubmission extends StoredContent {
+  readonly batch: string;
+  readonly n: number;
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  readonly deliveryReport: boolean;
+  /** Name of the provider it was submitted to. */
+  readonly provider: string;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly attempt: number;
+  readonly firstSentAt: Date;
+  /** Milliseconds until its batch expires, less than 0 after it; `null`: never. */
+  readonly validFor: number | null;
+  /** Milliseconds since its batch was due. */
+  readonly dueFor: number;
+  readonly recipients: readonly { readonly position: number; readonly recipient: string }[];
+}
+
+/** Columns of a batch that planned and open submissions share. */
 export interface BatchHead {
   readonly tenant: string;
   readonly channel: Channel;
@@ -60,7 +81,7 @@ export interface PlanRow extends BatchHead, BatchTimes {
   chunk: string | null;
 }
 
-/** What the plan's rows do not tell of batches with messages set back. */
+/** Messages that were set back, which the plan's rows do not contain. */
 export interface SetBack {
   /** Those that are due, by batch. */
   readonly requeued: ReadonlyMap<string, readonly PlannedRecipient[]>;
@@ -87,7 +108,7 @@ export function plannedOf(
     counted += row.recipient_count;
     const { content, trace } = readContent(row.content);
     const { validFor, dueFor } = timesOf(row);
-    // Spelled out: every message passes here, and spreading three objects into one costs ten times as much.
+    // Written out: spreading three objects into one costs ten times as much, for every message.
     planned.push({
       id: row.id,
       tenant: row.tenant,

@@ -583,7 +583,7 @@ class Bench {
     recipients = 1,
     changes: Partial<NewBatch> = {},
   ): Promise<string> {
-    const { id } = await store.acceptance.accept({
+    const { id } = await store.newBatches.enqueue({
       id: systemClock.id(),
       tenant: this.scope.tenant,
       channel: 'sms',

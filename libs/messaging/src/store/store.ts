@@ -1,7 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 import type { Dialect } from './dialect.js';
+import type { Intent } from './intent.js';
+import type { HeldLane, LaneHolder, LaneRow, ReleasedLane } from './lease.js';
 import type { NewBatch } from './new-batch.js';
 import type { PlainOutcome, SettledOutcomes } from './outcome.js';
+import type { PlanRow } from './planned-batch.js';
 import type { MatchedReport } from './received-report.js';
 import type { Sql } from './sql.js';
 import type { HeldMessage } from './status.js';
@@ -53,7 +56,45 @@ export interface FastPaths {
    * Stores batches without keys and denied recipients.
    * @param again an earlier attempt may have stored them
    */
-  enqueue?(sql: Sql, batches: readonly NewBatch[], again: boolean): Promise<void>;
+  readonly enqueue?: (sql: Sql, batches: readonly NewBatch[], again: boolean) => Promise<void>;
+  /**
+   * Takes the lanes that no other process holds and no transaction has locked; the locked ones are left out.
+   * @returns the lanes as they were before
+   */
+  readonly takeLanes?: (
+    sql: Sql,
+    lanes: readonly string[],
+    holder: LaneHolder,
+  ) => Promise<LaneRow[]>;
+  /** @returns the lanes that were renewed; the others are not the holder's, or locked */
+  readonly renewLanes?: (
+    sql: Sql,
+    lanes: readonly HeldLane[],
+    holder: LaneHolder,
+  ) => Promise<Set<string>>;
+  /** @returns the lanes that were released; the others are not the holder's, or locked */
+  readonly releaseLanes?: (
+    sql: Sql,
+    lanes: readonly ReleasedLane[],
+    holder: LaneHolder,
+  ) => Promise<Set<string>>;
+  /** Reads the next batches of each lane, {@link MOST_PLANNED} messages of a lane at most. */
+  readonly plan?: (sql: Pick<Sql, 'all'>, requests: readonly PlanRequest[]) => Promise<PlanRow[]>;
+  /** Milliseconds until each lane has something to do; `undefined`: nothing is known. */
+  readonly nextDue?: (
+    sql: Pick<Sql, 'all'>,
+    lanes: readonly string[],
+  ) => Promise<ReadonlyMap<string, number | undefined>>;
+  /**
+   * Writes down what starts in lanes, none of whose messages has a row yet; each lane is fenced by itself.
+   * @returns by lane, ids of the batches that may start. A lane that is lost, or whose rows another
+   * transaction has locked, is left out and untouched.
+   */
+  readonly intend?: (
+    sql: Sql,
+    intents: readonly Intent[],
+    holder: LaneHolder,
+  ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   readonly settle?: SettleFastPath;
   readonly report?: ReportFastPath;
 }
@@ -105,3 +146,12 @@ export interface ReportFastPath extends FastPath {
 
 /** A message as it was before its report; `v_index` is the report's place in the group. */
 export type MessageBefore = HeldMessage & { readonly v_index: number };
+
+/** A lane, and the messages of it that are wanted. */
+export interface PlanRequest {
+  readonly lane: string;
+  readonly limit: number;
+}
+
+/** Messages of one lane at most, where many lanes are planned with one statement: reading more takes a while. */
+export const MOST_PLANNED = 500;

@@ -8,9 +8,24 @@ import { began } from '../transaction-state.js';
 import { retried } from '../transient-retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';
+import { intend } from './intend.js';
+import { releaseLanes, renewLanes, takeLanes } from './lanes.js';
+import { nextDue, plan } from './plan.js';
 import { PreparedStatements } from '../prepared-statements.js';
 import { POSTGRES_REPORT } from './report.js';
 import { POSTGRES_SETTLE } from './settle.js';
+
+const FAST_PATHS: FastPaths = {
+  enqueue,
+  intend,
+  nextDue,
+  plan,
+  releaseLanes,
+  renewLanes,
+  report: POSTGRES_REPORT,
+  settle: POSTGRES_SETTLE,
+  takeLanes,
+};
 
 export class PostgresDatabase extends ServerDatabase {
   readonly fastPaths: FastPaths;
@@ -18,10 +33,7 @@ export class PostgresDatabase extends ServerDatabase {
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, POSTGRES_DIALECT, options);
-    this.fastPaths =
-      options.fastPaths === false
-        ? {}
-        : { enqueue, settle: POSTGRES_SETTLE, report: POSTGRES_REPORT };
+    this.fastPaths = options.fastPaths === false ? {} : FAST_PATHS;
     if (options.preparedStatements && dataSource.options.type === 'postgres')
       this.#prepared = new PreparedStatements();
   }

@@ -9,6 +9,7 @@ import { SQLITE_DIALECT } from './dialect.js';
 import { SQLITE_REPORT } from './report.js';
 import { SQLITE_SETTLE } from './settle.js';
 import { enqueue } from './enqueue.js';
+import { intend } from './intend.js';
 import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
@@ -17,6 +18,8 @@ const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 
 /** Changes no row, yet takes SQLite's write lock: no other process can outdate what the transaction reads next. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
+
+const FAST_PATHS: FastPaths = { enqueue, intend, report: SQLITE_REPORT, settle: SQLITE_SETTLE };
 
 /**
  * TypeORM shares one SQLite connection among all flows of a process, so the store keeps a private one and
@@ -38,8 +41,7 @@ export class SqliteDatabase extends StoreDatabase {
   constructor(dataSource: DataSource, { channels, fastPaths }: StoreDatabaseOptions) {
     super(dataSource, SQLITE_DIALECT, channels);
     this.#own = dataSource;
-    this.fastPaths =
-      fastPaths === false ? {} : { enqueue, settle: SQLITE_SETTLE, report: SQLITE_REPORT };
+    this.fastPaths = fastPaths === false ? {} : FAST_PATHS;
   }
 
   /** @throws MessagingConfigError for a database without a file */

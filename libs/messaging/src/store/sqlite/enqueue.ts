@@ -54,7 +54,11 @@ export const enqueue: NonNullable<FastPaths['enqueue']> = async (sql, batches) =
     const due = microseconds(first.sendAt) ?? 0;
     await sql.run(INSERT_BATCHES, [
       ...SHARED_PLACES.map((place) => row[place]),
-      ...[due, first.lane, due, first.lane, microseconds(first.validFor)],
+      due,
+      first.lane,
+      due,
+      first.lane,
+      microseconds(first.validFor),
       members(group, ({ createdAt, content }) => {
         return String(Math.trunc(createdAt * 1_000)).padStart(TIME, '0') + content;
       }),

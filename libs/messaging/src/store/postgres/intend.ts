@@ -1,0 +1,63 @@
+import { isOpen } from '../batch-state.js';
+import { ConcurrentChangeError } from '../concurrent-change.error.js';
+import { batchRow, INTENT_ROWS, isFresh, messageRows, submissionRows } from '../intent.js';
+import { INTO_MESSAGES, INTO_SUBMISSIONS, STARTED } from '../slow-path/intend.js';
+import { HELD, heldRows, IS_OURS } from '../slow-path/lanes.js';
+import type { FastPaths } from '../store.js';
+import { POSTGRES_DIALECT } from './dialect.js';
+
+const held = POSTGRES_DIALECT.rows(HELD);
+/** Each batch with its lane, and how many batches the lane has in all. */
+const batches = POSTGRES_DIALECT.rows({ ...INTENT_ROWS.batches, v_lane: 'key', v_batches: 'int' });
+const submissions = POSTGRES_DIALECT.rows(INTENT_ROWS.submissions);
+const messages = POSTGRES_DIALECT.rows(INTENT_ROWS.messages);
+
+const INTEND = `WITH held AS MATERIALIZED (
+    SELECT l.lane_key, v_lease FROM ${held.sql} JOIN messaging_lane l ON l.lane_key = v_lane AND ${IS_OURS}
+    ORDER BY l.lane_key FOR UPDATE OF l SKIP LOCKED),
+  locked AS MATERIALIZED (
+    SELECT v.*, v_lease, b.id, b.revision = v_revision AND ${isOpen('b')} AS planned
+    FROM ${batches.keyed} JOIN held ON lane_key = v_lane JOIN messaging_batch b ON b.id = v_id
+    ORDER BY b.id FOR UPDATE OF b SKIP LOCKED),
+  checked AS MATERIALIZED (
+    SELECT *, count(*) OVER (PARTITION BY v_lane) = v_batches AS whole FROM locked),
+  renewed AS (
+    UPDATE messaging_lane SET lease_until = ${POSTGRES_DIALECT.now} + v_lease
+    FROM (SELECT DISTINCT v_lane, v_lease FROM checked WHERE whole) AS c WHERE lane_key = v_lane),
+  live AS (
+    UPDATE messaging_batch SET ${STARTED} FROM checked
+    WHERE messaging_batch.id = checked.id AND whole AND planned RETURNING messaging_batch.id),
+  submitted AS (${INTO_SUBMISSIONS} FROM ${submissions.sql} JOIN live ON id = v_batch),
+  written AS (${INTO_MESSAGES} FROM ${messages.sql} JOIN live ON id = v_batch)
+  SELECT v_lane AS lane, string_agg(CASE WHEN NOT planned THEN v_id::text END, ' ') AS gone
+  FROM checked WHERE whole GROUP BY v_lane`;
+
+/**
+ * Writes down what starts in many lanes with one statement; one lane is many with one.
+ *
+ * Assumes that none of the messages has a row yet, and that no other transaction has the lanes and batches
+ * locked: a lane with a locked row is left out whole, and the slow path waits for it.
+ *
+ * Gain: one round trip and one commit for all lanes, in place of six statements for each.
+ */
+export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, holder) => {
+  if (!intents.every(isFresh)) throw new ConcurrentChangeError();
+  const answers = await sql.all<{ lane: string; gone: string | null }>(INTEND, [
+    ...held.bind(heldRows(intents, holder)),
+    ...batches.bind(
+      intents.flatMap(({ lane, batches: own }) =>
+        own.map((batch) => [...batchRow(batch), lane, own.length]),
+      ),
+    ),
+    ...submissions.bind(intents.flatMap((intent) => submissionRows(intent))),
+    ...messages.bind(intents.flatMap((intent) => messageRows(intent).fresh)),
+  ]);
+  const gone = new Map(answers.map((answer) => [answer.lane, new Set(answer.gone?.split(' '))]));
+  return new Map(
+    intents.flatMap(({ lane, batches: own }) => {
+      const without = gone.get(lane);
+      if (!without) return [];
+      return [[lane, new Set(own.flatMap(({ id }) => (without.has(id) ? [] : [id])))] as const];
+    }),
+  );
+};

@@ -1,0 +1,251 @@
+import { STATUS_RANK } from '../../message/status.js';
+import { BATCH_STATE, PRIORITY } from '../batch-state.js';
+import type { Dialect } from '../dialect.js';
+import {
+  type BatchHead,
+  type BatchTimes,
+  headOf,
+  mergeChunks,
+  type OpenSubmission,
+  type PlannedBatch,
+  plannedOf,
+  type PlannedRecipient,
+  type PlanRow,
+  type SetBack,
+  timesOf,
+} from '../planned-batch.js';
+import type { Sql } from '../sql.js';
+import { CHUNK_SIZE } from '../tables.js';
+
+type Reading = Pick<Sql, 'all'>;
+
+/** Reads the work of lanes, in the order in which it must be done: priority, available_at, id, position. */
+export class PlanSlowPath {
+  readonly #sql: ReturnType<typeof statementsFor>;
+
+  constructor(dialect: Dialect) {
+    this.#sql = statementsFor(dialect);
+  }
+
+  /** The lane's next due messages, at most `limit` of them. */
+  plan(sql: Reading, lane: string, limit: number): Promise<PlannedBatch[]> {
+    return this.#plan(sql, this.#sql.plan, lane, limit);
+  }
+
+  /** The message to try while others fail: one of a batch that was never put aside, if there is one. */
+  probe(sql: Reading, lane: string): Promise<PlannedBatch[]> {
+    return this.#plan(sql, this.#sql.probe, lane, 1);
+  }
+
+  /** Milliseconds until the lane has something to do; `undefined`: nothing is known. */
+  async nextDue(sql: Reading, lane: string): Promise<number | undefined> {
+    const [row] = await sql.all<NextDueRow>(
+      this.#sql.nextDue,
+      Array.from({ length: 4 }, () => lane),
+    );
+    return row && dueIn(row);
+  }
+
+  /** Submissions that a former holder of the lane left open, oldest first. */
+  async openSubmissions(sql: Reading, lane: string): Promise<OpenSubmission[]> {
+    const open = new Map<
+      string,
+      OpenSubmission & { recipients: { position: number; recipient: string }[] }
+    >();
+    for (const row of await sql.all<OpenRow>(this.#sql.open, [lane])) {
+      const key = `${row.batch}-s${row.n}`;
+      const { position, recipient } = row;
+      const known = open.get(key);
+      if (known) known.recipients.push({ position, recipient });
+      else
+        open.set(key, {
+          ...headOf(row),
+          batch: row.batch,
+          n: row.n,
+          provider: row.provider,
+          firstPosition: row.first,
+          lastPosition: row.last,
+          attempt: row.tries,
+          firstSentAt: new Date(Number(row.first_sent_at) / 1_000),
+          ...timesOf(row),
+          recipients: [{ position, recipient }],
+        });
+    }
+    return [...open.values()];
+  }
+
+  /** Messages of planned batches that were set back. */
+  async setBackOf(sql: Reading, batches: readonly PlanRow[]): Promise<SetBack> {
+    const ids = batches
+      .filter(({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred)
+      .map(({ id }) => [id]);
+    const requeued = new Map<string, PlannedRecipient[]>();
+    if (ids.length === 0) return { requeued, deferred: new Map() };
+    const { ids: source, requeued: due, deferred: later } = this.#sql;
+    for (const { batch, position, recipient, attempt } of await sql.all<MessageRow>(
+      due,
+      source.bind(ids),
+    )) {
+      const list = requeued.get(batch) ?? [];
+      list.push({ position, recipient, requeued: true, attempts: attempt });
+      requeued.set(batch, list);
+    }
+    const deferred = await sql.all<{ batch: string; due_at: string | number }>(
+      later,
+      source.bind(ids),
+    );
+    return {
+      requeued,
+      deferred: new Map(deferred.map(({ batch, due_at }) => [batch, Number(due_at)])),
+    };
+  }
+
+  async #plan(
+    sql: Reading,
+    statement: string,
+    lane: string,
+    limit: number,
+  ): Promise<PlannedBatch[]> {
+    const rows = await sql.all<PlanRow>(statement, [
+      ...Array.from({ length: 4 }, () => [lane, limit]).flat(),
+      limit,
+      limit,
+    ]);
+    const batches = mergeChunks(rows);
+    return plannedOf(batches, await this.setBackOf(sql, batches), limit);
+  }
+}
+
+interface MessageRow {
+  readonly batch: string;
+  readonly position: number;
+  readonly recipient: string;
+  readonly attempt: number;
+}
+
+interface OpenRow extends BatchHead, BatchTimes {
+  readonly batch: string;
+  readonly n: number;
+  readonly provider: string;
+  readonly first: number;
+  readonly last: number;
+  readonly tries: number;
+  readonly first_sent_at: string | number;
+  readonly position: number;
+  readonly recipient: string;
+}
+
+export interface NextDueRow {
+  /** Microseconds. */
+  readonly due_in: string | number | null;
+}
+
+/** Milliseconds. */
+export function dueIn({ due_in }: NextDueRow): number | undefined {
+  return due_in === null ? undefined : Number(due_in) / 1_000;
+}
+
+function statementsFor(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  return {
+    ids,
+    plan: planOf(dialect, '?', '?'),
+    probe: planOf(dialect, '?', '?', { asideLast: true }),
+    nextDue: nextDueOf(dialect, '?'),
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.keyed}
+      ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
+        AND (m.due_at IS NULL OR m.due_at <= ${dialect.now})
+      ORDER BY m.batch, m.position`,
+    deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.keyed}
+      ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
+        AND m.due_at > ${dialect.now} GROUP BY m.batch`,
+    open: `SELECT s.batch, s.n, s.provider, s.first_position AS first, s.last_position AS last, s.attempt AS tries,
+        s.first_sent_at,
+        b.tenant, b.channel, b.sender, coalesce(s.content, b.content) AS content, b.delivery_report,
+        m.position, m.recipient, ${batchTimes(dialect)}
+      FROM messaging_submission s ${dialect.join} messaging_batch b ON b.id = s.batch
+      JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
+        AND m.submission = s.n
+      WHERE s.outcome IS NULL AND b.lane = ?
+      ORDER BY b.priority, b.available_at, s.batch, s.n, m.position`,
+  };
+}
+
+/** SQL: how long a batch `b` is still valid, and how long it has been due, in microseconds. */
+function batchTimes({ now }: Dialect): string {
+  return `b.valid_until - ${now} AS valid_for, ${now} - b.available_at AS due_for`;
+}
+
+/**
+ * SQL: the lane's next due batches, only as many as a slice can hold; `ahead` counts the recipients before
+ * each. Batches that were put aside are read apart, in the order in which they come back, so that the
+ * server does not step over the others.
+ *
+ * `most` bounds the limit: PostgreSQL takes an unknown one for a tenth of what waits, and would compile a
+ * plan that it estimates as expensive, for a hundred times as long as it runs.
+ */
+export function planOf(
+  dialect: Dialect,
+  lane: string,
+  limit: string,
+  { most, asideLast = false }: { readonly most?: number; readonly asideLast?: boolean } = {},
+): string {
+  const { now } = dialect;
+  const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
+  const bounded = (rows: string) => (most === undefined ? rows : `(${rows} LIMIT ${most})`);
+  const first = (name: string, of: number, place: string, due: string, order: string) =>
+    bounded(`SELECT * FROM (
+      SELECT b.id, ${place} AS priority, b.available_at, b.recipient_count, b.state, b.denied FROM messaging_batch b
+      WHERE ${dialect.hasWork('b')} AND b.lane = ${lane} AND b.priority = ${of} AND ${due}
+      ORDER BY ${order}b.available_at, b.id LIMIT ${limit}) AS ${name}_${of}`);
+  const priorities = Object.values(PRIORITY);
+  const due = priorities
+    .flatMap((of) => [
+      first(
+        'fresh',
+        of,
+        'b.priority',
+        `b.parked_until = 0 AND b.available_at <= (SELECT ${now})`,
+        '',
+      ),
+      first(
+        'back',
+        of,
+        asideLast ? `b.priority + ${priorities.length}` : 'b.priority',
+        `b.parked_until > 0 AND b.parked_until <= (SELECT ${now})`,
+        'b.parked_until, ',
+      ),
+    ])
+    .join(' UNION ALL ');
+  return `SELECT b.id, b.tenant, b.channel, b.sender, b.content, b.delivery_report, b.recipient_count,
+      b.state, b.revision, b.priority, b.available_at, p.next, p.next_submission,
+      c.n AS chunk_n, c.recipients AS chunk,
+      CASE WHEN b.valid_until IS NOT NULL AND b.valid_until <= ${now} THEN 1 ELSE 0 END AS expired,
+      ${batchTimes(dialect)}
+    FROM (
+      SELECT d.*,
+        CASE WHEN d.state = ${BATCH_STATE.accepted} THEN d.denied ELSE coalesce(
+          (SELECT max(m.position) + 1 FROM messaging_message m WHERE m.batch = d.id), 0) END AS next,
+        CASE WHEN d.state = ${BATCH_STATE.accepted} THEN 0 ELSE coalesce(
+          (SELECT max(s.n) + 1 FROM messaging_submission s WHERE s.batch = d.id), 0) END AS next_submission
+      FROM (
+        SELECT q.*, sum(q.recipient_count) OVER (ORDER BY q.priority, q.available_at, q.id) - q.recipient_count AS ahead
+        FROM (${due}) AS q) AS d
+      WHERE d.ahead < ${limit}) AS p
+    JOIN messaging_batch b ON b.id = p.id
+    LEFT JOIN messaging_batch_chunk c ON c.batch = p.id
+      AND c.n BETWEEN ${chunkOf('p.next')} AND ${chunkOf(`(p.next + ${limit})`)}
+    ORDER BY p.priority, p.available_at, p.id, c.n`;
+}
+
+/** SQL: microseconds until the lane has something to do next, by the heads of each priority and of what was put aside. */
+export function nextDueOf({ now, hasWork }: Dialect, lane: string): string {
+  const heads = Object.values(PRIORITY).flatMap((of) => {
+    const pending = `FROM messaging_batch b WHERE ${hasWork('b')} AND b.lane = ${lane} AND b.priority = ${of}`;
+    return [
+      `SELECT min(b.available_at) AS due_at ${pending} AND b.parked_until = 0`,
+      `SELECT min(b.parked_until) AS due_at ${pending} AND b.parked_until > 0`,
+    ];
+  });
+  return `SELECT min(due_at) - ${now} AS due_in FROM (${heads.join(' UNION ALL ')}) AS heads`;
+}
