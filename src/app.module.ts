@@ -2,6 +2,7 @@ import { type EngineFactory, MessagingModule, type MessagingOptions } from '@dun
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
+import { AccountSettings, AccountSettingsModule } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { numberOwners } from './accounts/whatsapp-numbers.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
@@ -31,6 +32,7 @@ export class AppModule {
         DatabaseModule.over(dataSource),
         messaging(environment, dataSource, {
           dispatch: environment.ROLE !== 'api',
+          settings: true,
           callbacks: true,
           engine,
         }),
@@ -56,7 +58,7 @@ export class OperatorModule {
       imports: [
         EnvironmentModule.for(environment),
         DatabaseModule.over(dataSource),
-        messaging(environment, dataSource, { dispatch: false, callbacks: false }),
+        messaging(environment, dataSource, { dispatch: false, callbacks: false, settings: false }),
         AccountsModule,
         WebhookEndpointsModule,
       ],
@@ -66,6 +68,8 @@ export class OperatorModule {
 
 interface MessagingRole {
   readonly dispatch: boolean;
+  /** Follows the accounts' own rates and words. */
+  readonly settings: boolean;
   /** Serves the carrier's callbacks, where the carrier has them. */
   readonly callbacks: boolean;
   readonly engine?: EngineFactory | undefined;
@@ -74,20 +78,21 @@ interface MessagingRole {
 function messaging(
   environment: Environment,
   dataSource: DataSource,
-  { dispatch, callbacks: called, engine }: MessagingRole,
+  { dispatch, settings, callbacks: called, engine }: MessagingRole,
 ): DynamicModule {
   const { RETENTION_CONTENT, RETENTION_MESSAGES } = environment;
   const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
   return MessagingModule.forRootAsync({
     isGlobal: true,
     callbackPath: called && callbacks ? CARRIER_CALLBACK_PATH : false,
-    useFactory: (): MessagingOptions => ({
+    ...(settings && { imports: [AccountSettingsModule], inject: [AccountSettings] }),
+    useFactory: (accounts?: AccountSettings): MessagingOptions => ({
       transport,
       dispatch: {
         enabled: dispatch,
         ...(engine && { engine }),
         lease: environment.LEASE,
-        rateLimit: environment.RATE_LIMIT,
+        rateLimit: accounts?.rateLimit(environment.RATE_LIMIT) ?? environment.RATE_LIMIT,
         transportRateLimit: environment.CARRIER_RATE_LIMIT,
       },
       store: {
@@ -105,7 +110,7 @@ function messaging(
         maxRecipients: environment.MAX_RECIPIENTS,
         maxParts: environment.MAX_PARTS,
       },
-      inbound: { tenant: numberOwners(dataSource) },
+      inbound: { tenant: numberOwners(dataSource), ...accounts?.inbound },
       policy: {
         ...(environment.QUIET_HOURS && { quietHours: environment.QUIET_HOURS }),
         ...(environment.FREQUENCY_CAP && { frequencyCap: environment.FREQUENCY_CAP }),

@@ -3,7 +3,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { Account, Credential, type CredentialKind, Sender } from './accounts.tables.js';
+import { checkWords, formatRate, parseRate } from './account-settings.js';
+import {
+  Account,
+  type AccountWords,
+  Credential,
+  type CredentialKind,
+  Sender,
+} from './accounts.tables.js';
 import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
 import { type Scope, SCOPES } from './scope.js';
 import { isSenderId, SENDER_ID_RULE, SenderRegistry } from './senders.js';
@@ -140,11 +147,36 @@ export class AccountsService {
   }
 
   suspend(accountId: string): Promise<void> {
-    return this.#setSuspended(accountId, new Date());
+    return this.#change(accountId, { suspendedAt: new Date() });
   }
 
   resume(accountId: string): Promise<void> {
-    return this.#setSuspended(accountId, null);
+    return this.#change(accountId, { suspendedAt: null });
+  }
+
+  /** The account's own rate, `null` where `RATE_LIMIT` counts. */
+  async rate(accountId: string): Promise<string | null> {
+    const { rateMax, ratePer } = await this.#find(accountId);
+    return rateMax === null || ratePer === null ? null : formatRate(rateMax, ratePer);
+  }
+
+  /** @param rate such as `50/s`; `null`: `RATE_LIMIT` counts again */
+  async setRate(accountId: string, rate: string | null): Promise<void> {
+    const { max: rateMax, per: ratePer } =
+      rate === null ? { max: null, per: null } : parseRate(rate);
+    await this.#change(accountId, { rateMax, ratePer });
+  }
+
+  /** The account's own consent words and replies. */
+  async words(accountId: string): Promise<AccountWords> {
+    return (await this.#find(accountId)).consentWords ?? {};
+  }
+
+  /** Replaces the account's own consent words and replies; an empty object restores the defaults. */
+  async setWords(accountId: string, words: AccountWords): Promise<void> {
+    checkWords(words);
+    const consentWords = Object.keys(words).length > 0 ? words : null;
+    await this.#change(accountId, { consentWords });
   }
 
   async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
@@ -153,10 +185,18 @@ export class AccountsService {
     return created;
   }
 
-  #setSuspended(accountId: string, suspendedAt: Date | null): Promise<void> {
+  #find(accountId: string): Promise<Account> {
+    return this.messaging.transaction(async (manager) => {
+      const account = await manager.findOneBy(Account, { id: accountId });
+      if (!account) throw unknownAccount(accountId);
+      return account;
+    });
+  }
+
+  #change(accountId: string, change: Partial<Account>): Promise<void> {
     return this.#write(async (manager) => {
       await requireAccount(manager, accountId);
-      await manager.update(Account, { id: accountId }, { suspendedAt });
+      await manager.update(Account, { id: accountId }, change);
     });
   }
 
@@ -176,8 +216,11 @@ function accountName(name: string): string {
 }
 
 async function requireAccount(manager: EntityManager, accountId: string): Promise<void> {
-  if (!(await manager.existsBy(Account, { id: accountId })))
-    throw new ApiError('not_found', `There is no account ${accountId}`);
+  if (!(await manager.existsBy(Account, { id: accountId }))) throw unknownAccount(accountId);
+}
+
+function unknownAccount(accountId: string): ApiError {
+  return new ApiError('not_found', `There is no account ${accountId}`);
 }
 
 /** Locks the account, so that of two rotations at once the second revokes the token of the first. On SQLite transactions are serial anyway. */

@@ -74,7 +74,7 @@ export interface AccountWords {
   readonly startReply?: string;
 }
 
-/** `api_token` opens SMS, voice and VAS; `api_key` opens email and WhatsApp, by scope. */
+/** `api_token` opens SMS; `api_key` opens WhatsApp and contacts, by scope. */
 export type CredentialKind = 'api_token' | 'api_key';
 
 /** An API token or key; the secret itself is shown once and never stored. */

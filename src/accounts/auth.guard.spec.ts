@@ -26,7 +26,7 @@ const PRINCIPAL: Principal = {
   credentialId: 'crd_1',
   accountId: 'acc_1',
   kind: 'api_key',
-  scopes: ['email:read'],
+  scopes: ['whatsapp:read'],
   revoked: false,
   expiresAt: null,
   suspended: false,

@@ -1,8 +1,8 @@
-/** What a key may do. A key made with an account has all of them. */
+/**
+ * The scopes of keys: those that a route requires by `@Auth('api_key', scope)`, and no others. A surface adds
+ * its scopes together with its routes. The key made with an account has all of them.
+ */
 export const SCOPES = [
-  'email:read',
-  'email:send',
-  'email:webhooks',
   'whatsapp:send',
   'whatsapp:read',
   'contacts:read',

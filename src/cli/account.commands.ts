@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Account } from '../accounts/accounts.tables.js';
+import type { Account, AccountWords } from '../accounts/accounts.tables.js';
 import { AccountsService, type CredentialView } from '../accounts/accounts.service.js';
 import { isScope, type Scope, SCOPES } from '../accounts/scope.js';
 import { milliseconds } from '@dundun/messaging';
@@ -61,6 +61,7 @@ export function addAccountCommands(program: Command, run: Run): void {
           };
         }),
       );
+  addSettingCommands(account, run);
   program
     .command('token')
     .description('API tokens')
@@ -100,6 +101,71 @@ function accountRow({ id, name, createdAt, suspendedAt }: Account): Row {
   };
 }
 
+interface RateOptions {
+  readonly account: string;
+  readonly rate?: string;
+  readonly clear?: boolean;
+  readonly json?: boolean;
+}
+
+interface WordOptions {
+  readonly account: string;
+  readonly stop?: string[];
+  readonly start?: string[];
+  readonly stopReply?: string;
+  readonly startReply?: string;
+  readonly clear?: boolean;
+  readonly json?: boolean;
+}
+
+/** Settings of one account. */
+function addSettingCommands(account: Command, run: Run): void {
+  account
+    .command('rate')
+    .description('messages per time in each lane of the account; shows the rate, sets or clears it')
+    .requiredOption('--account <id>', 'the account')
+    .option('--rate <rate>', 'such as 50/s, 600/m or 10000/h (default: RATE_LIMIT)')
+    .option('--clear', 'back to RATE_LIMIT')
+    .option('--json', 'answer one line of JSON')
+    .action((options: RateOptions) =>
+      run(options, async (app) => {
+        const accounts = app.get(AccountsService);
+        if (options.rate !== undefined || options.clear)
+          await accounts.setRate(options.account, options.rate ?? null);
+        return { account_id: options.account, rate: await accounts.rate(options.account) };
+      }),
+    );
+  account
+    .command('words')
+    .description('consent words and replies of the account; shows them, sets or clears them')
+    .requiredOption('--account <id>', 'the account')
+    .option('--stop <word...>', 'words that opt out, instead of the defaults; stop always does')
+    .option('--start <word...>', 'words that opt in, instead of the defaults')
+    .option('--stop-reply <text>', 'answer to a message that opts out (default: none)')
+    .option('--start-reply <text>', 'answer to a message that opts in (default: none)')
+    .option('--clear', 'back to the defaults, before the other options are set')
+    .option('--json', 'answer one line of JSON')
+    .action((options: WordOptions) =>
+      run(options, async (app) => {
+        const accounts = app.get(AccountsService);
+        const { stop, start, stopReply, startReply, clear } = options;
+        const asked = Object.entries({ stop, start, stopReply, startReply }).filter(
+          ([, value]) => value !== undefined,
+        );
+        const before = await accounts.words(options.account);
+        const words = { ...(!clear && before), ...(Object.fromEntries(asked) as AccountWords) };
+        if (clear || asked.length > 0) await accounts.setWords(options.account, words);
+        return {
+          account_id: options.account,
+          stop: words.stop ?? null,
+          start: words.start ?? null,
+          stop_reply: words.stopReply ?? null,
+          start_reply: words.startReply ?? null,
+        };
+      }),
+    );
+}
+
 interface KeyOptions {
   readonly account: string;
   readonly scope?: string[];
@@ -120,7 +186,7 @@ function keyRow(key: CredentialView): Row {
 }
 
 function addKeyCommands(program: Command, run: Run): void {
-  const key = program.command('key').description('API keys, for email and WhatsApp');
+  const key = program.command('key').description('API keys, for WhatsApp and contacts');
   key
     .command('create')
     .description('make a key; it is shown once')
@@ -170,7 +236,9 @@ function readScopes(asked: readonly string[] | undefined): readonly Scope[] {
   if (!asked) return SCOPES;
   return asked.map((scope) => {
     if (isScope(scope)) return scope;
-    throw invalidFields([{ path: 'scope', message: `must be one of ${SCOPES.join(', ')}` }]);
+    throw invalidFields([
+      { path: 'scope', message: `must be one of ${SCOPES.join(', ')}; no route requires another` },
+    ]);
   });
 }
 

@@ -6,11 +6,13 @@ import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.j
 import { WebhookRedeliveryService } from '../webhooks/webhook-redelivery.service.js';
 import type { Run } from './run.js';
 
-/** Where delivery reports are called back. */
+/** The customers' endpoints for callbacks. */
 export function addWebhookCommands(program: Command, run: Run): void {
-  program
+  const webhook = program
     .command('webhook')
-    .description('where delivery reports are called back')
+    .alias('webhooks')
+    .description('endpoints for callbacks: set, list, enable, redeliver');
+  webhook
     .command('set')
     .description("set the account's webhook URL; the signing secret is shown")
     .requiredOption('--account <id>', 'the account')
@@ -24,8 +26,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         return { webhook_id, url, secret };
       }),
     );
-  const webhooks = program.command('webhooks').description('look at webhooks, put them right');
-  webhooks
+  webhook
     .command('list')
     .description('the webhooks of an account')
     .requiredOption('--account <id>', 'the account')
@@ -39,7 +40,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         ),
       })),
     );
-  withWebhook(webhooks.command('enable'))
+  withWebhook(webhook.command('enable'))
     .description('enable it again; what was due in the meantime is sent')
     .action((options: WebhookOptions) =>
       run(options, async (app) => {
@@ -48,7 +49,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         return { ...webhookOf(changed) };
       }),
     );
-  withWebhook(webhooks.command('rotate-secret'))
+  withWebhook(webhook.command('rotate-secret'))
     .description('make a new signing secret; for a day callbacks are signed with both')
     .action((options: WebhookOptions) =>
       run(options, async (app) => {
@@ -57,7 +58,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         return { ...webhookWithSecretOf(changed) };
       }),
     );
-  withWebhook(webhooks.command('redeliver'))
+  withWebhook(webhook.command('redeliver'))
     .description('send again what was never delivered, or everything since a time')
     .option('--since <time>', 'such as 2026-11-20T00:00:00Z')
     .action((options: WebhookOptions & { since?: string }) =>

@@ -140,7 +140,8 @@ export const VARIABLES = {
   RATE_LIMIT: required({
     default: '50/s',
     parse: rate,
-    description: 'Messages per account and channel. Forms `400/s`, `600/m`, `10000/h`.',
+    description:
+      'Messages per account and channel; `dundun account rate` sets one for an account. Forms `400/s`, `600/m`, `10000/h`.',
   }),
   CARRIER_RATE_LIMIT: optional({
     parse: rate,

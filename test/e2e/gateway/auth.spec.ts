@@ -132,15 +132,15 @@ describe('a credential at the gateway', () => {
   it('is in the list of keys with its expiry and status, without its secret', async () => {
     const one = await gateway.account('expiring');
     const soon = new Date(Date.now() + 3_600_000);
-    const { keyId } = await gateway.accounts.createKey(one.accountId, ['email:read'], soon);
+    const { keyId } = await gateway.accounts.createKey(one.accountId, ['whatsapp:read'], soon);
     await expect(
-      gateway.accounts.createKey(one.accountId, ['email:read'], new Date(0)),
+      gateway.accounts.createKey(one.accountId, ['whatsapp:read'], new Date(0)),
     ).rejects.toMatchObject({ code: 'invalid_field' });
     const keys = await gateway.accounts.keys(one.accountId);
     expect(keys).toHaveLength(2);
     expect(keys.find(({ id }) => id === keyId)).toMatchObject({
       status: 'active',
-      scopes: ['email:read'],
+      scopes: ['whatsapp:read'],
       expiresAt: soon,
       lastUsedAt: null,
     });

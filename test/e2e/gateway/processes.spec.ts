@@ -134,13 +134,13 @@ describe('the built gateway and its command line', () => {
         '--account',
         account,
         '--scope',
-        'email:read',
+        'whatsapp:read',
         '--expires',
         '90d',
         '--json',
       ]),
     );
-    expect(made).toMatchObject({ key_id: expect.any(String), scopes: ['email:read'] });
+    expect(made).toMatchObject({ key_id: expect.any(String), scopes: ['whatsapp:read'] });
     const key = String(made['key_id']);
     answerOf(
       await processes.dundun(['key', 'revoke', '--account', account, '--key', key, '--json']),
@@ -150,13 +150,13 @@ describe('the built gateway and its command line', () => {
       key_id: made['key_id'],
       last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
       status: 'revoked',
-      scopes: ['email:read'],
+      scopes: ['whatsapp:read'],
       created_at: expect.any(String),
       expires_at: made['expires_at'],
       last_used_at: null,
     });
     const table = await processes.dundun(['key', 'list', '--account', account]);
-    expect(table.stdout).toMatch(/^key_id +last_four +status[^]*\bemail:read\b/);
+    expect(table.stdout).toMatch(/^key_id +last_four +status[^]*\bwhatsapp:read\b/);
     answerOf(await processes.dundun(['account', 'suspend', '--account', account, '--json']));
     await eventually(async () => {
       expect((await send(gateway.url, String(rotated['api_token']))).status).toBe(403);
@@ -229,7 +229,7 @@ describe('the built gateway and its command line', () => {
       ['key', 'create', '--account', 'acc_x', '--scope', 'x'],
       {},
       'invalid_field',
-      /email:read/,
+      /whatsapp:send, whatsapp:read/,
     ],
     [
       'a wrong setting',

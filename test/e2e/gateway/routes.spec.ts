@@ -87,6 +87,11 @@ describe('every route of the gateway', () => {
   const right = ({ auth }: DeclaredRoute, account: CreatedAccount): string =>
     auth?.kind === 'api_key' ? account.apiKey : account.apiToken;
 
+  it('require every scope that a key can have', () => {
+    const required = routes.flatMap(({ auth }) => auth?.scope ?? []);
+    expect([...new Set(required)].sort()).toEqual([...SCOPES].sort());
+  });
+
   it('declares its credential, or is meant for anybody', () => {
     const open = routes.filter(({ auth }) => auth === undefined);
     expect(open.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(OPEN);

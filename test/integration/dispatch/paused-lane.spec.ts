@@ -93,7 +93,7 @@ describeEachDatabase('a lane whose rate limit is nonsense', (database) => {
     const dispatcher = app.get(Dispatcher, { strict: false });
     const { signal } = new AbortController();
     await expect(dispatcher.drain('bad:sms', signal)).rejects.toThrow(
-      /^rateLimit of lane bad:sms\b/,
+      /^dispatch\.rateLimit of lane bad:sms\b/,
     );
     expect(transport.texts).toEqual(['good']);
     broken = false;

@@ -10,7 +10,7 @@ import { LanePause } from './lane-pause.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { PrefetchBudget } from './prefetch-queue.js';
 import type { ProviderState } from './provider-state.js';
-import type { RateLimiter } from './rate-limiter.js';
+import { RateLimiter } from './rate-limiter.js';
 import type { StopSignal, WakeSignal } from './signals.js';
 
 /** What the drain of every lane of messages uses. Durations in milliseconds. */
@@ -31,19 +31,55 @@ export interface DispatchContext extends LeaseContext {
   readonly timeout: number;
 }
 
+/** How often a lane reads its rate limit again, in milliseconds. */
+const REFRESH = 250;
+
+/** At most `max` starts in any `per` milliseconds. */
+export interface LaneRate {
+  readonly max: number;
+  readonly per: number;
+}
+
 /** What the process remembers of a lane between two drains. */
 export class LaneMemory {
   /** The fence up to which the limiter has seen every start; -1: none. */
   fence = -1;
   readonly #failures = new Map<string, FailurePolicy>();
 
+  #rate: LaneRate | undefined;
+  #limiter: RateLimiter | undefined;
+  #readAt = -Infinity;
+
+  /** @throws MessagingConfigError where `rateOf` gives no valid limit */
   constructor(
-    readonly limiter: RateLimiter | undefined,
-    /** Milliseconds of the rate limit's window. */
-    readonly per: number,
+    /** The lane's rate limit now. */
+    private readonly rateOf: () => LaneRate | undefined,
     /** First wait after a failure, in milliseconds. */
     private readonly backoff: number,
-  ) {}
+  ) {
+    this.refresh(0);
+  }
+
+  get limiter(): RateLimiter | undefined {
+    return this.#limiter;
+  }
+
+  /** Milliseconds of the rate limit's window. */
+  get per(): number {
+    return this.#rate?.per ?? 0;
+  }
+
+  /** Follows a rate limit that has changed; the new limiter counts the starts that the old one saw. */
+  refresh(now: number): void {
+    if (now - this.#readAt < REFRESH) return;
+    const rate = this.rateOf();
+    this.#readAt = now;
+    if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return;
+    const before = this.#limiter?.save(now);
+    this.#rate = rate;
+    this.#limiter = rate && new RateLimiter(rate.max, rate.per);
+    if (before !== undefined) this.#limiter?.restore(before, now);
+  }
 
   /** Failures of one provider in this lane. */
   failuresOf(provider: string): FailurePolicy {

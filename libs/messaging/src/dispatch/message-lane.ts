@@ -5,7 +5,6 @@ import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
 import type { LaneTask, OpenTask } from './lane-drain.js';
 import { LaneRequests } from './lane-requests.js';
 import { Prefetch } from './prefetch.js';
-import { RateLimiter } from './rate-limiter.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Rests up to this many milliseconds are waited for under the lease. */
@@ -44,13 +43,10 @@ export class MessageLanes {
       return known;
     }
     const { rateLimit, backoff } = this.options;
-    const limit = typeof rateLimit === 'function' ? rateLimit(lane) : rateLimit;
-    const rate = limit && rateOf(`dispatch.rateLimit of lane ${lane}`, limit);
-    const memory = new LaneMemory(
-      rate && new RateLimiter(rate.max, rate.per),
-      rate?.per ?? 0,
-      backoff,
-    );
+    const memory = new LaneMemory(() => {
+      const limit = typeof rateLimit === 'function' ? rateLimit(lane) : rateLimit;
+      return limit && rateOf(`dispatch.rateLimit of lane ${lane}`, limit);
+    }, backoff);
     this.#memories.set(lane, memory);
     // A lane that is forgotten only waits longer once: its rate state is in the store, too.
     for (const oldest of this.#memories.keys()) {
@@ -213,12 +209,15 @@ async function decideAgain(held: HeldLane, prefetch: Prefetch): Promise<Prepared
 /** Milliseconds until the rates of the lane and of the provider let `next` start. */
 function rateDelay(held: HeldLane, { positions, provider }: PreparedSubmission): number {
   const now = held.context.clock.monotonic();
-  const own = held.memory.limiter?.delay(positions.length, now) ?? 0;
+  held.memory.refresh(now);
+  // Not longer, so that a raised limit counts soon.
+  const own = Math.min(LINGER, held.memory.limiter?.delay(positions.length, now) ?? 0);
   return own > 0 ? own : (held.provider(provider).rate?.delay(positions.length, now) ?? 0);
 }
 
 /** Another holder of the lane may have used its rate window. */
 function takeOverRate({ context, lease, memory }: HeldLane): void {
+  memory.refresh(context.clock.monotonic());
   const { limiter, per } = memory;
   const { fence, clean, rateState, idleFor, ours } = lease;
   const known = ours && memory.fence === fence - 1;

@@ -79,7 +79,10 @@ export interface DispatchOptions {
    * your own. @default each process takes lanes of its own, found through the database
    */
   readonly engine?: EngineFactory;
-  /** Messages a lane may start, for all lanes or by lane. @default none */
+  /**
+   * Messages a lane may start, for all lanes or by lane. A function is asked again several times a second, so
+   * that a changed limit counts at once. @default none
+   */
   readonly rateLimit?: RateLimit | string | ((lane: string) => RateLimit | undefined);
   /** A second limit, over all lanes and replicas. @default none */
   readonly transportRateLimit?: RateLimit | string | undefined;
