@@ -87,13 +87,14 @@ function messaging(
     callbackPath: called && callbacks ? CARRIER_CALLBACK_PATH : false,
     ...(settings && { imports: [AccountSettingsModule], inject: [AccountSettings] }),
     useFactory: (accounts?: AccountSettings): MessagingOptions => ({
-      transport,
+      providers: {
+        [environment.CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
+      },
       dispatch: {
         enabled: dispatch,
         ...(engine && { engine }),
         lease: environment.LEASE,
         rateLimit: accounts?.rateLimit(environment.RATE_LIMIT) ?? environment.RATE_LIMIT,
-        transportRateLimit: environment.CARRIER_RATE_LIMIT,
       },
       store: {
         migrate: false,

@@ -1,7 +1,7 @@
 import {
   type MessageCategory,
   MessageValidationError,
-  MessagingConfigError,
+  NoRouteError,
   type WhatsAppReceipt,
   WhatsAppService,
 } from '@dundun/messaging';
@@ -157,7 +157,7 @@ export class WhatsAppController {
       if (!first) throw category;
       return first;
     } catch (error) {
-      if (error instanceof MessagingConfigError)
+      if (error instanceof NoRouteError)
         throw new ApiError('unavailable', 'WhatsApp is not set up in this service', {
           headers: { 'retry-after': '60' },
           cause: error,

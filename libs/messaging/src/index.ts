@@ -101,6 +101,7 @@ export {
   MessageNotFoundError,
   MessageValidationError,
   MessagingConfigError,
+  NoRouteError,
   MessagingError,
   TransactionRequiredError,
 } from './message/errors.js';
@@ -195,7 +196,7 @@ export type { EngineHealth } from './ports/engine-health.js';
 export { type Duration, milliseconds } from './ports/duration.js';
 export {
   type InboundSink,
-  MESSAGE_TRANSPORT,
+  MESSAGE_TRANSPORTS,
   type MessageTransport,
   type ReportSink,
   type SentSubmission,
@@ -215,7 +216,9 @@ export type {
   LaneOf,
   MessagingExtras,
   MessagingOptions,
+  ProviderOptions,
   RateLimit,
+  Route,
   ReportOptions,
   RetentionOptions,
   SmsOptions,

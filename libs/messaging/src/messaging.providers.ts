@@ -25,7 +25,7 @@ import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
 import { InboundListeners } from './ports/inbound-listener.js';
 import { LANE_WAKER } from './ports/lane-waker.js';
-import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
+import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import {
   MESSAGING_SETTINGS,
@@ -95,23 +95,40 @@ const engine: FactoryProvider<DispatchEngine> = {
   inject: [MESSAGING_SETTINGS],
 };
 
-const transport: FactoryProvider<MessageTransport> = {
-  provide: MESSAGE_TRANSPORT,
+const transports: FactoryProvider<ReadonlyMap<string, MessageTransport>> = {
+  provide: MESSAGE_TRANSPORTS,
   useFactory: (
-    { transport: factory, baseUrl, apiToken = '', apiKey }: MessagingSettings,
+    { providers, transport, baseUrl, apiToken = '', apiKey }: MessagingSettings,
     registry: ChannelRegistry,
     httpService: HttpService,
     clock: Clock,
   ) => {
     const context = { channels: registry, http: httpService, clock };
-    if (factory) return checked(factory(context));
-    if (baseUrl === undefined)
+    if (providers)
+      return new Map(
+        Object.entries(providers).map(([name, provider]) => [
+          name,
+          checked(`providers.${name}`, provider.transport(context)),
+        ]),
+      );
+    if (!transport && baseUrl === undefined)
       throw new MessagingConfigError(
         'transport: is missing; set baseUrl and apiToken, or transport: simulator() for development',
       );
-    return http({ baseUrl, apiToken, ...(apiKey !== undefined && { apiKey }) })(context);
+    const short =
+      transport ??
+      http({ baseUrl: baseUrl ?? '', apiToken, ...(apiKey !== undefined && { apiKey }) });
+    const only = checked('transport', short(context));
+    return new Map([[only.name, only]]);
   },
   inject: [MESSAGING_SETTINGS, ChannelRegistry, HttpService, MESSAGING_CLOCK],
+};
+
+const router: FactoryProvider<Router> = {
+  provide: Router,
+  useFactory: ({ routes }: MessagingSettings, given: ReadonlyMap<string, MessageTransport>) =>
+    new Router(routes, given),
+  inject: [MESSAGING_SETTINGS, MESSAGE_TRANSPORTS],
 };
 
 const store: FactoryProvider<MessageStore> = {
@@ -153,22 +170,27 @@ const dispatcher: FactoryProvider<Dispatcher> = {
     dispatchEngine: DispatchEngine,
     { lanes, work, intents, outcomes }: MessageStore,
     policy: PolicyPipeline,
-    provider: MessageTransport,
+    given: ReadonlyMap<string, MessageTransport>,
+    routes: Router,
     clock: Clock,
-    { dispatch }: MessagingSettings,
+    { dispatch, providers: options }: MessagingSettings,
     tracing: MessagingTracing | undefined,
   ) => {
-    const { transportRateLimit: limit, rateLimit, backoff, lease } = dispatch;
-    const { name } = provider;
-    const rate = limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
+    const { rateLimit, backoff, lease } = dispatch;
+    const stateOf = (name: string, transport: MessageTransport) => {
+      const limit = options?.[name]?.rateLimit;
+      const rate =
+        limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
+      return new ProviderState(name, transport, rate, tracing);
+    };
     const context = {
       lanes,
       work,
       intents,
       outcomes,
       policy,
-      router: new Router([{ use: name }]),
-      providers: new Map([[name, new ProviderState(name, provider, rate, tracing)]]),
+      router: routes,
+      providers: new Map([...given].map(([name, transport]) => [name, stateOf(name, transport)])),
       budget: new PrefetchBudget(),
       clock,
       leaseTime: lease,
@@ -184,7 +206,8 @@ const dispatcher: FactoryProvider<Dispatcher> = {
     DISPATCH_ENGINE,
     MessageStore,
     PolicyPipeline,
-    MESSAGE_TRANSPORT,
+    MESSAGE_TRANSPORTS,
+    Router,
     MESSAGING_CLOCK,
     MESSAGING_SETTINGS,
     MESSAGING_TRACING,
@@ -192,10 +215,10 @@ const dispatcher: FactoryProvider<Dispatcher> = {
 };
 
 /** @throws MessagingConfigError naming a capability with which no message could leave */
-function checked(given: MessageTransport): MessageTransport {
+function checked(option: string, given: MessageTransport): MessageTransport {
   const { maxRecipients, connections = 1 } = given.capabilities;
   for (const [name, value] of Object.entries({ maxRecipients, connections }))
-    wholeNumber()(`transport.capabilities.${name}`, value);
+    wholeNumber()(`${option}.capabilities.${name}`, value);
   return given;
 }
 
@@ -205,7 +228,8 @@ export const MESSAGING_PROVIDERS: Provider[] = [
   channels,
   inbound,
   engine,
-  transport,
+  transports,
+  router,
   store,
   dispatcher,
   {

@@ -10,21 +10,18 @@ import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
-import { completeJob } from './jobs/complete.job.js';
-import { inboundJob } from './jobs/inbound.job.js';
 import { type MessagingJob, MessagingJobs } from './jobs/messaging.jobs.js';
-import { purgeJob } from './jobs/purge.job.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
-import { wakeJob } from './jobs/wake.job.js';
+import { completeJob, inboundJob, purgeJob, wakeJob } from './jobs/store.jobs.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
-import { MESSAGE_TRANSPORT, type MessageTransport } from './ports/message-transport.js';
+import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 
-/** Milliseconds after `shutdownTimeout` in which outcomes are recorded, the database has its last word, and lanes go back. */
+/** Milliseconds after `shutdownTimeout` for recording outcomes and releasing lanes. */
 const AFTERWARDS = 2_000;
 
-/** Starts dispatch and jobs once every module is ready, and stops them before the doors close. */
+/** Starts dispatch and jobs once every module is ready, and stops them before the servers close. */
 @Injectable()
 export class MessagingRuntime
   implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
@@ -37,23 +34,26 @@ export class MessagingRuntime
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
     @Inject(WorkQueues) private readonly queues: WorkQueues,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
-    @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
+    @Inject(MESSAGE_TRANSPORTS)
+    private readonly transports: ReadonlyMap<string, MessageTransport>,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(ModuleRef) private readonly modules: ModuleRef,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { store, transport } = this;
-    const origin = { provider: transport.name, transport: transport.name };
-    transport.listen?.(
-      (reports) => store.reports.record(reports, origin),
-      (messages) => this.inbound.record(messages, origin),
-    );
+    const { store, transports } = this;
+    for (const [provider, transport] of transports) {
+      const origin = { provider, transport: provider };
+      transport.listen?.(
+        (reports) => store.reports.record(reports, origin),
+        (messages) => this.inbound.record(messages, origin),
+      );
+    }
     const jobs = [...this.queues.jobs];
     if (this.settings.dispatch.enabled) {
       jobs.push(
         this.#wakeJob(),
-        reconcileJob(store, transport),
+        reconcileJob(store, transports),
         inboundJob(this.inbound),
         completeJob(store),
         ...(store.purge.enabled ? [purgeJob(store)] : []),
@@ -96,7 +96,7 @@ export class MessagingRuntime
     });
   }
 
-  /** Leaves behind what does not end, and says what that is. */
+  /** Waits for `part` until `until`, then logs what is still under way and goes on. */
   async #within(
     until: number,
     stopped: Promise<void>,

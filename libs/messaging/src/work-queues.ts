@@ -3,7 +3,7 @@ import { Dispatcher } from './dispatch/dispatcher.js';
 import type { LaneTask, LeasedLane } from './dispatch/lane-drain.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import type { MessagingJob } from './jobs/messaging.jobs.js';
-import { wakeJob } from './jobs/wake.job.js';
+import { wakeJob } from './jobs/store.jobs.js';
 import type { Clock } from './ports/clock.js';
 import type { LaneWaker } from './ports/lane-waker.js';
 import { Lanes } from './store/lanes.js';

@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { mkdirSync } from 'node:fs';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import {
-  MESSAGE_TRANSPORT,
+  MESSAGE_TRANSPORTS,
   type MessageTransport,
   type Submission,
 } from '../../../libs/messaging/src/ports/message-transport.js';
@@ -31,7 +31,10 @@ export class Points implements OnModuleInit {
 
   onModuleInit(): void {
     const { newBatches, intents, outcomes } = this.modules.get(MessageStore, { strict: false });
-    const transport = this.modules.get<MessageTransport>(MESSAGE_TRANSPORT, { strict: false });
+    const [transport] = this.modules
+      .get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS, { strict: false })
+      .values() as Iterable<MessageTransport>;
+    if (!transport) throw new Error('No transport');
     around(newBatches, 'enqueue', newBatches.enqueue.bind(newBatches), undefined, () =>
       this.#pass('after-accept'),
     );

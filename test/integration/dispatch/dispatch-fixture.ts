@@ -81,7 +81,11 @@ export class DispatchFixture {
         ...imports,
         TypeOrmModule.forRoot({ ...this.database.options(), entities: [], migrations: [] }),
         MessagingModule.forRoot({
-          ...grouped({ transport: () => transport, backoff: 5, ...options }),
+          ...grouped({
+            ...(!options.providers && { transport: () => transport }),
+            backoff: 5,
+            ...options,
+          }),
           callbackPath: false,
         }),
       ],

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture } from './dispatch-fixture.js';
+import { DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';
 
 const SMALL = ['a', 'b', 'c'];
 
@@ -20,7 +20,12 @@ describeEachDatabase('one rate for all lanes', (database) => {
       await Promise.all(
         Array.from({ length: 60 }, (_, n) => quiet.send(`${tenant} ${n}`, { tenant })),
       );
-    const { transport } = await fixture.boot({ transportRateLimit: { max: 200, per: 1_000 } });
+    const transport = new ScriptedTransport();
+    await fixture.boot({
+      providers: {
+        scripted: { transport: () => transport, rateLimit: { max: 200, per: 1_000 } },
+      },
+    });
     await eventually(async () => expect(transport.started.length).toBeGreaterThan(200));
     const first = transport.started.slice(0, 200);
     // A fair part is 50 of each.

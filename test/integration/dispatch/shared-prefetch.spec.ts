@@ -40,7 +40,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       intents,
       outcomes,
       budget,
-      router: new Router([{ use: transport.name }]),
+      router: new Router(undefined, new Map([[transport.name, transport]])),
       providers: new Map([
         [transport.name, new ProviderState(transport.name, transport, undefined, undefined)],
       ]),

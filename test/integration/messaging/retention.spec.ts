@@ -9,13 +9,13 @@ import {
   simulator,
   SmsService,
 } from '@dundun/messaging';
-import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
+import { purgeJob } from '../../../libs/messaging/src/jobs/store.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { Purge, type RetentionSettings } from '../../../libs/messaging/src/store/upkeep/purge.js';
 import {
-  MESSAGE_TRANSPORT,
+  MESSAGE_TRANSPORTS,
   type MessageTransport,
 } from '../../../libs/messaging/src/ports/message-transport.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -55,9 +55,10 @@ describeEachDatabase('retention', (database) => {
       expect((await sms.batch(id)).counts).toEqual({ delivered: to.length - 1, undelivered: 1 }),
     );
     await eventually(async () => {
-      await reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
-        signal,
-      );
+      await reconcileJob(
+        app.get(MessageStore),
+        app.get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS),
+      ).run(signal);
       const rows = await app
         .get(DataSource)
         .query<{ poll_at: unknown }[]>(`SELECT poll_at FROM messaging_batch WHERE id = '${id}'`);
@@ -90,9 +91,10 @@ describeEachDatabase('retention', (database) => {
     expect(await sms.recipients(waiting.id)).toEqual(message.to);
     await sms.cancel(waiting.id);
     await eventually(async () => {
-      await reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
-        signal,
-      );
+      await reconcileJob(
+        app.get(MessageStore),
+        app.get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS),
+      ).run(signal);
       await purge();
       const left = await dump();
       expect(left).not.toContain('2348012345678');

@@ -10,7 +10,7 @@ import {
 } from '@dundun/messaging';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import {
-  MESSAGE_TRANSPORT,
+  MESSAGE_TRANSPORTS,
   type MessageTransport,
 } from '../../../libs/messaging/src/ports/message-transport.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
@@ -199,9 +199,10 @@ describeEachDatabase('contacts', (database) => {
       evidence: 'Ngozi said STOP',
     });
     await eventually(async () => {
-      await reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
-        new AbortController().signal,
-      );
+      await reconcileJob(
+        app.get(MessageStore),
+        app.get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS),
+      ).run(new AbortController().signal);
       expect((await contacts.erase(phone)).remaining).toBe(0);
     });
     expect((await sms.batch(id)).counts).toEqual({ delivered: 2 });
@@ -251,9 +252,10 @@ describeEachDatabase('contacts', (database) => {
       store.reports.record(reports, { provider: 'simulator' });
     await hear(reportOf(phone, 'before'));
     await eventually(async () => {
-      await reconcileJob(store, app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
-        new AbortController().signal,
-      );
+      await reconcileJob(
+        store,
+        app.get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS),
+      ).run(new AbortController().signal);
       expect(await contacts.erase(phone)).toMatchObject({ remaining: 0 });
     });
     // As two processes leave it that missed each other.

@@ -62,7 +62,7 @@ const callbacks: CallbackOptions = {
       parser: infobipParser(),
       verifier: hmacSignature({ header: 'x-signature', secret: SECRET }),
     },
-    elsewhere: { insecure: true, transport: 'somebody-else' },
+    elsewhere: { insecure: true, provider: 'another-provider' },
   },
 };
 
@@ -180,7 +180,7 @@ describeEachDatabase('callback endpoints', (database) => {
       expect(log.join('\n')).not.toContain(TO);
     });
 
-    it('another transport’s reports speak of its own messages alone', async () => {
+    it('reports of another provider match only messages of that provider', async () => {
       const id = await sent('shared-name');
       const body = JSON.stringify({ reference_id: 'shared-name', to: TO, status: 'failed' });
       expect(await call('/elsewhere', post(body, JSON_TYPE))).toBe(204);
@@ -257,7 +257,7 @@ describeEachDatabase(
         { providers: { x: { insecure: true, parser: {} as never } } },
       ],
       ['callbacks.providers.x.verifier', { providers: { x: { verifier: {} as never } } }],
-      ['callbacks.providers.x.transport', { providers: { x: { insecure: true, transport: '' } } }],
+      ['callbacks.providers.x.provider', { providers: { x: { insecure: true, provider: '' } } }],
     ])('%s fails the boot', async (option, options) => {
       await expect(boot(options)).rejects.toMatchObject({
         name: 'MessagingConfigError',

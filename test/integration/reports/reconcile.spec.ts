@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import {
-  MESSAGE_TRANSPORT,
+  MESSAGE_TRANSPORTS,
   type MessageTransport,
 } from '../../../libs/messaging/src/ports/message-transport.js';
 import { UncertainFailure } from '../../../libs/messaging/src/message/failures.js';
@@ -217,9 +217,10 @@ describeEachDatabase('numbers of the simulator that need a poll', (database) => 
         await send('2348012349909'),
       ];
       const poll = () =>
-        reconcileJob(app.get(MessageStore), app.get<MessageTransport>(MESSAGE_TRANSPORT)).run(
-          new AbortController().signal,
-        );
+        reconcileJob(
+          app.get(MessageStore),
+          app.get<ReadonlyMap<string, MessageTransport>>(MESSAGE_TRANSPORTS),
+        ).run(new AbortController().signal);
       const counts = async (id: string) => (await sms.batch(id)).counts;
       await eventually(async () => {
         expect((await sms.batch(vanished)).status).toBe('completed');

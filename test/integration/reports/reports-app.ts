@@ -130,9 +130,11 @@ export class ReportsApp {
     return (await this.sms.batch(id)).counts;
   }
 
-  reconcile(patience?: number): Promise<void> {
+  reconcile(timeLimit?: number): Promise<void> {
     const { signal } = new AbortController();
-    return reconcileJob(this.store, this.paper, patience).run(signal);
+    return reconcileJob(this.store, new Map([[this.paper.name, this.paper]]), timeLimit).run(
+      signal,
+    );
   }
 
   close(): Promise<void> {

@@ -4,8 +4,8 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
-import { completeJob } from '../../../libs/messaging/src/jobs/complete.job.js';
-import { purgeJob } from '../../../libs/messaging/src/jobs/purge.job.js';
+import { completeJob } from '../../../libs/messaging/src/jobs/store.jobs.js';
+import { purgeJob } from '../../../libs/messaging/src/jobs/store.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { LaneWork } from '../../../libs/messaging/src/store/lane-work.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
@@ -148,7 +148,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(
       await wholeReadsOf(async () => {
         await store().queues.abandoned();
-        await reconcileJob(store(), paper).run(signal);
+        await reconcileJob(store(), new Map([[paper.name, paper]])).run(signal);
         await purgeJob(store()).run(signal);
         await completeJob(store()).run(signal);
       }),

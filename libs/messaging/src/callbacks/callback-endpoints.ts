@@ -8,7 +8,7 @@ import {
   type DeliveryReportParser,
 } from '../ports/delivery-report-parser.js';
 import type { InboundParser } from '../ports/inbound-parser.js';
-import { MESSAGE_TRANSPORT, type MessageTransport } from '../ports/message-transport.js';
+import { MESSAGE_TRANSPORTS, type MessageTransport } from '../ports/message-transport.js';
 import type { CallbackEndpointOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { callbackVerifier } from './callback-verifier.js';
@@ -16,7 +16,8 @@ import { callbackVerifier } from './callback-verifier.js';
 /** Where callbacks come in, how they are proven and read, and whose messages they speak of. */
 export interface CallbackEndpoint {
   readonly name: string;
-  readonly transport: string;
+  /** Name of the provider whose submissions the reports are about. */
+  readonly provider: string;
   readonly verifier: CallbackVerifier;
   /** Of delivery reports; `undefined`: none come in here. */
   readonly parser: DeliveryReportParser | undefined;
@@ -41,7 +42,7 @@ type Given = Omit<CallbackEndpointOptions, 'inbound'> & {
 const DEFAULT = 'default';
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
 /** As wide as the store's column. */
-const TRANSPORT = /^[\x21-\x7e]{1,32}$/;
+const PROVIDER = /^[\x21-\x7e]{1,32}$/;
 
 /** The endpoints of `callbacks`, checked at boot. */
 @Injectable()
@@ -52,7 +53,8 @@ export class CallbackEndpoints {
   constructor(
     @Inject(MESSAGING_SETTINGS) { callbacks }: Pick<MessagingSettings, 'callbacks'>,
     @Inject(MESSAGING_CLOCK) clock: Clock,
-    @Inject(MESSAGE_TRANSPORT) private readonly transport: MessageTransport,
+    @Inject(MESSAGE_TRANSPORTS)
+    private readonly transports: ReadonlyMap<string, MessageTransport>,
     @Inject(DELIVERY_REPORT_PARSER) parser: DeliveryReportParser,
     @Inject(CALLBACK_VERIFIER) verifier: CallbackVerifier | null,
     @Inject(DEFAULT_PARSERS) private readonly defaults: DefaultParsers,
@@ -78,15 +80,25 @@ export class CallbackEndpoints {
   }
 
   #add(name: string, options: Given, option: string, verifier: CallbackVerifier): void {
-    const { transport = this.transport.name } = options;
+    const provider = options.provider ?? this.#providerOf(name, option);
     const own = options.parser === undefined && options.inbound === undefined;
     const parser = own ? this.defaults.reports : options.parser;
     const inbound = own ? this.defaults.inbound : options.inbound;
     for (const [field, one] of Object.entries({ parser, inbound }))
       if (one !== undefined && typeof one.parse !== 'function')
         throw new MessagingConfigError(`${option}.${field}: must have a method parse()`);
-    if (!TRANSPORT.test(transport))
-      throw new MessagingConfigError(`${option}.transport: must be the name of a transport`);
-    this.#endpoints.set(name, { name, transport, verifier, parser, inbound });
+    if (!PROVIDER.test(provider))
+      throw new MessagingConfigError(`${option}.provider: must be the name of a provider`);
+    this.#endpoints.set(name, { name, provider, verifier, parser, inbound });
+  }
+
+  /** The provider with the endpoint's name, else the only one. */
+  #providerOf(endpoint: string, option: string): string {
+    if (this.transports.has(endpoint)) return endpoint;
+    const [only, ...others] = this.transports.keys();
+    if (only !== undefined && others.length === 0) return only;
+    throw new MessagingConfigError(
+      `${option}.provider: is missing; say which provider the reports are about: ${[...this.transports.keys()].join(', ')}`,
+    );
   }
 }

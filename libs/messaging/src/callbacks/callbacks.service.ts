@@ -76,8 +76,7 @@ export class CallbacksService {
       if (reports.length + messages.length === 0)
         throw new BadRequestException('No entry could be read');
     }
-    const { transport } = endpoint;
-    await this.#store({ reports, messages }, transport);
+    await this.#store({ reports, messages }, endpoint.provider);
     this.#count(reports, messages.length, errors.length, endpoint);
   }
 
@@ -108,10 +107,10 @@ export class CallbacksService {
     }
   }
 
-  async #store({ reports, messages }: Contents, transport: string): Promise<void> {
+  async #store({ reports, messages }: Contents, provider: string): Promise<void> {
     try {
-      if (reports.length > 0) await this.recorder.record(reports, { provider: transport });
-      if (messages.length > 0) await this.inbound.record(messages, { transport });
+      if (reports.length > 0) await this.recorder.record(reports, { provider });
+      if (messages.length > 0) await this.inbound.record(messages, { transport: provider });
     } catch (error) {
       // Not its message: a database's may quote rows.
       this.#logger.error(

@@ -10,7 +10,7 @@ import type { DeliveryReport } from '../message/delivery-report.js';
 import { ReportRecorder } from '../store/report.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from '../ports/delivery-report-parser.js';
-import { MESSAGE_TRANSPORT } from '../ports/message-transport.js';
+import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import type { CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS } from '../ports/messaging-settings.js';
 import { CallbackCounts } from './callback-counts.js';
@@ -34,10 +34,10 @@ class Recorder {
   readonly origins: string[] = [];
   gate: () => Promise<void> = () => Promise.resolve();
 
-  async record(reports: readonly DeliveryReport[], { transport }: { transport: string }) {
+  async record(reports: readonly DeliveryReport[], { provider }: { provider: string }) {
     await this.gate();
     this.recorded.push(...reports);
-    this.origins.push(transport);
+    this.origins.push(provider);
   }
 }
 
@@ -79,7 +79,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         CallbackEndpoints,
         { provide: MESSAGING_CLOCK, useValue: systemClock },
         { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
-        { provide: MESSAGE_TRANSPORT, useValue: { name: 'http' } },
+        { provide: MESSAGE_TRANSPORTS, useValue: new Map([['http', {}]]) },
         { provide: DELIVERY_REPORT_PARSER, useValue: new InterfaceReportParser(systemClock) },
         { provide: CALLBACK_VERIFIER, useValue: callbackVerifier(options, systemClock) },
         {

@@ -1,11 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
-import {
-  type FieldError,
-  MessagingConfigError,
-  MessageValidationError,
-} from '../message/errors.js';
+import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type {
   BatchView,
   MessageTimeline,
@@ -18,8 +14,8 @@ import type {
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/duration.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
-import { MESSAGE_TRANSPORT, type MessageTransport } from '../ports/message-transport.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
+import { Router } from '../routing/router.js';
 import type { BatchScope } from '../store/cursor.js';
 import { MessageStore } from '../store/message-store.js';
 import { isBatchId } from '../store/reads.js';
@@ -70,7 +66,7 @@ export class ChannelContext {
     @Inject(MessageStore) readonly store: MessageStore,
     @Inject(LANE_WAKER) readonly waker: LaneWaker,
     @Inject(MESSAGING_CLOCK) readonly clock: Clock,
-    @Inject(MESSAGE_TRANSPORT) readonly transport: MessageTransport,
+    @Inject(Router) readonly router: Router,
     @Inject(MESSAGING_RATE_CARD) readonly rates: RateCard,
     @Inject(Enqueuer) readonly enqueuer: Enqueuer,
   ) {}
@@ -186,14 +182,9 @@ export abstract class ChannelService {
   }
 
   /** @see {@link Enqueuer.enqueue} */
-  protected enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { transport, enqueuer } = this.context;
-    const { channels } = transport.capabilities;
-    const { name, title = name } = this.definition;
-    if (channels && !channels.includes(name))
-      throw new MessagingConfigError(
-        `transport: ${transport.name} does not send ${title}; choose one that does, or with http give it the credential of ${title}`,
-      );
+  protected async enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
+    const { router, enqueuer } = this.context;
+    router.providerOf({ channel: this.definition.name });
     return enqueuer.enqueue(this.definition, message, options);
   }
 
@@ -273,7 +264,7 @@ export class AnyChannelService extends ChannelService {
    * @throws IdempotencyKeyReusedError where the key was used for other content
    * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
    * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
-   * @throws MessagingConfigError where the transport does not send this channel
+   * @throws NoRouteError where no provider carries this channel; nothing was stored
    */
   async send(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
     return this.enqueue(message, options);

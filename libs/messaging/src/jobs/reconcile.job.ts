@@ -5,28 +5,29 @@ import type { MessageTransport, SentSubmission } from '../ports/message-transpor
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 2_000;
-/** Reports of nobody looked at in one run. */
+/** Unmatched reports looked at in one run. */
 const WAITING = 1_000;
-/** Batches claimed in one run, and submissions asked after in one call. */
+/** Batches claimed in one run, and submissions in one call. */
 const BATCHES = 500;
 const SUBMISSIONS = 100;
-/** Recipients asked after in one call, but for a submission that has more alone: a provider has a few pages of them. */
+/** Recipients in one call, unless a single submission has more: a provider pages through them. */
 const RECIPIENTS = 10_000;
-/** Milliseconds one call may take. */
-const PATIENCE = 60_000;
-/** And so many more to tell what it has learned, whatever the transport thinks of signals. */
+/** Milliseconds until a call's signal aborts. */
+const TIME_LIMIT = 60_000;
+/** Milliseconds after the signal until the call is given up. */
 const GRACE = 1_000;
 
 const logger = new Logger('Reconcile');
 
 /**
- * Asks the provider after messages that lack a final report, matches reports that came too early, and
- * forgets those of nobody. What fails is asked again when the batch is next due; it holds up no other.
+ * Polls each provider for messages without a final report, matches reports that came before their
+ * submission, and deletes reports that match nothing. A poll that fails is repeated when the batch is next
+ * due, and holds up no other.
  */
 export function reconcileJob(
   store: MessageStore,
-  transport: MessageTransport,
-  patience = PATIENCE,
+  transports: ReadonlyMap<string, MessageTransport>,
+  timeLimit = TIME_LIMIT,
 ): MessagingJob {
   return {
     name: 'reconcile',
@@ -35,16 +36,17 @@ export function reconcileJob(
       await store.reports
         .sweep(WAITING)
         .catch((error: unknown) => logger.warn(`Waiting reports stay: ${nameOf(error)}`));
-      const own = (await store.reportPolls.claim(BATCHES)).filter(
-        (s) => s.provider === transport.name,
-      );
-      for (const asked of callsOf(own)) {
-        if (signal.aborted) return;
-        try {
-          const reports = await fetched(transport, asked, signal, patience);
-          await store.reports.record(reports, { provider: transport.name });
-        } catch (error) {
-          logger.warn(`Reports could not be fetched, asked again later: ${nameOf(error)}`);
+      const claimed = await store.reportPolls.claim(BATCHES);
+      for (const [provider, transport] of transports) {
+        const own = claimed.filter((submission) => submission.provider === provider);
+        for (const asked of callsOf(own)) {
+          if (signal.aborted) return;
+          try {
+            const reports = await fetched(transport, asked, signal, timeLimit);
+            await store.reports.record(reports, { provider });
+          } catch (error) {
+            logger.warn(`${provider}: reports not fetched, polled again later: ${nameOf(error)}`);
+          }
         }
       }
     },
@@ -70,11 +72,11 @@ async function fetched(
   transport: MessageTransport,
   submissions: readonly SentSubmission[],
   signal: AbortSignal,
-  patience: number,
+  timeLimit: number,
 ): Promise<readonly DeliveryReport[]> {
   if (!transport.fetchReports) return [];
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
-  const end = AbortSignal.any([signal, AbortSignal.timeout(patience + GRACE)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
+  const end = AbortSignal.any([signal, AbortSignal.timeout(timeLimit + GRACE)]);
   let giveUp!: () => void;
   const tooLong = new Promise<never>((_resolve, reject) => {
     giveUp = () => reject(end.reason as Error);

@@ -61,12 +61,18 @@ export class TransactionRequiredError extends MessagingError {
   }
 }
 
-/** No route names a provider for the message's channel; nothing was stored. */
+/** No provider carries the message's channel; nothing was stored. */
 export class NoRouteError extends MessagingError {
-  constructor(readonly channel: string) {
+  /** @param provider the one that the route names, which does not carry the channel */
+  constructor(
+    readonly channel: string,
+    readonly provider?: string,
+  ) {
     super(
       'no_route',
-      `No provider carries the channel ${channel}; add a route for it to \`routes\`, such as { channel: '${channel}', use: 'main' }`,
+      provider === undefined
+        ? `No route carries the channel ${channel}; add one to \`routes\`, such as { channel: '${channel}', use: 'main' }`
+        : `Provider ${provider} does not carry the channel ${channel}; set it up for the channel (http needs the apiKey for WhatsApp), or route the channel to another provider`,
     );
   }
 }

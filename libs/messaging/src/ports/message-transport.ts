@@ -68,10 +68,7 @@ export interface TransportCapabilities {
   readonly passesTraceOn?: boolean;
 }
 
-/**
- * A way out of the house. Implementations run `messageTransportContract()` and may also implement
- * Nest's lifecycle hooks.
- */
+/** Hands messages to a provider. Implementations run `messageTransportContract()`, and may implement Nest's lifecycle hooks. */
 export interface MessageTransport {
   /** Stable name, stored with every submission and report. */
   readonly name: string;
@@ -95,4 +92,5 @@ export interface MessageTransport {
   listen?(sink: ReportSink, inbound?: InboundSink): void;
 }
 
-export const MESSAGE_TRANSPORT = Symbol('MESSAGE_TRANSPORT');
+/** Injection token of the transports by the name of their provider: a `ReadonlyMap<string, MessageTransport>`. */
+export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS');

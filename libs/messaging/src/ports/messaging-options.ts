@@ -28,6 +28,22 @@ export interface TransportContext {
 
 export type TransportFactory = (context: TransportContext) => MessageTransport;
 
+/** A provider with options of its own. */
+export interface ProviderOptions {
+  /** `simulator()`, `http({...})` or your own. */
+  readonly transport: TransportFactory;
+  /** Messages that the provider takes, over all lanes and replicas. @default none */
+  readonly rateLimit?: RateLimit | string | undefined;
+}
+
+/** One rule of `routes`: `use` carries every message, or every message of `channel`. */
+export interface Route {
+  /** @default every channel */
+  readonly channel?: string;
+  /** Name of a provider in `providers`. */
+  readonly use: string;
+}
+
 /** What an engine is built from. */
 export interface EngineContext {
   /** How long a lane stays with a process that no longer renews it, in milliseconds. */
@@ -53,8 +69,8 @@ export interface CallbackEndpointOptions {
   readonly parser?: DeliveryReportParser;
   /** Reads the provider's form of inbound messages. @default the interface's own form, or, with `parser` alone, none */
   readonly inbound?: InboundParser;
-  /** Name of the transport whose submissions the reports speak of. @default the module's transport */
-  readonly transport?: string;
+  /** Name of the provider whose submissions the reports are about. @default the provider with the endpoint's name, else the only provider */
+  readonly provider?: string;
 }
 
 /** The endpoint at the callback path itself, and others below it. */
@@ -80,12 +96,10 @@ export interface DispatchOptions {
    */
   readonly engine?: EngineFactory;
   /**
-   * Messages a lane may start, for all lanes or by lane. A function is asked again several times a second, so
-   * that a changed limit counts at once. @default none
+   * Messages a lane may start, for all lanes or by lane; a limit over all lanes is the provider's. A function is
+   * asked again several times a second, so that a changed limit counts at once. @default none
    */
   readonly rateLimit?: RateLimit | string | ((lane: string) => RateLimit | undefined);
-  /** A second limit, over all lanes and replicas. @default none */
-  readonly transportRateLimit?: RateLimit | string | undefined;
   /** The unit of order and rate. @default `{tenant}:{channel}` */
   readonly lane?: (of: LaneOf) => string;
   /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */
@@ -163,8 +177,24 @@ export interface MessagingOptions {
   readonly apiToken?: string;
   /** `svk_` key for WhatsApp and email at `baseUrl`. */
   readonly apiKey?: string;
-  /** The provider, where it is not `baseUrl`: `simulator()`, `http({...})` or your own. */
+  /** The only provider, where it is not `baseUrl`: `simulator()`, `http({...})` or your own. */
   readonly transport?: TransportFactory;
+  /**
+   * Several providers by name; in place of `transport` and `baseUrl`. A submission is stored with the name
+   * of its provider, so never rename one with messages under way: their outcomes would be `unknown`.
+   *
+   * @example
+   * providers: { main: { transport: http({ baseUrl, apiToken }), rateLimit: { max: 50, per: '1s' } }, test: simulator() }
+   */
+  readonly providers?: Readonly<Record<string, TransportFactory | ProviderOptions>>;
+  /**
+   * Which provider carries which messages: the first route that matches decides, and a message that none
+   * matches is refused by {@link NoRouteError}. @default everything to the only provider
+   *
+   * @example
+   * routes: [{ channel: 'whatsapp', use: 'meta' }, { use: 'main' }]
+   */
+  readonly routes?: readonly Route[];
   readonly dispatch?: DispatchOptions;
   readonly store?: StoreOptions;
   readonly reports?: ReportOptions;

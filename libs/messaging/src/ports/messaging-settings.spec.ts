@@ -75,8 +75,48 @@ describe('settingsOf', () => {
     ],
     [
       'a rate limit without a window',
-      { dispatch: { transportRateLimit: { max: 1 } } },
-      /^dispatch\.transportRateLimit\.per: /,
+      { providers: { main: { transport, rateLimit: { max: 1 } } } },
+      /^providers\.main\.rateLimit\.per: /,
+    ],
+    [
+      'a transport beside providers',
+      { transport, providers: { main: transport } },
+      /^transport: there are providers too; leave it out/,
+    ],
+    [
+      'a base URL beside providers',
+      { baseUrl: 'http://127.0.0.1', providers: { main: transport } },
+      /^baseUrl: there are providers too/,
+    ],
+    [
+      'an unknown option of a provider',
+      { providers: { main: { transport, rate: 1 } } },
+      /^providers\.main\.rate: there is no such option/,
+    ],
+    [
+      'a provider without a transport',
+      { providers: { main: {} } },
+      /^providers\.main\.transport: must be a function/,
+    ],
+    [
+      'a name of a provider that the store cannot keep',
+      { providers: { 'Main one': transport } },
+      /^providers\.Main one: the name must be 1 to 32/,
+    ],
+    [
+      'an unknown field of a route',
+      { providers: { main: transport }, routes: [{ chanel: 'sms', use: 'main' }] },
+      /^routes\[0\]\.chanel: .*did you mean routes\[0\]\.channel\?$/,
+    ],
+    [
+      'a route without a provider',
+      { providers: { main: transport }, routes: [{ channel: 'sms' }] },
+      /^routes\[0\]\.use: must be a text/,
+    ],
+    [
+      'routes without providers',
+      { transport, routes: [{ use: 'main' }] },
+      /^routes: there are no providers; name them in `providers`/,
     ],
     [
       'an empty frequency cap',

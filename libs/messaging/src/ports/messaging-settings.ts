@@ -13,9 +13,11 @@ import type {
   LaneOf,
   MessagingExtras,
   MessagingOptions,
+  ProviderOptions,
   RateLimit,
   ReportOptions,
   RetentionOptions,
+  Route,
   SmsOptions,
   StoreOptions,
   TransportFactory,
@@ -67,7 +69,6 @@ const DISPATCH = {
   enabled: withDefault(flag, true),
   engine: optional(callback<EngineFactory>()),
   rateLimit: optional(rateLimitOrFunction),
-  transportRateLimit: optional(rateLimit),
   lane: optional(callback<(of: LaneOf) => string>()),
   lease: withDefault(duration(1_000), '30s'),
   concurrency: withDefault(wholeNumber(), 32),
@@ -114,7 +115,7 @@ const ENDPOINT = {
   insecure: optional(flag),
   parser: optional(object<DeliveryReportParser>()),
   inbound: optional(object<InboundParser>()),
-  transport: optional(text),
+  provider: optional(text),
 } satisfies ReadersOf<CallbackEndpointOptions>;
 
 const CALLBACKS = {
@@ -147,6 +148,20 @@ const INBOUND = {
   reply: optional(callback<NonNullable<InboundOptions['reply']>>()),
 } satisfies ReadersOf<InboundOptions>;
 
+const PROVIDER = {
+  transport: callback<TransportFactory>(),
+  rateLimit: optional(rateLimit),
+} satisfies ReadersOf<ProviderOptions>;
+
+const ROUTE = {
+  channel: optional(text),
+  use: text,
+} satisfies ReadersOf<Route>;
+
+const readProvider = group(PROVIDER);
+
+const PROVIDER_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+
 const EXTRAS = {
   isGlobal: optional(flag),
   dataSource: optional(text),
@@ -160,6 +175,8 @@ const readOptions = group({
   apiToken: optional(text),
   apiKey: optional(text),
   transport: optional(callback<TransportFactory>()),
+  providers: optional(record(provider)),
+  routes: optional(list(group(ROUTE))),
   dispatch: group(DISPATCH),
   store: group(STORE),
   reports: group(REPORTS),
@@ -183,7 +200,12 @@ export const MESSAGING_SETTINGS = Symbol('MESSAGING_SETTINGS');
 export function settingsOf(options: MessagingOptions): MessagingSettings {
   refuseUngrouped(options);
   const settings = readOptions('', options);
-  const { transport, baseUrl, apiToken, apiKey, reports } = settings;
+  const { transport, providers, baseUrl, apiToken, apiKey, reports } = settings;
+  if (providers) refuseBesideProviders({ transport, baseUrl, apiToken, apiKey });
+  else if (settings.routes)
+    throw new MessagingConfigError(
+      'routes: there are no providers; name them in `providers`, such as providers: { main: http({ … }) }',
+    );
   if (transport)
     for (const [name, given] of Object.entries({ baseUrl, apiToken, apiKey }))
       if (given !== undefined)
@@ -216,6 +238,14 @@ export function callbackPathsOf(extras: MessagingExtras): string[] {
   return paths;
 }
 
+function refuseBesideProviders(short: Readonly<Record<string, unknown>>): void {
+  for (const [name, given] of Object.entries(short))
+    if (given !== undefined)
+      throw new MessagingConfigError(
+        `${name}: there are providers too; leave it out, and add the provider to providers, such as providers: { main: http({ baseUrl, apiToken }) }`,
+      );
+}
+
 /** What retention has erased cannot be counted. */
 function refuseErasedCounts({ policy = {}, store: { retention } }: MessagingSettings): void {
   for (const [category, cap] of Object.entries(policy.frequencyCap ?? {}))
@@ -246,6 +276,16 @@ function asGiven<T>(read: OptionReader<unknown>): OptionReader<T | undefined> {
     if (value !== undefined) read(name, value);
     return value as T | undefined;
   };
+}
+
+/** A provider with its options; a transport alone has none. */
+function provider(name: string, value: unknown): ReturnType<typeof readProvider> {
+  const key = name.slice(name.indexOf('.') + 1);
+  if (!PROVIDER_NAME.test(key))
+    throw new MessagingConfigError(
+      `${name}: the name must be 1 to 32 lower-case letters, digits, dots, dashes or underscores`,
+    );
+  return readProvider(name, typeof value === 'function' ? { transport: value } : value);
 }
 
 function pathOrFalse(name: string, value: unknown): string | false {

@@ -1,5 +1,9 @@
-import { NoRouteError } from '../message/errors.js';
-import type { Route } from '../ports/route.js';
+import { MessagingConfigError, NoRouteError } from '../message/errors.js';
+import type { MessageTransport } from '../ports/message-transport.js';
+import type { Route } from '../ports/messaging-options.js';
+
+/** The configured providers by name. */
+export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
 
 /** What a route is chosen by. */
 export interface Routed {
@@ -8,19 +12,71 @@ export interface Routed {
 
 /** Answers which provider carries a message: the first route that matches decides. */
 export class Router {
-  /** @param routes in order; each names a configured provider */
-  constructor(private readonly routes: readonly Route[]) {}
+  readonly #routes: readonly Route[];
+
+  /**
+   * @param routes in order; `undefined`: everything to the only provider
+   * @throws MessagingConfigError naming the option and the remedy
+   */
+  constructor(
+    routes: readonly Route[] | undefined,
+    private readonly providers: Providers,
+  ) {
+    const [only, ...others] = providers.keys();
+    if (only === undefined)
+      throw new MessagingConfigError(
+        'providers: is empty; name at least one, such as providers: { main: http({ … }) }',
+      );
+    if (routes === undefined && others.length > 0)
+      throw new MessagingConfigError(
+        `routes: is missing, and there are several providers; say which carries what, such as [{ use: '${only}' }]`,
+      );
+    if (routes?.length === 0)
+      throw new MessagingConfigError(
+        `routes: is empty, so no message could leave; add a rule such as { use: '${only}' }`,
+      );
+    this.#routes = routes ?? [{ use: only }];
+    this.#routes.forEach((route, index) => this.#check(route, index));
+  }
 
   /** The provider of every message; `undefined`: it depends on the message. */
   get only(): string | undefined {
-    const [first] = this.routes;
-    return first && first.channel === undefined ? first.use : undefined;
+    const [first] = this.#routes;
+    return first?.channel === undefined ? first?.use : undefined;
   }
 
-  /** @throws NoRouteError where no route matches */
+  /** @throws NoRouteError where no route matches, or its provider does not carry the channel */
   providerOf({ channel }: Routed): string {
-    for (const route of this.routes)
-      if (route.channel === undefined || route.channel === channel) return route.use;
+    for (const route of this.#routes)
+      if (route.channel === undefined || route.channel === channel) {
+        if (this.#carries(route.use, channel)) return route.use;
+        throw new NoRouteError(channel, route.use);
+      }
     throw new NoRouteError(channel);
+  }
+
+  #check({ channel, use }: Route, index: number): void {
+    const option = `routes[${index}]`;
+    if (!this.providers.has(use))
+      throw new MessagingConfigError(
+        `${option}.use: there is no provider '${use}'; there are ${[...this.providers.keys()].join(', ')}`,
+      );
+    if (channel !== undefined && !this.#carries(use, channel))
+      throw new MessagingConfigError(
+        `${option}: provider ${use} does not carry the channel ${channel}; use another provider`,
+      );
+    const before = this.#routes
+      .slice(0, index)
+      .findIndex((other) => other.channel === undefined || other.channel === channel);
+    if (before >= 0)
+      throw new MessagingConfigError(
+        `${option}: can never match, because routes[${before}] matches first; move it before that, or remove it`,
+      );
+  }
+
+  #carries(provider: string, channel: string): boolean {
+    const channels: readonly string[] | undefined =
+      this.providers.get(provider)?.capabilities.channels;
+    return !channels || channels.includes(channel);
   }
 }

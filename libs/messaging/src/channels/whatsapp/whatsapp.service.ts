@@ -54,7 +54,7 @@ export class WhatsAppService extends ChannelService {
    * @throws IdempotencyKeyReusedError where the key was used for other content
    * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
    * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
-   * @throws MessagingConfigError where the transport does not send WhatsApp
+   * @throws NoRouteError where no provider carries WhatsApp; nothing was stored
    */
   sendTemplate<const P extends TemplateDefinition['params']>(
     message: WhatsAppKnownTemplate<P>,
