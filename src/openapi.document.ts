@@ -1,3 +1,4 @@
+import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import {
@@ -6,11 +7,10 @@ import {
   errorResponseComponents,
   type ErrorResponseName,
 } from './http/error-responses.js';
-import { type JsonSchema, refTo } from './http/fields.js';
+import type { JsonSchema } from './http/fields.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import { QUERY_KEY } from './http/request.decorators.js';
-import { DeliveryReportEvent } from './sms/sms.dto.js';
-import { WhatsAppReceivedEvent, WhatsAppStatusEvent } from './whatsapp/whatsapp.dto.js';
+import { ReceivedEvent, StatusEvent } from './webhooks/webhook-event.js';
 
 const HEADERS = {
   RateLimit: {
@@ -27,31 +27,6 @@ const HEADERS = {
   },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^\\d+$' } },
 } as const;
-
-/** Events that the gateway posts to the webhooks of an account. */
-const CALLBACKS = [
-  {
-    type: 'sms.delivery_report',
-    operationId: 'deliveryReportCallback',
-    summary: 'The status of an SMS changed',
-    description: 'For batches with `delivery_report: yes`.',
-    event: DeliveryReportEvent,
-  },
-  {
-    type: 'whatsapp.message_status',
-    operationId: 'whatsAppStatusCallback',
-    summary: 'The status of a WhatsApp message changed',
-    description: 'From `sent` on, for every message.',
-    event: WhatsAppStatusEvent,
-  },
-  {
-    type: 'whatsapp.message_received',
-    operationId: 'whatsAppReceivedCallback',
-    summary: 'The account’s WhatsApp number received a message',
-    description: 'The writer’s window is open from then on, for 24 hours.',
-    event: WhatsAppReceivedEvent,
-  },
-];
 
 /** An operation as Nest's scan gives it. */
 interface ScannedOperation {
@@ -85,20 +60,21 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .addServer('/')
     .build();
   const scanned = SwaggerModule.createDocument(app, config, {
-    extraModels: [ErrorAnswer, ...CALLBACKS.map(({ event }) => event)],
+    extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent],
   });
   const scannedPaths = scanned.paths as unknown as Readonly<
     Record<string, Readonly<Record<string, ScannedOperation>>>
   >;
   const schemas = new Schemas(scanned.components?.schemas as Record<string, JsonSchema>);
   const paths = pathsOf(scannedPaths, schemas);
+  const callbacks = app.get(ChannelRegistry, { strict: false }).all.flatMap(callbacksOf);
   const document = {
     ...scanned,
     jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base',
     tags: ['SMS', 'Groups', 'WhatsApp', 'Webhooks', 'Health'].map((name) => ({ name })),
     paths,
     webhooks: Object.fromEntries(
-      CALLBACKS.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
+      callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
     ),
     components: {
       schemas: schemas.components,
@@ -173,17 +149,43 @@ function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
   return [...names, 'Unavailable'];
 }
 
+/** An event that the gateway posts to the webhooks of an account. */
 interface Callback {
-  readonly operationId: string;
+  readonly type: string;
+  readonly event: Type;
+  /** Values of `data.status`. */
+  readonly statuses?: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly event: Type;
 }
 
-function callbackOf(
-  { operationId, summary, description, event }: Callback,
-  schemas: Schemas,
-): JsonSchema {
+function callbacksOf(channel: ChannelDefinition): Callback[] {
+  const { name, title = name, statuses, wire, consent, deliveryReport = 'yes' } = channel;
+  if (!wire) return [];
+  const status = {
+    type: wire.statusEvent,
+    event: StatusEvent,
+    statuses: Object.keys(statuses).filter((one) => statuses[one]?.reported),
+    summary: `The status of a message on ${title} changed`,
+    description:
+      deliveryReport === 'yes'
+        ? 'From `sent` on, for every message.'
+        : 'From `sent` on, for messages with `delivery_report: yes`.',
+  };
+  if (wire.receivedEvent === undefined) return [status];
+  const received = {
+    type: wire.receivedEvent,
+    event: ReceivedEvent,
+    summary: `The account’s number on ${title} received a message`,
+    description: consent?.serviceWindow
+      ? 'The account may send free texts to the writer for 24 hours from then on.'
+      : 'From any number.',
+  };
+  return [status, received];
+}
+
+function callbackOf(callback: Callback, schemas: Schemas): JsonSchema {
+  const { type, summary, description } = callback;
   const header = (name: string, text: string): JsonSchema => ({
     name,
     in: 'header',
@@ -191,9 +193,9 @@ function callbackOf(
     description: text,
     schema: { type: 'string' },
   });
-  const schema = refTo(event);
+  const schema = schemas.addEvent(callback);
   return {
-    operationId,
+    operationId: `${type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase())}Callback`,
     summary,
     description: `${description} Sent to the account’s webhooks, signed as Standard Webhooks. Any 2xx within 15 seconds is a success.`,
     tags: ['Webhooks'],
@@ -213,9 +215,13 @@ function callbackOf(
   };
 }
 
+type ObjectSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+
 /** The component schemas, in the JSON Schema of OpenAPI 3.1. */
 class Schemas {
   readonly components: Record<string, JsonSchema> = {};
+  /** Schemas that are copied into others, and no components themselves. */
+  readonly #copied = new Map<string, JsonSchema>();
 
   constructor(scanned: Readonly<Record<string, JsonSchema>>) {
     for (const [name, schema] of Object.entries(scanned)) {
@@ -225,19 +231,46 @@ class Schemas {
     }
   }
 
-  /** Query parameters from the component of a query's DTO, which is not a component any more. */
+  /** Query parameters, from the fields of a query's DTO. */
   takeParameters(name: string): JsonSchema[] {
-    const properties = (this.components[name] ?? this.#taken.get(name))?.['properties'];
-    this.#taken.set(name, { properties });
-    delete this.components[name];
-    return Object.entries(properties as Record<string, JsonSchema>).map(([parameter, schema]) => ({
+    const { properties } = this.#copy(name);
+    return Object.entries(properties).map(([parameter, schema]) => ({
       name: parameter,
       in: 'query',
       schema,
     }));
   }
 
-  readonly #taken = new Map<string, JsonSchema>();
+  /** A component for the event of one channel: with its `type` and its statuses. */
+  addEvent({ type, event, statuses }: Callback): JsonSchema {
+    const form = this.#copy(event.name);
+    const data = this.#copy(`${event.name}Data`);
+    const { status } = data.properties;
+    const name = `${type.replaceAll(/(?:^|[._])(.)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+    this.components[name] = {
+      ...form,
+      properties: {
+        ...form.properties,
+        type: { ...form.properties['type'], const: type },
+        data: {
+          ...data,
+          properties: {
+            ...data.properties,
+            ...(statuses && { status: { ...status, enum: statuses } }),
+          },
+        },
+      },
+    };
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** Takes a schema out of the components, at the first use. */
+  #copy(name: string): ObjectSchema {
+    const schema = this.#copied.get(name) ?? this.components[name] ?? {};
+    this.#copied.set(name, schema);
+    delete this.components[name];
+    return schema as ObjectSchema;
+  }
 
   /** A value made of the fields' own examples. */
   exampleOf(schema: JsonSchema): unknown {

@@ -301,10 +301,17 @@ export class ReportsQuery extends PageQueryOf(1_000, 100) {
   readonly since?: string;
 }
 
-/** What a report of the list and the event of a callback share. */
-class ReportOfMessage {
+/** A delivery report. */
+export class DeliveryReport {
   @Uuid()
   readonly reference_id!: string;
+
+  @Field({
+    ...NULLABLE_TEXT,
+    description: 'null: the carrier reported a recipient that the batch does not name.',
+    examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'],
+  })
+  readonly message_id!: string | null;
 
   @Recipient()
   readonly to!: string;
@@ -312,30 +319,18 @@ class ReportOfMessage {
   @SenderId()
   readonly from!: string;
 
-  @Field({ ...NULLABLE_TEXT, examples: [null] })
-  readonly error_code!: string | null;
-
-  @Timestamp({ description: 'When the SMSC reported it.' })
-  readonly smsc_timestamp!: string;
-}
-
-const MESSAGE_ID = { type: 'string', examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'] };
-
-/** A delivery report. */
-export class DeliveryReport extends ReportOfMessage {
-  @Field({
-    ...MESSAGE_ID,
-    nullable: true,
-    description: 'null: the carrier reported a recipient that the batch does not name.',
-  })
-  readonly message_id!: string | null;
-
   @Choice(REPORTED_STATUSES, {
     nullable: true,
     examples: ['delivered'],
     description: 'null: an unknown status of the carrier; it changed nothing.',
   })
   readonly status!: ReportView['status'];
+
+  @Field(NULLABLE_TEXT)
+  readonly error_code!: string | null;
+
+  @Timestamp({ description: 'When the SMSC reported it.' })
+  readonly smsc_timestamp!: string;
 
   @WholeNumber({
     minimum: 1,
@@ -363,31 +358,4 @@ export function deliveryReportOf(report: ReportView): DeliveryReport {
     sequence: report.sequence,
     received_at: report.receivedAt.toISOString(),
   };
-}
-
-export class DeliveryReportEventData extends ReportOfMessage {
-  @Field(MESSAGE_ID)
-  readonly message_id!: string;
-
-  @Choice(REPORTED_STATUSES, { examples: ['delivered'] })
-  readonly status!: ReportedStatus;
-
-  @WholeNumber({
-    minimum: 1,
-    description: 'Which change of the message’s status this is.',
-    examples: [2],
-  })
-  readonly sequence!: number;
-}
-
-/** The callback of a status change. */
-export class DeliveryReportEvent {
-  @Field({ type: 'string', const: 'sms.delivery_report' })
-  readonly type!: 'sms.delivery_report';
-
-  @Timestamp({ description: 'When the gateway made this event.' })
-  readonly timestamp!: string;
-
-  @Field({ type: DeliveryReportEventData })
-  readonly data!: DeliveryReportEventData;
 }

@@ -6,44 +6,106 @@ import {
   type MessageStatusChanged,
 } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
+import {
+  Field,
+  NULLABLE_PHONE_NUMBER,
+  NULLABLE_TEXT,
+  PhoneNumber,
+  Timestamp,
+  WholeNumber,
+} from '../http/fields.js';
+
+const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
+const TO = '2348012345678';
+
+export class StatusEventData {
+  @Field({
+    type: 'string',
+    description: 'The batch; on WhatsApp the message’s id before the platform’s was known.',
+    examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'],
+  })
+  readonly reference_id!: string;
+
+  @Field({
+    type: 'string',
+    description: 'The message; on WhatsApp the platform’s id, once it is known.',
+    examples: [MESSAGE_ID],
+  })
+  readonly message_id!: string;
+
+  @Field({ type: 'string', examples: [TO] })
+  readonly to!: string;
+
+  @Field({ type: 'string', description: 'Sender ID or number.', examples: ['ACME'] })
+  readonly from!: string;
+
+  @Field({ type: 'string', examples: ['delivered'] })
+  readonly status!: string;
+
+  @Field(NULLABLE_TEXT)
+  readonly error_code!: string | null;
+
+  @Timestamp({ description: 'Time of the provider’s report, else of its arrival.' })
+  readonly smsc_timestamp!: string;
+
+  @WholeNumber({
+    minimum: 1,
+    description: 'Which change of the message’s status this is: 1, then 2, …',
+    examples: [2],
+  })
+  readonly sequence!: number;
+}
 
 /** Body of a callback about a message's status. */
-export interface StatusEvent {
-  readonly type: string;
-  /** When this event was made, RFC 3339 UTC. */
-  readonly timestamp: string;
-  readonly data: {
-    /** The batch; on WhatsApp the message's id before the platform's was known. */
-    readonly reference_id: string;
-    /** On WhatsApp the platform's id, once it is known. */
-    readonly message_id: string;
-    readonly to: string;
-    readonly from: string;
-    readonly status: string;
-    readonly error_code: string | null;
-    /** Time of the provider's report, else of its arrival; RFC 3339 UTC. */
-    readonly smsc_timestamp: string;
-    /** 1 for the message's first event, then 2, … */
-    readonly sequence: number;
-  };
+export class StatusEvent {
+  @Field({ type: 'string' })
+  readonly type!: string;
+
+  @Timestamp({ description: 'When the gateway made this event.' })
+  readonly timestamp!: string;
+
+  @Field({ type: StatusEventData })
+  readonly data!: StatusEventData;
+}
+
+export class ReceivedEventData {
+  @Field({ type: 'string', description: 'The platform’s id.', examples: [MESSAGE_ID] })
+  readonly message_id!: string;
+
+  @Field({
+    ...NULLABLE_PHONE_NUMBER,
+    description: 'The sender’s number; null: only the bsuid is known.',
+    examples: [TO],
+  })
+  readonly from!: string | null;
+
+  @Field(NULLABLE_TEXT)
+  readonly bsuid!: string | null;
+
+  @PhoneNumber({ description: 'The account’s number.', examples: ['2340012345678'] })
+  readonly to!: string;
+
+  @Field({
+    ...NULLABLE_TEXT,
+    description: 'null: the message is not a text.',
+    examples: ['Thank you'],
+  })
+  readonly text!: string | null;
+
+  @Timestamp()
+  readonly received_at!: string;
 }
 
 /** Body of a callback about an inbound message. */
-export interface ReceivedEvent {
-  readonly type: string;
-  readonly timestamp: string;
-  readonly data: {
-    /** The platform's id. */
-    readonly message_id: string;
-    /** The sender's number; `null` where only the `bsuid` is known. */
-    readonly from: string | null;
-    readonly bsuid: string | null;
-    /** The account's number. */
-    readonly to: string;
-    /** `null`: not a text message. */
-    readonly text: string | null;
-    readonly received_at: string;
-  };
+export class ReceivedEvent {
+  @Field({ type: 'string' })
+  readonly type!: string;
+
+  @Timestamp({ description: 'When the gateway made this event.' })
+  readonly timestamp!: string;
+
+  @Field({ type: ReceivedEventData })
+  readonly data!: ReceivedEventData;
 }
 
 /** A provider's code may be any text; a callback stays below 20 kB. */

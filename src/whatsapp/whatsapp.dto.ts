@@ -1,7 +1,6 @@
 import {
   type MessageStatus,
   type MessageTimeline,
-  type ReportedStatus,
   STATUS_RANK,
   type SubmittedMessage,
 } from '@dundun/messaging';
@@ -24,13 +23,11 @@ import {
   Field,
   isText,
   List,
-  NULLABLE_PHONE_NUMBER,
   NULLABLE_TEXT,
   PhoneNumber,
   type Plain,
   Price,
   Recipient,
-  REPORTED_STATUSES,
   SameText,
   TextUnder,
   Timestamp,
@@ -313,90 +310,4 @@ export class TemplatePage extends PageOf(Template) {}
 export function templateOf(template: AccountTemplate): Template {
   const { name, language, category, status, paramsCount } = template;
   return { name, language, category, status, params_count: paramsCount };
-}
-
-export class WhatsAppStatusEventData {
-  @Field({
-    type: 'string',
-    description: 'The id before the platform’s was known.',
-    examples: [REFERENCE_ID],
-  })
-  readonly reference_id!: string;
-
-  @Field({ type: 'string', examples: [MESSAGE_ID] })
-  readonly message_id!: string;
-
-  @PhoneNumber()
-  readonly to!: string;
-
-  @PhoneNumber({ description: 'The account’s WhatsApp number.', examples: ['2340012345678'] })
-  readonly from!: string;
-
-  @Choice(REPORTED_STATUSES, { examples: ['read'] })
-  readonly status!: ReportedStatus;
-
-  @Field(NULLABLE_TEXT)
-  readonly error_code!: string | null;
-
-  @Timestamp()
-  readonly smsc_timestamp!: string;
-
-  @WholeNumber({
-    minimum: 1,
-    description: 'Which change of the message’s status this is.',
-    examples: [3],
-  })
-  readonly sequence!: number;
-}
-
-/** The callback of a status change. */
-export class WhatsAppStatusEvent {
-  @Field({ type: 'string', const: 'whatsapp.message_status' })
-  readonly type!: 'whatsapp.message_status';
-
-  @Timestamp({ description: 'When the gateway made this event.' })
-  readonly timestamp!: string;
-
-  @Field({ type: WhatsAppStatusEventData })
-  readonly data!: WhatsAppStatusEventData;
-}
-
-export class WhatsAppReceivedEventData {
-  @Field({ type: 'string', description: 'The platform’s id.', examples: [MESSAGE_ID] })
-  readonly message_id!: string;
-
-  @Field({
-    ...NULLABLE_PHONE_NUMBER,
-    description: 'The writer; null: only the bsuid is known.',
-    examples: [TO],
-  })
-  readonly from!: string | null;
-
-  @Field(NULLABLE_TEXT)
-  readonly bsuid!: string | null;
-
-  @PhoneNumber({ description: 'The account’s WhatsApp number.', examples: ['2340012345678'] })
-  readonly to!: string;
-
-  @Field({
-    ...NULLABLE_TEXT,
-    description: 'null: the message is not a text.',
-    examples: ['Thank you'],
-  })
-  readonly text!: string | null;
-
-  @Timestamp()
-  readonly received_at!: string;
-}
-
-/** The callback of an inbound message. */
-export class WhatsAppReceivedEvent {
-  @Field({ type: 'string', const: 'whatsapp.message_received' })
-  readonly type!: 'whatsapp.message_received';
-
-  @Timestamp({ description: 'When the gateway made this event.' })
-  readonly timestamp!: string;
-
-  @Field({ type: WhatsAppReceivedEventData })
-  readonly data!: WhatsAppReceivedEventData;
 }
