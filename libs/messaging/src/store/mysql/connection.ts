@@ -2,6 +2,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { cutConnections } from '../cut-connections.js';
 import { ShutdownDeadline } from '../shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
+import { steppedSettle } from '../stepped-settle.js';
 import { ServerDatabase, type StoreDatabaseOptions } from '../store-database.js';
 import { MYSQL_DIALECT } from './dialect.js';
 
@@ -9,11 +10,15 @@ import { MYSQL_DIALECT } from './dialect.js';
 const RESTORE = `SET SESSION wait_timeout = @messaging_wait_timeout,
   SESSION innodb_lock_wait_timeout = @messaging_lock_wait`;
 
+const MYSQL_SETTLE = steppedSettle(MYSQL_DIALECT);
+
 /** MySQL and MariaDB. */
 export class MysqlDatabase extends ServerDatabase {
-  readonly fastPaths: FastPaths = {};
+  readonly fastPaths: FastPaths;
+
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, MYSQL_DIALECT, options);
+    this.fastPaths = options.fastPaths === false ? {} : { settle: MYSQL_SETTLE };
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {

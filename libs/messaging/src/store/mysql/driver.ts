@@ -2,7 +2,7 @@ import type { StoreDriver } from '../store.js';
 import { MYSQL_DIALECT } from './dialect.js';
 import { mysqlSchema, mysqlTableOptions } from './schema.js';
 
-/** MySQL and MariaDB. They have no fast paths: every verb takes the slow path. */
+/** MySQL and MariaDB. */
 export const MYSQL_DRIVER: StoreDriver = {
   dialect: MYSQL_DIALECT,
   schema: mysqlSchema,

@@ -2,7 +2,9 @@ import { COMPLETED, isDraining } from '../batch-state.js';
 import { ConcurrentChangeError } from '../concurrent-change.error.js';
 import { acceptedChanges, type PlainOutcome, SUBMISSION_OUTCOME } from '../outcome.js';
 import { isBelow, nextSequence, raisedTo } from '../status.js';
+import { steppedSettle } from '../stepped-settle.js';
 import type { SettleFastPath } from '../store.js';
+import { SQLITE_DIALECT } from './dialect.js';
 
 const ROWS = `(SELECT entry ->> 0 AS v_batch, entry ->> 1 AS v_reference, entry ->> 2 AS v_tenant
   FROM (SELECT value AS entry FROM json_each(?) LIMIT -1))`;
@@ -22,19 +24,23 @@ const RAISE = `UPDATE messaging_message SET ${raisedTo('messaging_message', '?',
 const COMPLETE = `UPDATE messaging_batch SET ${COMPLETED}, completed_at = ?, poll_at = ?
   WHERE id ${IN_IDS} AND ${isDraining('messaging_batch')}`;
 
+const STEPPED = steppedSettle(SQLITE_DIALECT);
+
 /**
- * Records acceptances of messages that are alone in their batch, in four statements that read nothing. It
- * assumes that each is the first submission of its batch, that the answers had only a reference, and that
- * all share provider and channel; then what they share is bound once.
+ * The steps of {@link steppedSettle} with what messages share bound once, where each message is alone in its
+ * batch, the answers had only a reference, and all share provider and channel.
  *
  * Gain: half of what the statements cost, because the driver spends as long on reading columns out of JSON
  * as on the rest.
  */
 export const SQLITE_SETTLE: SettleFastPath = {
   atomic: false,
-  takes: (outcomes) => outcomes.every((outcome) => isLone(outcome, outcomes[0] as PlainOutcome)),
-  async settle(sql, outcomes, { at, pollAfter, acceptedRankOf }) {
+  takes: () => true,
+  async settle(sql, outcomes, context) {
     const [first] = outcomes as [PlainOutcome];
+    if (!outcomes.every((outcome) => isLone(outcome, first)))
+      return STEPPED.settle(sql, outcomes, context);
+    const { at, pollAfter, acceptedRankOf } = context;
     const rank = acceptedRankOf(first.intended.submission.channel);
     const rows = JSON.stringify(
       outcomes.map(({ batch, reference, intended: { submission } }) => [
