@@ -1,3 +1,5 @@
+import type { Sql } from './sql.js';
+
 /** Column types of row sources; every dialect has the same words for them. */
 export type ColumnType = 'uuid' | 'int' | 'bigint' | 'text' | 'key';
 
@@ -16,6 +18,12 @@ export interface RowSource {
   readonly names: readonly string[];
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
+
+/** Inserts rows; resolves with the number written. */
+export type RowInserter = (
+  sql: Pick<Sql, 'run'>,
+  rows: readonly (readonly unknown[])[],
+) => Promise<number>;
 
 export interface UpdateFrom {
   readonly table: string;
@@ -97,6 +105,12 @@ export interface Dialect {
   onConflict(key: string, set: string, where?: string): string;
   rows(columns: Columns): RowSource;
   /**
+   * Inserts many rows of `columns`.
+   * @param into `INSERT INTO … (…)`
+   * @param suffix SQL after the rows, such as {@link onConflict}
+   */
+  inserter(into: string, columns: Columns, suffix: string): RowInserter;
+  /**
    * After FROM: the rows of `table` whose `column` is among the source's one column. PostgreSQL takes the
    * array itself, because it uses an index for one; it has no statistics of a relation.
    */
@@ -113,4 +127,10 @@ export interface Dialect {
    * work of each lane and priority is due, and the first of those put aside.
    */
   readonly laneHeads: string;
+}
+
+/** Inserts from a row source. */
+export function insertFrom(rows: RowSource, into: string, suffix: string): RowInserter {
+  const statement = `${into} SELECT ${rows.names.join(', ')} FROM ${rows.sql} WHERE 1 = 1 ${suffix}`;
+  return (sql, given) => sql.run(statement, rows.bind(given));
 }

@@ -2,8 +2,7 @@ import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../message/ev
 import type { Channel } from '../message/message.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
-import { BoundRows } from './bound-rows.js';
-import type { Columns, Dialect } from './dialect.js';
+import type { Columns, Dialect, RowInserter } from './dialect.js';
 import type { HeldMessage, StatusChange } from './status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { StoreDatabase, Transaction } from './store-database.js';
@@ -55,7 +54,7 @@ export function onLogged(dialect: Dialect): string {
 export class StatusWriter {
   readonly #status;
   readonly #updateStatuses: string;
-  readonly #insertLog: (tx: Transaction, rows: readonly (readonly unknown[])[]) => Promise<unknown>;
+  readonly #insertLog: RowInserter;
   readonly #faults = new WeakSet<Error>();
 
   constructor(
@@ -72,7 +71,11 @@ export class StatusWriter {
       set: 'status = v_status, sequence = v_sequence, error_code = v_error',
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     });
-    this.#insertLog = logInsert(dialect);
+    this.#insertLog = dialect.inserter(
+      `INSERT INTO messaging_report (${LOG_COLUMNS})`,
+      LOG,
+      onLogged(dialect),
+    );
   }
 
   /** Writes each changed message once, in its last state, and calls the listeners. */
@@ -159,18 +162,4 @@ export class StatusWriter {
       deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
     };
   }
-}
-
-function logInsert(
-  dialect: Dialect,
-): (tx: Transaction, rows: readonly (readonly unknown[])[]) => Promise<unknown> {
-  const into = `INSERT INTO messaging_report (${LOG_COLUMNS})`;
-  const names = Object.keys(LOG);
-  if (dialect.kind === 'sqlite') {
-    const bound = new BoundRows(into, `(${names.map(() => '?').join(', ')})`, onLogged(dialect));
-    return (tx, rows) => bound.insert(tx, rows);
-  }
-  const log = dialect.rows(LOG);
-  const insert = `${into} SELECT ${names.join(', ')} FROM ${log.sql} WHERE 1 = 1 ${onLogged(dialect)}`;
-  return (tx, rows) => tx.run(insert, log.bind(rows));
 }

@@ -1,4 +1,4 @@
-import type { ColumnType, Dialect } from '../dialect.js';
+import { type ColumnType, type Dialect, insertFrom } from '../dialect.js';
 
 const TYPES: Record<ColumnType, string> = {
   uuid: 'CHAR(36)',
@@ -44,6 +44,7 @@ export const MYSQL_DIALECT: Dialect = {
     const sql = `JSON_TABLE(?, '$[*]' COLUMNS (${members.join(', ')})) AS v`;
     return { names: Object.keys(columns), sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
   },
+  inserter: (into, columns, suffix) => insertFrom(MYSQL_DIALECT.rows(columns), into, suffix),
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where, index = 'PRIMARY' }) =>

@@ -1,5 +1,5 @@
 import { HAS_WORK } from '../batch-state.js';
-import type { ColumnType, Dialect } from '../dialect.js';
+import { type ColumnType, type Dialect, insertFrom } from '../dialect.js';
 import { STEPPING_LANE_HEADS } from '../lane-heads.js';
 import { arrayOf } from './arrays.js';
 
@@ -53,6 +53,7 @@ export const POSTGRES_DIALECT: Dialect = {
         types.map((type, column) => arrayOf(rows, column, type === 'text' || type === 'key')),
     };
   },
+  inserter: (into, columns, suffix) => insertFrom(POSTGRES_DIALECT.rows(columns), into, suffix),
   whereIn: (table, column, alias) =>
     `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
   updateFrom: ({ table, rows, set, where }) =>

@@ -12,6 +12,7 @@ export const SQLITE_LANE_CLOCK: LaneClock = {
   bind: (lanes) => [JSON.stringify(lanes)],
   at: '(SELECT accepted_at FROM messaging_lane WHERE lane_key = v_lane)',
 };
+import { BoundRows } from './bound-rows.js';
 
 export const SQLITE_DIALECT: Dialect = {
   kind: 'sqlite',
@@ -46,6 +47,14 @@ export const SQLITE_DIALECT: Dialect = {
     // The limit keeps SQLite from writing the row out as JSON again for each of its columns.
     const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
     return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
+  },
+  // Bound values take half the time of values read out of JSON.
+  inserter: (into, columns, suffix) => {
+    const row = `(${Object.keys(columns)
+      .map(() => '?')
+      .join(', ')})`;
+    const bound = new BoundRows(into, row, suffix);
+    return (sql, rows) => bound.insert(sql, rows);
   },
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,

@@ -1,4 +1,4 @@
-import { BoundRows } from '../bound-rows.js';
+import { BoundRows } from './bound-rows.js';
 import { ConcurrentChangeError } from '../concurrent-change.error.js';
 import { logRow, type MatchedReport } from '../received-report.js';
 import { isBelow, nextSequence } from '../status.js';
