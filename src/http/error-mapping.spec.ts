@@ -58,33 +58,33 @@ describe('toApiError', () => {
     ],
     ['a locked SQLite', failedQuery('SQLITE_BUSY'), 503, 'unavailable'],
     ['a broken query', failedQuery('42601'), 500, 'internal_error'],
-    ['anything else', new Error('boom'), 500, 'internal_error'],
-    ['no error at all', 'boom', 500, 'internal_error'],
+    ['an unknown error', new Error('boom'), 500, 'internal_error'],
+    ['a thrown text', 'boom', 500, 'internal_error'],
     ['a value that poses as a status', { statusCode: 404 }, 500, 'internal_error'],
   ])('%s', (_what, error, status, code) => {
     expect(toApiError(error)).toMatchObject({ status, code });
   });
 
-  it('hides what an unknown error says', () => {
+  it('hides the message of an unknown error', () => {
     expect(JSON.stringify(toApiError(new Error('secret')).body)).not.toContain('secret');
     expect(JSON.stringify(toApiError(new ForbiddenException('secret')).body)).not.toContain(
       'secret',
     );
   });
 
-  it('keeps the fields of a wrong message', () => {
+  it('keeps the field errors of a validation error', () => {
     const fields = [{ path: 'to[3]', message: 'must be a number' }];
     expect(toApiError(new MessageValidationError(fields)).body.error.details).toEqual(fields);
   });
 
-  it('leaves an error of ours as it is', () => {
+  it('returns an ApiError unchanged', () => {
     const error = new ApiError('not_found', 'x');
     expect(toApiError(error)).toBe(error);
   });
 });
 
 describe('the errors of the gateway', () => {
-  it('have one class per status, but for what policy forbids', () => {
+  it('every status has one error type, except for policy errors', () => {
     const classes = new Map<number, Set<string>>();
     for (const { status, type } of Object.values(API_ERRORS))
       if (type !== 'policy_error')

@@ -29,7 +29,7 @@ describe('PinoLogger', () => {
     expect(last()).toMatchObject({ level: 'warn', msg: 'slow', ms: 12, context: 'Context' });
   });
 
-  it('takes the stack Nest passes, and an error itself', () => {
+  it('logs the stack that Nest passes, and an error object', () => {
     const { log, last } = logger();
     log.error('failed', 'Error: failed\n at x', 'Context');
     expect(last()).toMatchObject({
@@ -44,7 +44,7 @@ describe('PinoLogger', () => {
     });
   });
 
-  it('honours the level', () => {
+  it('writes no line below its level', () => {
     const { log, lines } = logger('warn');
     log.log('x');
     log.debug('x');
@@ -54,7 +54,7 @@ describe('PinoLogger', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("keeps Nest's chatter at debug", () => {
+  it("logs Nest's start messages at debug", () => {
     const { log, lines } = logger('info');
     log.log('Mapped {/x, GET} route', 'RouterExplorer');
     expect(lines).toEqual([]);

@@ -35,7 +35,7 @@ describe('parseTimestamp', () => {
     '',
     1769850000,
     null,
-  ])('%j is no time', (written) => {
+  ])('refuses %j', (written) => {
     expect(parseTimestamp(written)).toBeUndefined();
   });
 });

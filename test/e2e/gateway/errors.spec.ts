@@ -90,7 +90,7 @@ describe('an error of the gateway', () => {
     ],
     ['an unknown path', 'GET', '/ng/v1/nothing', {}, 404, 'invalid_request_error', 'not_found'],
     [
-      'a path no client can mean',
+      'a path with a broken escape',
       'GET',
       '/ng/v1/sms/%zz',
       {},
@@ -99,7 +99,7 @@ describe('an error of the gateway', () => {
       'malformed_request',
     ],
     [
-      'an endless path',
+      'a very long path',
       'GET',
       `/ng/v1/sms/${'a'.repeat(200)}`,
       {},
@@ -117,15 +117,7 @@ describe('an error of the gateway', () => {
       'invalid_request_error',
       'method_not_allowed',
     ],
-    [
-      'a reference that is none',
-      'GET',
-      '/ng/v1/sms/x',
-      {},
-      404,
-      'invalid_request_error',
-      'not_found',
-    ],
+    ['a malformed reference', 'GET', '/ng/v1/sms/x', {}, 404, 'invalid_request_error', 'not_found'],
     [
       'an unknown reference',
       'GET',
@@ -208,21 +200,24 @@ describe('an error of the gateway', () => {
       'validation_error',
       'invalid_field',
     ],
-  ])('for %s is in the one form', async (_what, method, path, call, status, type, code) => {
-    const answer = await gateway.call(method, path, { token: account.apiToken, ...call });
-    expect([answer.status, answer.body]).toEqual([
-      status,
-      {
-        error: {
-          type,
-          code,
-          message: expect.any(String),
-          ...(status === 422 && { details: SOME_DETAILS }),
+  ])(
+    '%s: the error has the form of the interface',
+    async (_what, method, path, call, status, type, code) => {
+      const answer = await gateway.call(method, path, { token: account.apiToken, ...call });
+      expect([answer.status, answer.body]).toEqual([
+        status,
+        {
+          error: {
+            type,
+            code,
+            message: expect.any(String),
+            ...(status === 422 && { details: SOME_DETAILS }),
+          },
         },
-      },
-    ]);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-  });
+      ]);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    },
+  );
 
   it.each<[string, string]>([
     ['cursor=x', 'cursor'],
@@ -235,7 +230,7 @@ describe('an error of the gateway', () => {
     ['idempotency_key=a%20b', 'idempotency_key'],
     ['page=2', 'page'],
     [Array.from({ length: 101 }, () => `reference_id=${UNKNOWN_ID}`).join('&'), 'reference_id'],
-  ])('for the query %.40s names its field', async (query, path) => {
+  ])('the query %.40s is refused and its field named', async (query, path) => {
     const { status, body } = await gateway.call('GET', `/ng/v1/deliveryreports?${query}`, {
       token: account.apiToken,
     });
@@ -243,7 +238,7 @@ describe('an error of the gateway', () => {
     expect(body).toMatchObject({ error: { details: [{ path, message: expect.any(String) }] } });
   });
 
-  it('names every wrong field, a recipient by its place', async () => {
+  it('an error names every wrong field, and a recipient by its index', async () => {
     const { body } = await send({
       from: '!',
       to: ['2348012345678', '+2348012345678', 7],
@@ -263,13 +258,13 @@ describe('an error of the gateway', () => {
     });
   });
 
-  it('names the text by the name it was sent under', async () => {
+  it('an error names the text field by the name in the request', async () => {
     const long = 'x'.repeat(153 * 10 + 1);
     const { body } = await send({ from: 'ACME', to: ['2348012345678'], content: long });
     expect(body).toMatchObject({ error: { details: [{ path: 'content' }] } });
   });
 
-  it('refuses more recipients than the limit and takes exactly as many', async () => {
+  it('a send accepts as many recipients as the limit and refuses one more', async () => {
     const to = Array.from({ length: 100_001 }, (_, n) => String(2_340_000_000_000 + n));
     const refused = await send({ ...GOOD, to });
     expect(refused).toMatchObject({ status: 422, body: { error: { details: [{ path: 'to' }] } } });
@@ -277,19 +272,19 @@ describe('an error of the gateway', () => {
     expect(taken).toMatchObject({ status: 200, body: { recipients_processed: 100_000 } });
   });
 
-  it('says in Allow what a path does take', async () => {
+  it('a 405 lists the allowed methods in Allow', async () => {
     const answer = await gateway.call('POST', `/ng/v1/sms/${UNKNOWN_ID}`, { body: {} });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, PATCH']);
   });
 
-  it('changes nothing', async () => {
+  it('a refused request stores nothing', async () => {
     const { body } = await gateway.call('GET', '/ng/v1/sms', {
       token: (await gateway.account()).apiToken,
     });
     expect(body).toEqual({ data: [], next_cursor: null });
   });
 
-  it('for what is not HTTP, or holds a line break, is in the one form too', async () => {
+  it('unreadable HTTP and a line break in a header get an error in the form of the interface', async () => {
     const answer = await raw(
       gateway.url,
       'GET /ng/v1/sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer tok\n_x\r\n\r\n',
@@ -301,7 +296,7 @@ describe('an error of the gateway', () => {
     expect(await raw(gateway.url, 'hello\r\n\r\n')).toMatch(/malformed_request/);
   });
 
-  it('on our side tells the caller a request id and the log the cause, and neither the content', async () => {
+  it('an internal error gives the caller a request id and the log its cause, without content', async () => {
     const query = '/ng/v1/sms';
     const { app } = gateway.running;
     const { SmsService } = await import('@dundun/messaging');
@@ -340,7 +335,7 @@ describe('the limits of a gateway', () => {
     ['recipients', { to: ['2348012345678', '2348012345679', '2348012345670'] }, 422, 'to'],
     ['parts', { body: 'x'.repeat(161) }, 422, 'body'],
     ['bytes', { body: 'x'.repeat(1_100) }, 413, ''],
-  ])('of %s are those of its environment', async (_what, change, status, path) => {
+  ])('the limit of %s comes from the environment', async (_what, change, status, path) => {
     const body = { ...GOOD, ...(change as object) };
     const answer = await gateway.call('POST', SEND, { token, body });
     expect(answer.status).toBe(status);

@@ -23,7 +23,7 @@ describe('an estimate', () => {
       { encoding: 'UCS-2', parts: 2, units: 71, ucs2_characters: ['—'] },
     ],
     [{ body: 'x'.repeat(2_000) }, { parts: 14 }],
-  ])('of %.40j says encoding, parts and price', async (body, expected) => {
+  ])('an estimate of %.40j has encoding, parts and price', async (body, expected) => {
     const answer = await estimate(body);
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ ...expected, cost: null, currency: null });
@@ -34,13 +34,13 @@ describe('an estimate', () => {
     [{ body: '' }, 'body'],
     [{ content: 7 }, 'content'],
     [{ body: 'x', to: [] }, 'to'],
-  ])('of %j names the wrong field', async (body, path) => {
+  ])('an estimate of %j is refused and its wrong field named', async (body, path) => {
     const { status, body: told } = await estimate(body);
     expect(status).toBe(422);
     expect(told).toMatchObject({ error: { details: [{ path }] } });
   });
 
-  it('sends and stores nothing', async () => {
+  it('an estimate sends and stores nothing', async () => {
     const { body } = await gateway.call('GET', '/ng/v1/sms', { token: account.apiToken });
     expect(body).toEqual({ data: [], next_cursor: null });
   });

@@ -39,7 +39,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     return body['to'];
   };
 
-  it('are made, renamed, filled, emptied and deleted', async () => {
+  it('groups are created, renamed, filled, emptied and deleted', async () => {
     const made = await ask('POST', '/groups', { name: 'Friends' });
     expect(made).toMatchObject({ status: 201, body: { name: 'Friends', size: 0 } });
     const id = String(made.body['id']);
@@ -70,7 +70,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     expect((await ask('GET', `/groups/${id}`)).status).toBe(404);
   });
 
-  it('are listed in pages, to their own account alone', async () => {
+  it('groups are listed in pages, only to their own account', async () => {
     const ids = await Promise.all(Array.from({ length: 3 }, () => group([], other)));
     const listed: string[] = [];
     let cursor: string | null = '';
@@ -88,7 +88,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     });
   });
 
-  it('stand beside numbers in a send, everybody once', async () => {
+  it('a send takes groups beside numbers and sends to each number once', async () => {
     const [a, b, c] = [number(), number(), number()];
     const [one, two] = [await group([a, b]), await group([b, c])];
     const sent = await send([one, c, two, c]);
@@ -100,7 +100,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     });
   });
 
-  it('that are unknown, or another account’s, are named by their place', async () => {
+  it('a send names unknown and foreign groups by their index', async () => {
     const theirs = await group([number()], other);
     const bodies: unknown[] = [];
     for (const id of [theirs, 'grp_0000000000'])
@@ -112,7 +112,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     expect(bodies[1]).toMatchObject({ details: [{ path: 'to[1]' }, { path: 'to[2]' }] });
   });
 
-  it('count with all their members against the most one request may name', async () => {
+  it('all members of a group count against the recipient limit of a send', async () => {
     const full = await group(Array.from({ length: 5 }, number));
     expect((await send([full, full])).status).toBe(200);
     // The same five again and again: too much to read, however few they are in the end.
@@ -134,7 +134,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     });
   });
 
-  it('change nothing that was accepted, when they change or go', async () => {
+  it('changing or deleting a group does not change accepted batches', async () => {
     const [a, b] = [number(), number()];
     const id = await group([a]);
     const headers = { 'idempotency-key': `group-${Date.now()}` };
@@ -149,7 +149,7 @@ describeEachDatabase('groups of the gateway', (db) => {
     expect((await send([id])).status).toBe(422);
   });
 
-  it('take members all or none, and say which are wrong', async () => {
+  it('members are added all or none, and wrong ones are named', async () => {
     const id = await group([]);
     const wrong = await ask('POST', `/groups/${id}/members`, {
       members: [number(), '+2348012345678', 7],

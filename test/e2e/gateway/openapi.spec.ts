@@ -39,7 +39,7 @@ describe('the OpenAPI document', () => {
       ]),
     );
 
-  it('is 3.1, in JSON Schema 2020-12, with the callbacks as webhooks', () => {
+  it('the document is OpenAPI 3.1 with JSON Schema 2020-12 and lists the callbacks as webhooks', () => {
     expect(document['openapi']).toBe('3.1.0');
     expect(document['jsonSchemaDialect']).toBe('https://spec.openapis.org/oas/3.1/dialect/base');
     expect(Object.keys(document['webhooks'] as object)).toEqual([
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
       expect([schema, ajv.validateSchema(schema as object)]).toEqual([schema, true]);
   });
 
-  it('holds every route a customer may call, with the credential and scope it asks', () => {
+  it('the document has every customer route with its credential and scope', () => {
     const documented = new Map(operations());
     expect(new Set([...documented.values()].map(({ operationId }) => operationId)).size).toBe(
       documented.size,
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
       expect([name, documented.get(name)?.security]).toEqual([name, security]);
   });
 
-  it('has a summary, a success with an example, and errors for every operation', () => {
+  it('every documented operation has a tag and the common errors', () => {
     for (const [name, operation] of operations()) {
       expect([name, Object.keys(operation.responses)]).toEqual([
         name,
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives examples that are what their schemas say', () => {
+  it('every example in the document matches its schema', () => {
     const media = [...mediaIn(document)];
     expect(media.length).toBeGreaterThan(20);
     for (const { schema, example, examples } of media) {
@@ -98,14 +98,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('shows every error a documented operation can answer', () => {
+  it('the document shows every error code of a documented operation', () => {
     const text = JSON.stringify(document['components']);
     const missing = Object.keys(API_ERRORS).filter((code) => !text.includes(`"code":"${code}"`));
     // Another method of a documented path is no operation.
     expect(missing).toEqual(['method_not_allowed']);
   });
 
-  it('has a page that loads nothing from elsewhere', async () => {
+  it('the documentation page loads nothing from another host', async () => {
     for (const path of ['/docs', '/docs/']) {
       const page = await fetch(`${gateway.url}${path}`);
       const html = await page.text();
@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names every operation in the collection of requests', async () => {
+  it('docs/requests.http has every documented operation', async () => {
     const requests = await readFile(
       join(import.meta.dirname, '../../../docs/requests.http'),
       'utf8',

@@ -32,13 +32,13 @@ describe('the body of a request', () => {
     [`${CONTACTS}/${PHONE}/opt-out`, 'at'],
   ];
 
-  it('may be left out where all of it may, also as null', async () => {
+  it('a body whose fields are all optional may be missing or null', async () => {
     for (const [path] of optional())
       for (const more of [{}, { body: {} }, { raw: 'null' }])
         expect((await call('POST', path, more)).status).toBeLessThan(300);
   });
 
-  it('is JSON where it is there', async () => {
+  it('an optional body of another content type is refused with 415', async () => {
     for (const [path, field] of optional())
       for (const type of ['application/x-www-form-urlencoded', 'text/plain'])
         expect(
@@ -49,7 +49,7 @@ describe('the body of a request', () => {
         ).toMatchObject({ status: 415, body: { error: { code: 'unsupported_media_type' } } });
   });
 
-  it('is JSON in whatever case its type is written', async () => {
+  it('the content type of JSON is case-insensitive', async () => {
     const sent = await call('POST', '/ng/v1/sendsms', {
       raw: JSON.stringify({ from: 'ACME', to: [PHONE], body: 'Hello' }),
       headers: { 'content-type': 'Application/JSON; Charset=UTF-8' },
@@ -69,7 +69,7 @@ describe('the body of a request', () => {
     });
   });
 
-  it('full of unknown fields is answered by a few of them', async () => {
+  it('a body of 460,000 unknown fields gets a short error', async () => {
     const full = `{${Array.from({ length: 460_000 }, (_, n) => `"${n.toString(36)}":1`).join()}}`;
     for (const [method, path] of [
       ['POST', '/ng/v1/sendsms'],
@@ -83,7 +83,7 @@ describe('the body of a request', () => {
     }
   });
 
-  it('nested as deep as it goes is a wrong value', async () => {
+  it('a body nested 100,000 levels deep is refused as a wrong value', async () => {
     const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(await call('POST', '/ng/v1/groups', { raw: deep })).toMatchObject({
       status: 422,

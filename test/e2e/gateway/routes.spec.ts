@@ -92,13 +92,13 @@ describe('every route of the gateway', () => {
     expect([...new Set(required)].sort()).toEqual([...SCOPES].sort());
   });
 
-  it('declares its credential, or is meant for anybody', () => {
+  it('every route declares its credential, except health and metrics', () => {
     const open = routes.filter(({ auth }) => auth === undefined);
     expect(open.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(OPEN);
     expect(closed().length).toBeGreaterThan(10);
   });
 
-  it('answers every wrong credential with one and the same 401', async () => {
+  it('all routes answer every wrong credential with the same 401', async () => {
     const rotated = await gateway.account('rotated');
     await accounts.rotateToken(rotated.accountId);
     const { keyId, apiKey } = await accounts.createKey(ours.accountId, SCOPES);
@@ -112,14 +112,14 @@ describe('every route of the gateway', () => {
     expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"unauthorized"/)]);
   });
 
-  it('answers a suspended account with one and the same 403', async () => {
+  it('all routes answer a suspended account with the same 403', async () => {
     const suspended = await gateway.account('suspended');
     await accounts.suspend(suspended.accountId);
     const answers = await bodies((route) => right(route, suspended));
     expect(answers).toEqual([expect.stringMatching(/^403 .*"code":"account_disabled"/)]);
   });
 
-  it('of a key answers one without the scope with 403', async () => {
+  it('routes for API keys answer a key without the scope with 403', async () => {
     for (const route of routes.filter(({ auth }) => auth?.kind === 'api_key')) {
       const others = SCOPES.filter((scope) => scope !== route.auth?.scope);
       const { apiKey } = await accounts.createKey(ours.accountId, others);
@@ -130,7 +130,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('tells of another account’s object what it tells of none', async () => {
+  it('a route answers another account’s object like an object that does not exist', async () => {
     const named = closed().filter(({ path }) => path.includes(':'));
     expect(named.length).toBeGreaterThan(5);
     for (const route of named) {

@@ -65,7 +65,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     expect(next.body['next_cursor']).toBeNull();
   });
 
-  it('a template is answered with what became of it, and is followed to its end', async () => {
+  it('a template send answers its outcome, and reading it back shows the later reports', async () => {
     const to = await optedIn();
     const sent = await send(template(to));
     expect(sent).toMatchObject({ status: 200 });
@@ -112,7 +112,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
       });
   });
 
-  it('a text passes once they have written, under each of its names', async () => {
+  it('a text is accepted after the recipient wrote, under each of its field names', async () => {
     const to = await optedIn();
     expect(await send(text(to))).toMatchObject(refused('window_closed'));
     expect((await ask('GET', `/contacts/${to}`)).body['window_expires_at']).toBeNull();
@@ -134,7 +134,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     );
   });
 
-  it('a number that writes back opens its window', async () => {
+  it('a reply opens the window of its sender', async () => {
     const to = await optedIn(number('9910'));
     await send(template(to));
     await eventually(async () => {
@@ -144,7 +144,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     expect((await send(text(to))).status).toBe(200);
   });
 
-  it('nobody is written to who has not opted in, or has opted out', async () => {
+  it('a recipient who has not opted in, or has opted out, gets no message', async () => {
     const to = number();
     // Also where the window is closed: consent is asked for first.
     for (const body of [template(to), text(to)])
@@ -207,7 +207,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     ).toEqual(['template_name', 'language']);
   });
 
-  it('is sent once under one key; the key refuses another message', async () => {
+  it('concurrent sends with one idempotency key are sent once, and the key refuses another message', async () => {
     const to = await optedIn();
     const headers = { 'idempotency-key': `wa-${db.kind}` };
     const answers = await Promise.all(
@@ -222,14 +222,14 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     );
   });
 
-  it('what the platform refuses is told', async () => {
+  it('a message that the platform refuses is answered as rejected', async () => {
     const rejected = await send(template(await optedIn(number('9903'))));
     expect(rejected).toMatchObject({ status: 200, body: { status: 'rejected', cost: null } });
     const { body } = await ask('GET', `/messages/${String(rejected.body['message_id'])}`);
     expect(body).toMatchObject({ status: 'rejected', error_code: 'destination_refused' });
   });
 
-  it('contacts are made, changed, found, listed and erased', async () => {
+  it('contacts are created, changed, found, listed and erased', async () => {
     const phone = number();
     const at = '2026-01-31T09:00:00.000Z';
     const group = await gateway.call('POST', '/ng/v1/groups', {
@@ -271,7 +271,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     expect((await ask('DELETE', `/contacts/${phone}`)).status).toBe(200);
   });
 
-  it('a contact that cannot be stored whole is not stored at all', async () => {
+  it('a wrong contact request stores nothing and names the field', async () => {
     const phone = number();
     const wrong = await ask('POST', '/contacts', { phone, groups: ['grp_0000000000'] });
     expect(wrong).toMatchObject(refused('invalid_field', 'groups[0]'));
@@ -291,7 +291,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
       expect(await ask('POST', '/contacts', body)).toMatchObject(refused('invalid_field', path));
   });
 
-  it('one contact comes of many requests at once', async () => {
+  it('concurrent requests for one number make one contact', async () => {
     const phone = number();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
@@ -308,7 +308,7 @@ describe('a WhatsApp send whose outcome is not known in time', () => {
   beforeAll(async () => void (await gateway.start()));
   afterAll(() => gateway.destroy());
 
-  it('is answered with what is known, and goes on', async () => {
+  it('a send whose outcome is late answers the known status and continues', async () => {
     const { apiKey: token } = await gateway.account();
     const to = '2348012349909';
     await gateway.call('POST', '/whatsapp/ng/v1/contacts', {
