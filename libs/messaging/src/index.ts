@@ -165,11 +165,15 @@ export type {
 } from './message/views.js';
 export { MessagingModule } from './messaging.module.js';
 export { MessagingService } from './messaging.service.js';
-export { PolicyError, type RecipientDenial } from './policy/policy-error.js';
 export {
   type ExplainedMessage,
+  PolicyError,
   type PolicyExplanation,
+  PolicyGuard,
   PolicyService,
+  type PolicySubject,
+  type RecipientDenial,
+  RequirePolicy,
 } from './policy/policy.service.js';
 export { ChannelRegistry } from './message/channel-registry.js';
 export type {
@@ -229,15 +233,15 @@ export type {
 export {
   MESSAGING_POLICY,
   type MessagingPolicy,
+  type PolicyDecision,
+  type PolicyDecisions,
   type PolicyItem,
   type PolicyMessage,
   type PolicyScope,
   type PolicySlice,
   type RecipientFacts,
-  type Verdict,
-  type Verdicts,
 } from './ports/messaging-policy.js';
-export { PolicyGuard, type PolicySubject, RequirePolicy } from './policy/require-policy.js';
+export type { NamedDecision } from './policy/policy-pipeline.js';
 export type {
   CappedCategory,
   FrequencyCapOptions,

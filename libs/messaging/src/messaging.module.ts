@@ -13,7 +13,7 @@ import { ConfigurableModuleClass } from './messaging.module-definition.js';
 import { MESSAGING_PROVIDERS } from './messaging.providers.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MessagingService } from './messaging.service.js';
-import { PolicyRegistry } from './policy-registry.js';
+import { PolicyRegistry } from './policy/policy-registry.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK } from './ports/clock.js';
 import { InboundListeners } from './ports/inbound-listener.js';

@@ -18,7 +18,7 @@ import { MessagingConfigError } from './message/errors.js';
 import { MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { migrationsFor } from './messaging.schema.js';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
-import { PolicyRegistry } from './policy-registry.js';
+import { PolicyRegistry } from './policy/policy-registry.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { minuteOfDay } from '../../../libs/messaging/src/policy/local-time.js';
+import { minuteOfDay } from '../../../libs/messaging/src/policy/quiet-hours.policy.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { TestGateway } from './test-gateway.js';

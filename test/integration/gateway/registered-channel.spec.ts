@@ -67,7 +67,7 @@ class NoLetters implements MessagingPolicy {
   async decide({ items }: PolicySlice) {
     return new Map(
       [...items.entries()].flatMap(([index, { message, recipient }]) =>
-        message.content.kind === 'parcel.letter' && recipient.startsWith('no-letters@')
+        message.content.kind === 'parcel.letter' && recipient.value.startsWith('no-letters@')
           ? [[index, { decision: 'deny', code: 'no_letters', reason: 'wants no letters' }] as const]
           : [],
       ),

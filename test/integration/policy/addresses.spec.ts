@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { ContactsService, MessagingService } from '@dundun/messaging';
+import { ContactsService, MessagingService, PolicyService } from '@dundun/messaging';
 import {
   RecipientFactsReader,
   factsFor,
@@ -158,6 +158,19 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     expect((await contacts.find(mail))?.consents).toMatchObject({
       'email:marketing': { state: 'opted_out', source: 'link' },
     });
+  });
+
+  it('policies see addresses and the category of the message, and deny by it', async () => {
+    const mail = email();
+    await contacts.optOut(mail, { channel: 'email', category: 'marketing', source: 'link' });
+    const decide = async (category: string) => {
+      const content = { kind: 'email.html', html: '<p>Hi</p>', category } as const;
+      const message = { channel: 'email', from: 'ACME', to: mail, content };
+      const [explained] = await app.get(PolicyService).explain(message);
+      expect(explained?.recipient).toEqual({ kind: 'email', value: mail });
+      return explained?.decisions.find(({ policy }) => policy === 'opted-out')?.decision;
+    };
+    expect([await decide('marketing'), await decide('transactional')]).toEqual(['deny', 'allow']);
   });
 
   it('a refusal of the whole channel covers every category until the whole channel is consented to', async () => {

@@ -107,8 +107,8 @@ describeEachDatabase('contacts as CSV', (database) => {
         .get(PolicyService)
         .explain({ channel: 'sms', tenant, from: 'ACME', to, content });
       return explained
-        .filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.decision === 'deny'))
-        .map(({ recipient }) => recipient);
+        .filter(({ decisions }) => decisions.some(({ decision }) => decision === 'deny'))
+        .map(({ recipient }) => recipient.value);
     };
     await contacts.importCsv([csv.join('\n')], { tenant });
     expect(await refusing()).toEqual([]);

@@ -10,7 +10,7 @@ import {
   type PolicySlice,
   SmsService,
   UncertainFailure,
-  type Verdict,
+  type PolicyDecision,
 } from '@dundun/messaging';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -30,19 +30,19 @@ class LeapingClock implements Clock {
 /** Returns the decision that the test sets. */
 class ToldPolicy implements MessagingPolicy {
   readonly name = 'told';
-  say: (recipient: string, slice: PolicySlice) => Verdict | undefined = () => undefined;
+  say: (recipient: string, slice: PolicySlice) => PolicyDecision | undefined = () => undefined;
 
-  async decide(slice: PolicySlice): Promise<Map<number, Verdict>> {
-    const verdicts = new Map<number, Verdict>();
+  async decide(slice: PolicySlice): Promise<Map<number, PolicyDecision>> {
+    const decisions = new Map<number, PolicyDecision>();
     slice.items.forEach(({ recipient }, index) => {
-      const verdict = slice.stage === 'send' ? undefined : this.say(recipient, slice);
-      if (verdict) verdicts.set(index, verdict);
+      const decision = slice.stage === 'send' ? undefined : this.say(recipient.value, slice);
+      if (decision) decisions.set(index, decision);
     });
-    return verdicts;
+    return decisions;
   }
 }
 
-const DENY: Verdict = { decision: 'deny', code: 'told_so', reason: 'was told so' };
+const DENY: PolicyDecision = { decision: 'deny', code: 'told_so', reason: 'was told so' };
 
 describeEachDatabase('policy at dispatch', (database) => {
   let app: TestingModule;

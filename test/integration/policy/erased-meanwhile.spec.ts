@@ -24,9 +24,7 @@ describeEachDatabase(
       const [explained] = await app
         .get(PolicyService)
         .explain({ channel: 'sms', from: 'ACME', to, content });
-      return explained?.verdicts.flatMap(({ verdict }) =>
-        verdict.decision === 'deny' ? [verdict.code] : [],
-      );
+      return explained?.decisions.flatMap((one) => (one.decision === 'deny' ? [one.code] : []));
     };
 
     beforeAll(async () => {

@@ -126,6 +126,6 @@ describeEachDatabase('the frequency cap', (database) => {
     const [explained] = await app
       .get(PolicyService)
       .explain({ channel: 'whatsapp', from: '1', to: person, content });
-    expect(explained?.verdicts.at(-1)).toMatchObject({ policy: 'frequency-cap', verdict: capped });
+    expect(explained?.decisions.at(-1)).toMatchObject({ policy: 'frequency-cap', ...capped });
   });
 });

@@ -9,13 +9,13 @@ import {
   type PolicyOptions,
   PolicyService,
   simulator,
-  type Verdicts,
+  type PolicyDecisions,
 } from '@dundun/messaging';
 import { describeEachDatabase } from '../../support/databases.js';
 
 class Named implements MessagingPolicy {
   constructor(readonly name: string) {}
-  decide = async (): Promise<Verdicts> => new Map();
+  decide = async (): Promise<PolicyDecisions> => new Map();
 }
 @Injectable()
 class First extends Named {
@@ -70,7 +70,7 @@ describeEachDatabase(
         content: { kind: 'text', text: 'Hi' },
       });
       await app.close();
-      return explanation!.verdicts.map((one) => one.policy);
+      return explanation!.decisions.map((one) => one.policy);
     }
 
     it('are asked after the built-in ones, whichever modules provide them', async () => {

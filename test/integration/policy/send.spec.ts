@@ -34,7 +34,7 @@ describeEachDatabase('policy at send()', (database) => {
   });
   afterAll(() => app.close());
 
-  it('all denied: an error with a verdict for each, and nothing stored', async () => {
+  it('all denied: an error with a reason for each, and nothing stored', async () => {
     const [a, b] = [number(), number()];
     await stop(a);
     await contacts.suppress(b, { reason: 'complaint' });
@@ -147,20 +147,20 @@ describeEachDatabase('policy at send()', (database) => {
     expect(again).toMatchObject({ id: first.id, replayed: true });
   });
 
-  it('explain() tells every verdict and sends nothing', async () => {
+  it('explain() gives the decision of every policy and sends nothing', async () => {
     const phone = number();
     await stop(phone);
     const before = (await sms.batches()).data.length;
     const policy = app.get(PolicyService);
     const content = { kind: 'text', text: 'Hello' } as const;
     const [one] = await policy.explain({ channel: 'sms', from: 'ACME', to: phone, content });
-    expect(one?.verdicts.map((v) => [v.policy, v.verdict.decision])).toEqual([
+    expect(one?.decisions.map((one) => [one.policy, one.decision])).toEqual([
       ['opt-in-required', 'allow'],
       ['opted-out', 'deny'],
       ['service-window', 'allow'],
     ]);
     const [two] = await policy.explain({ channel: 'whatsapp', from: '1', to: phone, content });
-    expect(two?.verdicts.map((v) => v.verdict)).toMatchObject([
+    expect(two?.decisions).toMatchObject([
       { decision: 'deny', code: 'opt_in_required' },
       { decision: 'allow' },
       { decision: 'deny', code: 'window_closed' },

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import type { InboundReceived } from '../message/events.js';
-import { PolicyError } from '../policy/policy-error.js';
+import { PolicyError } from '../policy/policy.service.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { Enqueuer } from './enqueuer.js';
 

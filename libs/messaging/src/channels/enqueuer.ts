@@ -3,7 +3,7 @@ import { ContactsService } from '../contacts/contacts.service.js';
 import { isGroupId } from '../contacts/groups.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessageValidationError } from '../message/errors.js';
-import { PolicyError, type RecipientDenial } from '../policy/policy-error.js';
+import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';

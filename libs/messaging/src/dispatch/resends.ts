@@ -130,7 +130,7 @@ export class Resends {
       const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
       const dueAt =
         decision?.decision === 'defer'
-          ? clock.monotonic() + decision.until - clock.now()
+          ? clock.monotonic() + decision.until.getTime() - clock.now()
           : Infinity;
       if (!decision) prepared.push(item);
       else if (dueAt - item.intendedAt < idempotencyWindow) later.push({ item, dueAt });

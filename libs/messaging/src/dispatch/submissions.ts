@@ -1,6 +1,4 @@
-import type { Addressed } from '../policy/judged-slice.js';
-import type { PolicyPipeline } from '../policy/policy-pipeline.js';
-import type { Ruling } from '../policy/ruling.js';
+import type { Addressed, AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Clock } from '../ports/clock.js';
 import type { Submission } from '../ports/message-transport.js';
 import type {
@@ -59,7 +57,7 @@ export interface SliceLimits {
 }
 
 /** The policies' decision on the n-th planned recipient of a batch; `undefined`: the message may leave. */
-export type DecisionOf = (batch: PlannedBatch, index: number) => Ruling | undefined;
+export type DecisionOf = (batch: PlannedBatch, index: number) => AppliedDecision | undefined;
 
 /** Asks the policies about all batches of a plan at once; expired batches are left out. */
 export async function decidePlanned(
@@ -87,7 +85,7 @@ export async function decidePlanned(
 export async function decidePrepared(
   policy: PolicyPipeline,
   items: readonly PreparedSubmission[],
-): Promise<Map<PreparedSubmission, Ruling>> {
+): Promise<Map<PreparedSubmission, AppliedDecision>> {
   const of: PreparedSubmission[] = [];
   const asked: Addressed[] = [];
   for (const item of items) {
@@ -95,7 +93,7 @@ export async function decidePrepared(
     asked.push({ message: { tenant, channel, sender, content, batchId }, recipients });
     for (let n = 0; n < recipients.length; n++) of.push(item);
   }
-  const found = new Map<PreparedSubmission, Ruling>();
+  const found = new Map<PreparedSubmission, AppliedDecision>();
   for (const [index, decision] of await policy.review(asked, 'dispatch')) {
     const item = of[index] as PreparedSubmission;
     const before = found.get(item);
@@ -163,7 +161,7 @@ export function slice(
       const members = neighbours(batch, decisionOf, from, limit);
       from += members.length;
       if (decision?.decision === 'defer') {
-        const due = Math.max(decision.until, wallNow + SHORTEST_DEFERRAL) * 1_000;
+        const due = Math.max(decision.until.getTime(), wallNow + SHORTEST_DEFERRAL) * 1_000;
         dueAt = Math.min(dueAt, due);
         for (const member of members) deferred.push({ ...member, batch: id, dueAt: due });
         continue;
@@ -253,7 +251,7 @@ function timesOf({ validFor, dueFor }: Pick<PlannedBatch, 'validFor' | 'dueFor'>
 
 function skipOutcomeOf(
   { expired }: PlannedBatch,
-  decision: Ruling | undefined,
+  decision: AppliedDecision | undefined,
 ): PreparedSubmission['skipOutcome'] {
   if (expired) return { result: 'expired' };
   return decision?.decision === 'deny'
@@ -280,7 +278,7 @@ function neighbours(
   return batch.recipients.slice(from, to);
 }
 
-function isSame(a: Ruling | undefined, b: Ruling | undefined): boolean {
+function isSame(a: AppliedDecision | undefined, b: AppliedDecision | undefined): boolean {
   if (a === b) return true;
   if (a?.decision === 'deny' && b?.decision === 'deny') return a.code === b.code;
   return JSON.stringify(a) === JSON.stringify(b);

@@ -1,112 +1,110 @@
-import { retryWhileUnavailable } from '../store/unavailable-retry.js';
-import type { RecentSends } from '../store/recent-sends.js';
+import { addressKey } from '../message/address.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { milliseconds } from '../ports/duration.js';
 import type {
   MessagingPolicy,
+  PolicyDecision,
+  PolicyDecisions,
   PolicyItem,
-  PolicyMessage,
   PolicyScope,
   PolicySlice,
-  Verdict,
-  Verdicts,
 } from '../ports/messaging-policy.js';
-import type { CappedCategory, FrequencyCapOptions } from '../ports/policy-options.js';
+import type { FrequencyCapOptions } from '../ports/policy-options.js';
+import type { RecentSends } from '../store/recent-sends.js';
+import { retryWhileUnavailable } from '../store/unavailable-retry.js';
 
-const DENIED: Verdict = {
+const DENIED: PolicyDecision = {
   decision: 'deny',
   code: 'frequency_capped',
   reason: 'was sent as many messages of this category as the cap allows',
 };
 
-const CATEGORIES: readonly string[] = [
-  'sms',
-  'utility',
-  'marketing',
-  'authentication',
-  'service',
-] satisfies CappedCategory[];
-
+/** A cap on one channel's messages of one category. */
 interface Cap {
-  readonly category: CappedCategory;
+  readonly channel: string;
+  /** As `ChannelRegistry.capCategoryOf()` gives it. */
+  readonly category: string;
   readonly max: number;
   /** Milliseconds. */
   readonly per: number;
 }
 
-/** A template of which nobody knows what it is counts as what people want least. */
-function cappedCategory({ channel, content }: PolicyMessage): CappedCategory | undefined {
-  if (channel === 'sms') return 'sms';
-  if (channel !== 'whatsapp') return undefined;
-  return content.kind === 'template' ? (content.category ?? 'marketing') : 'service';
-}
-
-/** The caps, checked. @throws MessagingConfigError naming the option */
-export function capsOf(options: FrequencyCapOptions): Cap[] {
-  return Object.entries(options).map(([category, { max, per }]) => {
+/** The caps by channel, checked. @throws MessagingConfigError naming the option */
+export function capsOf(options: FrequencyCapOptions, channels: ChannelRegistry): Cap[] {
+  const known = channels.all.flatMap(({ name, pricing }) =>
+    (pricing?.categories ?? [name]).map((category) => ({ channel: name, category })),
+  );
+  return Object.entries(options).flatMap(([category, cap]) => {
     const option = `policy.frequencyCap.${category}`;
-    if (!CATEGORIES.includes(category))
-      throw new MessagingConfigError(`${option}: must be one of ${CATEGORIES.join(', ')}`);
+    const capped = known.filter((one) => one.category === category);
+    if (!cap || capped.length === 0)
+      throw new MessagingConfigError(
+        `${option}: must be one of ${[...new Set(known.map((one) => one.category))].join(', ')}`,
+      );
+    const { max, per } = cap;
     if (!Number.isSafeInteger(max) || max < 1)
       throw new MessagingConfigError(`${option}.max: must be a whole number of at least 1`);
-    return { category: category as CappedCategory, max, per: milliseconds(`${option}.per`, per) };
+    return capped.map((one) => ({ ...one, max, per: milliseconds(`${option}.per`, per) }));
   });
 }
 
 /**
- * Nobody gets more than `max` messages of a category in any window of `per`. What has left or may have
- * left counts, by the store, in one query per category; of several in one slice, the first go. A
- * confirmation of an opt-out is not counted against.
+ * Denies a recipient more than `max` messages of a category in any window of `per`. Messages that have or
+ * may have left count, by the store, in one query for each cap; of several in one slice the first ones
+ * pass. The confirmation of an opt-out always passes.
  */
 export class FrequencyCapPolicy implements MessagingPolicy {
   readonly name = 'frequency-cap';
   readonly scope: PolicyScope;
 
   constructor(
+    private readonly channels: Pick<ChannelRegistry, 'capCategoryOf'>,
     private readonly caps: readonly Cap[],
     private readonly recent: RecentSends,
   ) {
-    const channels = caps.map(({ category }) => (category === 'sms' ? 'sms' : 'whatsapp'));
-    this.scope = { channels: [...new Set(channels)], recipients: 'unread' };
+    const capped = new Set(caps.map(({ channel }) => channel));
+    this.scope = { channels: [...capped], recipients: 'unread' };
   }
 
-  async decide(slice: PolicySlice): Promise<Verdicts> {
+  async decide(slice: PolicySlice): Promise<PolicyDecisions> {
     const { items } = slice;
-    const verdicts = new Map<number, Verdict>();
+    const decisions = new Map<number, PolicyDecision>();
     for (const cap of this.caps) {
-      const places = [...items.keys()].filter((place) => concerns(cap, items[place] as PolicyItem));
-      if (places.length > 0) await this.#judge(cap, slice, places, verdicts);
+      const places = [...items.keys()].filter((place) => this.#counts(cap, items[place]));
+      if (places.length > 0) await this.#apply(cap, slice, places, decisions);
     }
-    return verdicts;
+    return decisions;
   }
 
-  async #judge(
-    { category, max, per }: Cap,
+  async #apply(
+    { max, per, ...counted }: Cap,
     { items, now, stage, manager }: PolicySlice,
     places: readonly number[],
-    verdicts: Map<number, Verdict>,
+    decisions: Map<number, PolicyDecision>,
   ): Promise<void> {
     const people = places.map((place) => {
       const { message, recipient } = items[place] as PolicyItem;
-      return { tenant: message.tenant, recipient };
+      return { tenant: message.tenant, recipient: addressKey(recipient), batchId: message.batchId };
     });
-    const read = () => this.recent.batchesTo(people, category, now - per, manager);
+    const read = () => this.recent.batchesTo(people, counted, now - per, manager);
     const sent = await (stage === 'send' && !manager ? retryWhileUnavailable(read) : read());
-    for (const place of places) {
-      const { message, recipient } = items[place] as PolicyItem;
-      const key = `${recipient} ${message.tenant}`;
+    for (const [index, place] of places.entries()) {
+      const { tenant, recipient, batchId } = people[index] as (typeof people)[number];
+      const key = `${recipient} ${tenant}`;
       const batches = sent.get(key) ?? new Set<string>();
-      // A recipient is in a batch once, so that the batch names the message.
-      const own = message.batchId ?? `place ${place}`;
+      // A recipient is in a batch once, so that the batch identifies the message.
+      const own = batchId ?? `place ${place}`;
       const others = batches.size - (batches.has(own) ? 1 : 0);
-      if (others >= max) verdicts.set(place, DENIED);
+      if (others >= max) decisions.set(place, DENIED);
       else sent.set(key, batches.add(own));
     }
   }
-}
 
-function concerns({ category }: Cap, { message }: PolicyItem): boolean {
-  const { content } = message;
-  const confirms = content.kind === 'text' && content.confirms !== undefined;
-  return !confirms && cappedCategory(message) === category;
+  #counts({ channel, category }: Cap, item: PolicyItem | undefined): boolean {
+    if (item?.message.channel !== channel) return false;
+    const { content } = item.message;
+    const confirms = content.kind === 'text' && content.confirms !== undefined;
+    return !confirms && this.channels.capCategoryOf(channel, content) === category;
+  }
 }

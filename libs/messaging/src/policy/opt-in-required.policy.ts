@@ -1,30 +1,38 @@
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type {
   MessagingPolicy,
+  PolicyDecision,
+  PolicyDecisions,
   PolicyScope,
   PolicySlice,
-  Verdict,
-  Verdicts,
 } from '../ports/messaging-policy.js';
 import { confirmsOptOut } from './opted-out.policy.js';
 
-const DENIED: Verdict = {
-  decision: 'deny',
-  code: 'opt_in_required',
-  reason: 'has not opted in to WhatsApp messages',
-};
-
-/** WhatsApp is only for those who opted in (interface section 4.2). */
+/** On channels that require consent, denies recipients who have not opted in (interface section 4.2). */
 export class OptInRequiredPolicy implements MessagingPolicy {
   readonly name = 'opt-in-required';
-  readonly scope: PolicyScope = { channels: ['whatsapp'] };
+  readonly scope: PolicyScope;
+  readonly #denials: ReadonlyMap<string, PolicyDecision>;
 
-  async decide({ items }: PolicySlice): Promise<Verdicts> {
-    const verdicts = new Map<number, Verdict>();
+  constructor(channels: ChannelRegistry) {
+    const required = channels.namesWhere(({ consent }) => consent?.required);
+    this.scope = { channels: required };
+    this.#denials = new Map(
+      required.map((channel) => {
+        const { title = channel } = channels.get(channel);
+        const reason = `has not opted in to ${title} messages`;
+        return [channel, { decision: 'deny', code: 'opt_in_required', reason }];
+      }),
+    );
+  }
+
+  async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
+    const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
-      const { message, facts } = item;
-      if (message.channel !== 'whatsapp' || facts.consent === 'opted_in') return;
-      if (!confirmsOptOut(item)) verdicts.set(index, DENIED);
+      const denied = this.#denials.get(item.message.channel);
+      if (denied && item.facts.consent !== 'opted_in' && !confirmsOptOut(item))
+        decisions.set(index, denied);
     });
-    return verdicts;
+    return decisions;
   }
 }

@@ -1,18 +1,18 @@
 import type {
   MessagingPolicy,
+  PolicyDecision,
+  PolicyDecisions,
   PolicyItem,
   PolicyScope,
   PolicySlice,
-  Verdict,
-  Verdicts,
 } from '../ports/messaging-policy.js';
 
-const OPTED_OUT: Verdict = {
+const OPTED_OUT: PolicyDecision = {
   decision: 'deny',
   code: 'opted_out',
   reason: 'has opted out of this channel',
 };
-const SUPPRESSED: Verdict = {
+const SUPPRESSED: PolicyDecision = {
   decision: 'deny',
   code: 'opted_out',
   reason: 'is on the suppression list',
@@ -25,18 +25,18 @@ export function confirmsOptOut({ message: { content }, facts }: PolicyItem): boo
   );
 }
 
-/** Nobody who said no is written to, on any channel. */
+/** Denies recipients who refused the channel and category, or who are suppressed. */
 export class OptedOutPolicy implements MessagingPolicy {
   readonly name = 'opted-out';
   readonly scope: PolicyScope = { recipients: 'refused' };
 
-  async decide({ items }: PolicySlice): Promise<Verdicts> {
-    const verdicts = new Map<number, Verdict>();
+  async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
+    const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
-      if (item.facts.suppressed) verdicts.set(index, SUPPRESSED);
+      if (item.facts.suppressed) decisions.set(index, SUPPRESSED);
       else if (item.facts.consent === 'opted_out' && !confirmsOptOut(item))
-        verdicts.set(index, OPTED_OUT);
+        decisions.set(index, OPTED_OUT);
     });
-    return verdicts;
+    return decisions;
   }
 }

@@ -5,8 +5,9 @@ import type {
   MessagingPolicy,
   PolicyScope,
   PolicySlice,
-  Verdict,
+  PolicyDecision,
 } from '../ports/messaging-policy.js';
+import { OptedOutPolicy } from './opted-out.policy.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
 const registry = { consentCategoryOf: () => 'transactional' };
@@ -17,10 +18,12 @@ const addressed = {
   message: { tenant: '', channel: 'sms', sender: 'ACME', content: text },
   recipients: ['2348012345678'],
 } as const;
-const deny = (code: string): Verdict => ({ decision: 'deny', code, reason: 'r' });
-const defer = (until: number): Verdict => ({ decision: 'defer', until: new Date(until) });
+const deny = (code: string): PolicyDecision => ({ decision: 'deny', code, reason: 'r' });
+const defer = (until: number): PolicyDecision => ({ decision: 'defer', until: new Date(until) });
 
-function policies(...say: (Verdict | ((slice: PolicySlice) => Verdict | undefined))[]) {
+function policies(
+  ...say: (PolicyDecision | ((slice: PolicySlice) => PolicyDecision | undefined))[]
+) {
   return say.map((verdict, index): MessagingPolicy => ({
     name: `p${index}`,
     decide: async (slice) => {
@@ -46,7 +49,7 @@ it('the first denial counts, whatever comes before or after', async () => {
 it('the latest deferral counts', async () => {
   expect(await ruling(defer(5), defer(9), defer(7))).toEqual({
     decision: 'defer',
-    until: 9,
+    until: new Date(9),
     policy: 'p1',
   });
 });
@@ -62,6 +65,31 @@ it('what is put in place is what the next policies judge', async () => {
     content: template,
   });
   expect(seen).toEqual(['text', 'template']);
+});
+
+it('a substitution with another consent category is decided about by the policies before it, too', async () => {
+  const [marketing] = [{ consent: 'opted_out', suppressed: false }];
+  const known = new Map([[0, { consent: null, categories: new Map([['marketing', marketing]]) }]]);
+  const facts = {
+    isEmpty: async () => false,
+    presumesEmpty: () => false,
+    read: async () => known,
+  } as unknown as RecipientFactsReader;
+  const byKind = {
+    consentCategoryOf: (_: string, { kind }: { kind: string }) =>
+      kind === 'template' ? 'marketing' : 'transactional',
+  };
+  const swap: MessagingPolicy = {
+    name: 'swap',
+    decide: async () => new Map([[0, { decision: 'substitute', content: template }]]),
+  };
+  const pipeline = new PolicyPipeline(
+    () => [new OptedOutPolicy(), swap],
+    facts,
+    systemClock,
+    byKind,
+  );
+  expect((await pipeline.review([addressed], 'send')).get(0)).toMatchObject({ code: 'opted_out' });
 });
 
 it('no policy, no question', async () => {
@@ -98,7 +126,7 @@ describe('the scope of a policy', () => {
     name: 'denier',
     scope,
     decide: async ({ items }) => {
-      seen.push(...items.map(({ recipient }) => recipient));
+      seen.push(...items.map(({ recipient }) => recipient.value));
       return new Map(items.map((_, index) => [index, deny('no')]));
     },
   });

@@ -1,27 +1,47 @@
-import type { FactsByPlace, RecipientFactsReader } from '../contacts/recipient-facts.js';
-import type { Sql, Transaction } from '../store/store-database.js';
-import { retryWhileUnavailable } from '../store/unavailable-retry.js';
+import {
+  type FactsByPlace,
+  factsFor,
+  type RecipientFactsReader,
+  UNKNOWN_RECIPIENT,
+} from '../contacts/recipient-facts.js';
+import { addressOfKey } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import type { Channel } from '../message/message.js';
+import type { Channel, MessageContent } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
   MessagingPolicy,
+  PolicyDecision,
+  PolicyItem,
+  PolicyMessage,
   PolicyScope,
   PolicySlice,
-  Verdict,
 } from '../ports/messaging-policy.js';
-import { type Addressed, JudgedSlice } from './judged-slice.js';
-import { after, type Ruling } from './ruling.js';
+import type { Sql, Transaction } from '../store/store-database.js';
+import { retryWhileUnavailable } from '../store/unavailable-retry.js';
 
-/** Facts are read for so many at once. */
+/** Recipients whose facts are read at once. */
 const SLICE = 10_000;
+const MAX_CODE = 64;
 const EVERYTHING: PolicyScope = {};
-const NOBODY_KNOWN: FactsByPlace = new Map();
+const NO_FACTS: FactsByPlace = new Map();
+
+/** One message and its recipients, as address keys. */
+export interface Addressed {
+  readonly message: Omit<PolicyMessage, 'category'>;
+  readonly recipients: readonly string[];
+}
+
+/** A decision and the policy that made it. */
+export type NamedDecision = PolicyDecision & { readonly policy: string };
+
+/** What the policies together decide about one message that may not leave now as it is. */
+export type AppliedDecision = Exclude<NamedDecision, { readonly decision: 'allow' }>;
 
 /**
- * Asks every policy in order about a slice, with the facts of all its recipients read in one query.
- * The first denial counts, the latest deferral does, and what a policy puts in the content's place is
- * what the next ones judge. What is outside a policy's scope costs it nothing.
+ * Asks every policy in order about a slice, with the facts of all its recipients read in one query. The
+ * first denial counts, and the latest deferral; the policies after a substitution decide about the new
+ * content, and those before it as well where the new content has another consent category. A message
+ * outside a policy's scope costs that policy nothing.
  */
 export class PolicyPipeline {
   constructor(
@@ -36,7 +56,7 @@ export class PolicyPipeline {
     return this.policiesOf();
   }
 
-  /** Known without asking: no policy has anything to say about a send over this channel. */
+  /** True where, without asking, no policy can decide anything about a send over this channel. */
   isSilent(channel: Channel): boolean {
     for (const { scope = EVERYTHING } of this.policies)
       if (
@@ -47,53 +67,45 @@ export class PolicyPipeline {
     return true;
   }
 
-  /** Rulings by the place of the recipient among all of `asked`. */
+  /** Decisions by the place of the recipient among all of `asked`; a message without one may leave. */
   async review(
     asked: readonly Addressed[],
     stage: PolicySlice['stage'],
     tx?: Transaction,
-  ): Promise<Map<number, Ruling>> {
-    const rulings = new Map<number, Ruling>();
+  ): Promise<Map<number, AppliedDecision>> {
+    const decisions = new Map<number, AppliedDecision>();
     const policies = this.policies.filter(({ scope }) => concerns(scope, asked));
-    if (policies.length === 0) return rulings;
-    const within = tx && { manager: tx.manager };
+    if (policies.length === 0) return decisions;
     let from = 0;
     for (const parts of slicesOf(asked)) {
-      // At dispatch a second-old "nobody" will not do.
+      // At dispatch an answer that is a second old is not enough.
       const read = () => this.#read(parts, policies, stage !== 'send', tx);
       const facts = await (stage === 'send' && !tx ? retryWhileUnavailable(read) : read());
-      const slice = new JudgedSlice(parts, facts, this.registry);
-      const now = this.clock.now();
-      for (const policy of policies)
-        await rule(policy, slice, { stage, now, ...within }, (place, verdict) => {
-          const ruling = after(rulings.get(from + place), verdict, policy.name);
-          if (ruling) rulings.set(from + place, ruling);
-        });
+      const slice = new DecidedSlice(parts, facts, this.registry);
+      const when = { stage, now: this.clock.now(), ...(tx && { manager: tx.manager }) };
+      const apply = (place: number, decision: PolicyDecision, policy: string) => {
+        const applied = combined(decisions.get(from + place), decision, policy);
+        if (applied) decisions.set(from + place, applied);
+      };
+      await askAll(policies, slice, when, apply);
       from += slice.length;
     }
-    return rulings;
+    return decisions;
   }
 
-  /** What each policy says of each recipient, in order, whatever the others say. */
-  async explain({
-    message,
-    recipients,
-  }: Addressed): Promise<readonly { readonly policy: string; readonly verdict: Verdict }[][]> {
-    const about = { ...message, recipients };
+  /** What each policy decides about each recipient, in order, whatever the others decide. */
+  async explain({ message, recipients }: Addressed): Promise<readonly NamedDecision[][]> {
     const facts = (await this.facts.isEmpty(undefined, true))
-      ? NOBODY_KNOWN
-      : await this.facts.read([about]);
-    const slice = new JudgedSlice([{ message, recipients }], facts, this.registry);
+      ? NO_FACTS
+      : await this.facts.read([{ ...message, recipients }]);
+    const slice = new DecidedSlice([{ message, recipients }], facts, this.registry);
     const items = recipients.map((_, place) => slice.item(place));
     const now = this.clock.now();
-    const all = recipients.map((): { policy: string; verdict: Verdict }[] => []);
+    const all = recipients.map((): NamedDecision[] => []);
     for (const policy of this.policies) {
-      const verdicts = await policy.decide({ stage: 'explain', items, now });
+      const decisions = await policy.decide({ stage: 'explain', items, now });
       all.forEach((of, index) =>
-        of.push({
-          policy: policy.name,
-          verdict: verdicts.get(index) ?? { decision: 'allow' },
-        }),
+        of.push({ ...(decisions.get(index) ?? { decision: 'allow' }), policy: policy.name }),
       );
     }
     return all;
@@ -106,8 +118,8 @@ export class PolicyPipeline {
     sql: Pick<Sql, 'all'> | undefined,
   ): Promise<FactsByPlace> {
     const needed = policies.map(({ scope }) => scope?.recipients ?? 'everybody');
-    if (needed.every((recipients) => recipients === 'unread')) return NOBODY_KNOWN;
-    if (await this.facts.isEmpty(sql, fresh)) return NOBODY_KNOWN;
+    if (needed.every((recipients) => recipients === 'unread')) return NO_FACTS;
+    if (await this.facts.isEmpty(sql, fresh)) return NO_FACTS;
     const questions = parts.map(({ message: { tenant, channel, sender }, recipients }) => ({
       tenant,
       channel,
@@ -118,22 +130,143 @@ export class PolicyPipeline {
   }
 }
 
-/** Asks one policy about what is in its scope. */
-async function rule(
-  policy: MessagingPolicy,
-  slice: JudgedSlice,
-  when: Omit<PolicySlice, 'items'>,
-  told: (place: number, verdict: Verdict) => void,
+type When = Omit<PolicySlice, 'items'>;
+type Apply = (place: number, decision: PolicyDecision, policy: string) => void;
+
+async function askAll(
+  policies: readonly MessagingPolicy[],
+  slice: DecidedSlice,
+  when: When,
+  apply: Apply,
 ): Promise<void> {
-  const places = slice.placesOf(policy.scope ?? EVERYTHING);
-  if (places.length === 0) return;
+  for (const [index, policy] of policies.entries()) {
+    const changed = await ask(policy, slice, slice.placesOf(policy.scope), when, apply);
+    if (changed.size > 0)
+      for (const before of policies.slice(0, index)) {
+        const places = slice.placesOf(before.scope).filter((place) => changed.has(place));
+        await ask(before, slice, places, when, apply);
+      }
+  }
+}
+
+/** @returns the places where a substitution changed the consent category */
+async function ask(
+  policy: MessagingPolicy,
+  slice: DecidedSlice,
+  places: readonly number[],
+  when: When,
+  apply: Apply,
+): Promise<ReadonlySet<number>> {
+  const changed = new Set<number>();
+  if (places.length === 0) return changed;
   const items = places.map((place) => slice.item(place));
-  for (const [index, verdict] of await policy.decide({ ...when, items })) {
+  for (const [index, decision] of await policy.decide({ ...when, items })) {
     const place = places[index];
     if (place === undefined)
       throw new RangeError(`policy ${policy.name}: there is no item ${index}`);
-    told(place, verdict);
-    if (verdict.decision === 'substitute') slice.substitute(place, verdict.content);
+    apply(place, decision, policy.name);
+    if (decision.decision === 'substitute' && slice.substitute(place, decision.content))
+      changed.add(place);
+  }
+  return changed;
+}
+
+/** Messages that are decided together. Most policies concern few of them: only theirs become items. */
+class DecidedSlice {
+  readonly length: number;
+  readonly #items: (PolicyItem | undefined)[] = [];
+  /** The part that each place is in, and where that part begins. */
+  readonly #partOf: Uint16Array;
+  readonly #begins: number[] = [];
+  readonly #messages: readonly PolicyMessage[];
+
+  constructor(
+    private readonly parts: readonly Addressed[],
+    private readonly facts: FactsByPlace,
+    private readonly registry: Pick<ChannelRegistry, 'consentCategoryOf'>,
+  ) {
+    this.length = parts.reduce((sum, { recipients }) => sum + recipients.length, 0);
+    this.#messages = parts.map(({ message }) => this.#withCategory(message));
+    this.#partOf = new Uint16Array(this.length);
+    let begin = 0;
+    parts.forEach(({ recipients }, part) => {
+      this.#begins.push(begin);
+      this.#partOf.fill(part, begin, (begin += recipients.length));
+    });
+  }
+
+  /** The places a policy of this scope is asked about. */
+  placesOf({ channels, recipients }: PolicyScope = EVERYTHING): number[] {
+    const places: number[] = [];
+    if (recipients === 'refused') {
+      for (const place of this.facts.keys()) {
+        const { suppressed, consent } = this.#factsOf(place, this.#messageAt(place).category);
+        if (suppressed || consent === 'opted_out') places.push(place);
+      }
+    } else for (let place = 0; place < this.length; place++) places.push(place);
+    return channels && !this.parts.every(({ message }) => channels.includes(message.channel))
+      ? places.filter((place) => channels.includes(this.#messageAt(place).channel))
+      : places;
+  }
+
+  item(place: number): PolicyItem {
+    const known = this.#items[place];
+    if (known) return known;
+    const part = this.#partOf[place] as number;
+    const { recipients } = this.parts[part] as Addressed;
+    const recipient = addressOfKey(recipients[place - (this.#begins[part] as number)] as string);
+    const message = this.#messages[part] as PolicyMessage;
+    return (this.#items[place] = {
+      message,
+      recipient,
+      facts: this.#factsOf(place, message.category),
+    });
+  }
+
+  /** The next policies decide about the new content. @returns whether its consent category is another one */
+  substitute(place: number, content: MessageContent): boolean {
+    const item = this.item(place);
+    const message = this.#withCategory({ ...item.message, content });
+    this.#items[place] = { ...item, message, facts: this.#factsOf(place, message.category) };
+    return message.category !== item.message.category;
+  }
+
+  #messageAt(place: number): PolicyMessage {
+    const substituted = this.#items[place]?.message;
+    return substituted ?? (this.#messages[this.#partOf[place] as number] as PolicyMessage);
+  }
+
+  #withCategory(message: Addressed['message']): PolicyMessage {
+    const category = this.registry.consentCategoryOf(message.channel, message.content);
+    return { ...message, category };
+  }
+
+  #factsOf(place: number, category: string) {
+    const known = this.facts.get(place);
+    return known ? factsFor(known, category) : UNKNOWN_RECIPIENT;
+  }
+}
+
+/** What two decisions in a row come to. A deferred message is decided about again when it is due. */
+function combined(
+  before: AppliedDecision | undefined,
+  decision: PolicyDecision,
+  policy: string,
+): AppliedDecision | undefined {
+  if (before?.decision === 'deny') return before;
+  switch (decision.decision) {
+    case 'allow':
+      return before;
+    case 'deny':
+      return { ...decision, code: decision.code.slice(0, MAX_CODE), policy };
+    case 'defer':
+      if (Number.isNaN(decision.until.getTime()))
+        throw new RangeError(`policy ${policy}: until is no valid date`);
+      return before?.decision === 'defer' && before.until >= decision.until
+        ? before
+        : { ...decision, policy };
+    case 'substitute':
+      return before?.decision === 'defer' ? before : { ...decision, policy };
   }
 }
 
@@ -144,18 +277,18 @@ function concerns(scope: PolicyScope | undefined, asked: readonly Addressed[]): 
 
 function* slicesOf(asked: readonly Addressed[]): Generator<readonly Addressed[]> {
   let parts: Addressed[] = [];
-  let room = SLICE;
+  let left = SLICE;
   for (const { message, recipients } of asked)
     for (let from = 0; from < recipients.length;) {
-      const whole = from === 0 && recipients.length <= room;
-      const part = whole ? recipients : recipients.slice(from, from + room);
+      const whole = from === 0 && recipients.length <= left;
+      const part = whole ? recipients : recipients.slice(from, from + left);
       parts.push({ message, recipients: part });
       from += part.length;
-      room -= part.length;
-      if (room > 0) continue;
+      left -= part.length;
+      if (left > 0) continue;
       yield parts;
       parts = [];
-      room = SLICE;
+      left = SLICE;
     }
   if (parts.length > 0) yield parts;
 }

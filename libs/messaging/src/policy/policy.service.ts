@@ -1,12 +1,21 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { MessageContent } from '../message/message.js';
-import type { Channel } from '../message/message.js';
-import { readRecipients } from '../message/recipients.js';
-import { MessageValidationError } from '../message/errors.js';
-import type { Verdict } from '../ports/messaging-policy.js';
-import type { Addressed } from './judged-slice.js';
-import { PolicyError, type RecipientDenial } from './policy-error.js';
-import { PolicyPipeline } from './policy-pipeline.js';
+import {
+  applyDecorators,
+  BadRequestException,
+  type CanActivate,
+  type ExecutionContext,
+  ForbiddenException,
+  Inject,
+  Injectable,
+  InternalServerErrorException,
+  SetMetadata,
+  UseGuards,
+} from '@nestjs/common';
+import { type Address, addressOfKey } from '../message/address.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
+import { MessageValidationError, MessagingError } from '../message/errors.js';
+import type { Channel, MessageContent } from '../message/message.js';
+import { readRecipients, type Recipients } from '../message/recipients.js';
+import { type Addressed, type NamedDecision, PolicyPipeline } from './policy-pipeline.js';
 
 /** A message as the policies see it. */
 export interface ExplainedMessage {
@@ -14,14 +23,36 @@ export interface ExplainedMessage {
   /** @default '' */
   readonly tenant?: string;
   readonly from: string;
-  readonly to: string | readonly string[];
+  readonly to: Recipients;
   readonly content: MessageContent;
 }
 
-/** Every policy's verdict on one recipient, in the order they are asked. */
+/** Every policy's decision on one recipient, in the order they are asked. */
 export interface PolicyExplanation {
+  readonly recipient: Address;
+  readonly decisions: readonly NamedDecision[];
+}
+
+/** Why one recipient is not sent to. */
+export interface RecipientDenial {
+  /** The address as one text: digits with country code, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
-  readonly verdicts: readonly { readonly policy: string; readonly verdict: Verdict }[];
+  readonly code: string;
+  readonly reason: string;
+  /** Name of the policy. */
+  readonly policy: string;
+}
+
+/** Policy denies every recipient; nothing was stored. `code` is that of the first recipient. */
+export class PolicyError extends MessagingError {
+  constructor(readonly denials: readonly [RecipientDenial, ...RecipientDenial[]]) {
+    super(
+      denials[0].code,
+      denials.length === 1
+        ? `The recipient ${denials[0].reason}`
+        : `Policy forbids all ${denials.length} recipients; the first ${denials[0].reason}`,
+    );
+  }
 }
 
 /**
@@ -34,40 +65,94 @@ export interface PolicyExplanation {
  */
 @Injectable()
 export class PolicyService {
-  constructor(@Inject(PolicyPipeline) private readonly pipeline: PolicyPipeline) {}
+  constructor(
+    @Inject(PolicyPipeline) private readonly pipeline: PolicyPipeline,
+    @Inject(ChannelRegistry) private readonly registry: ChannelRegistry,
+  ) {}
 
-  /** @throws MessageValidationError naming each number that is none */
+  /** @throws MessageValidationError naming each wrong address */
   async explain(message: ExplainedMessage): Promise<PolicyExplanation[]> {
-    const addressed = addressedOf(message);
+    const addressed = this.#addressed(message);
     const all = await this.pipeline.explain(addressed);
     return addressed.recipients.map((recipient, index) => ({
-      recipient,
-      verdicts: all[index] ?? [],
+      recipient: addressOfKey(recipient),
+      decisions: all[index] ?? [],
     }));
   }
 
   /**
-   * Resolves where every recipient may be sent the message now, or later.
-   * @throws PolicyError naming those who may not
-   * @throws MessageValidationError naming each number that is none
+   * Resolves where every recipient may be sent the message now or later.
+   * @throws PolicyError naming the recipients that are denied
+   * @throws MessageValidationError naming each wrong address
    */
   async require(message: ExplainedMessage): Promise<void> {
-    const addressed = addressedOf(message);
-    const rulings = await this.pipeline.review([addressed], 'explain');
+    const addressed = this.#addressed(message);
     const denials: RecipientDenial[] = [];
-    for (const [place, ruling] of rulings) {
-      if (ruling.decision !== 'deny') continue;
-      const { code, reason, policy } = ruling;
+    for (const [place, decision] of await this.pipeline.review([addressed], 'explain')) {
+      if (decision.decision !== 'deny') continue;
+      const { code, reason, policy } = decision;
       denials.push({ recipient: addressed.recipients[place] as string, code, reason, policy });
     }
     const [first, ...others] = denials;
     if (first) throw new PolicyError([first, ...others]);
   }
+
+  #addressed({ channel, tenant = '', from: sender, to, content }: ExplainedMessage): Addressed {
+    const list: readonly unknown[] = Array.isArray(to) ? to : [to];
+    const { recipients, errors } = readRecipients(list, this.registry.get(channel).addressKinds);
+    if (errors.length > 0) throw new MessageValidationError(errors);
+    return { message: { channel, tenant, sender, content }, recipients };
+  }
 }
 
-function addressedOf(message: ExplainedMessage): Addressed {
-  const { channel, tenant = '', from: sender, to, content } = message;
-  const { recipients, errors } = readRecipients(typeof to === 'string' ? [to] : to, ['phone']);
-  if (errors.length > 0) throw new MessageValidationError(errors);
-  return { message: { channel, tenant, sender, content }, recipients };
+/** Makes the message that a request asks for. Guards run before pipes, so that the request is not checked yet. */
+export type PolicySubject = (
+  context: ExecutionContext,
+) => ExplainedMessage | Promise<ExplainedMessage>;
+
+const SUBJECT = 'messaging:policy-subject';
+
+/** Passes a request only where policy allows its message to all recipients. */
+@Injectable()
+export class PolicyGuard implements CanActivate {
+  constructor(@Inject(PolicyService) private readonly policy: PolicyService) {}
+
+  /**
+   * @throws ForbiddenException with the `code` and `message` of the first denial; the cause is the PolicyError
+   * @throws BadRequestException for a wrong address
+   */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const subject = (Reflect.getMetadata(SUBJECT, context.getHandler()) ??
+      Reflect.getMetadata(SUBJECT, context.getClass())) as PolicySubject | undefined;
+    if (!subject) throw new InternalServerErrorException('PolicyGuard comes with @RequirePolicy()');
+    try {
+      await this.policy.require(await subject(context));
+      return true;
+    } catch (error) {
+      if (error instanceof PolicyError)
+        throw new ForbiddenException(
+          { statusCode: 403, error: 'Forbidden', code: error.code, message: error.message },
+          { cause: error },
+        );
+      if (error instanceof MessageValidationError)
+        throw new BadRequestException(error.message, { cause: error });
+      throw error;
+    }
+  }
+}
+
+/**
+ * Decorates a route, or a controller for each route without a decorator of its own, that runs only where
+ * policy allows a message: otherwise the answer is 403 with the code (`opt_in_required`, `window_closed`)
+ * before the handler is called. Nothing is sent.
+ *
+ * @example
+ * @RequirePolicy((context) => {
+ *   const { to, text } = context.switchToHttp().getRequest().body;
+ *   return { channel: 'whatsapp', from: OUR_NUMBER, to, content: { kind: 'text', text } };
+ * })
+ * @Post('replies')
+ */
+export function RequirePolicy(subject: PolicySubject): ClassDecorator & MethodDecorator {
+  return applyDecorators(SetMetadata(SUBJECT, subject), UseGuards(PolicyGuard));
 }

@@ -1,17 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { addressOfKey } from '../message/address.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { UNKNOWN_RECIPIENT } from '../contacts/recipient-facts.js';
 import type { PolicyMessage } from '../ports/messaging-policy.js';
-import { isQuiet, minuteOfDay, quietUntil } from './local-time.js';
-import { zonesOfNumber } from './number-zones.js';
-import { QuietHoursPolicy } from './quiet-hours.policy.js';
+import {
+  isQuiet,
+  minuteOfDay,
+  QuietHoursPolicy,
+  quietUntil,
+  zonesOfNumber,
+} from './quiet-hours.policy.js';
 
 const message: PolicyMessage = {
   tenant: '',
   channel: 'sms',
   sender: 'ACME',
   content: { kind: 'text', text: 'Hi' },
+  category: 'transactional',
 };
 const LAGOS = '2348012345678';
 const LONDON = '447911123456';
@@ -19,7 +25,7 @@ const NEW_YORK = '12125550123';
 
 async function untilOf(recipient: string, now: number): Promise<Date | undefined> {
   const policy = new QuietHoursPolicy({ from: '21:00', to: '08:00' });
-  const items = [{ message, recipient, facts: UNKNOWN_RECIPIENT }];
+  const items = [{ message, recipient: addressOfKey(recipient), facts: UNKNOWN_RECIPIENT }];
   const verdict = (await policy.decide({ stage: 'dispatch', now, items })).get(0);
   return verdict?.decision === 'defer' ? verdict.until : undefined;
 }
@@ -34,6 +40,10 @@ describe('quiet hours', () => {
     expect(await untilOf(LONDON, Date.UTC(2026, 6, 10, 20, 30))).toEqual(
       new Date(Date.UTC(2026, 6, 11, 7)),
     );
+  });
+
+  it('of an address that is no phone number never begin', async () => {
+    expect(await untilOf('ada@example.com', Date.UTC(2026, 0, 10, 22))).toBeUndefined();
   });
 
   it('begin and end on the minute', async () => {

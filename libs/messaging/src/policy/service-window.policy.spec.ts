@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { smsChannel } from '../channels/sms/sms.channel.js';
+import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
 import type { PolicyItem, PolicySlice } from '../ports/messaging-policy.js';
 import { SERVICE_WINDOW, ServiceWindowPolicy, windowIsOpen } from './service-window.policy.js';
 
+const recipient = { kind: 'phone', value: '2348012345678' } as const;
+const channels = new ChannelRegistry([smsChannel({}), whatsAppChannel({})]);
 const NOW = Date.UTC(2026, 5, 1);
 const margins = fc.integer({ min: 0, max: SERVICE_WINDOW - 1 });
 const near = fc.integer({ min: -2, max: 2 });
@@ -16,7 +21,7 @@ function slice(item: Partial<PolicyItem['message']>, lastInboundAt: number | nul
     ...item,
   } as PolicyItem['message'];
   const facts = { contact: 'c', suppressed: false, consent: 'opted_in', lastInboundAt } as const;
-  return { stage: 'send', now: NOW, items: [{ message, recipient: '2348012345678', facts }] };
+  return { stage: 'send', now: NOW, items: [{ message, recipient, facts }] };
 }
 
 describe('the service window', () => {
@@ -50,7 +55,7 @@ describe('the service window', () => {
   });
 
   it('a template needs none, and neither does another channel', async () => {
-    const policy = new ServiceWindowPolicy(0, undefined);
+    const policy = new ServiceWindowPolicy(channels, 0, undefined);
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     expect((await policy.decide(slice({ content: template }, null))).size).toBe(0);
     expect((await policy.decide(slice({ channel: 'sms' }, null))).size).toBe(0);
@@ -60,7 +65,7 @@ describe('the service window', () => {
 
   it('puts the app’s template in the place of a text that may not go', async () => {
     const content = { kind: 'template', template: 't', language: 'en', params: [] } as const;
-    const policy = new ServiceWindowPolicy(0, () => content);
+    const policy = new ServiceWindowPolicy(channels, 0, () => content);
     expect((await policy.decide(slice({}, null))).get(0)).toEqual({
       decision: 'substitute',
       content,

@@ -1,16 +1,17 @@
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type {
   MessagingPolicy,
+  PolicyDecision,
+  PolicyDecisions,
   PolicyScope,
   PolicySlice,
-  Verdict,
-  Verdicts,
 } from '../ports/messaging-policy.js';
 import type { ServiceWindowOptions } from '../ports/policy-options.js';
 
-/** Milliseconds a customer's message opens the window for (interface section 3.1). */
+/** Milliseconds for which an inbound message opens the window (interface section 3.1). */
 export const SERVICE_WINDOW = 24 * 60 * 60 * 1_000;
 
-const DENIED: Verdict = {
+const DENIED: PolicyDecision = {
   decision: 'deny',
   code: 'window_closed',
   reason: 'has not written in the last 24 hours; only a template may be sent',
@@ -21,8 +22,8 @@ const DENIED: Verdict = {
  *        lastInbound                    + 24 h − margin   + 24 h
  * closed │ open                         │ closed, by us   │ closed
  * ```
- * A message from the time to come is a clock gone wrong: up to `margin` ahead it counts as now, which
- * the margin at the other end makes up for; beyond that it opens nothing.
+ * A time in the future comes from a wrong clock: up to `margin` ahead it counts as now, for which the
+ * margin at the other end makes up; further ahead it opens nothing.
  */
 export function windowIsOpen(lastInboundAt: number | null, now: number, margin: number): boolean {
   if (lastInboundAt === null) return false;
@@ -30,26 +31,32 @@ export function windowIsOpen(lastInboundAt: number | null, now: number, margin: 
   return age >= -margin && age < SERVICE_WINDOW - margin;
 }
 
-/** Free-form WhatsApp messages only while the window of the sending number is open. */
+/** On channels with a service window, free-form text passes only while the sender's window is open. */
 export class ServiceWindowPolicy implements MessagingPolicy {
   readonly name = 'service-window';
-  readonly scope: PolicyScope = { channels: ['whatsapp'] };
+  readonly scope: PolicyScope;
+  readonly #channels: ReadonlySet<string>;
 
   constructor(
+    channels: ChannelRegistry,
     /** Milliseconds. */
     private readonly margin: number,
     private readonly substitute: ServiceWindowOptions['substitute'],
-  ) {}
+  ) {
+    const windowed = channels.namesWhere(({ consent }) => consent?.serviceWindow);
+    this.scope = { channels: windowed };
+    this.#channels = new Set(windowed);
+  }
 
-  async decide({ items, now }: PolicySlice): Promise<Verdicts> {
-    const verdicts = new Map<number, Verdict>();
+  async decide({ items, now }: PolicySlice): Promise<PolicyDecisions> {
+    const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
       const { message, facts } = item;
-      if (message.channel !== 'whatsapp' || message.content.kind !== 'text') return;
+      if (!this.#channels.has(message.channel) || message.content.kind !== 'text') return;
       if (windowIsOpen(facts.lastInboundAt, now, this.margin)) return;
       const content = this.substitute?.(item);
-      verdicts.set(index, content === undefined ? DENIED : { decision: 'substitute', content });
+      decisions.set(index, content === undefined ? DENIED : { decision: 'substitute', content });
     });
-    return verdicts;
+    return decisions;
   }
 }

@@ -3,14 +3,15 @@ import type { MessageContent } from '../message/message.js';
 import type { Duration } from './duration.js';
 import type { PolicyItem } from './messaging-policy.js';
 
-/** When nobody is to be disturbed, in the recipient's own time. */
+/** When messages wait, in the recipient's own time. */
 export interface QuietHoursOptions {
   /** `'21:00'`, the first quiet minute. */
   readonly from: string;
   /** `'08:00'`, the first minute to send again. */
   readonly to: string;
   /**
-   * IANA time zones a number may be in; it is quiet where it is quiet in any of them.
+   * IANA time zones a phone number may be in; it is quiet where it is quiet in any of them. Other addresses
+   * have no quiet hours.
    * @default all zones of the number's country
    */
   readonly timeZones?: (phone: string) => readonly string[];
@@ -19,16 +20,16 @@ export interface QuietHoursOptions {
 export interface ServiceWindowOptions {
   /** The window counts as closed this long before its 24 hours are over. @default '1m' */
   readonly margin?: Duration;
-  /** What goes out instead where the window is closed; `undefined`: nothing, it is denied. */
+  /** Content that goes out where the window is closed; `undefined`: the message is denied. */
   readonly substitute?: (item: PolicyItem) => MessageContent | undefined;
 }
 
-/** What is capped: SMS, or WhatsApp messages of a category. */
-export type CappedCategory = 'sms' | MessageCategory;
+/** A channel without price categories, such as `sms`, or a price category of a channel, such as `marketing`. */
+export type CappedCategory = 'sms' | MessageCategory | (string & {});
 
-/** At most `max` messages of a category to anybody in any window of `per`. */
+/** By {@link CappedCategory}: at most `max` messages of a category and channel to one recipient in any window of `per`. */
 export type FrequencyCapOptions = Readonly<
-  Partial<Record<CappedCategory, { readonly max: number; readonly per: Duration }>>
+  Record<string, { readonly max: number; readonly per: Duration }>
 >;
 
 /** Which policies run, in which order, and how the built-in ones decide. */

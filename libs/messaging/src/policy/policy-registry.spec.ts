@@ -1,12 +1,16 @@
 import { expect, it } from '@jest/globals';
 import type { RecentSends } from '../store/recent-sends.js';
+import { smsChannel } from '../channels/sms/sms.channel.js';
+import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
-import { policiesInOrder } from './policy-order.js';
+import { policiesInOrder } from './policy-registry.js';
 
+const channels = new ChannelRegistry([smsChannel({}), whatsAppChannel({})]);
 const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };
 const names = (options: PolicyOptions, others: MessagingPolicy[]) =>
-  policiesInOrder(options, others, {} as RecentSends).map(({ name }) => name);
+  policiesInOrder(options, others, channels, {} as RecentSends).map(({ name }) => name);
 
 it('the opt-in comes first, the app’s own policies last, quiet hours and caps only where they are set', () => {
   expect(names({}, [own])).toEqual(['opt-in-required', 'opted-out', 'service-window', 'own']);

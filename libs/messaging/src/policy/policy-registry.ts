@@ -1,0 +1,124 @@
+import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { DiscoveryService, ModulesContainer } from '@nestjs/core';
+import { ChannelRegistry } from '../message/channel-registry.js';
+import { MessagingConfigError } from '../message/errors.js';
+import { milliseconds } from '../ports/duration.js';
+import { MESSAGING_POLICY, type MessagingPolicy } from '../ports/messaging-policy.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
+import type { PolicyOptions } from '../ports/policy-options.js';
+import { MessageStore } from '../store/message-store.js';
+import type { RecentSends } from '../store/recent-sends.js';
+import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
+import { OptInRequiredPolicy } from './opt-in-required.policy.js';
+import { OptedOutPolicy } from './opted-out.policy.js';
+import { QuietHoursPolicy } from './quiet-hours.policy.js';
+import { SERVICE_WINDOW, ServiceWindowPolicy } from './service-window.policy.js';
+
+/** The built-in policies and those that any module of the app provides, in their order. */
+@Injectable()
+export class PolicyRegistry implements OnModuleInit {
+  #policies: readonly MessagingPolicy[] | undefined;
+
+  constructor(
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
+    @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
+    @Inject(MessageStore) private readonly store: MessageStore,
+  ) {}
+
+  /** @throws MessagingConfigError at boot where the options name an unknown policy, or a provider hides another */
+  onModuleInit(): void {
+    for (const { metatype } of this.modules.values()) refuseHidden(metatype);
+    void this.policies;
+  }
+
+  get policies(): readonly MessagingPolicy[] {
+    return (this.#policies ??= policiesInOrder(
+      this.settings.policy ?? {},
+      this.#own(),
+      this.channels,
+      this.store.recentSends,
+    ));
+  }
+
+  #own(): MessagingPolicy[] {
+    const provided = this.discovery
+      .getProviders()
+      .filter(({ token }) => token === MESSAGING_POLICY)
+      .flatMap(({ instance }) => instance as unknown);
+    return [...new Set(provided)].map((policy) => {
+      if (!isPolicy(policy))
+        throw new MessagingConfigError(
+          'MESSAGING_POLICY: must provide a policy, with a name and decide(), or an array of them',
+        );
+      return policy;
+    });
+  }
+}
+
+/**
+ * The policies in the order they are asked: the built-in ones, then the app's own, unless `order` says
+ * otherwise.
+ * @throws MessagingConfigError naming the option
+ */
+export function policiesInOrder(
+  options: PolicyOptions,
+  own: readonly MessagingPolicy[],
+  channels: ChannelRegistry,
+  recent: RecentSends,
+): MessagingPolicy[] {
+  const { remove = [], order = [] } = options;
+  const all = [...builtIn(options, channels, recent), ...own];
+  const names = new Set<string>();
+  for (const { name } of all) {
+    if (names.has(name))
+      throw new MessagingConfigError(`policy: there are two policies named ${name}; rename one`);
+    names.add(name);
+  }
+  for (const [option, listed] of Object.entries({ remove, order }))
+    for (const name of listed)
+      if (!names.has(name))
+        throw new MessagingConfigError(
+          `policy.${option}: there is no policy ${name}; there are ${[...names].join(', ')}`,
+        );
+  const place = ({ name }: MessagingPolicy) =>
+    order.includes(name) ? order.indexOf(name) : order.length;
+  return all.filter(({ name }) => !remove.includes(name)).sort((a, b) => place(a) - place(b));
+}
+
+function builtIn(
+  { serviceWindow = {}, quietHours, frequencyCap }: PolicyOptions,
+  channels: ChannelRegistry,
+  recent: RecentSends,
+): MessagingPolicy[] {
+  const margin = milliseconds('policy.serviceWindow.margin', serviceWindow.margin ?? '1m');
+  if (margin >= SERVICE_WINDOW)
+    throw new MessagingConfigError('policy.serviceWindow.margin: must be shorter than 24 hours');
+  return [
+    new OptInRequiredPolicy(channels),
+    new OptedOutPolicy(),
+    new ServiceWindowPolicy(channels, margin, serviceWindow.substitute),
+    ...(quietHours ? [new QuietHoursPolicy(quietHours)] : []),
+    ...(frequencyCap
+      ? [new FrequencyCapPolicy(channels, capsOf(frequencyCap, channels), recent)]
+      : []),
+  ];
+}
+
+/** Of several providers with one token in a module, Nest keeps the last. */
+function refuseHidden(module: Type): void {
+  const providers = (Reflect.getMetadata('providers', module) ?? []) as (
+    | { readonly provide?: unknown }
+    | undefined
+  )[];
+  if (providers.filter((one) => one?.provide === MESSAGING_POLICY).length > 1)
+    throw new MessagingConfigError(
+      `MESSAGING_POLICY: ${module.name} provides it more than once, and all but the last would be lost; provide an array, { provide: MESSAGING_POLICY, useFactory: (...all) => all, inject: [A, B] }`,
+    );
+}
+
+function isPolicy(value: unknown): value is MessagingPolicy {
+  const { name, decide } = (value ?? {}) as Partial<Record<keyof MessagingPolicy, unknown>>;
+  return typeof name === 'string' && name !== '' && typeof decide === 'function';
+}
