@@ -1,4 +1,5 @@
-import { bulkStatementsOf, MessagingService } from '@dundun/messaging';
+import { MessagingService } from '@dundun/messaging';
+import { bulkStatementsOf } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';

@@ -1,4 +1,4 @@
-import { bulkStatementsOf } from '@dundun/messaging';
+import { bulkStatementsOf } from '@dundun/messaging/queue';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { WebhookAttemptEntity, WebhookDeliveryEntity } from './webhook-delivery.entities.js';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity.js';

@@ -2,6 +2,8 @@ import 'reflect-metadata';
 
 export {
   AnyChannelService,
+  ChannelContext,
+  ChannelService,
   type CostEstimate,
   type EstimateOptions,
   type ListOptions,
@@ -84,7 +86,6 @@ export {
 export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { ErasureResult } from './contacts/erasure.js';
-export { type BulkStatements, bulkStatementsOf } from './store/bulk-statements.js';
 export type { LaneHealth } from './store/lane-queues.js';
 export { MigrationLockedError } from './store/migrator.js';
 export { FREQUENCY_CAP_MIGRATIONS } from './store/schema.js';
@@ -146,7 +147,6 @@ export { smsParts, type SmsParts } from './message/sms-parts.js';
 export {
   type BatchStatus,
   FIRST_REPORTED_RANK,
-  isReportedStatus,
   type ChannelStatus,
   type MessageStatus,
   type ReportedStatus,
@@ -181,7 +181,6 @@ export type {
   CheckedContent,
   ConsentRules,
   ContentCheck,
-  InboundRules,
   PricingRules,
   SenderCheck,
   SimulatedFate,
@@ -265,11 +264,11 @@ export {
   type TraceContext,
   type TracedStep,
 } from './ports/tracing.js';
-export { http, HttpTransport } from './providers/http/http.transport.js';
+export { http } from './providers/http/http.transport.js';
 export type { HttpTransportOptions, TextFields } from './providers/http/http.options.js';
 export { KannelCallbackVerifier } from './providers/kannel/kannel-callback.verifier.js';
 export { KannelReportParser } from './providers/kannel/kannel-report.parser.js';
 export type { KannelOptions } from './providers/kannel/kannel.options.js';
-export { kannel, KannelTransport } from './providers/kannel/kannel.transport.js';
+export { kannel } from './providers/kannel/kannel.transport.js';
 export type { SimulatorOptions } from './providers/simulator/simulator.options.js';
-export { simulator, SimulatorTransport } from './providers/simulator/simulator.transport.js';
+export { simulator } from './providers/simulator/simulator.transport.js';

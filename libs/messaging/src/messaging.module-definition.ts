@@ -9,6 +9,7 @@ import {
 import { callbackVerifier } from './callbacks/callback-verifier.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
+import { ChannelRegistry } from './message/channel-registry.js';
 import { InterfaceInboundParser } from './providers/http/interface-inbound.parser.js';
 import { InterfaceReportParser } from './providers/http/interface.parser.js';
 import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
@@ -33,11 +34,11 @@ const CALLBACK_PROVIDERS: Provider[] = [
   CallbackEndpoints,
   {
     provide: DEFAULT_PARSERS,
-    useFactory: (clock: Clock): DefaultParsers => ({
-      reports: new InterfaceReportParser(clock),
-      inbound: new InterfaceInboundParser(clock),
+    useFactory: (clock: Clock, channels: ChannelRegistry): DefaultParsers => ({
+      reports: new InterfaceReportParser(clock, channels),
+      inbound: new InterfaceInboundParser(clock, channels),
     }),
-    inject: [MESSAGING_CLOCK],
+    inject: [MESSAGING_CLOCK, ChannelRegistry],
   },
   {
     provide: DELIVERY_REPORT_PARSER,

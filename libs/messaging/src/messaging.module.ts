@@ -51,6 +51,7 @@ import { WorkQueues } from './work-queues.js';
     ContactsService,
     PolicyService,
     MessagingService,
+    ChannelContext,
     ChannelRegistry,
     StatusListeners,
     InboundListeners,

@@ -244,8 +244,9 @@ export const MESSAGING_PROVIDERS: Provider[] = [
   { provide: EVENT_PUBLISHER, useClass: EventEmitterPublisher },
   {
     provide: MESSAGING_RATE_CARD,
-    useFactory: ({ rateCard }: MessagingSettings) => rateCardOf('rateCard', rateCard),
-    inject: [MESSAGING_SETTINGS],
+    useFactory: ({ rateCard }: MessagingSettings, registry: ChannelRegistry) =>
+      rateCardOf('rateCard', rateCard, registry),
+    inject: [MESSAGING_SETTINGS, ChannelRegistry],
   },
   {
     provide: RecipientFactsReader,

@@ -42,12 +42,10 @@ const parcel: ChannelDefinition = {
       return { content: { kind: kind as `${string}.${string}`, lines } };
     },
   },
-  inbound: {},
   wire: {
     statusEvent: 'parcel.tracking',
     receivedEvent: 'parcel.reply',
     identifiedBy: 'message',
-    credential: 'api_key',
   },
   simulate: {
     fateOf: ({ value }) =>

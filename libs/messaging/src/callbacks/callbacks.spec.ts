@@ -1,3 +1,4 @@
+import { registryOf } from '../channels/built-in-channels.js';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type INestApplication, Logger, VersioningType } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
@@ -80,13 +81,16 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         { provide: MESSAGING_CLOCK, useValue: systemClock },
         { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
         { provide: MESSAGE_TRANSPORTS, useValue: new Map([['http', {}]]) },
-        { provide: DELIVERY_REPORT_PARSER, useValue: new InterfaceReportParser(systemClock) },
+        {
+          provide: DELIVERY_REPORT_PARSER,
+          useValue: new InterfaceReportParser(systemClock, registryOf()),
+        },
         { provide: CALLBACK_VERIFIER, useValue: callbackVerifier(options, systemClock) },
         {
           provide: DEFAULT_PARSERS,
           useValue: {
-            reports: new InterfaceReportParser(systemClock),
-            inbound: new InterfaceInboundParser(systemClock),
+            reports: new InterfaceReportParser(systemClock, registryOf()),
+            inbound: new InterfaceInboundParser(systemClock, registryOf()),
           },
         },
       ],

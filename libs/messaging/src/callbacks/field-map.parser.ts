@@ -1,7 +1,8 @@
+import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { recipientNumber, word } from '../message/report-fields.js';
-import { isReportedStatus, type ReportedStatus } from '../message/status.js';
+import { type ChannelStatus, isReportedStatus } from '../message/status.js';
 import type { DeliveryReportParser, ParsedReports } from '../ports/delivery-report-parser.js';
 import {
   type EntryMap,
@@ -24,7 +25,9 @@ export interface FieldMap extends EntryMap {
   /** Where several are there, the first one that `statuses` knows decides; the first of all is kept raw. */
   readonly status: FieldName;
   /** The provider's words, in lower case, and what they mean here; others are kept raw and move nothing. */
-  readonly statuses: Readonly<Record<string, ReportedStatus>>;
+  readonly statuses: Readonly<Record<string, ChannelStatus>>;
+  /** A registered channel whose own statuses `statuses` may name. @default the built-in statuses alone */
+  readonly channel?: ChannelDefinition;
   /** What the word ends at, where more is written behind it. */
   readonly statusEnd?: string;
   readonly errorCode?: FieldName;
@@ -50,9 +53,9 @@ export function fieldMapParser(map: FieldMap): DeliveryReportParser {
     throw new MessagingConfigError(
       'fields: reference or messageId must say what names the message',
     );
-  const statuses = new Map<string, ReportedStatus>();
+  const statuses = new Map<string, ChannelStatus>();
   for (const [theirs, ours] of Object.entries(map.statuses)) {
-    if (!isReportedStatus(ours))
+    if (!isReportedStatus(ours) && !map.channel?.statuses[ours]?.reported)
       throw new MessagingConfigError(`fields.statuses: ${String(ours)} is no status of a report`);
     statuses.set(theirs.toLowerCase(), ours);
   }
@@ -69,7 +72,7 @@ export function fieldMapParser(map: FieldMap): DeliveryReportParser {
 function readEntry(
   entry: object,
   map: FieldMap,
-  statuses: ReadonlyMap<string, ReportedStatus>,
+  statuses: ReadonlyMap<string, ChannelStatus>,
 ): DeliveryReport | string {
   const reference = first(entry, map.reference, idOf);
   const messageId = first(entry, map.messageId, idOf);

@@ -48,7 +48,6 @@ export interface ChannelDefinition {
   readonly lane?: (of: { readonly tenant: string }) => string;
   readonly consent?: ConsentRules;
   readonly pricing?: PricingRules;
-  readonly inbound?: InboundRules;
   readonly wire?: WireForm;
   readonly simulate?: Simulation;
   /** `exempt`: retention never erases the channel's messages. @default 'timed' */
@@ -95,15 +94,7 @@ export interface PricingRules {
   readonly presumedCategory?: string;
 }
 
-/** Messages that people send to us. */
-export interface InboundRules {
-  /** Words by which providers name the channel, in small letters. @default the channel's name alone */
-  readonly words?: readonly string[];
-  /** A sender's address of ours is a phone number that belongs to one tenant. @default false */
-  readonly ownedNumbers?: boolean;
-}
-
-/** The channel's form at the gateway: its callbacks, its credential and its scopes. */
+/** The channel's form in callbacks of the gateway. */
 export interface WireForm {
   /** `type` of the callback about a status, such as `sms.delivery_report`. */
   readonly statusEvent: string;
@@ -114,10 +105,6 @@ export interface WireForm {
    * `message`: `reference_id` is our id of the message and `message_id` the provider's, once it is known.
    */
   readonly identifiedBy: 'batch' | 'message';
-  /** The credential that the channel's paths take. */
-  readonly credential: 'api_token' | 'api_key';
-  /** Scopes an API key needs to send and to read. */
-  readonly scopes?: { readonly send: string; readonly read: string };
 }
 
 /** What the simulator does with a recipient. */

@@ -44,8 +44,8 @@ export class ChannelRegistry {
     return [...this.#channels.keys()];
   }
 
-  has(name: unknown): name is Channel {
-    return typeof name === 'string' && this.#channels.has(name);
+  has(name: string): boolean {
+    return this.#channels.has(name);
   }
 
   /** @throws MessagingConfigError for a channel that is not registered */

@@ -1,6 +1,6 @@
 import type { DeliveryReport } from './delivery-report.js';
 import { identifier, moment, own, plausible, recipientNumber, word } from './report-fields.js';
-import { isReportedStatus } from './status.js';
+import { type ChannelStatus, isReportedStatus } from './status.js';
 
 /**
  * Reads one delivery report in the interface's own form: the `data` of a callback, or an item of a
@@ -10,7 +10,11 @@ import { isReportedStatus } from './status.js';
  *
  * @returns the report, or one line that says why there is none (no content, no number).
  */
-export function readDeliveryReport(data: unknown, now: number): DeliveryReport | string {
+export function readDeliveryReport(
+  data: unknown,
+  now: number,
+  isReported: (status: unknown) => status is ChannelStatus = isReportedStatus,
+): DeliveryReport | string {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'not an object';
   const reference = identifier(own(data, 'reference_id'));
   const messageId = identifier(own(data, 'message_id'));
@@ -22,7 +26,7 @@ export function readDeliveryReport(data: unknown, now: number): DeliveryReport |
     reference,
     messageId,
     recipient: recipientNumber(own(data, 'to')),
-    status: isReportedStatus(status) ? status : null,
+    status: isReported(status) ? status : null,
     rawStatus,
     errorCode: word(own(data, 'error_code')),
     providerTime: plausible(moment(own(data, 'smsc_timestamp')), now),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { MessagingConfigError } from '../message/errors.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import { type PriceList, rateCardOf, times } from './rate-card.js';
 
 const item = { tenant: '', channel: 'whatsapp', category: 'marketing', recipient: null } as const;
@@ -27,7 +28,7 @@ describe('a rate card', () => {
     [{ currency: 'NGN', whatsapp: { marketing: '-1' } }, 'rateCard.whatsapp.marketing'],
     [{ currency: 'NGN', whatsapp: { spam: '1' } }, 'rateCard.whatsapp.spam'],
   ])('%j is told at boot', (list, field) => {
-    const read = () => rateCardOf('rateCard', list as PriceList);
+    const read = () => rateCardOf('rateCard', list as PriceList, registryOf());
     expect(read).toThrow(MessagingConfigError);
     expect(read).toThrow(field);
   });

@@ -1,4 +1,5 @@
-import { isMessageCategory, type MessageCategory } from '../message/category.js';
+import type { MessageCategory } from '../message/category.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 
@@ -28,9 +29,11 @@ export interface RateCard {
 /** A rate card with one price for everybody. */
 export interface PriceList {
   readonly currency: string;
-  /** Of one part. */
+  /** Price of one part. */
   readonly sms?: string;
   readonly whatsapp?: Readonly<Partial<Record<MessageCategory, string>>>;
+  /** Of a registered channel: the price of one part, or prices by category. */
+  readonly [channel: string]: string | Readonly<Partial<Record<string, string>>> | undefined;
 }
 
 export const MESSAGING_RATE_CARD = Symbol('MESSAGING_RATE_CARD');
@@ -38,21 +41,40 @@ export const MESSAGING_RATE_CARD = Symbol('MESSAGING_RATE_CARD');
 const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
 const CURRENCY = /^[A-Z]{3}$/;
 
-/** Of `rateCard`; without one nobody knows a price. @throws MessagingConfigError naming the field */
-export function rateCardOf(option: string, given: RateCard | PriceList | undefined): RateCard {
+/**
+ * The rate card of an option; without one there are no prices.
+ * @param channels checks the channels and categories of a price list
+ * @throws MessagingConfigError naming the field
+ */
+export function rateCardOf(
+  option: string,
+  given: RateCard | PriceList | undefined,
+  channels?: ChannelRegistry,
+): RateCard {
   if (given === undefined) return { price: () => undefined };
-  if ('price' in given) return given;
-  const { currency, sms, whatsapp = {} } = given;
+  if (typeof given['price'] === 'function') return given as RateCard;
+  const { currency, ...prices } = given as PriceList;
   if (!CURRENCY.test(currency))
     throw new MessagingConfigError(`${option}.currency: must be a code of ISO 4217, such as 'NGN'`);
-  const amounts = new Map<string, string | undefined>([['sms', sms]]);
-  for (const [category, amount] of Object.entries(whatsapp)) {
-    if (!isMessageCategory(category))
-      throw new MessagingConfigError(`${option}.whatsapp.${category}: there is no such category`);
-    amounts.set(`whatsapp.${category}`, amount);
+  const amounts = new Map<string, string | undefined>();
+  for (const [channel, price] of Object.entries(prices)) {
+    if (channels && !channels.has(channel))
+      throw new MessagingConfigError(
+        `${option}.${channel}: there is no such channel; known are ${channels.names.join(', ')}`,
+      );
+    if (typeof price !== 'object') amounts.set(channel, price);
+    else
+      for (const [category, amount] of Object.entries(price)) {
+        const known = channels?.get(channel).pricing?.categories;
+        if (known && !known.includes(category))
+          throw new MessagingConfigError(
+            `${option}.${channel}.${category}: there is no such category`,
+          );
+        amounts.set(`${channel}.${category}`, amount);
+      }
   }
   for (const [field, amount] of amounts)
-    if (amount !== undefined && !AMOUNT.test(amount))
+    if (amount !== undefined && !(typeof amount === 'string' && AMOUNT.test(amount)))
       throw new MessagingConfigError(
         `${option}.${field}: must be a decimal number as a text, such as '0.0125'`,
       );

@@ -28,11 +28,9 @@ export function smsChannel(options: SmsOptions): ChannelDefinition {
     groups: upstreamGroups ? 'pass' : 'expand',
     deliveryReport,
     pricing: {},
-    inbound: { words: ['sms', 'mms'] },
     wire: {
       statusEvent: 'sms.delivery_report',
       identifiedBy: 'batch',
-      credential: 'api_token',
     },
     simulate: phoneSimulation,
   };

@@ -39,13 +39,10 @@ export function whatsAppChannel(options: WhatsAppOptions): ChannelDefinition {
       categoryOf: { text: 'service' },
       presumedCategory: 'marketing',
     },
-    inbound: { ownedNumbers: true },
     wire: {
       statusEvent: 'whatsapp.message_status',
       receivedEvent: 'whatsapp.message_received',
       identifiedBy: 'message',
-      credential: 'api_key',
-      scopes: { send: 'whatsapp:send', read: 'whatsapp:read' },
     },
     simulate: {
       ...phoneSimulation,

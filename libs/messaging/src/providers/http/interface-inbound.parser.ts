@@ -1,4 +1,6 @@
+import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { InboundMessage } from '../../message/inbound-message.js';
+import type { Channel } from '../../message/message.js';
 import {
   identifier,
   moment,
@@ -11,14 +13,15 @@ import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
 import type { InboundParser, ParsedInbound } from '../../ports/inbound-parser.js';
 import { callbackEntries } from '../../callbacks/callback-entries.js';
 
-const TYPE = 'whatsapp.message_received';
-
 /**
  * The interface's own form: `{ type: 'whatsapp.message_received', timestamp, data: { message_id, from,
- * to, text, received_at } }`, one or an array of them. Everything else is none of ours and passed over.
+ * to, text, received_at } }`, one or an array of them. Events of other types are passed over.
  */
 export class InterfaceInboundParser implements InboundParser {
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly channels: ChannelRegistry,
+  ) {}
 
   /** @throws UnreadableCallbackError where there is no entry to read at all. */
   parse(request: CallbackRequest): ParsedInbound {
@@ -26,8 +29,11 @@ export class InterfaceInboundParser implements InboundParser {
     const messages: InboundMessage[] = [];
     const errors: string[] = [];
     callbackEntries(request).forEach((entry, index) => {
-      if (typeof entry !== 'object' || entry === null || own(entry, 'type') !== TYPE) return;
-      const message = readMessage(own(entry, 'data'), own(entry, 'timestamp'), now);
+      if (typeof entry !== 'object' || entry === null) return;
+      const type = own(entry, 'type');
+      const channel = typeof type === 'string' ? this.channels.ofEvent(type) : undefined;
+      if (!channel || channel.wire?.receivedEvent !== type) return;
+      const message = readMessage(channel.name, own(entry, 'data'), own(entry, 'timestamp'), now);
       if (typeof message === 'string') errors.push(`entry ${index}: ${message}`);
       else messages.push(message);
     });
@@ -35,7 +41,12 @@ export class InterfaceInboundParser implements InboundParser {
   }
 }
 
-function readMessage(data: unknown, timestamp: unknown, now: number): InboundMessage | string {
+function readMessage(
+  channel: Channel,
+  data: unknown,
+  timestamp: unknown,
+  now: number,
+): InboundMessage | string {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'no data';
   const messageId = identifier(own(data, 'message_id'));
   if (messageId === null) return 'no message_id';
@@ -47,7 +58,7 @@ function readMessage(data: unknown, timestamp: unknown, now: number): InboundMes
   const text = own(data, 'text') ?? own(data, 'body') ?? own(data, 'content');
   return {
     messageId,
-    channel: 'whatsapp',
+    channel,
     from,
     bsuid,
     to,

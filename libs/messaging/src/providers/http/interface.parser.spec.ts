@@ -1,3 +1,4 @@
+import { registryOf } from '../../channels/built-in-channels.js';
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../ports/clock.js';
 import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
@@ -6,7 +7,7 @@ import { UnreadableCallbackError } from '../../callbacks/callback-entries.js';
 import { InterfaceReportParser } from './interface.parser.js';
 
 const NOW = Date.UTC(2026, 5, 1);
-const parser = new InterfaceReportParser({ ...systemClock, now: () => NOW });
+const parser = new InterfaceReportParser({ ...systemClock, now: () => NOW }, registryOf());
 
 const data = {
   reference_id: '0198f6f0-0000-7000-8000-000000000001',
