@@ -2,12 +2,12 @@ import { EnvironmentError } from '../config/environment.js';
 import { describeError } from '../http/log-redaction.js';
 import { toApiError } from '../http/error-mapping.js';
 
-/** What a command answers: fields in the order they are shown. */
+/** The answer of a command: its fields in the order they are shown. */
 export type Answer = Readonly<Record<string, Value | readonly Row[]>>;
 
 type Value = string | number | null | readonly string[] | Counts;
 
-/** How many there are of each. */
+/** A number by name. */
 type Counts = Readonly<Record<string, number>>;
 
 /** A line of a table; every one of a list has the same fields. */
@@ -61,23 +61,23 @@ function shown(value: Value): string {
     .join(' ');
 }
 
-/** Tells the error on stderr, in the same form the gateway answers, and sets exit code 1. */
+/** Writes the error to stderr in the form of the gateway's answers, and sets exit code 1. */
 export function printError(error: unknown, { json }: OutputOptions): void {
-  const { code, message } = told(error);
+  const { code, message } = described(error);
   process.stderr.write(json ? `${JSON.stringify({ error: { code, message } })}\n` : `${message}\n`);
   process.exitCode = 1;
 }
 
-function told(error: unknown): { code: string; message: string } {
+function described(error: unknown): { code: string; message: string } {
   if (error instanceof EnvironmentError)
     return { code: 'invalid_configuration', message: error.message };
   const { code, message } = toApiError(error);
   if (code !== 'internal_error') return { code, message };
-  const described = describeError(error);
-  return { code, message: `${described.name}: ${described.message}` };
+  const { name, message: detail } = describeError(error);
+  return { code, message: `${name}: ${detail}` };
 }
 
-/** A command that was written wrong; without `--json` the command parser has told it already. */
+/** Reports wrong usage; without `--json` the command parser has printed it already. */
 export function printUsageError(message: string, { json }: OutputOptions): void {
   const error = { code: 'invalid_usage', message: message.replace(/^error: /, '') };
   if (json) process.stderr.write(`${JSON.stringify({ error })}\n`);

@@ -8,7 +8,7 @@ import { PinoLogger } from '../http/pino.logger.js';
 import { gatewayTables } from '../tables.js';
 import { type Answer, type OutputOptions, print, printError } from './output.js';
 
-/** Runs `work` with the gateway's services, on its database, beside it where it runs. */
+/** Runs `work` with the gateway's services on its database, also while the gateway runs. */
 export async function withGateway<T>(
   work: (app: INestApplicationContext) => Promise<T>,
 ): Promise<T> {

@@ -14,15 +14,15 @@ import { type Environment, EnvironmentError } from './environment.js';
 import { isEmptyDatabase, pendingMigrations, runMigrations } from './migrations.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
-/** What a floor above brings to the database. */
+/** Entities and migrations of the layers above. */
 export interface Tables {
   readonly entities: readonly (EntitySchema | (new () => object))[];
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
 /**
- * The data source of the gateway, its command line and TypeORM's own: the store's tables and the
- * gateway's in one database, so that they share transactions. Tables change by migrations alone.
+ * The data source of the gateway, of its command line and of TypeORM's: the library's tables and the
+ * gateway's in one database, so that they share transactions. Only migrations change tables.
  */
 export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSourceOptions {
   const shared = {
@@ -49,7 +49,7 @@ export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSo
         type: 'postgres',
         url: database.url,
         applicationName: 'dundun',
-        // A peer that is gone without a word is noticed, and not waited for without an end.
+        // Detects a server that vanished without closing the connection.
         extra: { keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
       };
     case 'mysql':
@@ -64,13 +64,13 @@ export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSo
   }
 }
 
-/** TypeORM's words in the application's log; never a query's parameters, which are people's messages. */
+/** Writes TypeORM's messages to the application's log; never the parameters of a query, which hold message texts. */
 export class TypeOrmLogger implements TypeOrmLoggerPort {
   readonly #logger = new Logger('Database');
 
   logQuery(): void {}
 
-  /** The error is thrown as well, and told by whoever cannot go on. */
+  /** The error is thrown as well, and its catcher logs it. */
   logQueryError(): void {}
 
   logQuerySlow(time: number, query: string): void {
@@ -91,13 +91,13 @@ export class TypeOrmLogger implements TypeOrmLoggerPort {
   }
 }
 
-/** `never`: refuse to run on old tables. `empty`: only a database without any. `always`. */
+/** When pending migrations run: `never` (old tables are refused), on an `empty` database only, or `always`. */
 export type MigrateWhen = 'never' | 'empty' | 'always';
 
-/** The one TypeORM data source, opened before the application: what is wrong with it is told first. */
+/** Registers the data source, which is open before the application starts so that its errors come first. */
 @Module({})
 export class DatabaseModule {
-  /** The application closes it when it stops. */
+  /** The application closes the data source when it stops. */
   static over(dataSource: DataSource): DynamicModule {
     return {
       module: DatabaseModule,
@@ -146,7 +146,7 @@ export async function openDatabase(
   }
 }
 
-/** Opening a SQLite file may meet another process that is just opening it too. */
+/** Retries while another process is opening the same SQLite file. */
 async function connect(dataSource: DataSource): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -161,7 +161,7 @@ async function connect(dataSource: DataSource): Promise<void> {
 
 function notOpened(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  // A connection that failed for each of a host's addresses says so in its code alone.
+  // When every address of a host fails, the message is empty and only the code says why.
   const { code = '', message } = error as Error & { code?: string };
   return new EnvironmentError(
     [

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 
-/** Names of the migrations this database has not had; none are run and nothing is created. */
+/** Names of the migrations that this database has not run. Changes nothing. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
   return pending.map(({ name }) => name);
 }
 
-/** No table at all of the ones migrations make. */
+/** Whether no migration has run on this database. */
 export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> {
   const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();
   return executed.length === 0;
@@ -15,43 +15,40 @@ export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> 
 
 const LOCK = 7_238_455;
 
-/** Milliseconds a replica waits for the one that migrates before it. */
-const PATIENCE = 300_000;
+/** How long a replica waits for another one's migrations, in milliseconds. */
+const LOCK_TIMEOUT = 300_000;
 
 /**
- * Runs what is pending, one process at a time: servers have a lock for it; on SQLite the loser of
- * the race waits and finds the work done.
- * @throws where somebody else holds the lock for `patience` milliseconds
+ * Runs the pending migrations, one process at a time: under a lock of the server; on SQLite a process that
+ * meets another one's migration waits until that is done.
+ * @throws where another session holds the lock for `timeout` milliseconds
  */
-export async function runMigrations(dataSource: DataSource, patience = PATIENCE): Promise<void> {
-  const lock = lockOf(dataSource, patience);
+export async function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEOUT): Promise<void> {
+  const lock = lockOf(dataSource, timeout);
   if (!lock) return raced(dataSource);
   await locked(dataSource, lock, () => dataSource.runMigrations({ transaction: 'each' }));
 }
 
 /**
- * What replicas that start together do one after the other, after their migrations. On SQLite the
- * transactions of `work` see to that themselves.
+ * Runs `work` in one replica at a time, after the migrations. On SQLite the transactions of `work` are
+ * serial anyway.
  */
 export function oneAtATime<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
-  const lock = lockOf(dataSource, PATIENCE);
+  const lock = lockOf(dataSource, LOCK_TIMEOUT);
   return lock ? locked(dataSource, lock, work) : work();
 }
 
-function lockOf({ options }: DataSource, patience: number): Lock | undefined {
+function lockOf({ options }: DataSource, timeout: number): Lock | undefined {
   switch (options.type) {
     case 'postgres':
       return {
-        take: [
-          `SET lock_timeout = ${patience}`,
-          `SELECT 1 AS taken FROM pg_advisory_lock(${LOCK})`,
-        ],
+        take: [`SET lock_timeout = ${timeout}`, `SELECT 1 AS taken FROM pg_advisory_lock(${LOCK})`],
         give: ['RESET lock_timeout', `SELECT pg_advisory_unlock(${LOCK})`],
       };
     case 'mysql':
     case 'mariadb':
       return {
-        take: [`SELECT GET_LOCK('dundun_migrations', ${patience / 1_000}) AS taken`],
+        take: [`SELECT GET_LOCK('dundun_migrations', ${timeout / 1_000}) AS taken`],
         give: ["SELECT RELEASE_LOCK('dundun_migrations')"],
       };
     default:
@@ -77,7 +74,7 @@ async function locked<T>(
       );
     return await work();
   } finally {
-    // On a connection that is gone there is nothing to give back.
+    // A lost connection has released its locks.
     for (const statement of give) await runner.query(statement).catch(() => undefined);
     await runner.release();
   }
@@ -92,7 +89,7 @@ async function isTaken(runner: QueryRunner, take: readonly string[]): Promise<bo
     if (error instanceof Error && /lock timeout/.test(error.message)) return false;
     throw error;
   }
-  // MySQL says 0 after the time, and NULL where something went wrong.
+  // MySQL returns 0 after the timeout, and NULL after an error.
   return Number(taken) === 1;
 }
 

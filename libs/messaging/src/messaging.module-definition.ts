@@ -17,11 +17,11 @@ import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from './ports/delivery-repo
 import {
   type CallbackOptions,
   MESSAGING_OPTIONS,
-  type MessagingExtras,
   type MessagingOptions,
 } from './ports/messaging-options.js';
 import {
-  callbackPathsOf,
+  extrasOf,
+  MESSAGING_EXTRAS,
   MESSAGING_SETTINGS,
   type MessagingSettings,
 } from './ports/messaging-settings.js';
@@ -64,9 +64,8 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
 })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createMessagingOptions')
-  .setExtras<MessagingExtras>({}, (definition, extras) => {
-    const { isGlobal = false, dataSource } = extras;
-    const paths = callbackPathsOf(extras);
+  .setExtras(MESSAGING_EXTRAS, (definition, extras) => {
+    const { isGlobal, dataSource, paths } = extrasOf(extras);
     const takesCallbacks = paths.length > 0;
     return {
       ...definition,

@@ -214,13 +214,13 @@ export interface MessagingOptions {
 /** Options that decide which providers and controllers are registered; `forRootAsync()` takes them beside `useFactory`. */
 export interface MessagingExtras {
   /** @default false */
-  isGlobal?: boolean;
+  readonly isGlobal?: boolean | undefined;
   /** Name of the TypeORM data source, where it is not the default one. */
-  dataSource?: string;
+  readonly dataSource?: string | undefined;
   /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
-  callbackPath?: string | false;
+  readonly callbackPath?: string | false | undefined;
   /** A second path of the same endpoints, for providers that deliver inbound messages apart; `false`: none. @default false */
-  inboundPath?: string | false;
+  readonly inboundPath?: string | false | undefined;
 }
 
 export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
-import type { MessagingOptions } from './messaging-options.js';
-import { callbackPathsOf, settingsOf } from './messaging-settings.js';
+import type { MessagingExtras, MessagingOptions } from './messaging-options.js';
+import { extrasOf, settingsOf } from './messaging-settings.js';
 
 describe('settingsOf', () => {
   it('fills in the defaults, with durations in milliseconds', () => {
@@ -149,16 +149,24 @@ describe('settingsOf', () => {
   });
 });
 
-describe('callbackPathsOf', () => {
+describe('extrasOf', () => {
+  const paths = (given: MessagingExtras) => extrasOf(given).paths;
+
   it('gives the callback path by default, and the inbound path beside it', () => {
-    expect(callbackPathsOf({})).toEqual(['messaging/delivery-reports']);
-    expect(callbackPathsOf({ callbackPath: false })).toEqual([]);
-    expect(callbackPathsOf({ callbackPath: 'a', inboundPath: 'b' })).toEqual(['a', 'b']);
+    expect(paths({})).toEqual(['messaging/delivery-reports']);
+    expect(paths({ callbackPath: false })).toEqual([]);
+    expect(paths({ callbackPath: 'a', inboundPath: 'b' })).toEqual(['a', 'b']);
   });
 
   it('two equal paths are refused', () => {
-    expect(() => callbackPathsOf({ callbackPath: 'in', inboundPath: '/in/' })).toThrow(
+    expect(() => paths({ callbackPath: 'in', inboundPath: '/in/' })).toThrow(
       /^inboundPath: is the callbackPath/,
+    );
+  });
+
+  it('a path that a factory returns is refused, since it would not be served', () => {
+    expect(() => settingsOf({ callbackPath: 'in' } as MessagingOptions)).toThrow(
+      /^callbackPath: .*beside the factory/,
     );
   });
 });

@@ -162,15 +162,7 @@ const readProvider = group(PROVIDER);
 
 const PROVIDER_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 
-const EXTRAS = {
-  isGlobal: optional(flag),
-  dataSource: optional(text),
-  callbackPath: optional(pathOrFalse),
-  inboundPath: optional(pathOrFalse),
-} satisfies ReadersOf<MessagingExtras>;
-
 const readOptions = group({
-  ...EXTRAS,
   baseUrl: optional(text),
   apiToken: optional(text),
   apiKey: optional(text),
@@ -188,7 +180,7 @@ const readOptions = group({
   policy: asGiven<PolicyOptions>(group(POLICY)),
   inbound: asGiven<InboundOptions>(group(INBOUND)),
   rateCard: optional(object<RateCard | PriceList>()),
-} satisfies ReadersOf<MessagingOptions & MessagingExtras>);
+} satisfies ReadersOf<MessagingOptions>);
 
 /** The options, checked, with their defaults; durations in milliseconds. */
 export type MessagingSettings = ReturnType<typeof readOptions>;
@@ -198,6 +190,7 @@ export const MESSAGING_SETTINGS = Symbol('MESSAGING_SETTINGS');
 
 /** @throws MessagingConfigError naming the option and the remedy */
 export function settingsOf(options: MessagingOptions): MessagingSettings {
+  refuseExtras(options);
   refuseUngrouped(options);
   const settings = readOptions('', options);
   const { transport, providers, baseUrl, apiToken, apiKey, reports } = settings;
@@ -220,22 +213,40 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
   return settings;
 }
 
+/** The extras with their defaults. Nest takes these names, and no others, out of the options. */
+export const MESSAGING_EXTRAS: MessagingExtras = {
+  isGlobal: false,
+  dataSource: undefined,
+  callbackPath: 'messaging/delivery-reports',
+  inboundPath: false,
+};
+
 /**
- * The paths under which callbacks are served.
- * @throws MessagingConfigError where two are alike
+ * The extras, checked; `paths` serve callbacks.
+ * @throws MessagingConfigError naming a wrong one, or a path that is there twice
  */
-export function callbackPathsOf(extras: MessagingExtras): string[] {
-  const callbackPath = optional(pathOrFalse)('callbackPath', extras.callbackPath);
-  const inboundPath = optional(pathOrFalse)('inboundPath', extras.inboundPath);
-  const paths = [callbackPath ?? 'messaging/delivery-reports', inboundPath ?? false].filter(
-    (path) => path !== false,
-  );
+export function extrasOf(given: MessagingExtras) {
+  const isGlobal = withDefault(flag, false)('isGlobal', given.isGlobal);
+  const dataSource = optional(text)('dataSource', given.dataSource);
+  const paths = [
+    withDefault(pathOrFalse, MESSAGING_EXTRAS.callbackPath)('callbackPath', given.callbackPath),
+    withDefault(pathOrFalse, false)('inboundPath', given.inboundPath),
+  ].filter((path) => path !== false);
   const [one, other] = paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
   if (one !== undefined && one === other)
     throw new MessagingConfigError(
       'inboundPath: is the callbackPath; leave it out, since each path takes reports and inbound messages',
     );
-  return paths;
+  return { isGlobal, dataSource, paths };
+}
+
+/** Nest has taken the extras out, unless a factory returned them. */
+function refuseExtras(options: MessagingOptions): void {
+  for (const key of Object.keys(options))
+    if (Object.hasOwn(MESSAGING_EXTRAS, key))
+      throw new MessagingConfigError(
+        `${key}: is needed before the factory runs; pass it to forRootAsync() beside the factory`,
+      );
 }
 
 function refuseBesideProviders(short: Readonly<Record<string, unknown>>): void {
