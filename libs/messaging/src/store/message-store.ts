@@ -5,7 +5,7 @@ import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/status-listener.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './after-commit.js';
-import { BatchChanges } from './batch-changes.js';
+import { BatchChanges } from './slow-path/cancel.js';
 import { NewBatches } from './enqueue.js';
 import { Intents } from './intents.js';
 import { LaneWork } from './lane-work.js';

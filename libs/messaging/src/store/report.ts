@@ -15,7 +15,7 @@ import {
   WAITING_COLUMNS,
   type WaitingRow,
 } from './received-report.js';
-import { ReportPlaces } from './report-places.js';
+import { ReportPlaces } from './slow-path/report-places.js';
 import { SlowReport } from './slow-path/report.js';
 import type { StatusChange } from './status.js';
 import type { StatusWriter } from './status-writer.js';

@@ -10,6 +10,7 @@ import type { Intent } from './intent.js';
 import type { MessageStore } from './message-store.js';
 import type { NewBatch } from './new-batch.js';
 import type { PlainOutcome } from './outcome.js';
+import { eraseRecipient } from './upkeep/erasure.js';
 import type { PlannedBatch } from './planned-batch.js';
 
 /** How the suite opens stores on one database. */
@@ -522,6 +523,31 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
   });
 
   describe('upkeep', () => {
+    test('a recipient of any address kind is erased from what has ended, and the others stay', async (bench) => {
+      const store = await bench.open();
+      const keys = ['a_b@example.com', 'axb@example.com', 'platform:NG.1%', bench.to(0)];
+      const ended = await bench.accepted(store, 4, { recipients: keys });
+      const later = await bench.enqueue(store, 1, { recipients: keys.slice(0, 1) });
+      const erase = (key: string) =>
+        store.database.transaction((tx) =>
+          eraseRecipient(tx, store.database.dialect, bench.scope.tenant, key),
+        );
+      assert.deepEqual(await erase(keys[0]!), { messages: 0, remaining: 2 });
+      await store.database.transaction((tx) =>
+        tx.run('UPDATE messaging_batch SET poll_at = NULL WHERE id = ?', [ended]),
+      );
+      assert.deepEqual(await erase(keys[0]!), { messages: 1, remaining: 1 });
+      assert.deepEqual(await erase(keys[2]!), { messages: 1, remaining: 0 });
+      const left = ['', keys[1], '', keys[3]];
+      assert.deepEqual(await store.reads.recipients(ended, bench.scope), left);
+      const { data } = await store.reads.messages(ended, bench.scope, { limit: 10 });
+      assert.deepEqual(
+        data.map(({ recipient }) => recipient),
+        left,
+      );
+      assert.deepEqual(await store.reads.recipients(later, bench.scope), [keys[0]]);
+    });
+
     test('retention erases and deletes what has ended, but nothing of an exempt channel', async (bench) => {
       const store = await bench.open();
       const plain = await bench.accepted(store, 1);

@@ -1,6 +1,6 @@
 import type { Columns, Dialect } from '../dialect.js';
 import { logRow, type MessagePlace, raiseBy, type ReceivedReport } from '../received-report.js';
-import type { ReportPlaces } from '../report-places.js';
+import type { ReportPlaces } from './report-places.js';
 import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../status.js';
 import type { StatusWriter } from '../status-writer.js';
 import type { StoreDatabase, Transaction } from '../store-database.js';
