@@ -2,16 +2,14 @@ import {
   type Clock,
   INBOUND_RECEIVED,
   type InboundListener,
-  InboundListeners,
   type InboundReceived,
   MESSAGE_STATUS_CHANGED,
   MESSAGING_CLOCK,
   type MessageStatusChanged,
   type StatusListener,
-  StatusListeners,
 } from '@dundun/messaging';
 import { WorkQueues } from '@dundun/messaging/queue';
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
 import { type NewDelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
@@ -35,7 +33,7 @@ interface OutboxEvent {
  * neither. After the commit it wakes the lanes of the account's endpoints.
  */
 @Injectable()
-export class WebhookOutboxListener implements StatusListener, InboundListener, OnModuleInit {
+export class WebhookOutboxListener implements StatusListener, InboundListener {
   readonly #logger = new Logger('WebhookOutbox');
 
   constructor(
@@ -44,15 +42,8 @@ export class WebhookOutboxListener implements StatusListener, InboundListener, O
     private readonly endpoints: WebhookEndpointCache,
     private readonly events: WebhookEvents,
     private readonly sender: WebhookSender,
-    private readonly statuses: StatusListeners,
-    private readonly inbound: InboundListeners,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {}
-
-  onModuleInit(): void {
-    this.statuses.add(this);
-    this.inbound.add(this);
-  }
 
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
     return this.#write(

@@ -1,4 +1,9 @@
-import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
+import {
+  type Clock,
+  MESSAGING_CLOCK,
+  MESSAGING_INBOUND_LISTENER,
+  MESSAGING_STATUS_LISTENER,
+} from '@dundun/messaging';
 import { Inject, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ENVIRONMENT } from '../config/environment.js';
@@ -37,7 +42,14 @@ export class WebhookEndpointsModule {}
 @Module({
   imports: [AccountsModule, WebhookEndpointsModule],
   controllers: [WebhooksController],
-  providers: [WebhookEvents, WebhookClient, WebhookSender, WebhookOutboxListener],
+  providers: [
+    WebhookEvents,
+    WebhookClient,
+    WebhookSender,
+    WebhookOutboxListener,
+    { provide: MESSAGING_STATUS_LISTENER, useExisting: WebhookOutboxListener },
+    { provide: MESSAGING_INBOUND_LISTENER, useExisting: WebhookOutboxListener },
+  ],
   exports: [WebhookEndpointsModule],
 })
 export class WebhooksModule {

@@ -207,7 +207,7 @@ export {
   type SubmissionAccepted,
   type TransportCapabilities,
 } from './ports/message-transport.js';
-export { type InboundListener, InboundListeners } from './ports/inbound-listener.js';
+export { type InboundListener, MESSAGING_INBOUND_LISTENER } from './ports/inbound-listener.js';
 export type { ConsentReader, InboundOptions, TenantInbound } from './ports/inbound-options.js';
 export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
@@ -257,7 +257,7 @@ export {
 } from './ports/rate-card.js';
 export type { WhatsAppOptions } from './ports/whatsapp-options.js';
 export { rateOf } from './ports/rate-limit.js';
-export { type StatusListener, StatusListeners } from './ports/status-listener.js';
+export { MESSAGING_STATUS_LISTENER, type StatusListener } from './ports/status-listener.js';
 export {
   MESSAGING_TRACING,
   type MessagingTracing,

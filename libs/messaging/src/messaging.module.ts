@@ -19,6 +19,7 @@ import { MESSAGING_CLOCK } from './ports/clock.js';
 import { InboundListeners } from './ports/inbound-listener.js';
 import { MESSAGING_RATE_CARD } from './ports/rate-card.js';
 import { StatusListeners } from './ports/status-listener.js';
+import { ProvidedPorts } from './ports/provided-ports.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { WorkQueues } from './work-queues.js';
 
@@ -34,6 +35,7 @@ import { WorkQueues } from './work-queues.js';
     ...MESSAGING_PROVIDERS,
     StatusListeners,
     InboundListeners,
+    ProvidedPorts,
     Enqueuer,
     ChannelContext,
     ConsentReplies,
@@ -53,8 +55,6 @@ import { WorkQueues } from './work-queues.js';
     MessagingService,
     ChannelContext,
     ChannelRegistry,
-    StatusListeners,
-    InboundListeners,
     WorkQueues,
     MESSAGING_CLOCK,
     MESSAGING_RATE_CARD,

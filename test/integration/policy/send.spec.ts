@@ -10,8 +10,8 @@ import {
   PolicyError,
   PolicyService,
   SmsService,
-  StatusListeners,
 } from '@dundun/messaging';
+import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from './policy-app.js';

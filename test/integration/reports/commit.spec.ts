@@ -4,9 +4,9 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import {
   type MessageStatusChanged,
   MessagingService,
-  StatusListeners,
   TransactionRequiredError,
 } from '@dundun/messaging';
+import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { somebodyWaits } from '../../support/lock-waits.js';

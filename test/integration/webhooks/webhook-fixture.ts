@@ -1,10 +1,8 @@
 import {
   ChannelRegistry,
   type Clock,
-  InboundListeners,
   MESSAGING_MIGRATIONS,
   type MessageStatusChanged,
-  StatusListeners,
 } from '@dundun/messaging';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { randomUUID } from 'node:crypto';
@@ -112,8 +110,6 @@ export class WebhookProcess {
       this.cache,
       events,
       this.sender,
-      new StatusListeners(),
-      new InboundListeners(),
       clock,
     );
   }

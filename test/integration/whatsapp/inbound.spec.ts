@@ -11,13 +11,13 @@ import {
   ContactsService,
   INBOUND_RECEIVED,
   type InboundListener,
-  InboundListeners,
   type InboundReceived,
   MESSAGING_CLOCK,
   MessagingModule,
   simulator,
   WhatsAppService,
 } from '@dundun/messaging';
+import { InboundListeners } from '../../../libs/messaging/src/ports/inbound-listener.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';

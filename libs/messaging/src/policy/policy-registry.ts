@@ -1,11 +1,11 @@
-import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
-import { DiscoveryService, ModulesContainer } from '@nestjs/core';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import { milliseconds } from '../ports/duration.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from '../ports/messaging-policy.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import type { PolicyOptions } from '../ports/policy-options.js';
+import { ProvidedPorts } from '../ports/provided-ports.js';
 import { MessageStore } from '../store/message-store.js';
 import type { RecentSends } from '../store/recent-sends.js';
 import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
@@ -20,8 +20,7 @@ export class PolicyRegistry implements OnModuleInit {
   #policies: readonly MessagingPolicy[] | undefined;
 
   constructor(
-    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
-    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(ProvidedPorts) private readonly provided: ProvidedPorts,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
     @Inject(MessageStore) private readonly store: MessageStore,
@@ -29,7 +28,6 @@ export class PolicyRegistry implements OnModuleInit {
 
   /** @throws MessagingConfigError at boot where the options name an unknown policy, or a provider hides another */
   onModuleInit(): void {
-    for (const { metatype } of this.modules.values()) refuseHidden(metatype);
     void this.policies;
   }
 
@@ -43,17 +41,7 @@ export class PolicyRegistry implements OnModuleInit {
   }
 
   #own(): MessagingPolicy[] {
-    const provided = this.discovery
-      .getProviders()
-      .filter(({ token }) => token === MESSAGING_POLICY)
-      .flatMap(({ instance }) => instance as unknown);
-    return [...new Set(provided)].map((policy) => {
-      if (!isPolicy(policy))
-        throw new MessagingConfigError(
-          'MESSAGING_POLICY: must provide a policy, with a name and decide(), or an array of them',
-        );
-      return policy;
-    });
+    return this.provided.under(MESSAGING_POLICY, isPolicy, 'a policy, with a name and decide()');
   }
 }
 
@@ -104,18 +92,6 @@ function builtIn(
       ? [new FrequencyCapPolicy(channels, capsOf(frequencyCap, channels), recent)]
       : []),
   ];
-}
-
-/** Of several providers with one token in a module, Nest keeps the last. */
-function refuseHidden(module: Type): void {
-  const providers = (Reflect.getMetadata('providers', module) ?? []) as (
-    | { readonly provide?: unknown }
-    | undefined
-  )[];
-  if (providers.filter((one) => one?.provide === MESSAGING_POLICY).length > 1)
-    throw new MessagingConfigError(
-      `MESSAGING_POLICY: ${module.name} provides it more than once, and all but the last would be lost; provide an array, { provide: MESSAGING_POLICY, useFactory: (...all) => all, inject: [A, B] }`,
-    );
 }
 
 function isPolicy(value: unknown): value is MessagingPolicy {

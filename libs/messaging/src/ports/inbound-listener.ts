@@ -2,14 +2,17 @@ import type { EntityManager } from 'typeorm';
 import type { InboundReceived } from '../message/events.js';
 
 /**
- * Hears of inbound messages inside the transaction that takes them: what it writes through `manager`
- * commits with them or not at all. It must only talk to the database, and through `manager`.
+ * Called inside the transaction that stores inbound messages: what the listener writes through `manager`
+ * commits with them or not at all. It must only use the database, through `manager`.
  */
 export interface InboundListener {
   onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void>;
 }
 
-/** Where listeners register, in `onModuleInit`. */
+/** Injection token of an {@link InboundListener}. Any module may provide it; a provider may give an array. */
+export const MESSAGING_INBOUND_LISTENER = Symbol('MESSAGING_INBOUND_LISTENER');
+
+/** The listeners that the app's modules provide. */
 export class InboundListeners {
   readonly #listeners: InboundListener[] = [];
 

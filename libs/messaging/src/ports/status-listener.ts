@@ -2,14 +2,22 @@ import type { EntityManager } from 'typeorm';
 import type { MessageStatusChanged } from '../message/events.js';
 
 /**
- * Hears of status changes inside the transaction that makes them: what it writes through `manager`
- * commits with the status or not at all. It must only talk to the database, and through `manager`.
+ * Called inside the transaction that changes statuses: what the listener writes through `manager` commits
+ * with them or not at all. It must only use the database, through `manager`.
  */
 export interface StatusListener {
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
 }
 
-/** Where listeners register, in `onModuleInit`. */
+/**
+ * Injection token of a {@link StatusListener}. Any module may provide it; a provider may give an array.
+ *
+ * @example
+ * providers: [{ provide: MESSAGING_STATUS_LISTENER, useClass: Outbox }]
+ */
+export const MESSAGING_STATUS_LISTENER = Symbol('MESSAGING_STATUS_LISTENER');
+
+/** The listeners that the app's modules provide. */
 export class StatusListeners {
   readonly #listeners: StatusListener[] = [];
 
