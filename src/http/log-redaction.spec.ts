@@ -18,7 +18,9 @@ describe('scrub', () => {
     ['to=2348012345678&from=ACME', 'to=23480******78&from=ACME'],
     ['["2348012345678","2348012345679"]', '["23480******78","23480******79"]'],
     ['/ng/v1/x/2348012345678', '/ng/v1/x/23480******78'],
-  ])('masks the number in %s', (line, scrubbed) => {
+    ['"to":"ada.l@example.com"', '"to":"a***@example.com"'],
+    ['"to":"platform:NG.1234567","n":1', '"to":"platform:NG.1***","n":1'],
+  ])('masks the address in %s', (line, scrubbed) => {
     expect(scrub(line)).toBe(scrubbed);
   });
 

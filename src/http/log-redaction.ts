@@ -1,4 +1,4 @@
-import { maskPhoneNumber } from '@dundun/messaging';
+import { maskAddress, maskPhoneNumber } from '@dundun/messaging';
 
 /** The parts of an error that a log may hold. */
 export interface ErrorDescription {
@@ -28,9 +28,14 @@ const SECRET = /\b(?:tok|svk|whsec)_[0-9A-Za-z+/=]{8,}|\bBearer\s+[^\s"\\]+/gi;
 /** A run of 7 to 15 digits that is not the value of a numeric field, part of an id or of a time. */
 const NUMBER = /(?<!":|[0-9A-Za-z._-])\+?([1-9]\d{6,14})(?![0-9A-Za-z_]|-[0-9A-Za-z]|\.\d)/g;
 
-/** Removes credentials and masks phone numbers in one line of log. */
+const EMAIL = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g;
+const PLATFORM = /\bplatform:([\x21\x23-\x5b\x5d-\x7e]{1,255})/g;
+
+/** Removes credentials and masks phone numbers, e-mail addresses and platform ids in one line of log. */
 export function scrub(line: string): string {
   return line
     .replace(SECRET, '[redacted]')
+    .replace(PLATFORM, (_, value: string) => maskAddress({ kind: 'platform', value }))
+    .replace(EMAIL, (value) => maskAddress({ kind: 'email', value }))
     .replace(NUMBER, (_, digits: string) => maskPhoneNumber(digits));
 }

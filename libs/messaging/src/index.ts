@@ -91,6 +91,13 @@ export { MigrationLockedError } from './store/migrator.js';
 export { FREQUENCY_CAP_MIGRATIONS } from './store/schema.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
+export {
+  type Address,
+  addressKey,
+  type AddressKind,
+  maskAddress,
+  readAddress,
+} from './message/address.js';
 export type { DeliveryReport } from './message/delivery-report.js';
 export {
   AlreadySentError,
