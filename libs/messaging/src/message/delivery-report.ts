@@ -8,13 +8,13 @@ export interface DeliveryReport {
   readonly reference: string | null;
   /** The provider's id of this one message, where it gives one. */
   readonly messageId: string | null;
-  /** Digits with country code. */
+  /** Address key of the recipient, such as digits with country code. */
   readonly recipient: string | null;
   /** `null`: a status without a mapping; it is kept and counted, and changes nothing. */
   readonly status: ChannelStatus | null;
   /** The provider's own word for the status. */
   readonly rawStatus: string;
   readonly errorCode: string | null;
-  /** When the SMSC made the report; `null` where it does not say. */
+  /** When the SMSC made the report; `null` where it does not give it. */
   readonly providerTime: Date | null;
 }

@@ -43,7 +43,7 @@ export class IdempotencyKeyReusedError extends MessagingError {
   }
 }
 
-/** Another send under this idempotency key is still under way, in somebody's open transaction; nothing was stored. */
+/** Another send under this idempotency key is still under way, in another open transaction; nothing was stored. */
 export class IdempotencyKeyInUseError extends MessagingError {
   constructor(options?: ErrorOptions) {
     super(

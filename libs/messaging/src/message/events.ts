@@ -17,16 +17,16 @@ export interface MessageStatusChanged {
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
   readonly sender: string;
-  /** Digits with country code. */
+  /** Address key of the recipient: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly previous: ChannelStatus;
   readonly status: ChannelStatus;
   readonly errorCode: string | null;
-  /** When the SMSC reported it, else when we learned it. */
+  /** Time of the provider's report, else of its arrival. */
   readonly providerTime: Date;
   /** 1 for the first change of this message from `sent` on, then 2, … */
   readonly sequence: number;
-  /** What the batch asked for. */
+  /** The batch's `deliveryReport`. */
   readonly deliveryReport: 'none' | 'yes';
 }
 
@@ -37,13 +37,13 @@ export interface BatchCompleted {
   readonly batchId: string;
 }
 
-/** Somebody wrote to us. Published once for each message, after the commit that took it. */
+/** An inbound message was stored. Published once for each message, after the commit. */
 export interface InboundReceived extends InboundMessage {
   readonly tenant: string;
-  /** Who wrote, as `ContactsService` knows them. */
+  /** Contact of the sender, as `ContactsService` knows it. */
   readonly contactId: string;
-  /** When they wrote, or, where the provider does not say or is ahead, when we learned it. */
+  /** Time of the message, or of its arrival where the provider gives none or one in the future. */
   readonly sentAt: Date;
-  /** What this message changed their consent for the channel to. */
+  /** What this message changed the sender's consent for the channel to. */
   readonly consent: 'opted_in' | 'opted_out' | null;
 }

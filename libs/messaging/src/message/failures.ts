@@ -1,13 +1,12 @@
 import { MessagingError } from './errors.js';
 
 /**
- * What a transport throws from `submit()`. The class is the meaning, and the drain acts on the
- * meaning alone:
+ * What a transport throws from `submit()`. The drain decides by the class alone:
  *
  * | class | meaning | the drain |
  * |---|---|---|
  * | {@link RetryableFailure} | definitely not accepted, may pass later | back to `queued`, attempt + 1, backoff |
- * | {@link PausedFailure} | nobody could be served now (refused, 429, 401/403) | back to `queued`, lane pauses, no attempt used |
+ * | {@link PausedFailure} | the provider accepts nothing now (refused, 429, 401/403) | back to `queued`, lane pauses, no attempt used |
  * | {@link PermanentFailure} | definitely not accepted, never will be | `rejected` |
  * | {@link UncertainFailure} | may have been accepted | the same submission again under its own key, else `unknown` |
  *

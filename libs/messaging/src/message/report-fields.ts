@@ -6,11 +6,11 @@ const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\
 const EARLIEST = Date.UTC(1990, 0, 1);
 const DAY = 86_400_000;
 
-/** What nearly every field is made of: nothing to look at twice. */
+/** The form of nearly every field; it needs no further check. */
 const PLAIN = /^[\x20-\x7e]{1,255}$/;
 const PLAIN_WORD = /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/;
 
-/** An own property: a `__proto__` in the JSON is nobody's status. */
+/** An own property: `__proto__` in the JSON is not one. */
 export function own(data: object, name: string): unknown {
   return Object.hasOwn(data, name) ? (data as Record<string, unknown>)[name] : undefined;
 }
@@ -33,14 +33,14 @@ export function word(value: unknown): string | null {
   return text === '' ? null : text;
 }
 
-/** Digits with country code, however they were written. */
+/** Digits with country code, from any spelling of the number. */
 export function recipientNumber(value: unknown): string | null {
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
   const number = normalisePhoneNumber(String(value).slice(0, 64));
   return isPhoneNumber(number) ? number : null;
 }
 
-/** A date and time with its offset; without one it is nobody's time. */
+/** A date and time with its offset; without an offset the time is unknown. */
 export function moment(value: unknown): Date | null {
   if (typeof value !== 'string' || !WITH_OFFSET.test(value)) return null;
   const plain = value[10] === 'T' && value.endsWith('Z');

@@ -37,24 +37,24 @@ export interface MessageView {
   readonly id: string;
   readonly batchId: string;
   readonly position: number;
-  /** Digits with country code. */
+  /** Address key of the recipient: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly status: MessageStatus;
   readonly errorCode: string | null;
   readonly attempts: number;
 }
 
-/** One message, with what the answer to its submit told. */
+/** One message, with the answer to its submit. */
 export interface SubmittedMessage extends MessageView {
-  /** What went out, or is to; `null` once retention erased it. */
+  /** Content that was or will be sent; `null` once retention erased it. */
   readonly content: MessageContent | null;
-  /** As the answer told it, else as it was sent. */
+  /** From the answer, else as it was sent. */
   readonly sender: string;
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
-  /** Billing category, where the answer told it. */
+  /** Billing category, where the answer gave it. */
   readonly category: string | null;
-  /** Price charged, a decimal number, where the answer told it. */
+  /** Price charged, a decimal number, where the answer gave it. */
   readonly cost: string | null;
   readonly currency: string | null;
   readonly acceptedAt: Date;
@@ -74,13 +74,13 @@ export interface ReportView {
   /** `null`: none of the batch's messages is meant, such as a member of a group only the provider knows. */
   readonly messageId: string | null;
   readonly sender: string;
-  /** Digits with country code; empty where retention erased it, or the report named nobody. */
+  /** Address key of the recipient; empty where retention erased it or the report named none. */
   readonly recipient: string;
-  /** `null`: a status nobody mapped. */
+  /** `null`: a status without a mapping. */
   readonly status: ReportedStatus | null;
   readonly rawStatus: string;
   readonly errorCode: string | null;
-  /** When the SMSC reported it, else when we learned it. */
+  /** Time of the provider's report, else of its arrival. */
   readonly providerTime: Date;
   readonly receivedAt: Date;
   /** Which change of the message's status this was; `null` where it moved nothing. */

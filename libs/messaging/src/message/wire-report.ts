@@ -4,8 +4,8 @@ import { type ChannelStatus, isReportedStatus } from './status.js';
 
 /**
  * Reads one delivery report in the interface's own form: the `data` of a callback, or an item of a
- * report list. Nothing in it is believed: what has the wrong type counts as missing, a time without
- * an offset, before 1990 or more than a day ahead of `now` as unknown, a status nobody mapped is
+ * report list. A field of the wrong type counts as missing, a time without
+ * an offset, before 1990 or more than a day ahead of `now` as unknown, a status without a mapping is
  * kept raw.
  *
  * @returns the report, or one line that says why there is none (no content, no number).

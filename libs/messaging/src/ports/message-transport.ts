@@ -12,7 +12,7 @@ export interface Submission {
   readonly channel: Channel;
   readonly sender: string;
   readonly content: MessageContent;
-  /** Digits with country code; at most `maxRecipients`. */
+  /** Address keys, such as digits with country code; at most `maxRecipients`. */
   readonly recipients: readonly string[];
   readonly deliveryReport: 'none' | 'yes';
   /** 1 for the first try. */

@@ -9,7 +9,7 @@ export interface PricedItem {
   readonly channel: Channel;
   /** `null` where the channel has none. */
   readonly category: string | null;
-  /** Digits with country code; `null`: nobody in particular. */
+  /** Address key of the recipient; `null`: no recipient in particular. */
   readonly recipient: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface Price {
 
 /** What a message costs. */
 export interface RateCard {
-  /** `undefined`: nobody knows. */
+  /** `undefined`: the price is not known. */
   price(item: PricedItem): Price | undefined | Promise<Price | undefined>;
 }
 
