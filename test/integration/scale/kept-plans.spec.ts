@@ -1,9 +1,8 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
-import { ConnectionPlans } from '../../../libs/messaging/src/store/connection-plans.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
@@ -27,8 +26,6 @@ describeEachDatabase(
     let statements: readonly Statement[];
 
     beforeAll(async () => {
-      // A run that a busy machine makes slow would have all plans made anew before the store has grown.
-      jest.spyOn(ConnectionPlans.prototype, 'took').mockReturnValue();
       statements = await statementsOfAnApp();
       // One connection: what it keeps is looked at.
       source = await database.open({ extra: { max: 1 } });

@@ -123,7 +123,7 @@ export abstract class StoreDatabase {
 
   /** Statements on a connection that is taken already. */
   protected on(runner: QueryRunner, manager: EntityManager): Transaction {
-    const textOf = (sql: string) => this.textOf(sql);
+    const textOf = (sql: string) => this.dialect.placeholders(sql);
     return {
       manager,
       all: <T>(sql: string, params?: readonly unknown[]) =>
@@ -137,10 +137,6 @@ export abstract class StoreDatabase {
         );
       },
     };
-  }
-
-  protected textOf(sql: string): string {
-    return this.dialect.placeholders(sql);
   }
 }
 

@@ -1,9 +1,14 @@
 import type { EventEmitter } from 'node:events';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { cutConnections } from '../cut-connections.js';
 import { ShutdownDeadline } from '../shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
-import { ServerDatabase, type Sql, type StoreDatabaseOptions } from '../store-database.js';
+import {
+  ServerDatabase,
+  type Sql,
+  type StoreDatabaseOptions,
+  type Transaction,
+} from '../store-database.js';
 import { began } from '../transaction-state.js';
 import { retried } from '../transient-retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
@@ -11,7 +16,7 @@ import { enqueue } from './enqueue.js';
 import { intend } from './intend.js';
 import { releaseLanes, renewLanes, takeLanes } from './lanes.js';
 import { nextDue, plan } from './plan.js';
-import { PreparedStatements } from '../prepared-statements.js';
+import { PreparedStatements } from './prepared-statements.js';
 import { POSTGRES_REPORT } from './report.js';
 import { POSTGRES_SETTLE } from './settle.js';
 
@@ -30,6 +35,8 @@ const FAST_PATHS: FastPaths = {
 export class PostgresDatabase extends ServerDatabase {
   readonly fastPaths: FastPaths;
   readonly #prepared: PreparedStatements | undefined;
+  /** Runners of the store itself. */
+  readonly #own = new WeakSet<QueryRunner>();
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
     super(dataSource, POSTGRES_DIALECT, options);
@@ -51,14 +58,29 @@ export class PostgresDatabase extends ServerDatabase {
     return work(this.standalone);
   }
 
-  protected override textOf(sql: string): string {
-    const text = super.textOf(sql);
-    this.#prepared?.count(text);
-    return text;
+  protected override async attach(runner: QueryRunner): Promise<void> {
+    this.#own.add(runner);
   }
 
-  protected override async attach(runner: QueryRunner): Promise<void> {
-    await this.#prepared?.attach(runner);
+  protected override on(runner: QueryRunner, manager: EntityManager): Transaction {
+    const tx = super.on(runner, manager);
+    const prepared = this.#prepared;
+    if (!prepared || !this.#own.has(runner)) return tx;
+    return {
+      manager,
+      all: async <T>(sql: string, params?: readonly unknown[]) => {
+        const text = this.dialect.placeholders(sql);
+        const name = prepared.nameOf(text);
+        if (name === undefined) return tx.all<T>(sql, params);
+        return (await prepared.run(runner, name, text, params)).rows as T[];
+      },
+      run: async (sql, params) => {
+        const text = this.dialect.placeholders(sql);
+        const name = prepared.nameOf(text);
+        if (name === undefined) return tx.run(sql, params);
+        return (await prepared.run(runner, name, text, params)).rowCount ?? 0;
+      },
+    };
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {
