@@ -7,6 +7,7 @@ import { STATUS_RANK, STATUSES } from '../message/status.js';
 import { StatusListeners } from '../ports/status-listener.js';
 import { systemClock } from '../ports/clock.js';
 import type { Intent } from './intent.js';
+import { LaneLostError } from './intents.js';
 import type { MessageStore } from './message-store.js';
 import type { NewBatch } from './new-batch.js';
 import type { PlainOutcome } from './outcome.js';
@@ -455,6 +456,92 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
     });
   });
 
+  describe('enqueue', () => {
+    for (const keyed of [false, true]) {
+      const kind = keyed ? 'with keys' : 'without keys';
+
+      test(`batches ${kind} that share a commit keep their own values, on the fast and the slow path`, async (bench) => {
+        const at = Date.now();
+        const different: Partial<NewBatch>[] = [
+          {},
+          { lane: `${bench.lane}:2` },
+          { class: 'high' },
+          { sender: 'Other 1' },
+          { deliveryReport: false },
+          { parts: 3 },
+          { sendAt: at + 3_600_000 },
+          { validFor: 60_000 },
+        ];
+        const made = (part: string) =>
+          Array.from({ length: 48 }, (_, n) => ({
+            ...different[n < 20 ? 0 : n % different.length],
+            id: systemClock.id(),
+            content: JSON.stringify({ kind: 'text', text: `"${n}" \\ {a,b}\n'é€😀` }),
+            recipients: Array.from({ length: n === 47 ? 1_001 : 1 + (n % 2) }, (_, to) =>
+              bench.to(to),
+            ),
+            createdAt: at + (n % 3),
+            idempotencyKey: keyed ? `key-${part}-${n}` : null,
+            fingerprint: keyed ? `print-${n}` : null,
+          }));
+        const stored = await Promise.all(
+          [true, false].map(async (fastPaths) => {
+            const store = await bench.open({ fastPaths });
+            const batches = made(String(fastPaths));
+            await Promise.all(batches.map((batch) => bench.enqueue(store, 1, batch)));
+            return Promise.all(batches.map(({ id }) => bench.enqueuedRows(store, id, at)));
+          }),
+        );
+        assert.deepEqual(stored[0], stored[1]);
+        const chunks = stored[0]?.map(({ recipients }) => recipients.length);
+        assert.deepEqual([chunks?.[0], chunks?.[47]], [1, 2]);
+      });
+
+      test(`of batches ${kind} that share a commit, the one that the database refuses fails alone`, async (bench) => {
+        const store = await bench.open();
+        const results = await Promise.allSettled(
+          Array.from({ length: 40 }, (_, n) =>
+            bench.enqueue(store, 1, {
+              // No database stores a batch without a sender.
+              ...(n === 23 && { sender: null as unknown as string }),
+              ...(keyed && { idempotencyKey: `key-${n}`, fingerprint: 'same' }),
+            }),
+          ),
+        );
+        assert.deepEqual(
+          results.flatMap(({ status }, n) => (status === 'rejected' ? [n] : [])),
+          [23],
+        );
+        const { data } = await store.reads.batches(bench.scope, { limit: 100 });
+        assert.equal(data.length, 39);
+      });
+    }
+  });
+
+  describe('intend', () => {
+    test('the fast path and the slow path leave the same rows of single and of several messages', async (bench) => {
+      const rows: unknown[] = [];
+      for (const fastPaths of [true, false]) {
+        const store = await bench.open({ fastPaths });
+        const singles = [await bench.enqueue(store), await bench.enqueue(store)];
+        await bench.intend(store);
+        const mixed = [await bench.enqueue(store), await bench.enqueue(store, 2)];
+        await bench.intend(store, 2);
+        rows.push(await Promise.all([...singles, ...mixed].map((id) => bench.rows(store, id))));
+      }
+      assert.deepEqual(rows[0], rows[1]);
+    });
+
+    for (const fastPaths of [true, false])
+      test(`a lane that another process has taken starts nothing, fast paths: ${fastPaths}`, async (bench) => {
+        const [store, next] = [await bench.open({ fastPaths }), await bench.open()];
+        const id = await bench.enqueue(store);
+        const lost = bench.intend(store, 1, 100, () => bench.takeOver(next));
+        await assert.rejects(lost, LaneLostError);
+        await bench.expectBatch(store, id, 'queued', { queued: 1 });
+      });
+  });
+
   describe('cancel and reschedule', () => {
     test('a batch that was cancelled or moved after it was planned does not start; the others do', async (bench) => {
       const store = await bench.open();
@@ -697,6 +784,33 @@ class Bench {
       ];
     });
     return Object.fromEntries(await Promise.all(tables));
+  }
+
+  /** The lane goes to another process. */
+  takeOver(store: MessageStore): Promise<unknown> {
+    return this.#fence(store);
+  }
+
+  /** Batch and chunks of a new batch, without what differs from run to run. */
+  async enqueuedRows(store: MessageStore, id: string, at: number) {
+    const [batch] = await store.database.all<Record<string, unknown>>(
+      `SELECT tenant, lane, priority, sender, content, delivery_report, parts, recipient_count, created_at, send_at,
+         available_at, valid_until, state, fingerprint FROM messaging_batch WHERE id = ?`,
+      [id],
+    );
+    const chunks = await store.database.all<{ recipients: string }>(
+      'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? ORDER BY n',
+      [id],
+    );
+    const number = (value: unknown) => (value === null ? null : Number(value));
+    return {
+      ...batch,
+      created_at: number(batch?.['created_at']),
+      send_at: number(batch?.['send_at']),
+      available_at: Number(batch?.['available_at']) > (at + 3_000_000) * 1_000,
+      valid_until: batch?.['valid_until'] !== null,
+      recipients: chunks.map(({ recipients }) => recipients),
+    };
   }
 
   /** The lane's fence; another process takes the lane over. */
