@@ -1,5 +1,4 @@
 import { MessagingService } from '@dundun/messaging';
-import { bulkStatementsOf } from '@dundun/messaging/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
@@ -227,7 +226,7 @@ function unknownAccount(accountId: string): ApiError {
 /** Locks the account, so that of two rotations at once the second revokes the token of the first. On SQLite transactions are serial anyway. */
 async function lockAccount(manager: EntityManager, accountId: string): Promise<void> {
   await requireAccount(manager, accountId);
-  if (bulkStatementsOf(manager.dataSource).kind !== 'sqlite')
+  if (manager.dataSource.options.type !== 'better-sqlite3')
     await manager.findOne(Account, {
       where: { id: accountId },
       lock: { mode: 'pessimistic_write' },

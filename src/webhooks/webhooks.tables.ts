@@ -1,5 +1,4 @@
-import { bulkStatementsOf } from '@dundun/messaging/queue';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { WebhookAttemptEntity, WebhookDeliveryEntity } from './webhook-delivery.entities.js';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 
@@ -43,13 +42,24 @@ export class Webhooks1700000002000 implements MigrationInterface {
   readonly name = 'Webhooks1700000002000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of statements(bulkStatementsOf(runner.dataSource).kind))
-      await runner.query(statement);
+    for (const statement of statements(familyOf(runner.dataSource))) await runner.query(statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of ['attempt', 'delivery', 'endpoint'])
       await runner.query(`DROP TABLE IF EXISTS gateway_webhook_${table}`);
+  }
+}
+
+function familyOf({ options }: DataSource): 'postgres' | 'mysql' | 'sqlite' {
+  switch (options.type) {
+    case 'postgres':
+      return 'postgres';
+    case 'mysql':
+    case 'mariadb':
+      return 'mysql';
+    default:
+      return 'sqlite';
   }
 }
 

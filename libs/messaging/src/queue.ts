@@ -9,7 +9,6 @@ export type { MessagingJob } from './jobs/messaging.jobs.js';
 export type { LaneWaker } from './ports/lane-waker.js';
 export { retryAfterMilliseconds } from './providers/http/failure.js';
 export { isDataError } from './store/database-errors.js';
-export { type BulkStatements, bulkStatementsOf } from './store/bulk-statements.js';
 export { GroupCommit, type GroupCommitOptions } from './store/group-commit.js';
 export type { DueLane } from './store/lane-queues.js';
 export type { Sql } from './store/sql.js';

@@ -24,7 +24,7 @@ describeEachDatabase('the store contract', (database) => {
       lockWaited: () => somebodyWaits(database.kind, elsewhere),
       open: async ({ fastPaths = true, listeners = new StatusListeners() } = {}) => {
         const source = await database.open({ entities: [], migrations: [] });
-        return MessageStore.open(
+        const store = await MessageStore.open(
           source,
           {
             migrate: true,
@@ -44,6 +44,14 @@ describeEachDatabase('the store contract', (database) => {
             listeners,
           },
         );
+        const close = store.close.bind(store);
+        // Each store has a pool of its own; all of them together would exceed the server's connections.
+        return Object.assign(store, {
+          close: async () => {
+            await close();
+            await source.destroy();
+          },
+        });
       },
     },
     { describe, it },

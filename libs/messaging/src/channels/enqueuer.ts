@@ -14,7 +14,7 @@ import { MessageStore } from '../store/message-store.js';
 import type { NewBatch } from '../store/new-batch.js';
 import type { Transaction } from '../store/store-database.js';
 import { withTrace } from '../store/stored-content.js';
-import { retryWhileUnavailable } from '../store/unavailable-retry.js';
+import { retryWhileUnavailable } from '../store/retry.js';
 import {
   checkedSend,
   type CheckedSend,

@@ -12,7 +12,7 @@ import type {
 } from '../ports/messaging-policy.js';
 import type { FrequencyCapOptions } from '../ports/policy-options.js';
 import type { RecentSends } from '../store/recent-sends.js';
-import { retryWhileUnavailable } from '../store/unavailable-retry.js';
+import { retryWhileUnavailable } from '../store/retry.js';
 
 const DENIED: PolicyDecision = {
   decision: 'deny',

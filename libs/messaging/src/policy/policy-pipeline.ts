@@ -17,7 +17,7 @@ import type {
   PolicySlice,
 } from '../ports/messaging-policy.js';
 import type { Sql, Transaction } from '../store/store-database.js';
-import { retryWhileUnavailable } from '../store/unavailable-retry.js';
+import { retryWhileUnavailable } from '../store/retry.js';
 
 /** Recipients whose facts are read at once. */
 const SLICE = 10_000;

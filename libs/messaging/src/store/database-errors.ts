@@ -98,13 +98,3 @@ export function isDataError(error: unknown): boolean {
 export function isDuplicateIndex(error: unknown): boolean {
   return codeOf(error) === 'ER_DUP_KEYNAME';
 }
-
-/** MySQL has no `DROP INDEX IF EXISTS`. */
-export function isMissingIndex(error: unknown): boolean {
-  return codeOf(error) === 'ER_CANT_DROP_FIELD_OR_KEY';
-}
-
-/** MySQL commits each DDL statement: some columns may be there already. */
-export function isDuplicateColumn(error: unknown): boolean {
-  return codeOf(error) === 'ER_DUP_FIELDNAME';
-}

@@ -6,7 +6,7 @@ import type { EnqueuedBatch, NewBatch } from './new-batch.js';
 import { enqueued, EnqueueSlowPath } from './slow-path/enqueue.js';
 import type { Sql, StoreDatabase, Transaction } from './store-database.js';
 import type { StatusWriter } from './status-writer.js';
-import { retryWhileUnavailable } from './unavailable-retry.js';
+import { retryWhileUnavailable } from './retry.js';
 
 type Result = EnqueuedBatch | IdempotencyKeyReusedError;
 

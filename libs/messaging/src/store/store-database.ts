@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.js';
 import { ShutdownDeadline } from './shutdown-deadline.js';
 import type { Sql, Transaction } from './sql.js';
 import type { FastPaths } from './store.js';
-import { retried } from './transient-retry.js';
+import { retryTransient } from './retry.js';
 
 export type { Sql, Transaction } from './sql.js';
 
@@ -48,7 +48,7 @@ export abstract class StoreDatabase {
   /** One statement that is a transaction by itself. */
   abstract statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 
-  /** The store's own transaction; deadlocks and serialisation failures are retried. */
+  /** The store's own transaction; deadlocks and serialisation failures are retryTransient. */
   abstract transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   /**
@@ -160,22 +160,22 @@ export abstract class ServerDatabase extends StoreDatabase {
   }
 
   statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
-    return retried(() => this.all<T>(sql, params));
+    return retryTransient(() => this.all<T>(sql, params));
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return retried(() => this.#transaction(work));
+    return retryTransient(() => this.#transaction(work));
   }
 
   transactionWithLockTimeout<T>(
     timeout: number,
     work: (tx: Transaction) => Promise<T>,
   ): Promise<T> {
-    return retried(() => this.#transaction(work, timeout), isLockTimeout);
+    return retryTransient(() => this.#transaction(work, timeout), isLockTimeout);
   }
 
   callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return retried(
+    return retryTransient(
       () => this.deadline.wait(() => this.dataSource.transaction('READ COMMITTED', work)),
       isStatementLost,
     );

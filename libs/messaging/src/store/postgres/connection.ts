@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from '../store-database.js';
 import { began } from '../transaction-state.js';
-import { retried } from '../transient-retry.js';
+import { retryTransient } from '../retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';
 import { intend } from './intend.js';
@@ -51,7 +51,7 @@ export class PostgresDatabase extends ServerDatabase {
 
   override readonly standalone: Sql = {
     all: (sql, params) => this.statement(sql, params),
-    run: (sql, params) => retried(() => this.alone((one) => one.run(sql, params))),
+    run: (sql, params) => retryTransient(() => this.alone((one) => one.run(sql, params))),
   };
 
   override fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Sql } from '../sql.js';
 
-/** Rows of one statement: few texts, so that each is prepared once, and few statements for any number. */
+/** Rows of one statement: few texts, so that each is prepared once, and few statements for any number of rows. */
 const SIZES = [256, 128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /** Inserts rows on SQLite, where values that are bound take half the time of values read out of JSON. */

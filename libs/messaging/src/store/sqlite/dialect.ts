@@ -1,6 +1,7 @@
 import { HAS_WORK } from '../batch-state.js';
 import type { Dialect, LaneClock } from '../dialect.js';
 import { STEPPING_LANE_HEADS } from '../lane-heads.js';
+import { BoundRows } from './bound-rows.js';
 
 const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
 
@@ -12,7 +13,6 @@ export const SQLITE_LANE_CLOCK: LaneClock = {
   bind: (lanes) => [JSON.stringify(lanes)],
   at: '(SELECT accepted_at FROM messaging_lane WHERE lane_key = v_lane)',
 };
-import { BoundRows } from './bound-rows.js';
 
 export const SQLITE_DIALECT: Dialect = {
   kind: 'sqlite',
