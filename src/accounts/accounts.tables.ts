@@ -185,7 +185,7 @@ export class TemplateEntity {
  * Creates the tables of accounts. Existing tables are left alone: a server that commits each DDL statement
  * may have stopped half-way before.
  */
-export class Accounts1700000001000 implements MigrationInterface {
+class Accounts1700000001000 implements MigrationInterface {
   readonly name = 'Accounts1700000001000';
 
   async up(runner: QueryRunner): Promise<void> {

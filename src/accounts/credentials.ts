@@ -29,7 +29,7 @@ export function randomBase62(length: number): string {
 }
 
 /** A whole number in exactly `width` base62 digits. */
-export function base62(value: number, width: number): string {
+function base62(value: number, width: number): string {
   let text = '';
   for (let rest = value; text.length < width; rest = Math.floor(rest / 62))
     text = ALPHABET[rest % 62] + text;
@@ -41,7 +41,7 @@ const FORM = /^(?:tok|svk)_[0-9A-Za-z]{49}$/;
 const SIGNED = 47;
 
 /** Characters of every secret. */
-export const SECRET_LENGTH = SIGNED + 6;
+const SECRET_LENGTH = SIGNED + 6;
 
 /**
  * A new secret: a prefix, 43 random base62 characters (256 bits), and their CRC-32 in 6 more, so that a

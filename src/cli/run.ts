@@ -9,9 +9,7 @@ import { gatewayTables } from '../tables.js';
 import { type Answer, type OutputOptions, print, printError } from './output.js';
 
 /** Runs `work` with the gateway's services on its database, also while the gateway runs. */
-export async function withGateway<T>(
-  work: (app: INestApplicationContext) => Promise<T>,
-): Promise<T> {
+async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
   loadEnvironmentFile();
   const environment = readEnvironment(process.env);
   const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : 'warn';
