@@ -13,49 +13,31 @@ export {
 export { type SmsEstimate, type SmsMessage, SmsService } from './channels/sms/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
 export type { EntryMap, FieldName, TimeFormat } from './callbacks/callback-fields.js';
-export { type FieldMap, fieldMapParser } from './callbacks/field-map.parser.js';
-export { type InboundMap, inboundMapParser } from './callbacks/inbound-map.parser.js';
-export { InterfaceInboundParser } from './providers/http/interface-inbound.parser.js';
-export { InterfaceReportParser } from './providers/http/interface.parser.js';
+export { type FieldMap, fieldMapParser } from './callbacks/map.parsers.js';
+export { type InboundMap, inboundMapParser } from './callbacks/map.parsers.js';
+export { InterfaceInboundParser } from './providers/http/interface-callbacks.js';
+export { InterfaceReportParser } from './providers/http/interface-callbacks.js';
 export {
   africasTalkingInboundParser,
   africasTalkingParser,
-} from './providers/africas-talking/africas-talking.parser.js';
-export {
-  clickatellInboundParser,
-  clickatellParser,
-} from './providers/clickatell/clickatell.parser.js';
-export { infobipInboundParser, infobipParser } from './providers/infobip/infobip.parser.js';
-export { kannelInboundParser } from './providers/kannel/kannel-inbound.parser.js';
-export { plivoInboundParser, plivoParser } from './providers/plivo/plivo.parser.js';
-export { termiiInboundParser, termiiParser } from './providers/termii/termii.parser.js';
-export { twilioInboundParser, twilioParser } from './providers/twilio/twilio.parser.js';
-export { vonageInboundParser, vonageParser } from './providers/vonage/vonage.parser.js';
-export { StandardWebhooksVerifier } from './callbacks/standard-webhooks.verifier.js';
-export { type BasicAuthOptions, basicAuth } from './callbacks/verifiers/basic-auth.verifier.js';
-export {
-  type HmacSignatureOptions,
-  hmacSignature,
-} from './callbacks/verifiers/hmac-signature.verifier.js';
-export { ipRanges } from './callbacks/verifiers/ip-ranges.verifier.js';
-export {
-  plivoSignature,
-  type PlivoSignatureOptions,
-} from './providers/plivo/plivo-signature.verifier.js';
+} from './providers/africas-talking/africas-talking.js';
+export { clickatellInboundParser, clickatellParser } from './providers/clickatell/clickatell.js';
+export { infobipInboundParser, infobipParser } from './providers/infobip/infobip.js';
+export { kannelInboundParser } from './providers/kannel/kannel-callbacks.js';
+export { plivoInboundParser, plivoParser } from './providers/plivo/plivo.js';
+export { termiiInboundParser, termiiParser } from './providers/termii/termii.js';
+export { twilioInboundParser, twilioParser } from './providers/twilio/twilio.js';
+export { vonageInboundParser, vonageParser } from './providers/vonage/vonage.js';
+export { StandardWebhooksVerifier } from './providers/http/interface-callbacks.js';
+export { type BasicAuthOptions, basicAuth } from './callbacks/verifiers/verifiers.js';
+export { type HmacSignatureOptions, hmacSignature } from './callbacks/verifiers/verifiers.js';
+export { ipRanges } from './callbacks/verifiers/verifiers.js';
+export { plivoSignature, type PlivoSignatureOptions } from './providers/plivo/plivo.js';
 export type { Secrets } from './callbacks/verifiers/secret.js';
-export { allOf, anyOf } from './callbacks/verifiers/several.verifier.js';
-export {
-  sharedSecret,
-  type SharedSecretOptions,
-} from './callbacks/verifiers/shared-secret.verifier.js';
-export {
-  twilioSignature,
-  type TwilioSignatureOptions,
-} from './providers/twilio/twilio-signature.verifier.js';
-export {
-  vonageSignature,
-  type VonageSignatureOptions,
-} from './providers/vonage/vonage-signature.verifier.js';
+export { allOf, anyOf } from './callbacks/verifiers/verifiers.js';
+export { sharedSecret, type SharedSecretOptions } from './callbacks/verifiers/verifiers.js';
+export { twilioSignature, type TwilioSignatureOptions } from './providers/twilio/twilio.js';
+export { vonageSignature, type VonageSignatureOptions } from './providers/vonage/vonage.js';
 export {
   type WhatsAppEstimate,
   type WhatsAppReceipt,
@@ -273,8 +255,8 @@ export {
 } from './ports/tracing.js';
 export { http } from './providers/http/http.transport.js';
 export type { HttpTransportOptions, TextFields } from './providers/http/http.options.js';
-export { KannelCallbackVerifier } from './providers/kannel/kannel-callback.verifier.js';
-export { KannelReportParser } from './providers/kannel/kannel-report.parser.js';
+export { KannelCallbackVerifier } from './providers/kannel/kannel-callbacks.js';
+export { KannelReportParser } from './providers/kannel/kannel-callbacks.js';
 export type { KannelOptions } from './providers/kannel/kannel.options.js';
 export { kannel } from './providers/kannel/kannel.transport.js';
 export type { SimulatorOptions } from './providers/simulator/simulator.options.js';

@@ -3,28 +3,20 @@ import { DataSource } from 'typeorm';
 import { CallbackCounts } from './callbacks/callback-counts.js';
 import {
   CallbackEndpoints,
-  DEFAULT_PARSERS,
-  type DefaultParsers,
+  DEFAULT_CALLBACK_FORM,
+  type DefaultCallbackForm,
 } from './callbacks/callback-endpoints.js';
-import { callbackVerifier } from './callbacks/callback-verifier.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
-import { InterfaceInboundParser } from './providers/http/interface-inbound.parser.js';
-import { InterfaceReportParser } from './providers/http/interface.parser.js';
+import {
+  InterfaceInboundParser,
+  InterfaceReportParser,
+  StandardWebhooksVerifier,
+} from './providers/http/interface-callbacks.js';
 import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
-import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from './ports/delivery-report-parser.js';
-import {
-  type CallbackOptions,
-  MESSAGING_OPTIONS,
-  type MessagingOptions,
-} from './ports/messaging-options.js';
-import {
-  extrasOf,
-  MESSAGING_EXTRAS,
-  MESSAGING_SETTINGS,
-  type MessagingSettings,
-} from './ports/messaging-settings.js';
+import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
+import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-settings.js';
 
 /** Injection token of the app's data source, also where that has a name. */
 export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
@@ -33,31 +25,15 @@ const CALLBACK_PROVIDERS: Provider[] = [
   CallbacksService,
   CallbackEndpoints,
   {
-    provide: DEFAULT_PARSERS,
-    useFactory: (clock: Clock, channels: ChannelRegistry): DefaultParsers => ({
+    provide: DEFAULT_CALLBACK_FORM,
+    useFactory: (clock: Clock, channels: ChannelRegistry): DefaultCallbackForm => ({
       reports: new InterfaceReportParser(clock, channels),
       inbound: new InterfaceInboundParser(clock, channels),
+      verifier: (secrets, option) => new StandardWebhooksVerifier(secrets, clock, option),
     }),
     inject: [MESSAGING_CLOCK, ChannelRegistry],
   },
-  {
-    provide: DELIVERY_REPORT_PARSER,
-    useFactory: ({ callbacks }: MessagingSettings, { reports }: DefaultParsers) =>
-      callbacks?.parser ?? reports,
-    inject: [MESSAGING_SETTINGS, DEFAULT_PARSERS],
-  },
-  {
-    provide: CALLBACK_VERIFIER,
-    useFactory: ({ callbacks }: MessagingSettings, clock: Clock) =>
-      hasProvidersAlone(callbacks) ? null : callbackVerifier(callbacks, clock),
-    inject: [MESSAGING_SETTINGS, MESSAGING_CLOCK],
-  },
 ];
-
-/** Whether only named endpoints exist, so that the callback path itself is closed. */
-function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean {
-  return Object.keys(providers ?? {}).length > 0 && Object.keys(own).length === 0;
-}
 
 export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<MessagingOptions>({
   optionsInjectionToken: MESSAGING_OPTIONS,
@@ -65,7 +41,7 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createMessagingOptions')
   .setExtras(MESSAGING_EXTRAS, (definition, extras) => {
-    const { isGlobal, dataSource, paths } = extrasOf(extras);
+    const { isGlobal, dataSource, paths, overrides } = extrasOf(extras);
     const takesCallbacks = paths.length > 0;
     return {
       ...definition,
@@ -81,6 +57,8 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
           // Nest's own token of a named data source.
           useExisting: dataSource === undefined ? DataSource : `${dataSource}DataSource`,
         },
+        // Of two providers with one token, Nest takes the later one.
+        ...overrides,
       ],
     };
   })

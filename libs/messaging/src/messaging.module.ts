@@ -16,7 +16,9 @@ import { MessagingService } from './messaging.service.js';
 import { PolicyRegistry } from './policy/policy-registry.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK } from './ports/clock.js';
+import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
 import { InboundListeners } from './ports/inbound-listener.js';
+import { MESSAGE_TRANSPORTS } from './ports/message-transport.js';
 import { MESSAGING_RATE_CARD } from './ports/rate-card.js';
 import { StatusListeners } from './ports/status-listener.js';
 import { ProvidedPorts } from './ports/provided-ports.js';
@@ -56,6 +58,8 @@ import { WorkQueues } from './work-queues.js';
     ChannelContext,
     ChannelRegistry,
     WorkQueues,
+    DISPATCH_ENGINE,
+    MESSAGE_TRANSPORTS,
     MESSAGING_CLOCK,
     MESSAGING_RATE_CARD,
     MESSAGING_TRACING,

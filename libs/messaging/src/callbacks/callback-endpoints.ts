@@ -1,42 +1,33 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { MessagingConfigError } from '../message/errors.js';
-import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import {
-  CALLBACK_VERIFIER,
-  type CallbackVerifier,
-  DELIVERY_REPORT_PARSER,
-  type DeliveryReportParser,
-} from '../ports/delivery-report-parser.js';
+import type { CallbackVerifier, DeliveryReportParser } from '../ports/delivery-report-parser.js';
 import type { InboundParser } from '../ports/inbound-parser.js';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from '../ports/message-transport.js';
-import type { CallbackEndpointOptions } from '../ports/messaging-options.js';
+import type { CallbackEndpointOptions, CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
-import { callbackVerifier } from './callback-verifier.js';
 
-/** Where callbacks come in, how they are proven and read, and whose messages they speak of. */
+/** One path for callbacks, how they are verified and parsed, and which provider's messages they are about. */
 export interface CallbackEndpoint {
   readonly name: string;
   /** Name of the provider whose submissions the reports are about. */
   readonly provider: string;
   readonly verifier: CallbackVerifier;
-  /** Of delivery reports; `undefined`: none come in here. */
+  /** Of delivery reports; `undefined`: the endpoint takes none. */
   readonly parser: DeliveryReportParser | undefined;
-  /** Of what people wrote; `undefined`: nothing comes in here. */
+  /** Of inbound messages; `undefined`: the endpoint takes none. */
   readonly inbound: InboundParser | undefined;
 }
 
-/** The parsers of an endpoint that names none: those of the published interface. */
-export interface DefaultParsers {
+/** The form of callbacks where an endpoint names none: that of the published interface. */
+export interface DefaultCallbackForm {
   readonly reports: DeliveryReportParser;
   readonly inbound: InboundParser;
+  /** Verifies signatures by `secrets`; `option` names them in errors. */
+  readonly verifier: (secrets: readonly string[], option: string) => CallbackVerifier;
 }
 
-/** Injection token of {@link DefaultParsers}. */
-export const DEFAULT_PARSERS = Symbol('DEFAULT_PARSERS');
-
-type Given = Omit<CallbackEndpointOptions, 'inbound'> & {
-  readonly inbound?: InboundParser | undefined;
-};
+/** Injection token of the {@link DefaultCallbackForm}. */
+export const DEFAULT_CALLBACK_FORM = Symbol('DEFAULT_CALLBACK_FORM');
 
 /** Name of the endpoint at the callback path itself. */
 const DEFAULT = 'default';
@@ -52,25 +43,18 @@ export class CallbackEndpoints {
   /** @throws MessagingConfigError naming the option and the remedy. */
   constructor(
     @Inject(MESSAGING_SETTINGS) { callbacks }: Pick<MessagingSettings, 'callbacks'>,
-    @Inject(MESSAGING_CLOCK) clock: Clock,
     @Inject(MESSAGE_TRANSPORTS)
     private readonly transports: ReadonlyMap<string, MessageTransport>,
-    @Inject(DELIVERY_REPORT_PARSER) parser: DeliveryReportParser,
-    @Inject(CALLBACK_VERIFIER) verifier: CallbackVerifier | null,
-    @Inject(DEFAULT_PARSERS) private readonly defaults: DefaultParsers,
+    @Inject(DEFAULT_CALLBACK_FORM) private readonly form: DefaultCallbackForm,
   ) {
-    if (verifier) {
-      const both = callbacks?.parser === undefined && callbacks?.inbound === undefined;
-      const inbound = both ? defaults.inbound : callbacks?.inbound;
-      this.#add(DEFAULT, { ...callbacks, parser, inbound }, 'callbacks', verifier);
-    }
+    if (!hasProvidersAlone(callbacks)) this.#add(DEFAULT, callbacks ?? {}, 'callbacks');
     for (const [name, options] of Object.entries(callbacks?.providers ?? {})) {
       const option = `callbacks.providers.${name}`;
       if (!NAME.test(name) || name === DEFAULT)
         throw new MessagingConfigError(
           `${option}: must be up to 32 small letters, digits and dashes, and not '${DEFAULT}'; it is part of the path`,
         );
-      this.#add(name, options, option, callbackVerifier(options, clock, option));
+      this.#add(name, options, option);
     }
   }
 
@@ -79,11 +63,12 @@ export class CallbackEndpoints {
     return provider === DEFAULT ? undefined : this.#endpoints.get(provider ?? DEFAULT);
   }
 
-  #add(name: string, options: Given, option: string, verifier: CallbackVerifier): void {
+  #add(name: string, options: CallbackEndpointOptions, option: string): void {
+    const verifier = callbackVerifier(options, this.form, option);
     const provider = options.provider ?? this.#providerOf(name, option);
     const own = options.parser === undefined && options.inbound === undefined;
-    const parser = own ? this.defaults.reports : options.parser;
-    const inbound = own ? this.defaults.inbound : options.inbound;
+    const parser = own ? this.form.reports : options.parser;
+    const inbound = own ? this.form.inbound : options.inbound;
     for (const [field, one] of Object.entries({ parser, inbound }))
       if (one !== undefined && typeof one.parse !== 'function')
         throw new MessagingConfigError(`${option}.${field}: must have a method parse()`);
@@ -101,4 +86,44 @@ export class CallbackEndpoints {
       `${option}.provider: is missing; say which provider the reports are about: ${[...this.transports.keys()].join(', ')}`,
     );
   }
+}
+
+/** Whether only named endpoints exist, so that the callback path itself is closed. */
+function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean {
+  return Object.keys(providers ?? {}).length > 0 && Object.keys(own).length === 0;
+}
+
+/**
+ * How the callbacks of one endpoint are verified: by `verifier`, by the signature of `secrets`, or, with
+ * `insecure`, not at all, which is logged as a warning.
+ *
+ * @param option path of the endpoint's options, for errors
+ * @throws MessagingConfigError naming the option where none or several are given
+ */
+export function callbackVerifier(
+  options: CallbackEndpointOptions,
+  form: Pick<DefaultCallbackForm, 'verifier'>,
+  option: string,
+): CallbackVerifier {
+  const { verifier, secrets = [], insecure } = options;
+  if (verifier && secrets.length > 0)
+    throw new MessagingConfigError(
+      `${option}.verifier: there are secrets too; pass one of them, or allOf(new StandardWebhooksVerifier(…), …)`,
+    );
+  if (verifier) {
+    if (typeof verifier.verify !== 'function')
+      throw new MessagingConfigError(`${option}.verifier: must have a method verify()`);
+    return verifier;
+  }
+  if (secrets.length > 0) return form.verifier(secrets, `${option}.secrets`);
+  if (insecure !== true)
+    throw new MessagingConfigError(
+      `${option}.secrets: is missing; pass the signing secret (whsec_…) of the webhook endpoint, ` +
+        `or ${option}.verifier, or callbackPath: false to take no callbacks, or, never in production, ` +
+        `${option}: { insecure: true }`,
+    );
+  new Logger('MessagingCallbacks').warn(
+    `${option}.insecure is set: any client that finds the path can report deliveries`,
+  );
+  return { verify: () => true };
 }

@@ -9,18 +9,19 @@ import { Webhook } from 'standardwebhooks';
 import { InboundRecorder } from '../contacts/inbound.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { ReportRecorder } from '../store/report.js';
-import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
-import { CALLBACK_VERIFIER, DELIVERY_REPORT_PARSER } from '../ports/delivery-report-parser.js';
+import { systemClock } from '../ports/clock.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import type { CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS } from '../ports/messaging-settings.js';
 import { CallbackCounts } from './callback-counts.js';
-import { CallbackEndpoints, DEFAULT_PARSERS } from './callback-endpoints.js';
-import { callbackVerifier } from './callback-verifier.js';
+import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
 import { CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
-import { InterfaceInboundParser } from '../providers/http/interface-inbound.parser.js';
-import { InterfaceReportParser } from '../providers/http/interface.parser.js';
+import {
+  InterfaceInboundParser,
+  InterfaceReportParser,
+  StandardWebhooksVerifier,
+} from '../providers/http/interface-callbacks.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const NUMBER = '2348012345678';
@@ -78,19 +79,15 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         { provide: InboundRecorder, useValue: recorder },
         CallbackCounts,
         CallbackEndpoints,
-        { provide: MESSAGING_CLOCK, useValue: systemClock },
         { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
         { provide: MESSAGE_TRANSPORTS, useValue: new Map([['http', {}]]) },
         {
-          provide: DELIVERY_REPORT_PARSER,
-          useValue: new InterfaceReportParser(systemClock, registryOf()),
-        },
-        { provide: CALLBACK_VERIFIER, useValue: callbackVerifier(options, systemClock) },
-        {
-          provide: DEFAULT_PARSERS,
+          provide: DEFAULT_CALLBACK_FORM,
           useValue: {
             reports: new InterfaceReportParser(systemClock, registryOf()),
             inbound: new InterfaceInboundParser(systemClock, registryOf()),
+            verifier: (secrets: readonly string[]) =>
+              new StandardWebhooksVerifier(secrets, systemClock),
           },
         },
       ],

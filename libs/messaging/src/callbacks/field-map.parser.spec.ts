@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
-import { UnreadableCallbackError } from './callback-entries.js';
+import { UnreadableCallbackError } from './callback-fields.js';
 import { callbackRequest } from './callback-request.fixture.js';
-import { fieldMapParser } from './field-map.parser.js';
+import { fieldMapParser } from './map.parsers.js';
 
 const parser = fieldMapParser({
   entries: 'list.items',

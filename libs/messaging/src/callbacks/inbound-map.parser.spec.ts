@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { UnreadableCallbackError } from './callback-entries.js';
+import { UnreadableCallbackError } from './callback-fields.js';
 import { callbackRequest } from './callback-request.fixture.js';
-import { inboundMapParser } from './inbound-map.parser.js';
+import { inboundMapParser } from './map.parsers.js';
 
 const parser = inboundMapParser({
   entries: 'list',

@@ -1,11 +1,11 @@
 import type { DeliveryReport } from '../message/delivery-report.js';
 
-/** A callback as it came in, before anything of it is believed. */
+/** A callback as received, before it is verified. */
 export interface CallbackRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query as received. */
   readonly url: string;
-  /** What follows the provider's name in the path, decoded: a secret only the provider knows. */
+  /** The path after the provider's name, decoded: a secret that only the provider knows. */
   readonly pathSecret: string | undefined;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -18,7 +18,7 @@ export interface CallbackRequest {
   readonly ip: string;
 }
 
-/** Turns a provider's callback into reports. A bad entry is left out and told in `errors`; it never fails the others. */
+/** Turns a provider's callback into reports. An unreadable entry goes into `errors` and fails no other. */
 export interface DeliveryReportParser {
   parse(request: CallbackRequest): ParsedReports;
 }
@@ -29,10 +29,7 @@ export interface ParsedReports {
   readonly errors: readonly string[];
 }
 
-/** Proves that a callback is the provider's. */
+/** Verifies that a callback is the provider's. */
 export interface CallbackVerifier {
   verify(request: CallbackRequest): boolean | Promise<boolean>;
 }
-
-export const DELIVERY_REPORT_PARSER = Symbol('DELIVERY_REPORT_PARSER');
-export const CALLBACK_VERIFIER = Symbol('CALLBACK_VERIFIER');

@@ -1,4 +1,5 @@
 import type { HttpService } from '@nestjs/axios';
+import type { Provider } from '@nestjs/common';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { Channel } from '../message/message.js';
@@ -221,6 +222,15 @@ export interface MessagingExtras {
   readonly callbackPath?: string | false | undefined;
   /** A second path of the same endpoints, for providers that deliver inbound messages apart; `false`: none. @default false */
   readonly inboundPath?: string | false | undefined;
+
+  /**
+   * Providers that replace a part of the library under its exported token: `MESSAGING_CLOCK`,
+   * `DISPATCH_ENGINE`, `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
+   *
+   * @example
+   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
+   */
+  readonly overrides?: readonly Provider[] | undefined;
 }
 
 export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');

@@ -219,6 +219,7 @@ export const MESSAGING_EXTRAS: MessagingExtras = {
   dataSource: undefined,
   callbackPath: 'messaging/delivery-reports',
   inboundPath: false,
+  overrides: [],
 };
 
 /**
@@ -237,7 +238,7 @@ export function extrasOf(given: MessagingExtras) {
     throw new MessagingConfigError(
       'inboundPath: is the callbackPath; leave it out, since each path takes reports and inbound messages',
     );
-  return { isGlobal, dataSource, paths };
+  return { isGlobal, dataSource, paths, overrides: given.overrides ?? [] };
 }
 
 /** Nest has taken the extras out, unless a factory returned them. */

@@ -5,14 +5,14 @@ import { callbackRequest } from '../callbacks/callback-request.fixture.js';
 import {
   africasTalkingInboundParser,
   africasTalkingParser,
-} from './africas-talking/africas-talking.parser.js';
-import { clickatellInboundParser, clickatellParser } from './clickatell/clickatell.parser.js';
-import { infobipInboundParser, infobipParser } from './infobip/infobip.parser.js';
-import { kannelInboundParser } from './kannel/kannel-inbound.parser.js';
-import { plivoInboundParser, plivoParser } from './plivo/plivo.parser.js';
-import { termiiInboundParser, termiiParser } from './termii/termii.parser.js';
-import { twilioInboundParser, twilioParser } from './twilio/twilio.parser.js';
-import { vonageInboundParser, vonageParser } from './vonage/vonage.parser.js';
+} from './africas-talking/africas-talking.js';
+import { clickatellInboundParser, clickatellParser } from './clickatell/clickatell.js';
+import { infobipInboundParser, infobipParser } from './infobip/infobip.js';
+import { kannelInboundParser } from './kannel/kannel-callbacks.js';
+import { plivoInboundParser, plivoParser } from './plivo/plivo.js';
+import { termiiInboundParser, termiiParser } from './termii/termii.js';
+import { twilioInboundParser, twilioParser } from './twilio/twilio.js';
+import { vonageInboundParser, vonageParser } from './vonage/vonage.js';
 
 const FROM = '2348012345678';
 const TO = '2348000000001';

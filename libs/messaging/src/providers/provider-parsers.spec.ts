@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DeliveryReportParser } from '../ports/delivery-report-parser.js';
 import { callbackRequest } from '../callbacks/callback-request.fixture.js';
-import { africasTalkingParser } from './africas-talking/africas-talking.parser.js';
-import { clickatellParser } from './clickatell/clickatell.parser.js';
-import { infobipParser } from './infobip/infobip.parser.js';
-import { plivoParser } from './plivo/plivo.parser.js';
-import { termiiParser } from './termii/termii.parser.js';
-import { twilioParser } from './twilio/twilio.parser.js';
-import { vonageParser } from './vonage/vonage.parser.js';
+import { africasTalkingParser } from './africas-talking/africas-talking.js';
+import { clickatellParser } from './clickatell/clickatell.js';
+import { infobipParser } from './infobip/infobip.js';
+import { plivoParser } from './plivo/plivo.js';
+import { termiiParser } from './termii/termii.js';
+import { twilioParser } from './twilio/twilio.js';
+import { vonageParser } from './vonage/vonage.js';
 
 const TO = '2348012345678';
 const form = (text: string) => Object.fromEntries(new URLSearchParams(text));

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { MessagingConfigError } from '../../message/errors.js';
+import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
 
 /** One secret, or two during a rotation. */
 export type Secrets = string | readonly string[];
@@ -37,4 +38,36 @@ export function anySame(given: string, expected: readonly string[]): boolean {
 
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/**
+ * The bytes a signature is over.
+ * @throws MessagingConfigError where there was a body and the application keeps no bytes of it.
+ */
+export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
+  if (rawBody) return rawBody;
+  if (hasContent(body))
+    throw new MessagingConfigError(
+      'callbacks: the raw body, which the signature is over, is not kept; ' +
+        'pass { rawBody: true } to NestFactory.create()',
+    );
+  return Buffer.alloc(0);
+}
+
+/** Express leaves `{}` where there was no body. */
+function hasContent(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return Boolean(body);
+  return Object.keys(body).length > 0;
+}
+
+/**
+ * Scheme and host, as the provider calls them.
+ * @throws MessagingConfigError naming the option.
+ */
+export function checkedOrigin(option: string, origin: string): string {
+  if (!/^https?:\/\/[^/?#\s]+$/.test(origin))
+    throw new MessagingConfigError(
+      `${option}: must be scheme and host, such as https://app.example.com`,
+    );
+  return origin;
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../ports/clock.js';
 import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
 import { callbackRequest } from '../../callbacks/callback-request.fixture.js';
-import { UnreadableCallbackError } from '../../callbacks/callback-entries.js';
-import { InterfaceReportParser } from './interface.parser.js';
+import { UnreadableCallbackError } from '../../callbacks/callback-fields.js';
+import { InterfaceReportParser } from './interface-callbacks.js';
 
 const NOW = Date.UTC(2026, 5, 1);
 const parser = new InterfaceReportParser({ ...systemClock, now: () => NOW }, registryOf());

@@ -1,5 +1,5 @@
 import type { DeliveryReport } from '../../message/delivery-report.js';
-import { readDeliveryReport } from '../../message/wire-report.js';
+import { readDeliveryReport } from './interface-callbacks.js';
 import { PausedFailure, PermanentFailure } from '../../message/failures.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 

@@ -2,7 +2,7 @@ import type { DeliveryReport } from '../../message/delivery-report.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import type { MessageContent } from '../../message/message.js';
 import { identifier, own, word } from '../../message/report-fields.js';
-import { readDeliveryReport } from '../../message/wire-report.js';
+import { readDeliveryReport } from './interface-callbacks.js';
 import type {
   SentSubmission,
   Submission,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
-import { KannelCallbackVerifier } from './kannel-callback.verifier.js';
-import { KannelReportParser } from './kannel-report.parser.js';
+import { KannelCallbackVerifier } from './kannel-callbacks.js';
+import { KannelReportParser } from './kannel-callbacks.js';
 import { ReportLink } from './report-link.js';
 
 const SECRET = '0123456789abcdef';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
 import { proven } from '../../callbacks/callback-request.fixture.js';
-import { plivoSignature } from './plivo-signature.verifier.js';
+import { plivoSignature } from './plivo.js';
 
 const TOKEN = 'an-auth-token-of-plivos-console';
 const NEXT = 'the-one-after-it-in-a-rotation';

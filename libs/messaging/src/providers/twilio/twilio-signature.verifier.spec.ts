@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { proven } from '../../callbacks/callback-request.fixture.js';
-import { twilioSignature } from './twilio-signature.verifier.js';
+import { twilioSignature } from './twilio.js';
 
 const SECRET = 'k3y-0f-at-least-sixteen';
 const NEXT = 'the-n3xt-key-of-a-rotation';

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
 import { proven } from '../../callbacks/callback-request.fixture.js';
-import { vonageSignature } from './vonage-signature.verifier.js';
+import { vonageSignature } from './vonage.js';
 
 const SECRET = 'a-signature-secret-of-the-dashboard';
 const NEXT = 'the-one-after-it-in-a-rotation';

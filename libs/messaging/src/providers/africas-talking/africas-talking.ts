@@ -1,7 +1,6 @@
+import { fieldMapParser, inboundMapParser } from '../../callbacks/map.parsers.js';
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
 import type { InboundParser } from '../../ports/inbound-parser.js';
-import { fieldMapParser } from '../../callbacks/field-map.parser.js';
-import { inboundMapParser } from '../../callbacks/inbound-map.parser.js';
 
 /**
  * Africa's Talking's delivery reports: a form per status of one message, without a time. Its `Failed`

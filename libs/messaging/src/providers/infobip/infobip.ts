@@ -1,7 +1,6 @@
+import { fieldMapParser, inboundMapParser } from '../../callbacks/map.parsers.js';
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
 import type { InboundParser } from '../../ports/inbound-parser.js';
-import { fieldMapParser } from '../../callbacks/field-map.parser.js';
-import { inboundMapParser } from '../../callbacks/inbound-map.parser.js';
 
 /**
  * Infobip's delivery reports: up to a hundred `results` in one JSON. The group decides, but for

@@ -1,7 +1,6 @@
+import { fieldMapParser, inboundMapParser } from '../../callbacks/map.parsers.js';
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
 import type { InboundParser } from '../../ports/inbound-parser.js';
-import { fieldMapParser } from '../../callbacks/field-map.parser.js';
-import { inboundMapParser } from '../../callbacks/inbound-map.parser.js';
 
 /** Where One API lists what came in, by its kind. */
 const ONE_API_MESSAGES = ['event.moText', 'event.moMedia', 'event.moLocation'];

@@ -1,12 +1,39 @@
+import { inboundMapParser } from '../../callbacks/map.parsers.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
+import { MessagingConfigError } from '../../message/errors.js';
 import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
 import type {
   CallbackRequest,
+  CallbackVerifier,
   DeliveryReportParser,
   ParsedReports,
 } from '../../ports/delivery-report-parser.js';
+import type { InboundParser } from '../../ports/inbound-parser.js';
+import { checkCallbackSecret } from './kannel.options.js';
+import { isSigned } from './report-link.js';
+
+/** Proves a report by the signature in the address that Kannel was given. */
+export class KannelCallbackVerifier implements CallbackVerifier {
+  readonly #secrets: readonly string[];
+
+  /**
+   * @param secrets `callbackSecret`; during a rotation the new one and the old
+   * @throws MessagingConfigError where there is none, or one is too short
+   */
+  constructor(...secrets: readonly string[]) {
+    if (secrets.length === 0)
+      throw new MessagingConfigError(
+        'callbackSecret: is missing; pass the one the transport signs with',
+      );
+    this.#secrets = secrets.map(checkCallbackSecret);
+  }
+
+  verify({ query }: CallbackRequest): boolean {
+    return isSigned(query, this.#secrets);
+  }
+}
 
 /**
  * Reads what Kannel calls a report address with. Its status is one bit:
@@ -103,4 +130,23 @@ function seconds(value: unknown): Date | null {
   return typeof value === 'string' && /^\d{1,10}$/.test(value)
     ? new Date(Number(value) * 1_000)
     : null;
+}
+
+/**
+ * What people wrote through Kannel: a `get-url` or `post-url` of an `sms-service` that ends in
+ * `?id=%I&from=%p&to=%P&text=%b&time=%T`. With a `post-url`, too, the address says everything: the body is
+ * not read. `mo-recode = true` in the `smsbox` group makes every text UTF-8.
+ *
+ * @see https://www.kannel.org/download/kannel-userguide-snapshot/userguide.html
+ */
+export function kannelInboundParser(): InboundParser {
+  const parser = inboundMapParser({
+    messageId: 'id',
+    from: 'from',
+    to: 'to',
+    text: 'text',
+    time: 'time',
+    timeFormat: 'epoch-seconds',
+  });
+  return { parse: (request) => parser.parse({ ...request, method: 'GET' }) };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { MessagingConfigError } from '../message/errors.js';
-import { systemClock } from '../ports/clock.js';
-import type { CallbackRequest } from '../ports/delivery-report-parser.js';
-import { callbackRequest } from './callback-request.fixture.js';
-import { StandardWebhooksVerifier } from './standard-webhooks.verifier.js';
+import { MessagingConfigError } from '../../message/errors.js';
+import { systemClock } from '../../ports/clock.js';
+import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
+import { callbackRequest } from '../../callbacks/callback-request.fixture.js';
+import { StandardWebhooksVerifier } from './interface-callbacks.js';
 
 /** The published example. */
 const VECTOR = {

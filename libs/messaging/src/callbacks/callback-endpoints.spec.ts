@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { MessagingConfigError } from '../message/errors.js';
+import { systemClock } from '../ports/clock.js';
+import type { CallbackEndpointOptions } from '../ports/messaging-options.js';
+import { callbackVerifier } from './callback-endpoints.js';
+import { StandardWebhooksVerifier } from '../providers/http/interface-callbacks.js';
+
+const form = {
+  verifier: (secrets: readonly string[], option: string) =>
+    new StandardWebhooksVerifier(secrets, systemClock, option),
+};
+const verifierOf = (options: CallbackEndpointOptions) =>
+  callbackVerifier(options, form, 'callbacks');
+
+const secret = 'whsec_plJ3nmyCDGBKInavdOK15jsl';
+let warn: ReturnType<typeof jest.spyOn>;
+beforeEach(() => {
+  warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it('an endpoint without a verification is refused by the name of the option', () => {
+  for (const options of [{}, { secrets: [] }, { insecure: false }]) {
+    const decide = () => verifierOf(options);
+    expect(decide).toThrow(MessagingConfigError);
+    expect(decide).toThrow(/^callbacks\.secrets: /);
+  }
+});
+
+it('secrets verify signatures, also where insecure is set', () => {
+  for (const options of [{ secrets: [secret] }, { secrets: [secret], insecure: true }])
+    expect(verifierOf(options)).toBeInstanceOf(StandardWebhooksVerifier);
+  expect(warn).not.toHaveBeenCalled();
+});
+
+it('insecure accepts every callback and logs one warning', async () => {
+  const verifier = verifierOf({ insecure: true });
+  expect(await verifier.verify({} as never)).toBe(true);
+  expect(await verifier.verify({} as never)).toBe(true);
+  expect(warn).toHaveBeenCalledTimes(1);
+});
+
+it('a custom verifier is used as given', () => {
+  const verifier = { verify: () => false };
+  expect(verifierOf({ verifier, insecure: true })).toBe(verifier);
+});
