@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from './webhook-attempt.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
-import type { DisabledReason } from './webhook-endpoint.entity.js';
+import type { DisabledReason } from './webhooks.tables.js';
 
 /** A change of an endpoint's state, from one attempt. */
 export interface HealthChange {

@@ -10,7 +10,7 @@ import { Injectable } from '@nestjs/common';
 import { invalidFields } from '../http/api-error.js';
 import type { HealthChange } from './endpoint-health.js';
 import type { AttemptResult, DueDelivery } from './webhook-attempt.js';
-import type { WebhookAttemptEntity } from './webhook-delivery.entities.js';
+import type { WebhookAttemptEntity } from './webhooks.tables.js';
 
 const NEW = {
   v_id: 'uuid',

@@ -7,7 +7,7 @@ import { ApiError, invalidFields } from '../http/api-error.js';
 import { checkWebhookUrl } from './webhook-address.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
-import { WebhookEndpointEntity } from './webhook-endpoint.entity.js';
+import { WebhookEndpointEntity } from './webhooks.tables.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { joinSecrets, newWebhookSecret, splitSecrets } from './webhook-signature.js';
 

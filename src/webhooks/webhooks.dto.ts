@@ -11,8 +11,11 @@ import {
 } from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
-import type { WebhookAttemptEntity } from './webhook-delivery.entities.js';
-import type { DisabledReason, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
+import type {
+  DisabledReason,
+  WebhookAttemptEntity,
+  WebhookEndpointEntity,
+} from './webhooks.tables.js';
 
 function Url(options: { readonly optional?: boolean } = {}): PropertyDecorator {
   return Text({

@@ -1,9 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { WebhookAttemptEntity } from '../../../src/webhooks/webhook-delivery.entities.js';
+import {
+  WEBHOOK_TABLES,
+  WebhookAttemptEntity,
+  WebhookDeliveryEntity,
+  WebhookEndpointEntity,
+} from '../../../src/webhooks/webhooks.tables.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
-import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entities.js';
-import { WebhookEndpointEntity } from '../../../src/webhooks/webhook-endpoint.entity.js';
-import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { WebhookDeliveryEntity } from '../../../src/webhooks/webhook-delivery.entities.js';
+import { WebhookDeliveryEntity } from '../../../src/webhooks/webhooks.tables.js';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
 

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import {
   WebhookAttemptEntity,
   WebhookDeliveryEntity,
-} from '../../../src/webhooks/webhook-delivery.entities.js';
+} from '../../../src/webhooks/webhooks.tables.js';
 import type { WebhookOptions } from '../../../src/webhooks/webhook-options.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { Receiver } from './receiver.js';
