@@ -65,32 +65,32 @@ describe('AuthGuard', () => {
   const token = newSecret('api_token');
   const key = newSecret('api_key');
 
-  it('lets a known credential in without a promise and says whose it is', () => {
+  it('a cached credential is admitted synchronously with its account', () => {
     const { request, passed } = admit('sms', token, { ...PRINCIPAL, kind: 'api_token' });
     expect(passed).toBe(true);
     expect(request.account?.accountId).toBe('acc_1');
   });
 
-  it('waits for one it has to look up', async () => {
+  it('an uncached credential is looked up', async () => {
     expect(await admit('sms', token, Promise.resolve(PRINCIPAL)).passed).toBe(true);
     await expect(admit('sms', token, Promise.resolve(undefined)).passed).rejects.toMatchObject({
       status: 401,
     });
   });
 
-  it('takes a key for a key only, and a token for a token only', () => {
+  it('a key is accepted only as a key and a token only as a token', () => {
     expect(() => admit('sms', key, PRINCIPAL)).toThrow(ApiError);
     expect(() => admit('whatsapp', token, PRINCIPAL)).toThrow(ApiError);
   });
 
-  it('takes no key that has expired', () => {
+  it('an expired key is refused', () => {
     const expired = { ...PRINCIPAL, scopes: ['whatsapp:send'] as const, expiresAt: Date.now() };
     expect(() => admit('whatsapp', key, expired)).toThrow(expect.objectContaining({ status: 401 }));
     const later = { ...expired, expiresAt: Date.now() + 60_000 };
     expect(admit('whatsapp', key, later).passed).toBe(true);
   });
 
-  it('asks a key for the scope, and a suspended account for nothing more', () => {
+  it('a key needs the scope and a suspended account is refused first', () => {
     expect(() => admit('whatsapp', key, PRINCIPAL)).toThrow(
       expect.objectContaining({ status: 403, code: 'insufficient_scope' }),
     );

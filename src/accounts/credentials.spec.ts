@@ -13,7 +13,7 @@ describe('newSecret', () => {
   it.each<[CredentialKind, RegExp]>([
     ['api_token', /^tok_[0-9A-Za-z]{49}$/],
     ['api_key', /^svk_[0-9A-Za-z]{49}$/],
-  ])('an %s has its form and a right checksum', (kind, form) => {
+  ])('a new %s has its form and a valid checksum', (kind, form) => {
     for (let n = 0; n < 200; n++) {
       const secret = newSecret(kind);
       expect(secret).toMatch(form);
@@ -21,7 +21,7 @@ describe('newSecret', () => {
     }
   });
 
-  it('every character of the alphabet is as likely as the others', () => {
+  it('secret characters are uniformly distributed', () => {
     const drawn = 62 * 4_000;
     const counts = new Map<string, number>();
     for (const character of randomBase62(drawn))
@@ -40,7 +40,7 @@ describe('newSecret', () => {
 describe('isWellFormed', () => {
   const secret = newSecret('api_token');
 
-  it('refuses a secret with any one character changed', () => {
+  it('a secret with one changed character is refused', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 4, max: secret.length - 1 }),
@@ -55,7 +55,7 @@ describe('isWellFormed', () => {
     );
   });
 
-  it('refuses a token under the prefix of a key, and what is no secret at all', () => {
+  it("a token with a key's prefix is refused", () => {
     expect(isWellFormed(secret.replace('tok_', 'svk_'))).toBe(false);
     expect(isWellFormed(secret.slice(0, -1))).toBe(false);
     expect(isWellFormed(`${secret}A`)).toBe(false);
@@ -64,7 +64,7 @@ describe('isWellFormed', () => {
 });
 
 describe('fingerprint', () => {
-  it('is SHA-256 in hex', () => {
+  it('the fingerprint is SHA-256 in hex', () => {
     expect(fingerprint('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );
@@ -75,7 +75,7 @@ describe('presentedSecret', () => {
   const token = newSecret('api_token');
   const key = newSecret('api_key');
 
-  it('reads the secret of the kind that is asked for', () => {
+  it('presentedSecret reads the requested kind', () => {
     expect(presentedSecret(`Bearer ${token}`, 'api_token')).toEqual({ secret: token });
     expect(presentedSecret(`bearer ${key}`, 'api_key')).toEqual({ secret: key });
   });

@@ -32,7 +32,7 @@ function world(max?: number) {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('FreshCache', () => {
-  it('a value in use is read once and served without a promise', async () => {
+  it('a fresh value is served synchronously after one read', async () => {
     const { table, reads, cache } = world();
     table.set('a', { good: true, version: 1 });
     expect(cache.peek('a')).toBeUndefined();
@@ -41,14 +41,14 @@ describe('FreshCache', () => {
     expect(reads).toEqual([['a']]);
   });
 
-  it('many that ask at once share a read', async () => {
+  it('concurrent callers share one read', async () => {
     const { table, reads, cache } = world();
     for (const key of ['a', 'b', 'c']) table.set(key, { good: true, version: 1 });
     await Promise.all(['a', 'b', 'a', 'c', 'b', 'a'].map((key) => cache.get(key)));
     expect(reads).toEqual([['a', 'b', 'c']]);
   });
 
-  it('an ageing value is renewed beside the request that uses it', async () => {
+  it('an ageing value is refreshed in the background', async () => {
     const { table, state, cache } = world();
     table.set('a', { good: true, version: 1 });
     await cache.get('a');
@@ -63,7 +63,7 @@ describe('FreshCache', () => {
     expect(cache.peek('a')?.version).toBe(2);
   });
 
-  it('nothing is served a second after its read began', async () => {
+  it('no value is served a second after its read began', async () => {
     const { table, state, cache } = world();
     let open = (): void => undefined;
     state.gate = new Promise((resolve) => (open = resolve));
@@ -78,7 +78,7 @@ describe('FreshCache', () => {
     expect(cache.peek('a')).toBeUndefined();
   });
 
-  it('what does not exist, or is not good, is asked for again every time', async () => {
+  it('missing and invalid values are not cached', async () => {
     const { table, reads, cache } = world();
     table.set('bad', { good: false, version: 1 });
     for (const key of ['none', 'bad']) {
@@ -90,7 +90,7 @@ describe('FreshCache', () => {
     expect(reads).toEqual([['none'], ['bad'], ['none']]);
   });
 
-  it('a value that is no longer good is dropped by its renewal', async () => {
+  it('a refresh drops an invalid value', async () => {
     const { table, state, cache } = world();
     table.set('a', { good: true, version: 1 });
     await cache.get('a');
@@ -101,7 +101,7 @@ describe('FreshCache', () => {
     expect(cache.peek('a')).toBeUndefined();
   });
 
-  it('clear() also forgets what is being read', async () => {
+  it('clear() also drops reads in progress', async () => {
     const { table, state, cache } = world();
     let open = (): void => undefined;
     state.gate = new Promise((resolve) => (open = resolve));
@@ -114,7 +114,7 @@ describe('FreshCache', () => {
     expect(cache.peek('a')).toBeUndefined();
   });
 
-  it('a failed read is told to those who wait and tried again by the next', async () => {
+  it('a failed read fails its callers and the next call retries', async () => {
     const { table, state, cache } = world();
     table.set('a', { good: true, version: 1 });
     state.fail = true;
@@ -123,7 +123,7 @@ describe('FreshCache', () => {
     expect(await cache.get('a')).toEqual({ good: true, version: 1 });
   });
 
-  it('holds no more than its bound, the longest unused going first', async () => {
+  it('the cache is bounded and drops the least recently used', async () => {
     const { table, cache } = world(2);
     for (const key of ['a', 'b', 'c']) {
       table.set(key, { good: true, version: 1 });

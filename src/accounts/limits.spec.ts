@@ -3,7 +3,7 @@ import { readEnvironment } from '../config/environment.js';
 import { FailedAttempts, PendingSends, RequestWindow } from './limits.js';
 
 describe('RequestWindow', () => {
-  it('counts each key for itself and begins again when its window ends', () => {
+  it('requests are counted per key and window', () => {
     let now = 5_000;
     const window = new RequestWindow({ max: 2, per: 1_000 }, () => now);
     expect(window.take('a')).toEqual({ remaining: 1, reset: 1 });
@@ -16,7 +16,7 @@ describe('RequestWindow', () => {
     expect(window.take('b').remaining).toBe(0);
   });
 
-  it('says in whole seconds when it ends, never zero', () => {
+  it("the window's end is given in whole seconds", () => {
     let now = 0;
     const window = new RequestWindow({ max: 1, per: 60_000 }, () => now);
     expect(window.take('a').reset).toBe(60);
@@ -24,7 +24,7 @@ describe('RequestWindow', () => {
     expect(window.take('a').reset).toBe(1);
   });
 
-  it('remembers only so many keys', () => {
+  it('the number of counted keys is bounded', () => {
     const window = new RequestWindow({ max: 1, per: 1_000 }, () => 0);
     for (let key = 0; key < 20_001; key++) window.take(String(key));
     expect(window.take('20000').remaining).toBe(-1);
@@ -33,7 +33,7 @@ describe('RequestWindow', () => {
 });
 
 describe('FailedAttempts', () => {
-  it('counts an IPv6 network as one address, an IPv4 address as itself', () => {
+  it('failed attempts count per IPv4 address and IPv6 network', () => {
     const failures = new FailedAttempts(readEnvironment({ AUTH_FAILURE_LIMIT: '10/h' }));
     const left = (ip: string): number | undefined => failures.count(ip)?.remaining;
     expect([left('2001:db8::1'), left('2001:db8:0:0:ffff::2'), left('2001:db8:0:1::1')]).toEqual([
@@ -43,14 +43,14 @@ describe('FailedAttempts', () => {
     expect([left('::ffff:192.0.2.9'), left('::ffff:192.0.2.8'), left('::1')]).toEqual([9, 9, 9]);
   });
 
-  it('can be off', () => {
+  it('the limit of failed attempts can be off', () => {
     const failures = new FailedAttempts(readEnvironment({ AUTH_FAILURE_LIMIT: 'off' }));
     expect(failures.count('192.0.2.1')).toBeUndefined();
   });
 });
 
 describe('PendingSends', () => {
-  it('refuses what is past the bound, and takes more once something ended', () => {
+  it('sends above the bound are refused until one ends', () => {
     const pending = new PendingSends(readEnvironment({ MAX_PENDING_SENDS: '2' }));
     const place = pending.take(1);
     pending.take(1);
@@ -62,7 +62,7 @@ describe('PendingSends', () => {
     expect(() => pending.take(1)).toThrow('try again');
   });
 
-  it('takes one of any size where nothing waits, and all of its place is free after it', () => {
+  it('one send of any size is accepted when none is pending', () => {
     const pending = new PendingSends(readEnvironment({ MAX_PENDING_SENDS: '1' }));
     const place = pending.take(100_000);
     expect(() => pending.take(1)).toThrow(expect.objectContaining({ status: 503 }));

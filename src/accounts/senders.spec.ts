@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { isSenderId } from './senders.js';
 
 describe('isSenderId', () => {
-  it.each(['A', 'ACME', 'Acme 24', '4you', 'ABCDEFGHIJK'])('%j is one', (sender) => {
+  it.each(['A', 'ACME', 'Acme 24', '4you', 'ABCDEFGHIJK'])('%j is a sender ID', (sender) => {
     expect(isSenderId(sender)).toBe(true);
   });
 

@@ -17,7 +17,7 @@ function problemsOf(source: Record<string, string>): readonly string[] {
 }
 
 describe('readEnvironment', () => {
-  it('needs nothing set', () => {
+  it('an empty environment is valid', () => {
     expect(readEnvironment({})).toEqual({
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
@@ -55,7 +55,7 @@ describe('readEnvironment', () => {
     });
   });
 
-  it('reads every form it documents', () => {
+  it('every documented form is read', () => {
     const read = (name: string, value: string): unknown =>
       (readEnvironment({ [name]: value }) as Record<string, unknown>)[name];
     expect(read('RATE_LIMIT', '400/s')).toEqual({ max: 400, per: 1_000 });
@@ -79,7 +79,7 @@ describe('readEnvironment', () => {
     });
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('an empty variable counts as unset', () => {
     expect(readEnvironment({ PORT: '', CARRIER: '', CARRIER_TOKEN: '' }).PORT).toBe(3000);
   });
 
@@ -110,7 +110,7 @@ describe('readEnvironment', () => {
     ]);
   });
 
-  it('tells all problems at once, each with its variable and remedy', () => {
+  it('all problems are reported at once with variable and remedy', () => {
     const problems = problemsOf({
       NODE_ENV: 'staging',
       PORT: '70000',
@@ -137,7 +137,7 @@ describe('readEnvironment', () => {
     ]);
   });
 
-  it('asks for the address and token of an http carrier', () => {
+  it('an http carrier needs address and token', () => {
     expect(problemsOf({ CARRIER: 'http' })).toEqual([
       'CARRIER_URL: is missing; CARRIER=http needs it, or set CARRIER=simulator',
       'CARRIER_TOKEN: is missing; CARRIER=http needs it, or set CARRIER=simulator',
@@ -151,7 +151,7 @@ describe('readEnvironment', () => {
     ).toMatchObject({ CARRIER_URL: 'https://sms.example.com', CARRIER_TOKEN: 'tok_x' });
   });
 
-  it('asks for everything Kannel needs', () => {
+  it('a Kannel carrier needs all its settings', () => {
     const kannel = {
       KANNEL_URL: 'http://127.0.0.1:13013',
       KANNEL_USERNAME: 'tester',
@@ -182,7 +182,7 @@ describe('readEnvironment', () => {
     ['Bearer tok_secret', /leave the word Bearer out/],
     ['tok_secret ', /a space or a line break/],
     ['tok_se\ncret', /a space or a line break/],
-  ])('names what a copy did to a carrier token: %j', (token, remedy) => {
+  ])('a damaged carrier token is named: %j', (token, remedy) => {
     const [problem] = problemsOf({ CARRIER_TOKEN: token });
     expect(problem).toMatch(remedy);
     expect(problem).not.toContain('secret');
@@ -195,14 +195,14 @@ describe('readEnvironment', () => {
     ['CARRIER_KEY', 'Bearer svk_secret', /leave the word Bearer out/],
     ['CARRIER_KEY', 'svk_secret\u00a0', /a space or a line break/],
     ['CARRIER_URL', 'https://sms.example.com/ng/v1/sendsms', /the address before \/ng\/v1/],
-  ])('knows by its own name what a carrier would refuse: %s=%j', (name, value, remedy) => {
+  ])('an invalid carrier setting is named: %s=%j', (name, value, remedy) => {
     const [problem] = problemsOf({ [name]: value });
     expect(problem).toMatch(new RegExp(`^${name}\\b`));
     expect(problem).toMatch(remedy);
     expect(problem).not.toContain('secret');
   });
 
-  it('reads the prices of WhatsApp, and says how to write them', () => {
+  it('WhatsApp prices are read and a wrong form is explained', () => {
     expect(readEnvironment({ WHATSAPP_PRICES: 'NGN marketing=51.5 service=0' })).toMatchObject({
       WHATSAPP_PRICES: { currency: 'NGN', whatsapp: { marketing: '51.5', service: '0' } },
     });
@@ -212,7 +212,7 @@ describe('readEnvironment', () => {
       ]);
   });
 
-  it('asks for a Redis where BullMQ is the engine', () => {
+  it('ENGINE=bullmq needs REDIS_URL', () => {
     expect(problemsOf({ ENGINE: 'bullmq' })).toEqual([
       'REDIS_URL: is missing; ENGINE=bullmq needs it, or set ENGINE=database',
     ]);
@@ -221,7 +221,7 @@ describe('readEnvironment', () => {
   });
 
   it.each(['redis:6379', 'http://redis', 'redis://:hunter2@redis/main'])(
-    'says what a Redis address looks like: %j',
+    'the Redis address %j is refused with an example',
     (REDIS_URL) => {
       const [problem] = problemsOf({ REDIS_URL });
       expect(problem).toMatch(/^REDIS_URL: .*redis:\/\/|^REDIS_URL: .*such as \/0/);
@@ -229,7 +229,7 @@ describe('readEnvironment', () => {
     },
   );
 
-  it('never shows the value of a secret that is wrong', () => {
+  it('a wrong secret is never shown', () => {
     const problems = problemsOf({
       DATABASE_URL: 'oracle://root:hunter2@db/x',
       CARRIER_CALLBACK_SECRET: 'hunter2',
@@ -243,16 +243,19 @@ describe('readEnvironment', () => {
 const docs = join(import.meta.dirname, '../../docs');
 
 describe('docs/configuration.md', () => {
-  it('says of every variable what the code does', async () => {
+  it('docs/configuration.md matches the code for every variable', async () => {
     const page = await readFile(join(docs, 'configuration.md'), 'utf8');
     expect(page).toContain(configurationTable());
   });
 
-  it.each(['development', 'test', 'production'])('the %s example can be used', async (name) => {
-    const example = parseEnv(await readFile(join(docs, 'environments', `${name}.env`), 'utf8'));
-    expect(Object.keys(example).filter((key) => !Object.hasOwn(VARIABLES, key))).toEqual([]);
-    expect(readEnvironment(example as Record<string, string>).NODE_ENV).toBe(name);
-  });
+  it.each(['development', 'test', 'production'])(
+    'the %s example environment is valid',
+    async (name) => {
+      const example = parseEnv(await readFile(join(docs, 'environments', `${name}.env`), 'utf8'));
+      expect(Object.keys(example).filter((key) => !Object.hasOwn(VARIABLES, key))).toEqual([]);
+      expect(readEnvironment(example as Record<string, string>).NODE_ENV).toBe(name);
+    },
+  );
 });
 
 /** The settings as the rows of a Markdown table: name, default, description. */

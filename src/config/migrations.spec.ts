@@ -62,14 +62,14 @@ describe('openDatabase', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('brings the tables up to date where it may', async () => {
+  it('migrations run at start outside production', async () => {
     const first = await openDatabase(source([First1700000000000]), 'always');
     expect(await pendingMigrations(first)).toEqual([]);
     const second = await openDatabase(source([First1700000000000, Second1700000000001]), 'always');
     expect(await second.query('SELECT * FROM second')).toEqual([]);
   });
 
-  it('refuses old tables where it may not, names the remedy and changes nothing', async () => {
+  it('production refuses old tables with the remedy', async () => {
     const refused = openDatabase(source([First1700000000000]), 'never');
     await expect(refused).rejects.toThrow(EnvironmentError);
     await expect(refused).rejects.toThrow(/First1700000000000.*npm run migration:run/);
@@ -77,14 +77,14 @@ describe('openDatabase', () => {
     expect(await look.query('SELECT name FROM sqlite_master')).toEqual([]);
   });
 
-  it('an operator migrates an empty database and no other', async () => {
+  it('the command line migrates only an empty database in production', async () => {
     const empty = await openDatabase(source([First1700000000000]), 'empty');
     expect(await isEmptyDatabase(empty)).toBe(false);
     const old = openDatabase(source([First1700000000000, Second1700000000001]), 'empty');
     await expect(old).rejects.toThrow(/1 migration behind \(Second1700000000001\)/);
   });
 
-  it('many that start at once on one file all find the work done', async () => {
+  it('concurrent starts on one SQLite file all succeed', async () => {
     const racers = Array.from({ length: 6 }, () =>
       source([First1700000000000, Second1700000000001]),
     );
@@ -92,7 +92,7 @@ describe('openDatabase', () => {
     for (const racer of racers) expect(await pendingMigrations(racer)).toEqual([]);
   });
 
-  it('a migration that fails is told as it is', async () => {
+  it('a failing migration is reported unchanged', async () => {
     await expect(openDatabase(source([Broken1700000000002]), 'always')).rejects.toThrow(
       /incomplete input|syntax/,
     );

@@ -25,7 +25,7 @@ describe('SqliteDriver', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('binds dates, booleans and a lone null, and reads blobs as buffers', async () => {
+  it('the SQLite driver binds dates, booleans and null and reads blobs as buffers', async () => {
     const values = [null, true, new Date(0), Buffer.from('ab')];
     expect(await source.query('SELECT ? a, ? b, ? c, ? d', values)).toEqual([
       { a: null, b: 1, c: '1970-01-01T00:00:00.000Z', d: Buffer.from('ab') },
@@ -33,7 +33,7 @@ describe('SqliteDriver', () => {
     expect(await source.query('SELECT ? a', [null])).toEqual([{ a: null }]);
   });
 
-  it('tells which constraint was broken', async () => {
+  it('a broken constraint is named', async () => {
     await source.query('CREATE TABLE sender (name TEXT PRIMARY KEY)');
     await source.query('INSERT INTO sender VALUES (?)', ['ACME']);
     await expect(source.query('INSERT INTO sender VALUES (?)', ['ACME'])).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe('SqliteDriver', () => {
     });
   });
 
-  it('writes ahead where TypeORM is asked to', async () => {
+  it('enableWAL turns on the write-ahead log', async () => {
     expect(await source.query('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
   });
 });

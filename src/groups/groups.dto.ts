@@ -62,7 +62,7 @@ export function groupOf({ id, name, size, createdAt }: ContactGroup): Group {
 }
 
 /** A contact in a group. */
-export class Member {
+class Member {
   @Uuid({ description: 'Id of the contact.' })
   readonly id!: string;
 

@@ -263,7 +263,7 @@ export function Nested<T extends object>(
   };
 }
 
-export function refTo({ name }: Type): JsonSchema {
+function refTo({ name }: Type): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 

@@ -9,7 +9,7 @@ function logger(level: ConstructorParameters<typeof PinoLogger>[0] = 'trace') {
 }
 
 describe('PinoLogger', () => {
-  it('writes one line of JSON per event, with its level, time and context', () => {
+  it('each event is one line of JSON with level, time and context', () => {
     const { log, lines, last } = logger();
     log.log('two\nlines', 'Context');
     expect(lines).toHaveLength(1);
@@ -23,7 +23,7 @@ describe('PinoLogger', () => {
     });
   });
 
-  it('keeps the fields of an object', () => {
+  it('the fields of a logged object are kept', () => {
     const { log, last } = logger();
     log.warn({ message: 'slow', ms: 12 }, 'Context');
     expect(last()).toMatchObject({ level: 'warn', msg: 'slow', ms: 12, context: 'Context' });
@@ -60,7 +60,7 @@ describe('PinoLogger', () => {
     expect(lines).toEqual([]);
   });
 
-  it('never writes credentials, whole numbers or the parameters of a query', () => {
+  it('credentials, whole numbers and query parameters are never logged', () => {
     const { log, lines } = logger();
     const failure = new QueryFailedError(
       'INSERT INTO x VALUES (?)',

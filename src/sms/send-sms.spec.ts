@@ -27,7 +27,7 @@ const pathsOf = (request: Record<string, unknown>): (string | undefined)[] =>
   (refusal(request).details ?? []).map(({ path }) => path);
 
 describe('readSendSms', () => {
-  it('reads the whole request', () => {
+  it('a complete send request is read', () => {
     expect(
       readSendSms({ ...GOOD, delivery_report: 'yes', send_at: '2030-01-01T00:00:00+01:00' }),
     ).toEqual({
@@ -57,7 +57,7 @@ describe('readSendSms', () => {
     });
   });
 
-  it('names every wrong field at once', () => {
+  it('every wrong field is named at once', () => {
     expect(
       pathsOf({
         to: 'x',
@@ -70,7 +70,7 @@ describe('readSendSms', () => {
   });
 
   it.each([[undefined], ['2348012345678'], [[]], [{ 0: '2348012345678' }], [null]])(
-    'to must be a list of at least one: %j',
+    'an invalid recipient list is refused: %j',
     (to) => {
       expect(pathsOf({ ...GOOD, to })).toEqual(['to']);
     },
@@ -97,7 +97,7 @@ describe('readSendSms', () => {
     expect(readSendSms({ ...GOOD, to })).toMatchObject({ to });
   });
 
-  it('names the first ten bad recipients and stops', () => {
+  it('the first ten wrong recipients are named', () => {
     const to = Array.from({ length: 50 }, () => 'x');
     expect(pathsOf({ ...GOOD, to })).toEqual(Array.from({ length: 10 }, (_, n) => `to[${n}]`));
   });
@@ -109,7 +109,7 @@ describe('readSendSms', () => {
     },
   );
 
-  it('never repeats a number or a text in its answer', () => {
+  it('errors repeat neither numbers nor texts', () => {
     const error = refusal({
       ...GOOD,
       to: ['+2348012345678'],

@@ -10,7 +10,7 @@ function attempt(startedAt: number, error: AttemptOutcome['error']): AttemptOutc
 }
 
 describe('endpoint health', () => {
-  it('is news only when it changes', () => {
+  it('endpoint health reports changes only', () => {
     const health = new EndpointHealth({ ...HOOK, failingSince: null }, 5 * DAY);
     expect(health.after(attempt(1_000, null))).toBeUndefined();
     expect(health.after(attempt(2_000, 'http_status'))).toEqual({ ...HOOK, failingSince: 2_000 });
@@ -19,7 +19,7 @@ describe('endpoint health', () => {
     expect(health.after(attempt(5_000, null))).toBeUndefined();
   });
 
-  it('gone disables at once', () => {
+  it('a 410 disables an endpoint at once', () => {
     const health = new EndpointHealth({ ...HOOK, failingSince: null }, 5 * DAY);
     expect(health.after(attempt(1_000, 'gone'))).toEqual({
       ...HOOK,
@@ -28,7 +28,7 @@ describe('endpoint health', () => {
     });
   });
 
-  it('five days without a success disable, counted from the first failure, known or new', () => {
+  it('five days without a success disable an endpoint', () => {
     const health = new EndpointHealth({ ...HOOK, failingSince: 1_000 }, 5 * DAY);
     expect(health.after(attempt(5 * DAY + 980, 'timeout'))).toBeUndefined();
     expect(health.after(attempt(5 * DAY + 990, 'timeout'))).toMatchObject({
@@ -36,7 +36,7 @@ describe('endpoint health', () => {
     });
   });
 
-  it('a quiet week does not count', () => {
+  it('a week without deliveries disables no endpoint', () => {
     const health = new EndpointHealth({ ...HOOK, failingSince: null }, 5 * DAY);
     health.after(attempt(0, null));
     expect(health.after(attempt(7 * DAY, 'timeout'))).toEqual({ ...HOOK, failingSince: 7 * DAY });

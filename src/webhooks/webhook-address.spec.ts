@@ -13,7 +13,7 @@ import {
 
 describe('isPublicAddress', () => {
   it.each(['8.8.8.8', '1.1.1.1', '196.216.2.1', '2600:1901::1', '2a00:1450:4009::1'])(
-    'lets %s pass',
+    '%s is a public address',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -57,7 +57,7 @@ describe('isPublicAddress', () => {
     ['segment routing', '5f00::1'],
     ['not an address', 'example.com'],
     ['octal spelling', '0177.0.0.1'],
-  ])('refuses %s: %s', (_what, address) => {
+  ])('%s is refused: %s', (_what, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
@@ -73,17 +73,17 @@ describe('literalAddress', () => {
     ['http://①②⑦.0.0.1/', '127.0.0.1'],
     ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1'],
     ['http://[0:0:0:0:0:0:0:1]/', '::1'],
-  ])('reads %s as %s', (url, address) => {
+  ])('the literal address %s is read as %s', (url, address) => {
     expect(literalAddress(new URL(url).hostname)).toBe(address);
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it('leaves zones to the URL parser, which refuses them', () => {
+  it('addresses with a zone are refused by the URL parser', () => {
     expect(URL.canParse('http://[fe80::1%25eth0]/')).toBe(false);
     expect(URL.canParse('http://[fe80::1%eth0]/')).toBe(false);
   });
 
-  it('is not fooled by a name that looks like an address', () => {
+  it('a name that looks like an address is no literal', () => {
     expect(literalAddress('127.0.0.1.example.com')).toBeUndefined();
   });
 });
@@ -114,7 +114,7 @@ describe('guarded connections', () => {
   };
 
   it.each(['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]'])(
-    'never reaches %s',
+    'a guarded connection never reaches %s',
     async (host) => {
       const before = reached;
       await expect(through(guardedConnector({}), `http://${host}:${port}/`)).rejects.toMatchObject(
@@ -124,7 +124,7 @@ describe('guarded connections', () => {
     },
   );
 
-  it('refuses a name with one inner address among public ones', async () => {
+  it('a name with one private address is refused', async () => {
     const resolve = async () => [
       { address: '8.8.8.8', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -136,7 +136,7 @@ describe('guarded connections', () => {
     expect(reached).toBe(before);
   });
 
-  it('connects to the address it checked; an answer that changes later is checked anew', async () => {
+  it('a connection uses the checked address and a later look-up is checked again', async () => {
     const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.1'];
     const asked: string[] = [];
     const connect = guardedConnector(
@@ -156,7 +156,7 @@ describe('guarded connections', () => {
     expect(reached).toBe(before + 1);
   });
 
-  it('answers one address or all, as the socket asks', async () => {
+  it('the look-up answers one or all addresses', async () => {
     const found = [
       { address: '8.8.8.8', family: 4 },
       { address: '2600:1901::1', family: 6 },
@@ -173,7 +173,7 @@ describe('guarded connections', () => {
     await expect(look({ family: 6 })).resolves.toBe('2600:1901::1');
   });
 
-  it('a name without addresses is told as not found', async () => {
+  it('a name without addresses is not found', async () => {
     const connect = guardedConnector({}, async () => []);
     await expect(through(connect, `http://nobody.test:${port}/`)).rejects.toMatchObject({
       code: 'ENOTFOUND',

@@ -40,7 +40,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-export const RETRY_SCHEDULE: readonly number[] = [
+const RETRY_SCHEDULE: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,

@@ -64,7 +64,7 @@ describeUnless(
     }
 
     it(
-      'processes killed, broker wiped, database restarted: nothing is lost or doubled, order and rate hold in each lane',
+      'no message is lost or doubled and each lane keeps order and rate while processes are killed, the broker is wiped and the database restarts',
       async () => {
         cluster.begin();
         const lanes = Array.from({ length: LANES }, (_, i) => `lane${i}`);

@@ -47,13 +47,16 @@ describeUnless(
         .findLastIndex((line) => call.test(line));
     }
 
-    it.each(['store', 'caller'])('(%s’s transaction)', (told) => {
-      const written = lastBefore(told, /pwrite64\(\d+<[^>]*-wal>/);
-      expect(written).toBeGreaterThan(-1);
-      expect(lastBefore(told, /f(data)?sync\(\d+<[^>]*-wal>/)).toBeGreaterThan(written);
-    });
+    it.each(['store', 'caller'])(
+      'a commit of the %s survives a power loss right after its promise resolved',
+      (told) => {
+        const written = lastBefore(told, /pwrite64\(\d+<[^>]*-wal>/);
+        expect(written).toBeGreaterThan(-1);
+        expect(lastBefore(told, /f(data)?sync\(\d+<[^>]*-wal>/)).toBeGreaterThan(written);
+      },
+    );
 
-    it('a log that is new is found there: its directory was synced', () => {
+    it('a new write-ahead log survives a power loss because its directory is synced', () => {
       expect(lastBefore('store', new RegExp(`fsync\\(\\d+<${directory}>`))).toBeGreaterThan(-1);
     });
   },

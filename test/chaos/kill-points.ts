@@ -34,7 +34,7 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
         beforeEach(() => cluster.begin());
         afterEach(() => cluster.disarm());
 
-        it.each(POINTS)('%s: nothing is lost, nothing is doubled', async (point) => {
+        it.each(POINTS)('no message is lost or doubled by a kill at %s', async (point) => {
           const before = cluster.kills;
           for (let round = 0; round < rounds; round++) {
             const burst = () => cluster.send(cluster.sends(Math.ceil(messages / rounds)));

@@ -14,7 +14,7 @@ describeEachDatabase(
     let cluster: Cluster;
     afterEach(() => cluster.stop());
 
-    it('what was accepted first leaves first', async () => {
+    it('messages of a lane leave in the order of acceptance', async () => {
       cluster = await Cluster.start(
         {
           database: database.url,
@@ -43,7 +43,7 @@ describeEachDatabase(
       expect([...new Set(left)]).toEqual(cluster.callers.order);
     });
 
-    it('the rate is a ceiling for all of them together', async () => {
+    it('the rate limit holds over all replicas together', async () => {
       const rateLimit = { max: 50, per: 500 };
       cluster = await Cluster.start(
         {

@@ -72,13 +72,13 @@ export function outages(servers: PrivateServers): void {
       await sending;
     };
 
-    it('restarted twice in the middle: nothing is lost, nothing is doubled', async () => {
+    it('no message is lost or doubled while the database restarts twice', async () => {
       await strike(2, () => server.crash());
       // How long it is away is the machine's affair: some sends may have been refused, and repeated.
       expect(await findings()).toMatchObject(agreed);
     });
 
-    it('every connection cut again and again: nothing is lost, nothing is doubled', async () => {
+    it('no message is lost or doubled while every database connection is cut repeatedly', async () => {
       const before = cluster.callers.refused.length;
       await strike(5, () => servers.cut(store));
       expect(await findings()).toMatchObject(agreed);

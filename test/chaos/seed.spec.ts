@@ -8,7 +8,7 @@ function drawn(value: number, test: string): number[] {
   return Array.from({ length: 50 }, () => seed.below(1_000));
 }
 
-it('the same seed draws the same chances for the same test, whatever ran before it', () => {
+it('one seed draws the same random numbers for one test, independent of earlier tests', () => {
   const seed = new Seed(7);
   seed.begin('another test');
   for (let n = 0; n < 13; n++) seed.below(10);
@@ -16,7 +16,7 @@ it('the same seed draws the same chances for the same test, whatever ran before 
   expect(Array.from({ length: 50 }, () => seed.below(1_000))).toEqual(drawn(7, 'a test'));
 });
 
-it('another seed, and another test, draws others; all are within their bound', () => {
+it('another seed or test draws other random numbers, all within their bounds', () => {
   const chances = drawn(7, 'a test');
   expect(drawn(8, 'a test')).not.toEqual(chances);
   expect(drawn(7, 'b test')).not.toEqual(chances);

@@ -52,7 +52,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
       }
 
       it.each([true, false])(
-        'kill -9, keys honoured: %s: nothing is lost, nothing is doubled',
+        'no message is lost or doubled by kill -9 at any moment (keys honoured: %s)',
         async (honoursKeys) => {
           await start(honoursKeys);
           await strike('SIGKILL', kills);
@@ -66,7 +66,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
         },
       );
 
-      it('an event loop that stands still for longer than its lease loses and doubles nothing', async () => {
+      it('no message is lost or doubled when the event loop blocks for longer than the lease', async () => {
         await start(true);
         await strike('block', blocks);
         expect(await cluster.audit()).toMatchObject({ ...AGREED, unknown: [] });
@@ -74,7 +74,7 @@ export function struck(kind: DatabaseKind, replicas: number): void {
       });
 
       it.each(POINTS)(
-        'an event loop that stands still %s starts nothing that is not its own',
+        'a process whose event loop blocked %s starts no request of a lane it has lost',
         async (point) => {
           await start(true);
           const burst = () => cluster.send(cluster.sends(30, ['a'], 1));

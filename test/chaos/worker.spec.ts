@@ -5,7 +5,7 @@ import { describeEachDatabase } from '../support/databases.js';
 import { CompiledSources } from './compiled-sources.js';
 import { Upstream } from './upstream.js';
 
-describeEachDatabase('a worker without an HTTP server', (database) => {
+describeEachDatabase('a worker process without an HTTP server', (database) => {
   let sources: CompiledSources;
   let upstream: Upstream;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describeEachDatabase('a worker without an HTTP server', (database) => {
   it.each([
     ['its own handler closes the app: nothing keeps it alive', 'own', [0, null]],
     ['Nest’s shutdown hooks: they end, and the signal ends it', 'nest', [null, 'SIGTERM']],
-  ])('ends on SIGTERM (%s)', async (_, hooks, end) => {
+  ])('a worker without an HTTP server ends on SIGTERM (%s)', async (_, hooks, end) => {
     const script = sources.path('test/chaos/processes/worker.process.js');
     const worker = spawn(process.execPath, [script, database.url, upstream.url, hooks], {
       stdio: ['ignore', 'pipe', 'inherit'],

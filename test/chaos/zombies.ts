@@ -38,7 +38,7 @@ export function zombies(kind: DatabaseKind): void {
       }
 
       it.each<Point>(['before-intent', 'inside-intent', 'after-intent', 'response-read'])(
-        '%s: the woken one starts nothing that is not its own',
+        'a process resumed after its lease expired starts no request of a lane it has lost (%s)',
         async (point) => {
           await freeze(point, true);
           const findings = await cluster.audit();
@@ -47,7 +47,7 @@ export function zombies(kind: DatabaseKind): void {
         },
       );
 
-      it('its late outcome is still recorded', async () => {
+      it('the late outcome of a process that lost its lane is still recorded', async () => {
         const { unknown } = await freeze('response-read', false);
         const findings = await cluster.audit();
         expect(findings).toMatchObject(AGREED);

@@ -11,13 +11,13 @@ describeEachDatabase('a private database', (db) => {
     source = await db.open();
   });
 
-  it('is empty, and takes tables and rows', async () => {
+  it('a private test database is empty and writable', async () => {
     await source.query('CREATE TABLE sender (name VARCHAR(11) PRIMARY KEY)');
     await source.query("INSERT INTO sender VALUES ('ACME')");
     expect(await source.query('SELECT name FROM sender')).toEqual([{ name: 'ACME' }]);
   });
 
-  it('is where its address says', async () => {
+  it('a private test database is at its address', async () => {
     expect(db.url).toMatch(
       { sqlite: /^sqlite:\//, postgres: /^postgres:\/\//, mariadb: /^mysql:\/\// }[db.kind],
     );

@@ -35,7 +35,7 @@ describe('the library as it is published', () => {
       await rm(made, { recursive: true, force: true });
   });
 
-  it('compiles into an app on Nest 11 and delivers a message there', async () => {
+  it('the packed library compiles into a Nest 11 app and delivers a message', async () => {
     const main = join(app, 'dist/test/nest11/app.js');
     const { stdout } = await node([main, join(data, 'app.sqlite')]);
     expect(JSON.parse(stdout)).toEqual({
@@ -45,7 +45,7 @@ describe('the library as it is published', () => {
     });
   });
 
-  it('needs BullMQ only where its engine is asked for', async () => {
+  it('the packed library loads without bullmq unless its engine is imported', async () => {
     const hooks = join(data, 'absent.mjs');
     await writeFile(
       hooks,

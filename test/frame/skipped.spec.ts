@@ -46,13 +46,13 @@ describe('a run of the tests', () => {
   ];
   const env = { TEST_POSTGRES_URL: 'postgres://postgres@127.0.0.1:1/postgres' };
 
-  it('without a server passes, and its last lines name the suites and the servers', async () => {
+  it('a test run without a server passes and names the skipped suites and the servers', async () => {
     const { code, lines } = await runJest('needs-postgres', env);
     expect(lines.slice(-3)).toEqual(['1 passed, 0 failed, 2 skipped', ...missing]);
     expect(code).toBe(0);
   });
 
-  it('without a required server fails', async () => {
+  it('a test run without a required server fails', async () => {
     const { code, lines } = await runJest('needs-postgres', { ...env, REQUIRE_SERVERS: '1' });
     expect(lines.slice(-4)).toEqual([
       '1 passed, 0 failed, 2 skipped',
@@ -62,13 +62,13 @@ describe('a run of the tests', () => {
     expect(code).toBe(1);
   });
 
-  it('that needs no server says that nothing was skipped', async () => {
+  it('a complete test run says that no suite was skipped', async () => {
     const { code, lines } = await runJest('needs-nothing', { REQUIRE_SERVERS: '1' });
     expect(lines.slice(-2)).toEqual(['2 passed, 0 failed, 0 skipped', 'no suite was skipped']);
     expect(code).toBe(0);
   });
 
-  it('counts what failed', async () => {
+  it('a test run counts the failed tests', async () => {
     const { code, lines } = await runJest('needs-nothing', { FIXTURE_FAILS: '1' });
     expect(lines.slice(-2)).toEqual(['1 passed, 1 failed, 0 skipped', 'no suite was skipped']);
     expect(code).toBe(1);

@@ -34,7 +34,7 @@ const clusters = fc.string({
 });
 
 describe('parts, as two public calculators count them', () => {
-  it('of GSM-7 texts: all three agree', () => {
+  it('all three calculators agree on GSM-7 texts', () => {
     fc.assert(
       fc.property(gsm, (text) => {
         expect(ours(text)).toEqual(segments(text));
@@ -43,7 +43,7 @@ describe('parts, as two public calculators count them', () => {
     );
   });
 
-  it('of texts that need UCS-2, pairs among them: all three agree', () => {
+  it('all three calculators agree on UCS-2 texts with surrogate pairs', () => {
     fc.assert(
       fc.property(single, (text) => {
         expect(ours(text)).toEqual(segments(text));
@@ -53,7 +53,7 @@ describe('parts, as two public calculators count them', () => {
   });
 
   // 3GPP TS 23.040 knows 16-bit units alone; phones put the parts together again before they draw.
-  it('sms-segments-calculator never splits what is seen as one, and so may count more', () => {
+  it('sms-segments-calculator may count more because it never splits a grapheme', () => {
     fc.assert(
       fc.property(clusters, (text) => {
         expect(ours(text)).toEqual(split(text));

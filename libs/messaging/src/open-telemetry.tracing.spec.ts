@@ -24,13 +24,13 @@ describe('openTelemetryTracing', () => {
     api.context.disable();
   });
 
-  it('is nothing where the API is not installed, or no SDK stands behind it', async () => {
+  it('tracing is off without the OpenTelemetry API or SDK', async () => {
     const missing = Object.assign(new Error('no such module'), { code: 'ERR_MODULE_NOT_FOUND' });
     expect(await openTelemetryTracing(() => Promise.reject(missing))).toBeUndefined();
     expect(await openTelemetryTracing()).toBeUndefined();
   });
 
-  it('does not take a broken API for a missing one', async () => {
+  it('a broken OpenTelemetry API fails the boot', async () => {
     const broken = new SyntaxError('unexpected token');
     await expect(openTelemetryTracing(() => Promise.reject(broken))).rejects.toBe(broken);
   });
@@ -45,7 +45,7 @@ describe('openTelemetryTracing', () => {
       return { exporter, tracing: (await openTelemetryTracing())! };
     };
 
-    it('a step goes on in the trace it is given, its state included', async () => {
+    it('a step continues the given trace with its state', async () => {
       const { exporter, tracing } = await register();
       const traceId = '0af7651916cd43dd8448eb211c80319c';
       const parent = {
@@ -63,7 +63,7 @@ describe('openTelemetryTracing', () => {
       expect(span?.attributes['messaging.batch.message_count']).toBe(3);
     });
 
-    it('a context nobody can read begins a trace of its own', async () => {
+    it('an unreadable trace context starts a new trace', async () => {
       const { tracing } = await register();
       const parent = { traceparent: 'nonsense' };
       expect(await tracing.step({ ...STEP, parent }, async (trace) => trace)).toEqual({
@@ -71,7 +71,7 @@ describe('openTelemetryTracing', () => {
       });
     });
 
-    it('an error is told by a plain word, never by its message', async () => {
+    it('a span names an error by its type and not by its message', async () => {
       const { exporter, tracing } = await register();
       const errors = [
         Object.assign(new Error('to 2348012345678'), { code: 'refused' }),
@@ -88,7 +88,7 @@ describe('openTelemetryTracing', () => {
       ).toBe(JSON.stringify(errors.map(() => [{ code: api.SpanStatusCode.ERROR }, []])));
     });
 
-    it('a quiet step silences instrumented clients below it, another does not', async () => {
+    it('a quiet step suppresses instrumented clients', async () => {
       const { tracing } = await register();
       const silent = async (): Promise<boolean> => isTracingSuppressed(api.context.active());
       expect(await tracing.step({ ...STEP, quiet: true }, silent)).toBe(true);

@@ -22,12 +22,12 @@ describe('a credential at the gateway', () => {
     gateway.call('GET', PATH, { headers });
   const withToken = (token: string): Promise<Answered> => gateway.call('GET', PATH, { token });
 
-  it('opens what it is for', async () => {
+  it('a valid credential is accepted at the routes it is for', async () => {
     expect((await withToken(account.apiToken)).status).toBe(200);
     expect((await get({ authorization: `bearer ${account.apiToken}` })).status).toBe(200);
   });
 
-  it('in use opens nothing else', async () => {
+  it('a credential in use is refused at all other routes', async () => {
     const whatsApp = '/whatsapp/ng/v1/templates';
     expect((await withToken(account.apiToken)).status).toBe(200);
     expect((await gateway.call('GET', whatsApp, { token: account.apiKey })).status).toBe(200);
@@ -35,7 +35,7 @@ describe('a credential at the gateway', () => {
     expect((await gateway.call('GET', whatsApp, { token: account.apiToken })).status).toBe(401);
   });
 
-  it('in use costs no read of the database per request', async () => {
+  it('a credential in use costs no database read per request', async () => {
     const { manager } = gateway.running.app.get(DataSource, { strict: false });
     const read = jest.spyOn(manager, 'findBy');
     try {
@@ -51,7 +51,7 @@ describe('a credential at the gateway', () => {
     }
   });
 
-  it('that is wrong in any way gets one and the same 401; the log alone says which way', async () => {
+  it('every wrong credential gets the same 401 and only the log names the cause', async () => {
     const { apiToken, apiKey } = account;
     const rotated = await gateway.account('rotated');
     await gateway.accounts.rotateToken(rotated.accountId);
@@ -86,7 +86,7 @@ describe('a credential at the gateway', () => {
     expect(gateway.log.join('')).not.toMatch(/tok_[0-9A-Za-z]|svk_[0-9A-Za-z]/);
   });
 
-  it('with a wrong checksum costs no look into the database', async () => {
+  it('a credential with a wrong checksum costs no database read', async () => {
     const source = gateway.running.app.get(DataSource, { strict: false });
     const findBy = source.manager.findBy.bind(source.manager);
     let reads = 0;
@@ -102,7 +102,7 @@ describe('a credential at the gateway', () => {
     source.manager.findBy = findBy as typeof source.manager.findBy;
   });
 
-  it('that was rotated stops at once, and the new one works at once', async () => {
+  it('after a rotation the old token is refused and the new one accepted at once', async () => {
     const one = await gateway.account('rotating');
     expect((await withToken(one.apiToken)).status).toBe(200);
     const fresh = await gateway.accounts.rotateToken(one.accountId);
@@ -110,7 +110,7 @@ describe('a credential at the gateway', () => {
     expect((await withToken(fresh)).status).toBe(200);
   });
 
-  it('of a suspended account gets 403 account_disabled, until it is resumed', async () => {
+  it('a suspended account gets 403 account_disabled until it is resumed', async () => {
     const one = await gateway.account('suspended');
     expect((await withToken(one.apiToken)).status).toBe(200);
     await gateway.accounts.suspend(one.accountId);
@@ -122,14 +122,14 @@ describe('a credential at the gateway', () => {
     expect((await withToken(one.apiToken)).status).toBe(200);
   });
 
-  it('a stranger learns nothing of a suspended account', async () => {
+  it('a wrong credential of a suspended account gets the ordinary 401', async () => {
     const one = await gateway.account('quiet');
     await gateway.accounts.suspend(one.accountId);
     const mistyped = one.apiToken.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     expect((await withToken(mistyped)).status).toBe(401);
   });
 
-  it('is in the list of keys with its expiry and status, without its secret', async () => {
+  it('the list of keys shows expiry and status and no secret', async () => {
     const one = await gateway.account('expiring');
     const soon = new Date(Date.now() + 3_600_000);
     const { keyId } = await gateway.accounts.createKey(one.accountId, ['whatsapp:read'], soon);
@@ -156,7 +156,7 @@ describe('a credential at the gateway', () => {
     expect(JSON.stringify(keys)).not.toMatch(/svk_|[0-9a-f]{64}/);
   });
 
-  it('leaves behind when it was last used', async () => {
+  it("the time of a key's last use is recorded", async () => {
     const one = await gateway.account('used');
     const source = gateway.running.app.get(DataSource, { strict: false });
     const lastUse = async (): Promise<Date | null> => {
@@ -175,7 +175,7 @@ describe('a credential at the gateway', () => {
     expect(await lastUse()).toEqual(first);
   });
 
-  it('rotated or suspended by another process stops within a second', async () => {
+  it('a credential rotated or suspended by another process is refused within a second', async () => {
     const other = new TestGateway({ DATABASE_URL: gateway.databaseUrl });
     await other.start();
     try {
@@ -197,7 +197,7 @@ describe('guesses at credentials', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('from one address are answered 429 past the limit, and a valid credential passes', async () => {
+  it('failed credentials of one address are answered 429 above the limit while a valid one passes', async () => {
     const { apiToken } = await gateway.account();
     const statuses: number[] = [];
     let last: Answered | undefined;
@@ -218,7 +218,7 @@ describe('requests with one credential', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('are counted in the RateLimit headers and answered 429 past the limit', async () => {
+  it('requests are counted in the RateLimit headers and answered 429 above the limit', async () => {
     const one = await gateway.account('one');
     const two = await gateway.account('two');
     const answers: Answered[] = [];

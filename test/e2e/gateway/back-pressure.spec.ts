@@ -71,7 +71,7 @@ describeEachDatabase('a gateway whose store does not answer', (database) => {
     return runner;
   }
 
-  it('holds so many sends and no more, answers 503 to the others, and goes on where it stood', async () => {
+  it('the gateway holds MAX_PENDING_SENDS sends, answers 503 to more, and accepts again when the database answers', async () => {
     expect((await send()).status).toBe(200);
     const before = await gateway.rest();
     const runner = await stall();

@@ -122,7 +122,7 @@ describe('a secret in any field or header', () => {
     'traceparent',
   ];
 
-  it('is in no log line, metric, span or error, whoever failed with it in hand', async () => {
+  it('no log line, metric, span or error contains a secret of a request', async () => {
     for (const [method, path, sent, headers] of inBodies)
       await call(method, path, { body: sent, headers });
     for (const name of inHeaders)

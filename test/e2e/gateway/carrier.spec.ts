@@ -33,7 +33,7 @@ describe('a gateway whose carrier is another one', () => {
     await carrier.destroy();
   });
 
-  it('sends through it and learns by callback what became of each message', async () => {
+  it('the gateway sends through an http carrier and takes its delivery reports', async () => {
     const sent = await gateway.call('POST', '/ng/v1/sendsms', {
       token: account.apiToken,
       body: {
@@ -54,7 +54,7 @@ describe('a gateway whose carrier is another one', () => {
     expect(batches.reduce((sum, batch) => sum + batch.recipients_processed, 0)).toBe(3);
   });
 
-  it('takes no report from a stranger', async () => {
+  it('an unsigned delivery report is refused', async () => {
     const forged = await gateway.call('POST', '/messaging/delivery-reports', {
       body: { type: 'sms.delivery_report', data: { reference_id: 'x', status: 'delivered' } },
     });
@@ -62,7 +62,7 @@ describe('a gateway whose carrier is another one', () => {
     expect(forged.body).toMatchObject({ error: { code: 'unauthorized' } });
   });
 
-  it('says in its health that the carrier refuses its credential, and stays ready', async () => {
+  it("readiness stays green and names the carrier's refusal of the credential", async () => {
     await carrier.accounts.suspend(ours.accountId);
     await gateway.call('POST', '/ng/v1/sendsms', {
       token: account.apiToken,
@@ -85,7 +85,7 @@ describe('a gateway without the carrier’s callback secret', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('has no door for reports', async () => {
+  it('without CARRIER_CALLBACK_SECRET the callback path is not served', async () => {
     const answer = await gateway.call('POST', '/messaging/delivery-reports', { body: {} });
     expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
   });

@@ -50,7 +50,7 @@ describeEachDatabase('gateways that start together on one new database', (databa
       expect(await source.query(WAITING[database.kind])).toHaveLength(sessions);
     });
 
-  it('one is killed while it makes the tables: the other makes the rest, a third finds them whole', async () => {
+  it('when one gateway is killed during migration another completes it and a third starts on it', async () => {
     const kill = await processes.haltedGateway('gateway_credential', settings);
     const starting = processes.gateway(settings);
     starting.catch(() => undefined);
@@ -63,7 +63,7 @@ describeEachDatabase('gateways that start together on one new database', (databa
     await expectDelivered(third, TOKEN.exec(other.output)?.[0] ?? '');
   });
 
-  it('they make the first account once', async () => {
+  it('gateways that start together create one demo account', async () => {
     await runMigrations(source);
     const holder = source.createQueryRunner();
     const give = await hold(database.kind, holder);

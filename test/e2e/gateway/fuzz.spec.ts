@@ -10,7 +10,7 @@ const CANARY = 'canary-Zq7xW3';
 /** The long form sends 10,000 requests. */
 const TIMEOUT = 10 * 60_000;
 
-describe('whatever is asked of the gateway', () => {
+describe('fuzzing of the gateway', () => {
   const gateway = new TestGateway({
     AUTH_FAILURE_LIMIT: 'off',
     WEBHOOK_ALLOW_PRIVATE: 'true',
@@ -62,7 +62,7 @@ describe('whatever is asked of the gateway', () => {
   };
 
   it(
-    `${REQUESTS} requests made from its own document never get a 500, and every answer is as documented`,
+    `${REQUESTS} requests generated from the OpenAPI document get no 500 and only documented answers`,
     async () => {
       const { document } = await gateway.contract();
       await fc.assert(fc.asyncProperty(fuzzedRequests(document, known), ask), {
@@ -77,7 +77,7 @@ describe('whatever is asked of the gateway', () => {
     TIMEOUT,
   );
 
-  it('a secret in any field or header is in no log and no metric', async () => {
+  it('no log or metric contains a secret sent in any field or header', async () => {
     const secret = `${CANARY}-${'x'.repeat(8)}`;
     const token = account.apiToken;
     const body = { from: 'ACME', to: ['2348012345678'], body: `${secret} text` };

@@ -31,7 +31,7 @@ describe('a large body', () => {
     return [status, (body['error'] as { code: string }).code];
   };
 
-  it('is read of who has a credential', async () => {
+  it('a large body of a request with a valid credential is read', async () => {
     const { apiToken, apiKey } = account;
     expect(await post(SEND, noJson(100_000), apiToken)).toEqual([400, 'malformed_json']);
     expect(await post('/whatsapp/ng/v1/contacts', noJson(100_000), apiKey)).toEqual([
@@ -40,7 +40,7 @@ describe('a large body', () => {
     ]);
   });
 
-  it('is not read of anybody else', async () => {
+  it('a large body without a valid credential is not read', async () => {
     const [rotated, suspended] = [await gateway.account('rotated'), await gateway.account('away')];
     await gateway.accounts.rotateToken(rotated.accountId);
     await gateway.accounts.suspend(suspended.accountId);
@@ -56,7 +56,7 @@ describe('a large body', () => {
     expect(await post('/ng/v1/nothing', noJson(100_000))).toEqual([404, 'not_found']);
   });
 
-  it('is one that does not say how large it is, too', async () => {
+  it('a chunked body without a valid credential is not read', async () => {
     const answer = await fetch(gateway.url + SEND, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -67,7 +67,7 @@ describe('a large body', () => {
     await answer.text();
   });
 
-  it('is read up to a megabyte where callers sign what they send', async () => {
+  it('the callback path reads bodies up to 1 MiB', async () => {
     expect(await post(CALLBACKS, noJson(1_000_000))).toEqual([400, 'malformed_json']);
     expect(await post(CALLBACKS, noJson(1_100_000))).toEqual([413, 'payload_too_large']);
     expect(await post(CALLBACKS, JSON.stringify({ data: noJson(1_000_000) }))).toEqual([
@@ -76,7 +76,7 @@ describe('a large body', () => {
     ]);
   });
 
-  it('a small one is read first, whoever sends it', async () => {
+  it('a small body is read before the credential is checked', async () => {
     expect(await post(SEND, noJson(60_000))).toEqual([400, 'malformed_json']);
   });
 });

@@ -16,7 +16,7 @@ describeEachDatabase('a gateway that stops and starts again', (db) => {
   });
   afterAll(() => gateway.destroy());
 
-  it('makes the demo account once, and knows everything it was told', async () => {
+  it('a restarted gateway creates no second demo account and keeps its data', async () => {
     await gateway.start();
     const { demo } = gateway.running;
     const token = String(demo?.apiToken);
@@ -49,7 +49,7 @@ describeEachDatabase('a gateway that stops and starts again', (db) => {
     });
   });
 
-  it('in production refuses old tables and names the command that mends them', async () => {
+  it('in production the gateway refuses old tables and names the migration command', async () => {
     await gateway.stop();
     const source = await db.open();
     await source.query("DELETE FROM migrations WHERE name LIKE 'Accounts%'");
@@ -70,7 +70,7 @@ describe('a running gateway', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('is live, and ready with its database and lanes', async () => {
+  it('a running gateway is live and ready with database and lanes', async () => {
     expect(await gateway.call('GET', '/health/live')).toMatchObject({
       status: 200,
       body: { status: 'ok' },
@@ -84,7 +84,7 @@ describe('a running gateway', () => {
     });
   });
 
-  it('says which part is down', async () => {
+  it('readiness names the part that is down', async () => {
     const source = gateway.running.app.get(DataSource, { strict: false });
     const { query } = source;
     source.query = () => Promise.reject(new Error('gone'));
@@ -97,7 +97,7 @@ describe('a running gateway', () => {
     expect((await gateway.call('GET', '/health/live')).status).toBe(200);
   });
 
-  it('logs one line per request at debug, without the path a number may be in', async () => {
+  it('each request logs one debug line without path parameters', async () => {
     gateway.log.length = 0;
     await gateway.call('GET', '/ng/v1/sms/2348012345678');
     await eventually(async () => {
@@ -115,7 +115,7 @@ describe('a running gateway', () => {
     expect(gateway.log.join('')).not.toContain('2348012345678');
   });
 
-  it('while it stops answers 503 to what is new and finishes what is under way', async () => {
+  it('a stopping gateway answers new requests 503 and finishes the running ones', async () => {
     const { app, url } = gateway.running;
     const source = app.get(DataSource, { strict: false });
     const findBy = source.manager.findBy.bind(source.manager);

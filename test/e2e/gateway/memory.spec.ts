@@ -30,7 +30,7 @@ describe('the memory of a gateway', () => {
       ...(body && { body: JSON.stringify(body) }),
     });
 
-  it('holds no credential in clear, while it knows them all', async () => {
+  it('the heap of a gateway holds no credential in clear', async () => {
     const { api_token: token, api_key: key } = tokens;
     for (let n = 0; n < 20; n++) {
       const sent = await ask('/ng/v1/sendsms', token, {

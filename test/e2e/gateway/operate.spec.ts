@@ -41,7 +41,7 @@ describe('an operator beside a running gateway', () => {
     return JSON.parse(told) as Record<string, unknown>;
   }
 
-  it('finds accounts, page by page', async () => {
+  it('account list pages through all accounts', async () => {
     await ask('account', 'suspend', '--account', account);
     const made = new Set<unknown>([account]);
     for (let n = 0; n < 50; n++)
@@ -61,7 +61,7 @@ describe('an operator beside a running gateway', () => {
     });
   });
 
-  it('looks at batches and cancels one', async () => {
+  it('batches list shows batches and batches cancel cancels one', async () => {
     const of = ['--account', account];
     const one = [...of, '--reference', reference];
     const [list, shown, wrong] = await Promise.all([
@@ -85,7 +85,7 @@ describe('an operator beside a running gateway', () => {
     expect(stdout).toMatch(/^counts +cancelled=1$/m);
   });
 
-  it('looks at webhooks and puts them right', async () => {
+  it('the webhook commands list, enable, redeliver and rotate', async () => {
     const one = ['--account', account, '--webhook', webhook];
     const [list, enabled, rotated, redelivered] = await Promise.all([
       ask('webhooks', 'list', '--account', account),
@@ -100,7 +100,7 @@ describe('an operator beside a running gateway', () => {
     expect(redelivered).toEqual({ webhook_id: webhook, redelivered: 0 });
   });
 
-  it('looks at lanes; there is none to resume where nothing was sent', async () => {
+  it('lanes lists the lanes and lanes resume refuses an unknown one', async () => {
     const [lanes, none] = await Promise.all([
       ask('lanes'),
       ask('lanes', 'resume', '--lane', 'nobody:sms'),
@@ -109,7 +109,7 @@ describe('an operator beside a running gateway', () => {
     expect(none).toMatchObject({ error: { code: 'not_found' } });
   });
 
-  it('checks settings before they are used; no secret is shown', async () => {
+  it('config check validates the settings and shows no secret', async () => {
     const check = ['config', 'check', '--json'];
     const [good, wrong, lost] = await Promise.all([
       processes.dundun(check, { METRICS_TOKEN: 'metrics-secret' }),

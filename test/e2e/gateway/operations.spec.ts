@@ -22,7 +22,7 @@ describe('a gateway in operation', () => {
   });
   afterAll(() => gateway.destroy());
 
-  it('counts what it accepted, what left and what became of it', async () => {
+  it('metrics count accepted and dispatched messages and their outcomes', async () => {
     const key = { 'idempotency-key': 'once' };
     for (let n = 0; n < 2; n++)
       expect((await gateway.call('POST', SEND, { token, body: GOOD, headers: key })).status).toBe(
@@ -47,7 +47,7 @@ describe('a gateway in operation', () => {
     expect(await sample(gateway, 'dundun_webhook_lag_seconds')).toBe(0);
   });
 
-  it('names each request in the answer and in the log', async () => {
+  it('the request id is in the answer and in the log line', async () => {
     const { headers } = await gateway.call('GET', '/ng/v1/sms', { token });
     const id = headers.get('x-request-id');
     expect(id).toMatch(/^req-/);
@@ -56,7 +56,7 @@ describe('a gateway in operation', () => {
     });
   });
 
-  it('is not ready while due messages wait and nobody works on them', async () => {
+  it('readiness is red while due messages wait in a lane without a holder', async () => {
     const service = gateway.running.app.get(MessagingService, { strict: false });
     const { lanes } = service;
     const lane = {
@@ -87,7 +87,7 @@ describe('a gateway that takes messages and sends none', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('shows how long they wait, and their lane', async () => {
+  it('metrics show the waiting time and the lane of undispatched messages', async () => {
     const { apiToken: token } = await gateway.account();
     const to = Array.from({ length: 5_000 }, (_, n) => String(2_348_000_000_000 + n));
     await gateway.call('POST', SEND, { token, body: { ...GOOD, to } });
@@ -106,7 +106,7 @@ describe('the metrics of a gateway that others can reach', () => {
   beforeAll(() => Promise.all([open.start(), guarded.start()]));
   afterAll(() => Promise.all([open.destroy(), guarded.destroy()]));
 
-  it('are shown to who has the token, and without one to nobody', async () => {
+  it('metrics on a public address need METRICS_TOKEN', async () => {
     const read = async (gateway: TestGateway, authorization?: string): Promise<number> => {
       const headers = new Headers(authorization === undefined ? {} : { authorization });
       return (await fetch(`${gateway.url}/metrics`, { headers })).status;

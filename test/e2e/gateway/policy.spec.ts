@@ -46,7 +46,7 @@ describeEachDatabase('a gateway with quiet hours and caps', (database) => {
       expect(body['counts']).toEqual(counts);
     });
 
-  it('needs its index, which production does not make by itself', async () => {
+  it('production refuses FREQUENCY_CAP without its index', async () => {
     const production = new TestGateway({
       DATABASE_URL: database.url,
       FREQUENCY_CAP: 'sms=2/24h',
@@ -57,7 +57,7 @@ describeEachDatabase('a gateway with quiet hours and caps', (database) => {
     account = await gateway.account();
   });
 
-  it('keeps back where it is quiet, and nobody else', async () => {
+  it('quiet hours hold back only recipients whose local time is quiet', async () => {
     const night = await send(IN_LAGOS);
     const day = await send(IN_INDIA, IN_LAGOS);
     expect([night.status, day.status]).toEqual([200, 200]);
@@ -65,7 +65,7 @@ describeEachDatabase('a gateway with quiet hours and caps', (database) => {
     await countsAre(night.path, { queued: 1 });
   });
 
-  it('refuses what is more than the cap allows, by recipient and category', async () => {
+  it('the frequency cap refuses messages above it, by recipient and category', async () => {
     const second = await send(IN_INDIA);
     await countsAre(second.path, { delivered: 1 });
     expect(await send(IN_INDIA)).toMatchObject({
@@ -77,7 +77,7 @@ describeEachDatabase('a gateway with quiet hours and caps', (database) => {
     await countsAre(both.path, { delivered: 1, rejected: 1 });
   });
 
-  it('refuses on WhatsApp by the template’s category', async () => {
+  it('the frequency cap counts WhatsApp templates by their category', async () => {
     const post = (path: string, body: object) =>
       gateway.call('POST', `/whatsapp/ng/v1${path}`, { token: account.apiKey, body });
     const template = (template_name: string, ...params: string[]) =>

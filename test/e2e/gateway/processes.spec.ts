@@ -36,7 +36,7 @@ describe('the built gateway and its command line', () => {
   });
   afterEach(() => processes.destroy());
 
-  it('a first start prints, once, a curl line that works as it stands; SIGTERM and SIGINT end it cleanly', async () => {
+  it('the first start prints a working curl line once, and SIGTERM and SIGINT stop the gateway cleanly', async () => {
     const first = await processes.gateway();
     await eventually(async () => expect(first.output).toMatch(/^curl .*\n\n/m));
     const curl = /^curl .*$/m.exec(first.output)?.[0] ?? '';
@@ -56,7 +56,7 @@ describe('the built gateway and its command line', () => {
     expect(later).not.toMatch(/First start|tok_|svk_/);
   });
 
-  it('what was accepted before SIGTERM, or kill -9, has left after the next start', async () => {
+  it('messages accepted before SIGTERM or kill -9 are sent after the next start', async () => {
     const { api_token: token = '', account_id: account = '' } = answerOf(
       await processes.dundun(['account', 'create', '--name', 'acme', '--json']),
     );
@@ -84,7 +84,7 @@ describe('the built gateway and its command line', () => {
       });
   });
 
-  it('a command migrates an empty database and works beside a running gateway', async () => {
+  it('a CLI command migrates an empty database and works beside a running gateway', async () => {
     const created = answerOf(
       await processes.dundunProcess(['account', 'create', '--name', 'acme', '--json']),
     );
@@ -163,7 +163,7 @@ describe('the built gateway and its command line', () => {
     });
   });
 
-  it('commands that start at once on an empty database all succeed', async () => {
+  it('CLI commands started together on an empty database all succeed', async () => {
     const names = ['a', 'b', 'c'];
     const ended = await Promise.all(
       names.map((name) => processes.dundunProcess(['account', 'create', '--name', name, '--json'])),
@@ -172,7 +172,7 @@ describe('the built gateway and its command line', () => {
     expect(new Set(ids).size).toBe(names.length);
   });
 
-  it('commands and accepted sends do not fail one another', async () => {
+  it('CLI commands and sends at the same time both succeed', async () => {
     const { account_id: account = '', api_token: token = '' } = answerOf(
       await processes.dundun(['account', 'create', '--name', 'busy', '--json']),
     );
@@ -239,7 +239,7 @@ describe('the built gateway and its command line', () => {
       /PORT/,
     ],
   ])(
-    '%s ends with 1 and one line of JSON on stderr',
+    '%s exits with 1 and one line of JSON on stderr',
     async (_what, args, settings, code, message) => {
       const ended = await processes.dundun([...args, '--json'], settings);
       expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 1, stdout: '' });
@@ -250,7 +250,7 @@ describe('the built gateway and its command line', () => {
     },
   );
 
-  it('an error of a process is the same, and without --json a sentence', async () => {
+  it('an error without --json is a sentence on stderr', async () => {
     const lost = await processes.dundunProcess(['account', 'create', '--name', 'x', '--json'], {
       DATABASE_URL: 'postgres://x@127.0.0.1:1/x',
     });
@@ -263,7 +263,7 @@ describe('the built gateway and its command line', () => {
     expect(ended).toEqual({ code: 1, stdout: '', stderr: 'There is no account acc_x\n' });
   });
 
-  it('a wrong setting keeps the gateway from starting, and is told to people', async () => {
+  it('a wrong setting stops the start with an error that names it', async () => {
     const ended = await processes.failingGateway({ CARRIER: 'http', RATE_LIMIT: 'much' });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(
@@ -279,7 +279,7 @@ describe('the launcher', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('is committed executable, and without a build says what to run', async () => {
+  it('the launcher is executable and without a build names the build command', async () => {
     expect((await stat(LAUNCHER)).mode & 0o777).toBe(0o755);
     await mkdir(join(directory, 'src/cli'), { recursive: true });
     await cp(join(LAUNCHER, '../../../package.json'), join(directory, 'package.json'));

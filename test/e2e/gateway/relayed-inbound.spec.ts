@@ -100,7 +100,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
   const isKnown = async (of: CreatedAccount) =>
     (await ask('GET', '/contacts/2348012345601', undefined, of)).status === 200;
 
-  it('reaches the account that has the number: its window opens, its webhook hears, a text passes both', async () => {
+  it("an inbound message opens the account's window, calls its webhook and lets a text pass", async () => {
     await ask('POST', '/contacts', { phone: WRITER, opt_in: true });
     expect(await sendText()).toMatchObject({
       status: 422,
@@ -130,7 +130,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     });
   });
 
-  it('every status is called back under the platform’s id, and the id it had before', async () => {
+  it("status callbacks carry the platform's id and our former id", async () => {
     const answer = await ask('POST', '/sendwhatsapp', {
       to: WRITER,
       message_type: 'text',
@@ -158,7 +158,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     expect(others).toEqual([]);
   });
 
-  it('what nobody has the number of is left out, and counts once somebody has it', async () => {
+  it('an inbound message to an unknown number is skipped and taken once the number is added', async () => {
     const late = await gateway.accounts.create('late');
     const theirs = '2348000000077';
     expect(await write(theirs, 'wamid.late')).toBe(204);
@@ -170,7 +170,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     expect(told().filter(({ to }) => to === theirs)).toEqual([]);
   });
 
-  it('is asked for again where the owner cannot be looked up', async () => {
+  it('the callback is answered 503 when the account of the number cannot be looked up', async () => {
     const database = gateway.running.app.get(DataSource, { strict: false });
     await database.query(
       'ALTER TABLE gateway_whatsapp_number RENAME TO gateway_whatsapp_elsewhere',

@@ -36,7 +36,7 @@ describeEachDatabase('two gateways on one database', (database) => {
     return answer.status === 409 ? send(gateway, key, body) : answer;
   };
 
-  it('keep one idempotency key between them, also at the same moment', async () => {
+  it('two gateways that get one idempotency key at the same time create one batch', async () => {
     const answers = await Promise.all(
       KEYS.map((key) => Promise.all([one, other, one, other].map((gateway) => send(gateway, key)))),
     );
@@ -54,7 +54,7 @@ describeEachDatabase('two gateways on one database', (database) => {
     });
   });
 
-  it('rotate a token at the same moment, and one of the new ones is left', async () => {
+  it('of two concurrent token rotations one new token remains', async () => {
     const { accountId } = await one.account('rotated');
     const rotate = () =>
       Promise.all([one, other].map((gateway) => gateway.accounts.rotateToken(accountId)));

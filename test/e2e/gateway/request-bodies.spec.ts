@@ -62,7 +62,7 @@ describe('the body of a request', () => {
     ['since', '2026-06-30T23:59:60Z'],
     ['since', '2026-02-31T00:00:00Z'],
     ['delivery_id', null],
-  ])('a redelivery by %s %j is refused, and nothing is sent again', async (field, value) => {
+  ])('a redelivery by %s %j is refused and sends nothing', async (field, value) => {
     expect(await call('POST', `${webhook}/redeliver`, { body: { [field]: value } })).toMatchObject({
       status: 422,
       body: { error: { code: 'invalid_field', details: [{ path: field }] } },

@@ -10,7 +10,7 @@ describeUnless(
   'processes that accept and processes that dispatch on redis',
   () => {
     describeEachDatabase(
-      'with Redis between them',
+      'gateways that share a Redis',
       (database) => {
         const processes = new Processes();
         let redis: PrivateRedis;
@@ -67,7 +67,7 @@ describeUnless(
           await redis.kill();
         });
 
-        it('what one accepts, another delivers, after a kill -9 too', async () => {
+        it('a worker delivers what an api process accepted, also after kill -9', async () => {
           await expectDelivered(await send());
           await worker.stop('SIGKILL');
           const waiting = await send();
@@ -75,7 +75,7 @@ describeUnless(
           await expectDelivered(waiting);
         });
 
-        it('a WhatsApp send is answered by the one with what the other was told', async () => {
+        it('the api process answers a WhatsApp send with the outcome that the worker recorded', async () => {
           const [key] = await api.told(/svk_\w{49}/);
           const post = (path: string, body: object) =>
             call('POST', `/whatsapp/ng/v1${path}`, body, api, key);
@@ -93,7 +93,7 @@ describeUnless(
           });
         });
 
-        it('a worker serves health and metrics, and nothing else', async () => {
+        it('a worker serves health and metrics only', async () => {
           expect((await call('GET', '/health/ready', undefined, worker)).status).toBe(200);
           expect((await fetch(`${worker.url}/metrics`)).status).toBe(200);
           for (const path of ['/ng/v1/sms', '/openapi.json', '/docs', '/healthy'])
@@ -104,7 +104,7 @@ describeUnless(
           expect(worker.output).not.toContain('tok_');
         });
 
-        it('readiness names a broker that is away, and both go on', async () => {
+        it('readiness names an unreachable broker while both processes go on', async () => {
           await redis.kill();
           for (const on of [api, worker])
             await eventually(async () =>

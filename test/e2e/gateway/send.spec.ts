@@ -29,7 +29,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
   const read = (id: string): Promise<Answered> =>
     gateway.call('GET', `/ng/v1/sms/${id}`, { token: token() });
 
-  it('is answered as the interface says, then delivered, reported and read back', async () => {
+  it('a batch is answered as documented, delivered, reported and read back', async () => {
     const sent = await send({
       from: 'ACME',
       to: ['2348012345678', '2348012345679', '2348012345678'],
@@ -81,7 +81,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     });
   });
 
-  it('is made once under one idempotency key, and the key refuses other content', async () => {
+  it('one idempotency key creates one batch and refuses other content', async () => {
     const headers = { 'idempotency-key': `order-${Date.now()}` };
     const body = { from: 'ACME', to: ['2348012345678'], body: 'Once' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(body, headers)));
@@ -96,7 +96,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     });
   });
 
-  it('waits for send_at, can be moved and cancelled, also twice', async () => {
+  it('a scheduled batch waits for send_at and can be moved and cancelled repeatedly', async () => {
     const id = await accepted({ to: ['2348012345678'], send_at: '2140-01-01T01:00:00+01:00' });
     expect((await read(id)).body).toMatchObject({
       status: 'scheduled',
@@ -128,7 +128,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     });
   });
 
-  it('leaves at once where send_at is past, however long', async () => {
+  it('a batch whose send_at is past leaves at once', async () => {
     const past = { send_at: '0001-01-01T00:00:00Z' };
     const moved = await accepted({ to: ['2348012345678'], send_at: FUTURE });
     const patch = { token: token(), body: past };
@@ -142,7 +142,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
       });
   });
 
-  it('cannot be cancelled once it was sent', async () => {
+  it('a sent batch cannot be cancelled', async () => {
     const id = await accepted({ to: ['2348012345678'] });
     await eventually(async () => {
       expect((await read(id)).body['status']).toBe('completed');
@@ -151,7 +151,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     expect(cancel).toMatchObject({ status: 409, body: { error: { code: 'already_sent' } } });
   });
 
-  it('is not there for another account', async () => {
+  it('a batch is not found by another account', async () => {
     const id = await accepted({ to: ['2348012345678'], send_at: FUTURE });
     const stranger = await gateway.account('stranger');
     for (const [method, path, body] of [
@@ -172,7 +172,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     expect(reports.body).toEqual({ data: [], next_cursor: null });
   });
 
-  it('is listed newest first, page by page', async () => {
+  it('batches are listed newest first in pages', async () => {
     const lister = await gateway.account('lister');
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
@@ -195,7 +195,7 @@ describeEachDatabase('a batch sent through the gateway', (db) => {
     expect(seen).toEqual(ids);
   });
 
-  it('reports are found by reference, key, recipient, status and time', async () => {
+  it('reports are filtered by reference, key, recipient, status and time', async () => {
     const reporter = await gateway.account('reporter');
     const get = async (query: string): Promise<Record<string, unknown>[]> => {
       const answer = await gateway.call('GET', `/ng/v1/deliveryreports?${query}`, {

@@ -63,7 +63,7 @@ describe('a client that is too slow', () => {
   });
   afterAll(() => gateway.destroy());
 
-  it('with its body is answered 408 in the one form and cut off', async () => {
+  it('a client that is too slow with its body gets 408 and is disconnected', async () => {
     const client = await SlowClient.connect(gateway.url);
     client.write(
       `POST /ng/v1/sendsms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.apiToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"from":`,
@@ -79,7 +79,7 @@ describe('a client that is too slow', () => {
     });
   });
 
-  it('with its headers is cut off, and many of them keep nobody out', async () => {
+  it('clients that are too slow with their headers are disconnected and block no other client', async () => {
     await arrive(gateway);
     const clients = await Promise.all(
       Array.from({ length: 200 }, () => SlowClient.connect(gateway.url)),
@@ -120,11 +120,11 @@ describe('a client that is only half there', () => {
     return Promise.all(Array.from({ length: count }, () => SlowClient.connect(gateway.url)));
   };
 
-  it('and never says a word is cut off', async () => {
+  it('a silent connection is closed', async () => {
     expect(await outlives(await connect(200))).toBe(200);
   });
 
-  it('and hangs up in the middle of a body is forgotten', async () => {
+  it('a client that disconnects in the middle of a body leaves nothing behind', async () => {
     const clients = await connect(200);
     for (const client of clients)
       client.hangUp(
@@ -133,14 +133,14 @@ describe('a client that is only half there', () => {
     expect(await outlives(clients)).toBe(200);
   });
 
-  it('and hangs up once it has asked is answered', async () => {
+  it('a request is processed although its client half-closes', async () => {
     const [client] = await connect(1);
     client!.hangUp(request('/ng/v1/sms'));
     await client!.ended;
     expect(client!.answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('and never reads its answers is cut off', async () => {
+  it('a client that reads no answer is disconnected', async () => {
     const to = Array.from({ length: 20_000 }, (_, index) => String(2_348_000_000_000 + index));
     const sent = await gateway.call('POST', '/ng/v1/sendsms', {
       token: account.apiToken,
@@ -161,7 +161,7 @@ describe('more connections than a process holds', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('are closed at once; those it has go on', async () => {
+  it('connections above the limit are closed and the existing ones go on', async () => {
     const held: SlowClient[] = [];
     for (let n = 0; n < 3; n++) {
       const client = await SlowClient.connect(gateway.url);

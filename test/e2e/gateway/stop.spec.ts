@@ -20,7 +20,7 @@ describeEachDatabase(
       await relay.stop();
     });
 
-    it('answers what is under way, says that it gave the database up, and ends by itself', async () => {
+    it('SIGTERM with an unresponsive database ends the gateway within its deadline and logs the reason', async () => {
       const gateway = await processes.gateway({ DATABASE_URL: relay.url });
       const [token] = await gateway.told(/tok_[0-9A-Za-z]{49}/);
       const agent = new Agent({ keepAlive: true });

@@ -34,27 +34,30 @@ describeEachDatabase('a WhatsApp message repeated under its key', (db) => {
     ['has another category', { category: 'marketing' }],
     ['is approved no more', { status: 'rejected' }],
     ['takes other params', { paramsCount: 2 }],
-  ] as const)('is answered as it was the first time, though its template %s', async (_, change) => {
-    const key = { 'idempotency-key': `key-${next}` };
-    const to = `23482${String(next++).padStart(4, '0')}0000`;
-    await ask('/contacts', { phone: to, opt_in: true });
-    const template = { message_type: 'template', template_name: APPROVED.name, language: 'en' };
-    const body = { ...template, to, params: ['1001'] };
-    await put({});
-    const first = await ask('/sendwhatsapp', body, key);
-    expect(first).toMatchObject({ status: 200, body: { status: 'sent', category: 'utility' } });
-    await put(change);
-    const again = await ask('/sendwhatsapp', body, key);
-    expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(await ask('/sendwhatsapp', { ...body, params: ['2'] }, key)).toMatchObject({
-      status: 422,
-      body: { error: { code: 'idempotency_key_reused' } },
-    });
-    if ('category' in change) return;
-    expect(await ask('/sendwhatsapp', body, { 'idempotency-key': 'fresh' })).toMatchObject({
-      status: 422,
-      body: { error: { code: expect.stringMatching(/^template_/) } },
-    });
-  });
+  ] as const)(
+    'a repeated WhatsApp send gets its first answer although its template %s',
+    async (_, change) => {
+      const key = { 'idempotency-key': `key-${next}` };
+      const to = `23482${String(next++).padStart(4, '0')}0000`;
+      await ask('/contacts', { phone: to, opt_in: true });
+      const template = { message_type: 'template', template_name: APPROVED.name, language: 'en' };
+      const body = { ...template, to, params: ['1001'] };
+      await put({});
+      const first = await ask('/sendwhatsapp', body, key);
+      expect(first).toMatchObject({ status: 200, body: { status: 'sent', category: 'utility' } });
+      await put(change);
+      const again = await ask('/sendwhatsapp', body, key);
+      expect(again).toMatchObject({ status: 200, body: first.body });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await ask('/sendwhatsapp', { ...body, params: ['2'] }, key)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'idempotency_key_reused' } },
+      });
+      if ('category' in change) return;
+      expect(await ask('/sendwhatsapp', body, { 'idempotency-key': 'fresh' })).toMatchObject({
+        status: 422,
+        body: { error: { code: expect.stringMatching(/^template_/) } },
+      });
+    },
+  );
 });

@@ -49,7 +49,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     body: { error: { code, ...(path !== undefined && { details: [{ path }] }) } },
   });
 
-  it('a new account has a number and an approved template of each category', async () => {
+  it('a new account has a WhatsApp number and an approved template of each category', async () => {
     const { status, body } = await ask('GET', '/templates');
     expect([status, body['next_cursor']]).toEqual([200, null]);
     expect(body['data']).toEqual([
@@ -100,7 +100,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     expect((await ask('GET', `/messages/${String(body['reference_id'])}`)).body).toEqual(body);
   });
 
-  it('each category has its own price', async () => {
+  it('each category is charged its own price', async () => {
     const to = await optedIn();
     for (const [name, category, cost] of [
       ['special_offer', 'marketing', 0.05],
@@ -161,7 +161,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
     expect((await send(template(to))).status).toBe(200);
   });
 
-  it('a template that is not approved, or has other params, is refused by name', async () => {
+  it('an unapproved template or wrong params are refused by name', async () => {
     const to = await optedIn();
     await gateway.running.app
       .get(TemplateRegistry, { strict: false })
@@ -180,7 +180,7 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
       );
   });
 
-  it('every wrong field is named', async () => {
+  it('every wrong field of a WhatsApp send is named', async () => {
     const details = async (body: object): Promise<unknown[]> => {
       const { status, body: answer } = await send(body);
       expect(status).toBe(422);

@@ -66,7 +66,7 @@ describeEachDatabase('a trace that begins in a customer’s app', (database) => 
     return { id, traceId, root: spanId };
   }
 
-  it('goes through both stores, the carrier and the callback to the last report', async () => {
+  it('one trace covers both apps from send to the last report', async () => {
     const { id, traceId, root } = await sent(RECIPIENT);
     // `callback` once for `sent`, which the report may overtake, and once for `delivered`.
     await eventually(async () => {
@@ -106,7 +106,7 @@ describeEachDatabase('a trace that begins in a customer’s app', (database) => 
       });
   });
 
-  it('tells of a refusal by its code, and nowhere of numbers, texts and secrets', async () => {
+  it("a refused message's trace has the error code and no number, text or secret", async () => {
     const { traceId } = await sent('2348012349903');
     await eventually(async () => {
       expect(count(traceId, 'report sms')).toBe(2);
@@ -127,7 +127,7 @@ describeEachDatabase('a trace that begins in a customer’s app', (database) => 
     expect(told).not.toMatch(/canary|23480123|tok_|ACME/);
   });
 
-  it('is read back nowhere: the content is what was sent', async () => {
+  it('the stored trace context is not part of the content read back', async () => {
     const { id } = await sent(RECIPIENT);
     expect((await app.get(SmsService).batch(id)).content).toEqual({ kind: 'text', text: TEXT });
   });
@@ -145,7 +145,7 @@ describe('a request with a trace of its own', () => {
     spans.unregister();
   });
 
-  it('is followed by the gateway, and a malformed one is not', async () => {
+  it('the gateway continues a valid traceparent and ignores a malformed one', async () => {
     const { apiToken } = await gateway.account();
     const body = { from: 'ACME', to: [RECIPIENT], body: 'Hello' };
     const traceId = '0af7651916cd43dd8448eb211c80319c';

@@ -84,7 +84,7 @@ describeEachDatabase('a customer app and the gateway', (database) => {
       await app.close();
     });
 
-    it('a message sent by the customer becomes delivered in both stores, told once', async () => {
+    it("a customer's message becomes delivered in both stores with one event", async () => {
       await boot();
       const sms = app.get(SmsService);
       const { id } = await sms.send({ from: 'ACME', to: '+234 801 234 5678', body: 'Hello' });
@@ -106,7 +106,7 @@ describeEachDatabase('a customer app and the gateway', (database) => {
       expect(told().filter(({ status }) => status === 'delivered')).toHaveLength(1);
     });
 
-    it('a forged callback changes nothing', async () => {
+    it('a forged callback is refused and changes nothing', async () => {
       await boot();
       const address = app.getHttpServer().address() as AddressInfo;
       const answer = await fetch(`http://127.0.0.1:${address.port}/sms/reports`, {

@@ -85,7 +85,7 @@ describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) =
     await gateway.destroy();
   });
 
-  it('a template opens a conversation, the reply opens the window on both sides, a day closes it', async () => {
+  it('a template, a reply and 24 hours open and close the window in both apps', async () => {
     const whatsApp = app.get(WhatsAppService);
     const contacts = app.get(ContactsService);
     const ask = (method: string, path: string, body?: object) =>

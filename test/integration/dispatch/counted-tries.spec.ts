@@ -15,7 +15,7 @@ describeEachDatabase('tries of a submission whose outcome is uncertain', (databa
   });
   afterEach(() => fixture.clear());
 
-  it('count, however often the lane is given back and taken again between them', async () => {
+  it('uncertain tries are counted across releases of the lane', async () => {
     const { send, sms, transport } = await fixture.boot({ maxAttempts: MAX_ATTEMPTS });
     transport.script = (submission) => {
       if (textOf(submission) === 'poison') throw new UncertainFailure('http_500', 'x', LONG);

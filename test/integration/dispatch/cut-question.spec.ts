@@ -33,7 +33,7 @@ describeEachDatabase(
     it.each([
       ['while it asks about its recipient', 'messaging_suppression', '2348012345678'],
       ['while it asks who is in its group', 'messaging_group_member', 'grp'],
-    ])('%s asks again', async (_, table, to) => {
+    ])('a send whose connection is cut at %s is repeated', async (_, table, to) => {
       const { sms, app } = await fixture.boot({ dispatch: false });
       const { groups } = app.get(ContactsService);
       const group = await groups.create('some');

@@ -12,7 +12,7 @@ describeEachDatabase('one rate for all lanes', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('is shared: a campaign in one leaves the others their part', async () => {
+  it("a provider's rate limit is shared fairly between a campaign and other lanes", async () => {
     const quiet = await fixture.boot({ dispatch: false });
     const to = Array.from({ length: 2_000 }, (_, i) => String(2348010000000 + i));
     await quiet.sms.send({ from: 'ACME', to, body: 'campaign' }, { tenant: 'big' });

@@ -25,7 +25,7 @@ describeEachDatabase('100 sends at once with one key', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('are one batch, with and without a tenant, from two processes', async () => {
+  it('concurrent sends with one key from two processes are one batch, with and without a tenant', async () => {
     const apps = [await fixture.boot(), await fixture.boot({ dispatch: false })];
     const texts = () => apps[0]!.transport.texts.toSorted();
     for (const tenant of [undefined, 'acme']) {
@@ -50,7 +50,7 @@ describeEachDatabase('100 sends at once with one key', (database) => {
     await eventually(async () => expect(texts()).toEqual(['once acme', 'once undefined']));
   });
 
-  it('and no tenant are one batch however that is said: NULL hides no key', async () => {
+  it('sends without a tenant share the idempotency keys of the empty tenant', async () => {
     const { sms, app } = await fixture.boot({ dispatch: false });
     const ways = [{}, { tenant: undefined }, { tenant: '' }];
     const receipts = await Promise.all(
@@ -73,7 +73,7 @@ describeEachDatabase('100 sends at once with one key', (database) => {
 describeEachDatabase(
   '100 plain transactions at once with one key',
   (database) => {
-    it('are one batch; who is a deadlock’s victim may try again', async () => {
+    it('concurrent transactions with one key are one batch and a deadlock victim may retry', async () => {
       const fixture = new DispatchFixture(database);
       const { sms, app, transport } = await fixture.boot();
       const source = app.get(DataSource);

@@ -60,7 +60,7 @@ class Book extends ScriptedTransport {
   }
 }
 
-describeEachDatabase('whatever the provider answers and whenever a caller cancels', (database) => {
+describeEachDatabase('random provider answers and cancellations', (database) => {
   const fixture = new DispatchFixture(database);
   const book = new Book();
   let app: DispatchApp;
@@ -97,7 +97,7 @@ describeEachDatabase('whatever the provider answers and whenever a caller cancel
     return { id, to };
   };
 
-  it('every message ends, none reaches its recipient twice, and the store says what the book says', async () => {
+  it("every message ends, no recipient gets it twice, and the store agrees with the provider's log", async () => {
     const sent = fc.record({
       size: fc.integer({ min: 1, max: 7 }),
       high: fc.boolean(),

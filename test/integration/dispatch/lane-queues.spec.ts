@@ -14,7 +14,7 @@ describeEachDatabase('lanes with work', (database) => {
   const due = async ({ store }: DispatchApp, horizon = 0) =>
     (await store.queues.due(horizon)).map(({ lane }) => lane).sort();
 
-  it('are found one by one, whatever else waits in them and in which class', async () => {
+  it('each lane with due work is found once for each priority', async () => {
     const app = await fixture.boot({ dispatch: false });
     for (const tenant of ['b', 'a', 'ab'])
       for (let n = 0; n < 5; n++) await app.send('x', { tenant });

@@ -17,7 +17,7 @@ describeEachDatabase('a lane', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('sends nothing that was cancelled, however the cancel meets the drain', async () => {
+  it('a cancelled message is not sent at whatever point the cancel meets the drain', async () => {
     const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: 3_600_000 });
     const { sms } = await fixture.boot({ concurrency: 2 }, transport);
     const to = Array.from({ length: 40 }, (_, i) => String(2348010000000 + i));
@@ -45,7 +45,7 @@ describeEachDatabase('a lane', (database) => {
     }
   });
 
-  it('keeps its order when a request is refused and goes out again', async () => {
+  it('a lane keeps its order when a refused request is retried', async () => {
     const { send, transport } = await fixture.boot({ concurrency: 1 });
     const refusals = new Map([
       ['3', new RetryableFailure('unavailable', 'x')],
@@ -62,7 +62,7 @@ describeEachDatabase('a lane', (database) => {
     await eventually(async () => expect(transport.texts).toEqual(texts));
   });
 
-  it('sends everything once when many in flight are refused together', async () => {
+  it('each message is sent once when many requests in flight are refused together', async () => {
     const { sms, transport } = await fixture.boot({ concurrency: 8 });
     let failures = 10;
     transport.script = async () => {
@@ -86,7 +86,7 @@ describeEachDatabase('a lane', (database) => {
     ['refuses', new RetryableFailure('http_503', 'x'), 'failed'],
     ['loses', new UncertainFailure('http_500', 'x'), 'unknown'],
   ])(
-    'lets the others pass a batch the provider always %s, and gives that one up',
+    'other batches pass one that the provider always %s, which is given up at last',
     async (_, failure, status) => {
       const { send, sms, transport } = await fixture.boot({ concurrency: 4, maxAttempts: 3 });
       // Alone in its lane it would be tried as long as the others take to come.
@@ -114,7 +114,7 @@ describeEachDatabase('a lane', (database) => {
     ['refused', new RetryableFailure('http_503', 'x')],
     ['uncertain', new UncertainFailure('http_500', 'x')],
     ['unreachable', new PausedFailure('unreachable', 'x')],
-  ])('an outage (%s) costs no attempts', async (_, failure) => {
+  ])('an outage (%s) uses no attempts', async (_, failure) => {
     const { send, sms, transport } = await fixture.boot({ concurrency: 4, maxAttempts: 2 });
     let away = true;
     const all = new Gate();
@@ -131,7 +131,7 @@ describeEachDatabase('a lane', (database) => {
     expect(transport.texts.toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('waits for the credential, says so, and goes on by itself', async () => {
+  it('a lane pauses while the credential is refused, names the reason, and resumes by itself', async () => {
     const { send, messaging, transport } = await fixture.boot();
     let token = 'old';
     transport.script = () => {
@@ -148,7 +148,7 @@ describeEachDatabase('a lane', (database) => {
     await eventually(async () => expect(await messaging.lanes()).toEqual([]));
   });
 
-  it('starts what is due by time and class, and never what is too late', async () => {
+  it('a lane starts messages by due time and priority and never an expired one', async () => {
     const quiet = await fixture.boot({ dispatch: false });
     const hour = Date.now() + 3_600_000;
     const timed = (body: string, sendAt: number) =>
@@ -170,7 +170,7 @@ describeEachDatabase('a lane', (database) => {
     expect(transport.texts).toEqual(['password', 'campaign 1', 'campaign 2', 'second', 'third']);
   });
 
-  it('a password passes a campaign that is on its way', async () => {
+  it('a high-priority message passes a running campaign', async () => {
     const transport = new ScriptedTransport({ maxRecipients: 10, idempotencyWindow: 3_600_000 });
     const { sms, send, store } = await fixture.boot({ concurrency: 1 }, transport);
     const intents = jest.spyOn(store.intents, 'record');
@@ -198,7 +198,7 @@ describeEachDatabase('a lane', (database) => {
     expect(intents.mock.calls.length).toBeLessThan(250);
   });
 
-  it('is finished and handed over at once by a clean stop', async () => {
+  it("a clean stop finishes the lane's requests and releases it at once", async () => {
     const first = await fixture.boot({ concurrency: 2 });
     const answer = new Gate();
     first.transport.script = () => answer.opened;
@@ -224,7 +224,7 @@ describeEachDatabase('a lane', (database) => {
     expect(all).toHaveLength(6);
   });
 
-  it('a stop that cannot wait leaves the request to its successor, under the same key', async () => {
+  it('a request that a stop could not wait for is resent by the next holder under the same key', async () => {
     // Where a busy machine cannot give the lane back in time, its lease ends.
     const lease = '10s';
     const first = await fixture.boot({ shutdownTimeout: 20, lease });

@@ -18,7 +18,7 @@ describeEachDatabase(
     });
     afterEach(() => fixture.clear());
 
-    it('of a process that froze in the middle of a transaction are freed after the lease', async () => {
+    it('the database frees the locks of a frozen process after the lease time', async () => {
       // Longer than a busy machine stands still between two statements.
       const lease = '5s';
       const frozen = await fixture.boot({ dispatch: false, lease });
@@ -45,7 +45,7 @@ describeEachDatabase(
       expect(await frozen.store.lanes.renew(LANE, fence)).toBe(false);
     });
 
-    it('on a key hold up its own sends, and those for a moment: they are told to try again', async () => {
+    it('a locked idempotency key delays only its own sends, which fail with IdempotencyKeyInUseError', async () => {
       const { app, sms } = await fixture.boot({ dispatch: false });
       const held = new Gate();
       const end = new Gate();
@@ -77,7 +77,7 @@ describeEachDatabase(
       });
     });
 
-    it('of one who migrates are waited for, and then named', async () => {
+    it('a held migration lock is waited for and then named in the error', async () => {
       await fixture.boot({ dispatch: false });
       const other = await database.open();
       const source = await database.open();
@@ -109,7 +109,7 @@ describeEachDatabase(
 describeEachDatabase(
   'a connection of the app’s pool',
   (database) => {
-    it('has the app’s own limits again after the store used it', async () => {
+    it("a pooled connection has the app's own limits after the store used it", async () => {
       const fixture = new DispatchFixture(database);
       const { app, store, sms } = await fixture.boot({ dispatch: false, lease: '7s' });
       const source = app.get(DataSource);

@@ -14,7 +14,7 @@ describeEachDatabase('an answer that was lost', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('for longer than the key is honoured is asked for no more, though the process lives', async () => {
+  it('a submission without an answer is not resent after the idempotency window', async () => {
     const clock = new ForwardClock();
     const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow: WINDOW });
     const { send, sms } = await fixture.boot({}, transport, undefined, [], clock);
@@ -32,7 +32,7 @@ describeEachDatabase('an answer that was lost', (database) => {
     ['and keys are honoured', WINDOW],
     ['and keys are not', 0],
   ])(
-    'of the intent’s commit, %s: what never started goes out, once',
+    'messages whose intent commit lost its answer (%s) are sent once',
     async (_, idempotencyWindow) => {
       const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
       const { send, sms, store } = await fixture.boot({}, transport);
@@ -53,7 +53,7 @@ describeEachDatabase('an answer that was lost', (database) => {
   );
 
   it.each(['acquire', 'release'] as const)(
-    'to a lane’s %s leaves nothing waiting for the lease to expire',
+    "a lost answer to a lane's %s does not block the lane until the lease expires",
     async (step) => {
       const { app, send, transport, store } = await fixture.boot({ lease: '10m' });
       await send('first');

@@ -41,15 +41,18 @@ describeEachDatabase('an answer that cannot be stored', (database) => {
     ['details with NUL', { reference: 'r', details: { [LONG]: `${LONG}\0` } }],
     ['details that are no JSON', { reference: 'r', details: { cost: 1n } }],
     ['details without an end', { reference: 'r', details: circle }],
-  ])('(%s) is an acceptance all the same, and holds up no other', async (_, answer) => {
-    const { send, sms, transport } = await fixture.boot({}, new OddTransport(() => answer));
-    const ids = await Promise.all([send('a'), send('b')]);
-    for (const id of ids)
-      await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
-    expect(transport.started).toHaveLength(2);
-  });
+  ])(
+    'an accepted answer with %s is recorded as accepted and delays no other message',
+    async (_, answer) => {
+      const { send, sms, transport } = await fixture.boot({}, new OddTransport(() => answer));
+      const ids = await Promise.all([send('a'), send('b')]);
+      for (const id of ids)
+        await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+      expect(transport.started).toHaveLength(2);
+    },
+  );
 
-  it('a refusal with too long a code is a refusal', async () => {
+  it('a refusal with an overlong code is recorded as a refusal', async () => {
     const { send, sms, transport } = await fixture.boot();
     const failures = [
       new RetryableFailure(`${LONG}\0`, LONG),
@@ -69,7 +72,7 @@ describeEachDatabase('an answer that cannot be stored', (database) => {
     ['NUL', 'gone\0away'],
     ['half a pair', 'gone \ud83d'],
     ['too much', LONG],
-  ])('a pause whose reason has %s is seen all the same', async (_, reason) => {
+  ])('a pause whose reason contains %s is shown', async (_, reason) => {
     const { send, sms, messaging, transport } = await fixture.boot();
     let away = true;
     transport.script = () => {

@@ -38,7 +38,7 @@ describeEachDatabase('a lane that rests', (database) => {
     ['paused', new PausedFailure('throttled', 'x', 600_000)],
     ['refused', new RetryableFailure('unavailable', 'x', 600_000)],
   ])(
-    'until a set time (%s) rests until then: who comes by in between writes no other',
+    'a paused lane (%s) keeps its end of pause when another process visits it',
     async (_, failure) => {
       const booted = await fixture.boot();
       booted.transport.script = () => {
@@ -82,21 +82,24 @@ describeEachDatabase('a lane whose rate limit is nonsense', (database) => {
     ['no period', { max: 1 }],
     ['period 0', { max: 1, per: 0 }],
     ['a number', 5],
-  ])('(%s) starts nothing, holds up no other, and heals', async (_, nonsense) => {
-    let broken = true;
-    const rateLimit = (lane: string) =>
-      broken && lane === 'bad:sms' ? (nonsense as RateLimit) : undefined;
-    const { app, send, transport } = await fixture.boot({ rateLimit });
-    await send('bad', { tenant: 'bad' });
-    await send('good', { tenant: 'good' });
-    await eventually(async () => expect(transport.texts).toEqual(['good']));
-    const dispatcher = app.get(Dispatcher, { strict: false });
-    const { signal } = new AbortController();
-    await expect(dispatcher.drain('bad:sms', signal)).rejects.toThrow(
-      /^dispatch\.rateLimit of lane bad:sms\b/,
-    );
-    expect(transport.texts).toEqual(['good']);
-    broken = false;
-    await eventually(async () => expect(transport.texts).toEqual(['good', 'bad']));
-  });
+  ])(
+    'a lane with an invalid rate limit (%s) starts nothing, delays no other lane, and recovers',
+    async (_, nonsense) => {
+      let broken = true;
+      const rateLimit = (lane: string) =>
+        broken && lane === 'bad:sms' ? (nonsense as RateLimit) : undefined;
+      const { app, send, transport } = await fixture.boot({ rateLimit });
+      await send('bad', { tenant: 'bad' });
+      await send('good', { tenant: 'good' });
+      await eventually(async () => expect(transport.texts).toEqual(['good']));
+      const dispatcher = app.get(Dispatcher, { strict: false });
+      const { signal } = new AbortController();
+      await expect(dispatcher.drain('bad:sms', signal)).rejects.toThrow(
+        /^dispatch\.rateLimit of lane bad:sms\b/,
+      );
+      expect(transport.texts).toEqual(['good']);
+      broken = false;
+      await eventually(async () => expect(transport.texts).toEqual(['good', 'bad']));
+    },
+  );
 });

@@ -25,7 +25,7 @@ describeEachDatabase('batches put aside', (database) => {
       content.kind === 'text' ? content.text : '',
     );
 
-  it('are passed over until they come back, and have kept their places', async () => {
+  it('parked batches are skipped until they are due and keep their order', async () => {
     const app = await fixture.boot({ dispatch: false });
     const ids: string[] = [];
     for (const text of ['1', '2', '3', '4']) ids.push(await app.send(text));
@@ -38,7 +38,7 @@ describeEachDatabase('batches put aside', (database) => {
     expect(await planned(app)).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  it('come back in turn where they are more than a slice', async () => {
+  it("parked batches above a slice's size return in order", async () => {
     const app = await fixture.boot({ dispatch: false });
     const ids: string[] = [];
     for (const text of ['1', '2', '3', '4']) ids.push(await app.send(text));
@@ -48,7 +48,7 @@ describeEachDatabase('batches put aside', (database) => {
     expect(await planned(app, 2)).toEqual(['2', '3']);
   });
 
-  it('say when the lane has something to do next', async () => {
+  it("the lane's next due time includes parked batches", async () => {
     const app = await fixture.boot({ dispatch: false });
     const within = async (hours: number) => {
       const due = (await app.store.work.nextDue(LANE)) ?? Infinity;
@@ -68,7 +68,7 @@ describeEachDatabase('batches put aside', (database) => {
     expect(await within(0)).toBe(true);
   });
 
-  it('are no reason to take their lane, nor due, until they come back', async () => {
+  it('a lane with parked batches only is not due before they are', async () => {
     const app = await fixture.boot({ dispatch: false });
     const id = await app.send('x');
     await putAside(app, id, HOUR);

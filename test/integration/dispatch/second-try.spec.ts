@@ -21,7 +21,7 @@ describeEachDatabase('a second try', (database) => {
     ['refused', new RetryableFailure('unavailable', 'x')],
     ['paused', new PausedFailure('unreachable', 'x', 10)],
   ])(
-    'that is %s says nothing of the first, whose answer was lost: the key stays',
+    'a second try that is %s keeps the key of the first, whose answer was lost',
     async (_, then) => {
       const { send, sms, transport } = await fixture.boot();
       const failures = [new UncertainFailure('answer_lost', 'x'), then];
@@ -36,7 +36,7 @@ describeEachDatabase('a second try', (database) => {
     },
   );
 
-  it('is not forgotten where the lane is taken while it is paused', async () => {
+  it('a pending retry survives a takeover of a paused lane', async () => {
     const { send, sms, transport } = await fixture.boot();
     let lost = true;
     let throttled = true;
@@ -65,7 +65,7 @@ describeEachDatabase('a second try', (database) => {
       },
     ],
     ['answers nothing', () => Promise.resolve<unknown>(undefined)],
-  ])('follows where a transport %s', async (_, misbehave) => {
+  ])('a retry follows when a transport %s', async (_, misbehave) => {
     class Misbehaving extends ScriptedTransport {
       #first = true;
 
@@ -84,9 +84,9 @@ describeEachDatabase('a second try', (database) => {
 });
 
 describeEachDatabase(
-  'waiting for its own turn',
+  'a nested send on SQLite',
   (database) => {
-    it('is refused with what to pass, and holds up nobody', async () => {
+    it('a send inside a SQLite transaction that does not join it is refused with the remedy', async () => {
       const fixture = new DispatchFixture(database);
       const { send, sms, messaging } = await fixture.boot();
       await expect(messaging.transaction(() => send('inside'))).rejects.toThrow('pass the manager');

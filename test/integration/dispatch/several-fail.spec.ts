@@ -16,32 +16,35 @@ describeEachDatabase('several batches of a lane that always fail', (database) =>
   it.each([
     ['refused', new RetryableFailure('http_503', 'x'), 'failed'],
     ['uncertain', new UncertainFailure('http_500', 'x'), 'unknown'],
-  ])('are put aside (%s) until all that follows was tried', async (_, failure, end) => {
-    const { send, sms, transport } = await fixture.boot({
-      concurrency: 1,
-      maxAttempts: 4,
-      backoff: 1,
-    });
-    // Alone in its lane the first would be tried as long as the others take to come.
-    const all = new Gate();
-    transport.script = async (submission) => {
-      await all.opened;
-      if (POISONS.includes(textOf(submission))) throw failure;
-    };
-    const ids: string[] = [];
-    for (const poison of POISONS) ids.push(await send(poison));
-    await send('passes');
-    all.open();
-    await eventually(async () => expect(transport.texts).toEqual(['passes']));
-    const tried = transport.started.map(textOf);
-    expect(tried.slice(0, tried.indexOf('passes'))).toEqual(
-      POISONS.flatMap((poison) => [poison, poison, poison]),
-    );
-    for (const id of ids)
-      await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ [end]: 1 }));
-  });
+  ])(
+    'batches that always fail are parked (%s) until the following ones were tried',
+    async (_, failure, end) => {
+      const { send, sms, transport } = await fixture.boot({
+        concurrency: 1,
+        maxAttempts: 4,
+        backoff: 1,
+      });
+      // Alone in its lane the first would be tried as long as the others take to come.
+      const all = new Gate();
+      transport.script = async (submission) => {
+        await all.opened;
+        if (POISONS.includes(textOf(submission))) throw failure;
+      };
+      const ids: string[] = [];
+      for (const poison of POISONS) ids.push(await send(poison));
+      await send('passes');
+      all.open();
+      await eventually(async () => expect(transport.texts).toEqual(['passes']));
+      const tried = transport.started.map(textOf);
+      expect(tried.slice(0, tried.indexOf('passes'))).toEqual(
+        POISONS.flatMap((poison) => [poison, poison, poison]),
+      );
+      for (const id of ids)
+        await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ [end]: 1 }));
+    },
+  );
 
-  it('or one of them alone, are tried again however long the database takes to say that no other is left', async () => {
+  it('parked batches are retried even when the database is slow to answer that no other is left', async () => {
     const { store, send, sms, transport } = await fixture.boot({ backoff: 1 });
     const { work } = store;
     const probe = work.probe.bind(work);

@@ -80,7 +80,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
       );
   };
 
-  it('are no more than its transport carries; each lane has its turn, and goes on in its order', async () => {
+  it("requests in flight never exceed the provider's connections and lanes take turns in order", async () => {
     const { app, transport, answers, most } = await dispatch();
     await untilFull(app, transport);
     answers.open();
@@ -89,7 +89,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     inOrder(transport);
   });
 
-  it('that wait for a connection when the process stops have not started, and wait for the next', async () => {
+  it('submissions waiting for a connection at a stop are withdrawn and sent later', async () => {
     const { app, transport, answers } = await dispatch({ shutdownTimeout: 60_000 });
     const other = await fixture.boot({ dispatch: false });
     await untilFull(app, transport);
@@ -106,7 +106,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     expect(found.get(STATUS_RANK.sent)).toBe(CONNECTIONS);
   });
 
-  it('leave their connections to others while their lane rests', async () => {
+  it('a resting lane gives its connections to other lanes', async () => {
     const { transport, answers } = await dispatch();
     const accept = transport.script;
     let refused = 0;
@@ -120,7 +120,7 @@ describeEachDatabase('requests of all lanes of a process', (database) => {
     expect(refused).toBeGreaterThanOrEqual(4);
   });
 
-  it('of a lane whose turn it is go out though it has to ask policy first, and others are ready before', async () => {
+  it('a lane keeps its turn for a connection while it asks policy', async () => {
     const [busy, quiet] = ['busy', 'quiet'];
     const sender = await fixture.boot({ dispatch: false });
     for (let n = 0; n < 8; n++) await sender.send(`${n}`, { tenant: busy });

@@ -69,7 +69,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
     texts.filter((text) => text.startsWith(`${tenant} `));
   const inOrder = (tenant: string) => Array.from({ length: EACH }, (_, n) => `${tenant} ${n}`);
 
-  it('is bounded over all lanes while the provider is slow; each goes on, and in its order', async () => {
+  it('prefetched messages are bounded over all lanes and every lane progresses in order', async () => {
     const app = await fixture.boot({ dispatch: false });
     await sendAll(app);
     const transport = new ScriptedTransport();
@@ -92,7 +92,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
     await eventually(async () => expect(budget.held).toBe(0));
   });
 
-  it('is given back by lanes that fail, rest and stop', async () => {
+  it('lanes that fail, pause or stop release their share of the prefetch budget', async () => {
     const app = await fixture.boot({ dispatch: false });
     await sendAll(app);
     const transport = new ScriptedTransport();

@@ -14,7 +14,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
   });
   afterEach(() => fixture.clear());
 
-  it('is not sent again by the new one where the old one has just set it back', async () => {
+  it('the new holder does not resend what the old holder has just set back', async () => {
     const { store, send } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
     const { lease, heads } = await intend(store);
@@ -26,7 +26,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect(await store.work.plan(LANE, 10)).toMatchObject([{ id: batch }]);
   });
 
-  it('is not set back by the old one where the new one has taken it over', async () => {
+  it('the old holder cannot set back what the new holder has taken over', async () => {
     const { store, send, sms } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
     const { lease, heads } = await intend(store);
@@ -40,7 +40,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect(await store.work.plan(LANE, 10)).toEqual([]);
   });
 
-  it('nothing is intended under a fence that has passed', async () => {
+  it('an intent under an old fence is refused', async () => {
     const { store, send, sms } = await fixture.boot({ dispatch: false });
     const batch = await send('x');
     const lease = (await store.lanes.acquire(LANE)) as Lease;
@@ -61,7 +61,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
 
-  it('a grant whose answer was lost is made anew, and no window of its rate is taken to be known', async () => {
+  it('a lane granted twice after a lost answer treats its rate window as unknown', async () => {
     const { store } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });
     const before = (await other.store.lanes.acquire(LANE)) as Lease;
@@ -79,7 +79,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect(await store.lanes.renew(LANE, lost.fence)).toBe(false);
   });
 
-  it('nothing is intended by one whose lease its database forgot, though the next has the same fence', async () => {
+  it('an intent is refused when the database lost the lease and granted the same fence to another owner', async () => {
     const { store, send, sms, app } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });
     const batch = await send('x');
@@ -105,7 +105,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     expect((await sms.batch(batch)).counts).toEqual({ queued: 1 });
   });
 
-  it('one whose last lease its database forgot does not take the next holder’s starts for its own', async () => {
+  it("a holder whose lease the database lost does not count the next holder's starts as its own", async () => {
     const { store, app } = await fixture.boot({ dispatch: false });
     const other = await fixture.boot({ dispatch: false });
     const once = async ({ lanes }: typeof store, state: string) => {
@@ -125,7 +125,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
     });
   });
 
-  it('a refusal of what was reported delivered meanwhile leaves nothing to send', async () => {
+  it('a refused message that was reported delivered is not sent again', async () => {
     const { store, send, sms } = await fixture.boot({ dispatch: false });
     const [refused, delivered] = [await send('refused'), await send('delivered')];
     const { heads } = await intend(store);

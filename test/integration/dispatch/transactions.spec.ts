@@ -18,7 +18,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
   });
   afterEach(() => fixture.clear());
 
-  it('that a savepoint takes back leaves no trace; the outermost commit wakes the lane', async () => {
+  it('a send rolled back by a savepoint leaves no row and the outermost commit wakes the lane', async () => {
     const { messaging, send, sms, transport } = await fixture.boot();
     let lost = '';
     const kept = await messaging.transaction(async (manager) => {
@@ -38,7 +38,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     await eventually(async () => expect((await sms.batch(kept)).counts).toEqual({ sent: 1 }));
   });
 
-  it('that a savepoint takes back is told to nobody, and what another released is', async () => {
+  it('events of a rolled-back savepoint are dropped and those of a released one published', async () => {
     const boot = [
       { dispatch: false as const },
       undefined,
@@ -73,7 +73,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     expect(told.toSorted()).toEqual(kept.toSorted());
   });
 
-  it('whose outer transaction rolls back after a released savepoint sends nothing', async () => {
+  it('a send in a released savepoint is not sent when the outer transaction rolls back', async () => {
     const { messaging, send, sms, transport } = await fixture.boot();
     const ids: string[] = [];
     await expect(
@@ -88,7 +88,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     await expect(sms.batch(ids[0] ?? '')).rejects.toThrow('No batch');
   });
 
-  it('100 at once with one key are one batch, with and without a tenant', async () => {
+  it('100 concurrent sends in transactions with one key are one batch, with and without a tenant', async () => {
     const { messaging, sms, transport } = await fixture.boot();
     for (const tenant of [undefined, 'acme']) {
       const receipts = await Promise.all(
@@ -109,7 +109,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     );
   });
 
-  it('100 at once without a key are 100 batches', async () => {
+  it('100 concurrent sends in transactions without a key are 100 batches', async () => {
     const { messaging, send, transport } = await fixture.boot();
     const ids = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
@@ -121,7 +121,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     expect(transport.accepted).toHaveLength(100);
   });
 
-  it('an engine that throws neither fails the commit nor the send', async () => {
+  it('an engine that throws on wake fails neither commit nor send', async () => {
     const engine: DispatchEngine = {
       start: () => Promise.resolve(),
       stop: () => Promise.resolve(),
@@ -136,7 +136,7 @@ describeEachDatabase('a send in a caller’s transaction', (database) => {
     for (const id of [alone, within]) expect((await sms.batch(id)).status).toBe('queued');
   });
 
-  it('an engine that never answers delays neither the commit nor the stop', async () => {
+  it('an engine that never answers a wake delays neither commit nor stop', async () => {
     const never = new Promise<void>(() => undefined);
     const engine = { start: () => Promise.resolve(), stop: () => never, wake: () => never };
     const { messaging, send, sms, app } = await fixture.boot(
@@ -159,7 +159,7 @@ describeEachDatabase(
     });
     afterEach(() => fixture.clear());
 
-    it('is sent although later ones have gone before it', async () => {
+    it('a batch whose transaction commits late is sent after later ones', async () => {
       const { app, send, sms, transport } = await fixture.boot();
       const sent = new Gate();
       const late = app.get(DataSource).transaction(async (manager) => {
@@ -184,7 +184,7 @@ describeEachDatabase(
     const fixture = new DispatchFixture(database);
     afterEach(() => fixture.clear());
 
-    it('takes no send any more, and what was sent in it before is not', async () => {
+    it('a transaction that SQLite has rolled back refuses sends and sends nothing of before', async () => {
       const { app, messaging, sms, send, transport } = await fixture.boot();
       const source = app.get(DataSource);
       await source.query('CREATE TABLE filled (value BLOB)');

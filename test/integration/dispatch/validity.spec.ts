@@ -19,7 +19,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     ['honoured', HOUR],
     ['not honoured', 0],
   ])(
-    'after a crash is not sent again, keys %s: it may have left, and nobody knows',
+    'an expired message that may have left before a crash becomes unknown (keys %s)',
     async (_, idempotencyWindow) => {
       const crashed = await fixture.boot({ dispatch: false });
       const id = await crashed.send('late', { validFor: '1h' });
@@ -33,7 +33,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     },
   );
 
-  it('while its answer is awaited is not sent again: nobody knows', async () => {
+  it('a message that expires while its answer is pending becomes unknown', async () => {
     const clock = new ForwardClock();
     const transport = new ScriptedTransport({ maxRecipients: 100, idempotencyWindow: 20 * HOUR });
     const { send, sms } = await fixture.boot({}, transport, undefined, [], clock);
@@ -48,7 +48,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     expect(data[0]?.errorCode).toBe('validity_over');
   });
 
-  it('after a crash, while it waits for its turn to be sent again, is not: nobody knows', async () => {
+  it('a message that expires while it waits for its resend after a crash becomes unknown', async () => {
     const crashed = await fixture.boot({ dispatch: false });
     await crashed.send('in time');
     const late = await crashed.send('late', { validFor: '1h' });
@@ -69,7 +69,7 @@ describeEachDatabase('a message whose time is over', (database) => {
     expect(data[0]?.errorCode).toBe('validity_over');
   });
 
-  it('while it waited for its turn is expired, and never left', async () => {
+  it('a message that expires in the queue is expired and not sent', async () => {
     const clock = new ForwardClock();
     const rateLimit = { max: 1, per: '1h' };
     const { send, sms, transport } = await fixture.boot(

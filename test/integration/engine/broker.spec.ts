@@ -84,7 +84,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
       });
       afterAll(() => redis.kill());
 
-      it('what one accepts, the other sends', async () => {
+      it('a message accepted by one process is sent by another', async () => {
         await pair.boot(redis.url, { deadline: AMPLE });
         await pair.send('hello');
         await expectLeft(pair, 'hello');
@@ -92,13 +92,13 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         expect(await pair.health()).toEqual({ state: 'up', reason: null });
       });
 
-      it('a caller’s transaction wakes the lane after its commit', async () => {
+      it("a caller's transaction wakes the lane after its commit", async () => {
         await pair.boot(redis.url, { deadline: AMPLE });
         await pair.api.messaging.transaction((manager) => pair.api.send('ours', { manager }));
         await expectLeft(pair, 'ours');
       });
 
-      it('what comes while a lane is at work is sent when it ends', async () => {
+      it('messages that arrive during a drain are sent', async () => {
         await pair.boot(redis.url, { concurrency: 1, deadline: AMPLE });
         const gate = new Gate();
         const begun = new Gate();
@@ -117,7 +117,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         ]);
       });
 
-      it('a message for later leaves then', async () => {
+      it('a scheduled message leaves at its time', async () => {
         await pair.boot(redis.url, { deadline: AMPLE });
         const sendAt = new Date(Date.now() + 300);
         await pair.api.sms.send({ from: 'ACME', to: '2348012345678', body: 'later', sendAt });
@@ -125,7 +125,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         expect(Date.now()).toBeGreaterThanOrEqual(sendAt.getTime());
       });
 
-      it('a broker that is away holds up no send, and messages leave all the same', async () => {
+      it('an unreachable broker delays no send and messages still leave', async () => {
         await pair.boot(redis.url, { jobs: true });
         await redis.kill();
         for (let i = 0; i < 5; i++) await pair.send(`away ${i}`);
@@ -138,7 +138,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
       });
 
-      it('wakes travel again when it is back', async () => {
+      it('wakes go through the broker again after it returns', async () => {
         await pair.boot(redis.url);
         await redis.kill();
         await pair.send('away');
@@ -147,7 +147,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await expectLeft(pair, 'away');
       });
 
-      it('an app starts without it, and finds it later', async () => {
+      it('an app starts without the broker and connects later', async () => {
         await redis.kill();
         await pair.boot(redis.url);
         expect(await pair.health()).toMatchObject({ state: 'degraded' });
@@ -155,7 +155,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await expectWakes(pair);
       });
 
-      it('one that answers nobody holds up no send', async () => {
+      it('a broker that never answers delays no send', async () => {
         await pair.boot(redis.url, { jobs: true });
         redis.freeze();
         for (let i = 0; i < 5; i++) await pair.send(`frozen ${i}`);
@@ -168,7 +168,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
       });
 
-      it('wakes travel again after it was frozen', async () => {
+      it('wakes go through the broker again after it was frozen', async () => {
         await pair.boot(redis.url);
         redis.freeze();
         await pair.send('frozen');
@@ -177,7 +177,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await expectWakes(pair);
       });
 
-      it('one that is frozen for longer than a lease loses and doubles nothing', async () => {
+      it('a broker frozen for longer than a lease loses and doubles no message', async () => {
         await pair.boot(redis.url, { jobs: true, concurrency: 1, lease: '1s' });
         const workers = [pair.worker, await pair.another(true)];
         const begun = new Gate();
@@ -211,7 +211,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         for (const some of texts()) expect(some).toEqual(some.toSorted());
       });
 
-      it('one that takes wakes and hands out no lanes is named, and messages leave', async () => {
+      it('a broker that accepts wakes and delivers no jobs is named and messages leave', async () => {
         await pair.boot(redis.url, { jobs: true, deadline: AMPLE });
         await redis.call('ACL', 'SETUSER', 'default', '-bzpopmin');
         await eventually(async () =>
@@ -225,7 +225,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await expectLeft(pair, 'not handed out');
       });
 
-      it('a stop waits for no broker', async () => {
+      it('a stop does not wait for the broker', async () => {
         await pair.boot(redis.url);
         redis.freeze();
         await pair.send('frozen');
@@ -234,7 +234,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await expect(pair.worker.app.close()).resolves.toBeUndefined();
       });
 
-      it('connections that died without a word are given up', async () => {
+      it('silently dead connections to the broker are replaced', async () => {
         const relay = await Relay.start(redis.url);
         await pair.boot(relay.url);
         await pair.send('before');
@@ -245,7 +245,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await relay.stop();
       });
 
-      it('a wiped broker loses nothing', async () => {
+      it('a wiped broker loses no message', async () => {
         await pair.boot(redis.url, { jobs: true, concurrency: 1 });
         const gate = new Gate();
         const begun = new Gate();
@@ -264,7 +264,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         expect(pair.worker.transport.texts).toEqual(['at work', 'waiting', 'after']);
       });
 
-      it('one without memory is named, and messages leave', async () => {
+      it('a broker without memory is named and messages leave', async () => {
         await pair.boot(redis.url, { jobs: true, deadline: AMPLE });
         await redis.call('CONFIG', 'SET', 'maxmemory', '1');
         await pair.send('no room');
@@ -283,7 +283,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
       });
 
-      it('a read-only replica is named, and messages leave', async () => {
+      it('a read-only broker is named and messages leave', async () => {
         await pair.boot(redis.url, { jobs: true });
         await redis.call('REPLICAOF', '127.0.0.1', '1');
         await pair.send('read only');
@@ -298,7 +298,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         await eventually(async () => expect(await pair.health()).toMatchObject({ state: 'up' }));
       });
 
-      it('a lane that a worker could not give back is not left to the end of its lease', async () => {
+      it('a lane whose release failed is taken before its lease ends', async () => {
         await pair.boot(redis.url, { lease: '10m', deadline: AMPLE });
         const workers = [pair.worker, await pair.another()];
         for (const { store } of workers) {
@@ -319,7 +319,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         expect(workers.flatMap(({ transport }) => transport.texts)).toHaveLength(texts.length);
       });
 
-      it('a stop ends while the broker keeps its connections and answers nobody', async () => {
+      it('a stop ends although the broker never answers', async () => {
         await pair.boot(redis.url, { shutdownTimeout: 50, lease: '1s' });
         const begun = new Gate();
         pair.worker.transport.script = () => {
@@ -339,7 +339,7 @@ describeUnless(PrivateRedis.missing, 'a broker between two processes on redis', 
         expect((await after.sms.batch(id)).counts).toEqual({ sent: 1 });
       });
 
-      it('a stop hands the rest to whoever is left', async () => {
+      it('a stopped process leaves its lanes to the remaining ones', async () => {
         // Where a busy machine cannot give the lane back in time, its lease ends.
         const lease = '10s';
         await pair.boot(redis.url, {

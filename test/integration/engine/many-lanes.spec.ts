@@ -39,7 +39,7 @@ describeUnless(PrivateRedis.missing, 'many lanes and a broker on redis', () => {
     looking = setInterval(wake, 2_000);
   };
 
-  it('a thousand at work share their connections and timers', async () => {
+  it('a thousand active lanes share connections and timers', async () => {
     one = engine('busy');
     const begun = new Set<string>();
     const before = timers();
@@ -58,7 +58,7 @@ describeUnless(PrivateRedis.missing, 'many lanes and a broker on redis', () => {
     expect(timers() - before).toBeLessThan(20);
   });
 
-  it('nothing of a lane is kept once it has nothing to do', async () => {
+  it('an idle lane keeps nothing in memory', async () => {
     one = engine('once');
     const run = new Set<string>();
     await one.start((lane) => {
@@ -73,7 +73,7 @@ describeUnless(PrivateRedis.missing, 'many lanes and a broker on redis', () => {
     });
   });
 
-  it('as many wakes as there are messages are a few for the broker', async () => {
+  it('wakes of many messages are coalesced for the broker', async () => {
     one = engine('often');
     const begun = new Gate();
     await one.start(async () => {

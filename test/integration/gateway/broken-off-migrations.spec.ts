@@ -53,7 +53,7 @@ describeEachDatabase(
       }
     }
 
-    it('broken off after any of their statements go on from there to the same tables', async () => {
+    it('migrations interrupted after any statement continue to the same tables', async () => {
       const made = new Set<string>();
       while (await isBrokenOff(await open(database.url), made));
       expect(made.size).toBeGreaterThan(20);

@@ -19,7 +19,7 @@ const LOCKS = {
 describeEachDatabase(
   "the gateway's migration lock",
   (database) => {
-    it('is waited for, and whoever does not get it migrates nothing', async () => {
+    it('the migration lock is waited for and a process without it migrates nothing', async () => {
       const other = await database.open();
       const [take, give] = LOCKS[database.kind as keyof typeof LOCKS];
       const holder = other.createQueryRunner();

@@ -19,7 +19,7 @@ describeEachDatabase('what the store cannot hold', (database) => {
     ['a number', 7],
     ['nothing', undefined],
     ['null', null],
-  ])('a lane’s name that is %s is refused by name, and nothing is stored', async (_, name) => {
+  ])('a lane name that is %s is refused and stores nothing', async (_, name) => {
     const lane = () => name as string;
     const { app, send } = await fixture.boot({ dispatch: false, lane });
     const refusal = await send('x').catch((error: unknown) => error);
@@ -43,7 +43,7 @@ describeEachDatabase('what the store cannot hold', (database) => {
     ['to', { to: 'x\0' }],
     ['limit', { limit: 0 }],
     ['cursor', { cursor: 'x' }],
-  ])('a filter of reports with a wrong %s is refused by name', async (path, filter) => {
+  ])('a report filter with a wrong %s is refused by name', async (path, filter) => {
     const { sms } = await fixture.boot({ dispatch: false });
     const refusal = await sms.reports(filter as ReportFilter).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(MessageValidationError);
@@ -51,7 +51,7 @@ describeEachDatabase('what the store cannot hold', (database) => {
   });
 
   it.each<[unknown]>([[undefined], ['tomorrow'], [new Date(Number.NaN)], [new Date(8.64e15)]])(
-    'a batch is not moved to %s',
+    'a batch is not rescheduled to %s',
     async (sendAt) => {
       const { send, sms } = await fixture.boot({ dispatch: false });
       const id = await send('x');
@@ -64,7 +64,7 @@ describeEachDatabase('what the store cannot hold', (database) => {
 });
 
 describeEachDatabase('tenants that differ in a trailing space only', (database) => {
-  it('are two: neither reads the other’s batches, and each has its own keys', async () => {
+  it('tenants that differ in a trailing space have separate batches and keys', async () => {
     const fixture = new DispatchFixture(database);
     const { sms } = await fixture.boot({ dispatch: false });
     const send = (tenant: string) =>

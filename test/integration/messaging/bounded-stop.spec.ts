@@ -31,7 +31,7 @@ describeEachDatabase(
       await fixture.clear();
     });
 
-    it('ends, and what was accepted leaves once more under the same key', async () => {
+    it('a stop ends and the next start resends the open submissions under their keys', async () => {
       const first = await hung.boot({ shutdownTimeout: 50, lease: '1s' });
       const accepted = new Gate();
       first.transport.script = () => {
@@ -59,7 +59,7 @@ describeEachDatabase(
       expect(more).toEqual([]);
     });
 
-    it('ends where that begins in the middle of a caller’s transaction', async () => {
+    it("a stop ends when the database hangs in the middle of a caller's transaction", async () => {
       const app = await hung.boot({ shutdownTimeout: 50 });
       const work = app.messaging.transaction(async (manager) => {
         await app.send('never committed', { manager });
@@ -74,7 +74,7 @@ describeEachDatabase(
       expect(await after.store.database.all('SELECT id FROM messaging_batch')).toEqual([]);
     });
 
-    it('ends with nothing under way', async () => {
+    it('a stop without requests in flight ends although the database hangs', async () => {
       const { app } = await hung.boot({ shutdownTimeout: 50 });
       relay.hang();
       await expect(app.close()).resolves.toBeUndefined();
@@ -89,7 +89,7 @@ describeEachDatabase(
     const fixture = new DispatchFixture(database);
     afterEach(() => fixture.clear());
 
-    it('ends, and what could not be recorded leaves once more under the same key', async () => {
+    it('a stop ends and unrecorded submissions are resent under the same key', async () => {
       const other = await database.open();
       const first = await fixture.boot({ shutdownTimeout: 50, lease: '1s' });
       const accepted = new Gate();
@@ -124,7 +124,7 @@ describeEachDatabase('a stop while the carrier never answers,', (database) => {
   const fixture = new DispatchFixture(database);
   afterEach(() => fixture.clear());
 
-  it('ends even where the transport does not hear that it should give up', async () => {
+  it('a stop ends although the transport ignores its abort signal', async () => {
     const first = await fixture.boot({ shutdownTimeout: 50, lease: '1s' });
     first.transport.script = () => new Promise(() => undefined);
     const id = await first.send('for ever');

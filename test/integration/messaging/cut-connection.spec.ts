@@ -85,7 +85,7 @@ describeEachDatabase(
       await cutting.stop();
     });
 
-    it('as soon as it is made fails its statement and not the process; the next one has its answer', async () => {
+    it('a connection cut right after connecting fails its statement and not the process', async () => {
       const store = databaseOf(source);
       await store.open();
       // The first flow holds the only open connection, so the others open new ones.
@@ -98,7 +98,7 @@ describeEachDatabase(
       await store.close();
     });
 
-    it('with the answer to a commit may have made it, which is not made again', async () => {
+    it('a commit whose answer was lost is not repeated', async () => {
       const store = databaseOf(source);
       await store.open();
       await store.all('CREATE TABLE kept (value int)');

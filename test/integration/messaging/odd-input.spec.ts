@@ -75,7 +75,7 @@ describeEachDatabase('odd input', (database) => {
     ['a reported key', (odd: string) => sms.reports({ idempotencyKey: odd })],
     ['a reported number', (odd: string) => sms.reports({ to: odd })],
     ['a reported status', (odd: string) => sms.reports({ status: odd } as unknown as ReportFilter)],
-  ])('%s is answered or refused by its name', async (what, ask) => {
+  ])('%s is accepted or refused by name', async (what, ask) => {
     for (const odd of ODD)
       expect(await outcome(`${what} ${JSON.stringify(odd).slice(0, 40)}`, () => ask(odd))).toBe(
         'tame',
@@ -86,14 +86,14 @@ describeEachDatabase('odd input', (database) => {
     ['of batches', (cursor: string) => sms.batches({ cursor })],
     ['of messages', (cursor: string) => sms.messages(sent, { cursor })],
     ['of reports', (cursor: string) => sms.reports({ cursor })],
-  ])('a cursor %s that no list gave is refused, or the end of the list', async (what, ask) => {
+  ])('a foreign cursor %s is refused or ends the list', async (what, ask) => {
     for (const cursor of CURSORS)
       expect(
         await outcome(`${what} ${JSON.stringify(cursor).slice(0, 40)}`, () => ask(cursor)),
       ).toBe('tame');
   });
 
-  it('a date that no database holds is refused by its name', async () => {
+  it("a date outside every database's range is refused by name", async () => {
     for (const date of DATES) {
       const refusals = [
         [sms.send({ ...message, sendAt: date }), 'sendAt'],

@@ -78,7 +78,7 @@ describeEachDatabase('retention', (database) => {
 
   afterEach(() => app.close());
 
-  it('texts and phone numbers are erased, the counts stay', async () => {
+  it('content retention erases texts and numbers and keeps the counts', async () => {
     await boot({ content: 0 });
     const id = await settled();
     const waiting = await sms.send({ ...message, sendAt: new Date(Date.now() + 60_000) });
@@ -103,7 +103,7 @@ describeEachDatabase('retention', (database) => {
     expect((await sms.batch(waiting.id)).counts).toEqual({ cancelled: 2 });
   });
 
-  it('a batch is deleted whole, but never while its idempotency key is remembered', async () => {
+  it('message retention deletes whole batches after their idempotency window', async () => {
     await boot({ messages: 0 });
     const id = await settled();
     await purge();

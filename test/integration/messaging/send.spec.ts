@@ -57,7 +57,7 @@ describeEachDatabase('sending', (database) => {
     expect(data).toHaveLength(4);
   });
 
-  it('a batch of 2,500 recipients reaches every one of them once', async () => {
+  it('a batch of 2,500 recipients reaches each recipient once', async () => {
     const to = Array.from({ length: 2_500 }, (_, i) => `23480${10_000_000 + i * 10}`);
     const { id } = await sms.send({ from: 'ACME', to, body: 'Hello' });
     await eventually(
@@ -68,7 +68,7 @@ describeEachDatabase('sending', (database) => {
     expect((await sms.batch(id)).status).toBe('completed');
   });
 
-  it('a rolled-back transaction sends nothing, a committed one does', async () => {
+  it('a rolled-back transaction sends nothing and a committed one sends', async () => {
     const messaging = app.get(MessagingService);
     let lost = '';
     await expect(
@@ -84,7 +84,7 @@ describeEachDatabase('sending', (database) => {
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 1 }));
   });
 
-  it('a manager outside a transaction is refused with what to pass', async () => {
+  it('a manager outside a transaction is refused with the remedy', async () => {
     const { manager } = app.get(DataSource);
     await expect(
       sms.send({ from: 'ACME', to: '2348012345678', body: 'x' }, { manager }),
@@ -107,7 +107,7 @@ describeEachDatabase('sending', (database) => {
     ).rejects.toThrow('different message');
   });
 
-  it('each simulated outcome ends where it should', async () => {
+  it('each simulated number ends in its documented status', async () => {
     const of = async (to: string) => (await sms.send({ from: 'ACME', to, body: 'x' })).id;
     const cases: Record<string, string> = {
       '2348012349901': 'undelivered',
@@ -123,7 +123,7 @@ describeEachDatabase('sending', (database) => {
     }
   });
 
-  it('a message that waits can be moved and cancelled', async () => {
+  it('a scheduled message can be rescheduled and cancelled', async () => {
     const sendAt = new Date(Date.now() + 3_600_000);
     const { id } = await sms.send({ from: 'ACME', to: '2348012345678', body: 'x', sendAt });
     expect((await sms.batch(id)).status).toBe('scheduled');

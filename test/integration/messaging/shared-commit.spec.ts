@@ -36,7 +36,7 @@ describeEachDatabase('sends that share a commit', (database) => {
   });
   afterAll(() => app.close());
 
-  it('are each stored as they were asked for, however they differ', async () => {
+  it('different sends in one commit are each stored as requested', async () => {
     const sendAt = new Date(Date.now() + HOUR);
     const plain: Asked = {
       message: { from: 'ACME', to: '2348012345678', body: 'Hi' },

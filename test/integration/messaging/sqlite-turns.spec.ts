@@ -6,7 +6,7 @@ import { WalSync } from '../../../libs/messaging/src/store/sqlite/wal-sync.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 describeEachDatabase(
-  'transactions that wait for a turn',
+  'concurrent SQLite transactions',
   (database) => {
     let dataSource: DataSource;
     let runner: QueryRunner;
@@ -44,7 +44,7 @@ describeEachDatabase(
       said.splice(0);
     });
 
-    it('share one commit, and each hears of it after it', async () => {
+    it('waiting transactions share one commit and resolve after it', async () => {
       let heard = -1;
       const work = [1, 2, 3].map((value) => turns.transaction(insert(value)));
       void work[0]!.then(() => {
@@ -56,7 +56,7 @@ describeEachDatabase(
       expect(await values()).toEqual([1, 2, 3]);
     });
 
-    it('hear of it once it is on the disk, and hold up no other turn until then', async () => {
+    it('a transaction resolves after the sync without blocking the next turn', async () => {
       let onDisk = () => {};
       synced = new Promise((resolve) => (onDisk = resolve));
       const heard: number[] = [];
@@ -74,7 +74,7 @@ describeEachDatabase(
       expect(heard).toEqual([2, 1]);
     });
 
-    it('fail where the disk does, whoever shared the turn', async () => {
+    it('all transactions of a turn fail when the sync fails', async () => {
       synced = Promise.reject(new Error('EIO'));
       const results = await Promise.allSettled([1, 2].map((one) => turns.transaction(insert(one))));
       expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -83,7 +83,7 @@ describeEachDatabase(
       expect(await values()).toContain(3);
     });
 
-    it('of the store wait for the sync of the log their commit wrote', async () => {
+    it('store transactions wait for the sync of their commit', async () => {
       const store = databaseOf(dataSource);
       await store.open();
       let onDisk = () => {};
@@ -104,7 +104,7 @@ describeEachDatabase(
       await store.close();
     });
 
-    it('stand or fall alone: what one did is undone, and the others stay', async () => {
+    it('a failing transaction is undone alone', async () => {
       const broken = async (own: QueryRunner) => {
         await insert(2)(own);
         throw new Error('broken');
@@ -124,7 +124,7 @@ describeEachDatabase(
       expect(await values()).toEqual([1, 3]);
     });
 
-    it('all fail where the commit does, none hears otherwise, and the next ones have their turn', async () => {
+    it('all transactions of a turn fail when its commit fails and the next turn runs', async () => {
       await runner.query('PRAGMA foreign_keys = ON');
       await runner.query(
         `CREATE TABLE owned (value INTEGER REFERENCES kept (value) DEFERRABLE INITIALLY DEFERRED)`,
@@ -140,7 +140,7 @@ describeEachDatabase(
       expect(await values()).toEqual([4]);
     });
 
-    describe('one that SQLite undoes by itself, as where the disk is full,', () => {
+    describe('a transaction that SQLite rolls back by itself', () => {
       const fill = async (own: QueryRunner) => {
         await own.query('PRAGMA max_page_count = 1');
         await own.query('INSERT INTO filled (value) VALUES (zeroblob(1000000))');
@@ -155,12 +155,12 @@ describeEachDatabase(
       beforeEach(() => runner.query('CREATE TABLE IF NOT EXISTS filled (value BLOB)'));
       afterEach(() => runner.query('PRAGMA max_page_count = 1000000'));
 
-      it('fails, and leaves nothing behind', async () => {
+      it('a transaction rolled back by SQLite fails and leaves no row', async () => {
         await expect(turns.transaction(swallowing)).rejects.toThrow('undone');
         expect(await values()).toEqual([]);
       });
 
-      it('fails alone: those before it have another turn, and those after it theirs', async () => {
+      it('a transaction rolled back by SQLite fails alone and the others run again', async () => {
         const results = await Promise.allSettled([
           turns.transaction(insert(1)),
           turns.transaction(swallowing),
@@ -170,7 +170,7 @@ describeEachDatabase(
         expect(await values()).toEqual([1, 5]);
       });
 
-      it('and fails by what it was told, fails by that', async () => {
+      it('a transaction rolled back by SQLite fails with the original error', async () => {
         const results = await Promise.allSettled([
           turns.transaction(insert(1)),
           turns.transaction(fill),
@@ -183,7 +183,7 @@ describeEachDatabase(
       });
     });
 
-    it('one that comes while another is under way, or after one that failed, is not forgotten', async () => {
+    it('a transaction that arrives during another, or after a failed one, runs', async () => {
       const later: Promise<unknown>[] = [];
       const failing = turns.transaction(async (own) => {
         later.push(turns.transaction(insert(6)));
@@ -196,7 +196,7 @@ describeEachDatabase(
       await turns.idle();
     });
 
-    it('wait for a turn that is somebody’s own, and go on after it', async () => {
+    it("store transactions wait for a caller's exclusive turn", async () => {
       const order: string[] = [];
       let over = () => {};
       const held = new Promise<void>((resolve) => (over = resolve));

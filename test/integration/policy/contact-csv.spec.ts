@@ -17,7 +17,7 @@ describeEachDatabase('contacts as CSV', (database) => {
   });
   afterAll(() => app.close());
 
-  it('what is exported is imported again, and no cell is a formula', async () => {
+  it('an exported CSV imports again and contains no formula', async () => {
     const at = new Date('2026-01-02T03:04:05.678Z');
     await contacts.upsert(
       [
@@ -62,7 +62,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(to).toHaveLength(3);
   });
 
-  it('a bad row is told with its line and fails no other', async () => {
+  it('a bad CSV row is reported with its line and fails no other row', async () => {
     const tenant = 'rows';
     await contacts.upsert([{ phone: '2348012345001' }, { platform: 'NG.taken' }], { tenant });
     const csv = [
@@ -95,7 +95,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(await contacts.find('2348012345670')).toBeUndefined();
   });
 
-  it('a file imported again undoes no STOP, and takes nothing back of who was erased', async () => {
+  it('importing a file again undoes neither a STOP nor an erasure', async () => {
     const tenant = 'again';
     const [stopped, erased, silent] = ['2348012345680', '2348012345690', '2348012345700'];
     const csv = ['phone,sms', ...[stopped, erased, silent].map((phone) => `${phone},opted_in`)];
@@ -124,7 +124,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(await refusing()).toEqual([erased]);
   });
 
-  it('of two rows about one person a yes without its time is none against the refusal', async () => {
+  it('an opt-in without a time does not overrule a refusal of the same person', async () => {
     const [first, second] = ['2348012345710', '2348012345720'];
     const rows = [
       `${first},opted_out,2026-01-02T03:04:05Z`,
@@ -137,7 +137,7 @@ describeEachDatabase('contacts as CSV', (database) => {
     expect(data.map(({ consents }) => consents.sms?.state)).toEqual(['opted_out', 'opted_out']);
   });
 
-  it('what somebody says while the file comes in is younger than what it tells', async () => {
+  it("consent given during an import is newer than the file's", async () => {
     const [tenant, phone] = ['meanwhile', '2348012345730'];
     async function* file() {
       yield 'phone,sms,sms_at\n';
@@ -157,14 +157,14 @@ describeEachDatabase('contacts as CSV', (database) => {
     ['phone,phone\n1,2\n', 'twice'],
     [`phone,name\n2348012345675,"${'x'.repeat(100_000)}"\n`, 'longer than 65536'],
     ['phone,name\n2348012345675,"x"y\n', 'line 2'],
-  ])('%#: a file that is none is told, and nothing of it stays', async (csv, told) => {
+  ])('%#: an unreadable CSV file is refused and stores nothing', async (csv, told) => {
     const wrong = contacts.importCsv(Readable.from([csv]), { tenant: 'none' });
     await expect(wrong).rejects.toBeInstanceOf(MessageValidationError);
     await expect(wrong).rejects.toThrow(told);
     expect((await contacts.list({ tenant: 'none' })).data).toEqual([]);
   });
 
-  it('many rows go through in pieces, and the source’s own failure is told', async () => {
+  it('a large CSV is imported in pieces and a source error is reported', async () => {
     const tenant = 'many';
     async function* rows(count: number, end?: Error) {
       yield 'phone\n';

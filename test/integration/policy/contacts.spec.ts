@@ -30,7 +30,7 @@ describeEachDatabase('contacts', (database) => {
   });
   afterAll(() => app.close());
 
-  it('a person is found by either identifier, whichever came first', async () => {
+  it('a contact is found by each of its addresses', async () => {
     const phone = number();
     const [first] = await contacts.upsert({ platform: 'NG.1', name: 'Ade' });
     const [both] = await contacts.upsert({ phone: `+${phone}`, name: 'Ade B.' });
@@ -41,20 +41,20 @@ describeEachDatabase('contacts', (database) => {
     expect(await contacts.find('2348099999999')).toBeUndefined();
   });
 
-  it('50 upserts of one person at once make one contact', async () => {
+  it('50 concurrent upserts of one person create one contact', async () => {
     const phone = number();
     const made = await Promise.all(Array.from({ length: 50 }, () => contacts.upsert({ phone })));
     expect(new Set(made.map(([contact]) => contact?.id)).size).toBe(1);
   });
 
-  it('one tenant knows nothing of the other', async () => {
+  it('contacts of one tenant are invisible to another', async () => {
     const phone = number();
     await contacts.upsert({ phone }, { tenant: 'a' });
     expect(await contacts.find(phone, { tenant: 'b' })).toBeUndefined();
     expect((await contacts.find(phone, { tenant: 'a' }))?.tenant).toBe('a');
   });
 
-  it('the youngest consent counts, in whatever order they come; the history keeps all', async () => {
+  it('the newest consent counts in any order of arrival and the history keeps all', async () => {
     const phone = number();
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
     await contacts.optOut(phone, {
@@ -80,7 +80,7 @@ describeEachDatabase('contacts', (database) => {
     expect(history.map(({ source }) => source)).toEqual(['keyword', 'web form', 'tie', 'again']);
   });
 
-  it('the last inbound never goes back, and never into the time to come', async () => {
+  it('the last inbound time never moves back or into the future', async () => {
     const phone = number();
     const inbound = async () => (await contacts.find(phone))?.lastInbound['2348000000001'];
     const hourAgo = new Date(Date.now() - 3_600_000);
@@ -94,7 +94,7 @@ describeEachDatabase('contacts', (database) => {
     expect((await inbound())!.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  it('groups: members once, only contacts of the tenant, gone when deleted', async () => {
+  it('a group holds each contact of its tenant once and loses deleted ones', async () => {
     const people = [number(), number(), number()];
     const group = await contacts.groups.create('Friends');
     expect(group.id).toMatch(/^grp_[0-9A-Za-z]{10,}$/);
@@ -119,7 +119,7 @@ describeEachDatabase('contacts', (database) => {
     expect((await contacts.find(people[1]!))?.groups).toEqual([]);
   });
 
-  it('the members of a group come in pages, to their tenant alone', async () => {
+  it('group members are listed in pages to their tenant only', async () => {
     const tenant = 'members';
     const group = await contacts.groups.create('Paged', { tenant });
     const people = [...Array.from({ length: 4 }, number), { platform: 'NG.1', name: 'Ada' }];
@@ -143,7 +143,7 @@ describeEachDatabase('contacts', (database) => {
     await expect(contacts.groups.members(group.id)).rejects.toBeInstanceOf(GroupNotFoundError);
   });
 
-  it('lists come in pages', async () => {
+  it('contacts are listed in pages', async () => {
     const tenant = 'paged';
     const phones = Array.from({ length: 5 }, number);
     await contacts.upsert(
@@ -164,7 +164,7 @@ describeEachDatabase('contacts', (database) => {
     ]);
   });
 
-  it('what a rolled-back transaction wrote never was', async () => {
+  it('contact changes roll back with their transaction', async () => {
     const phone = number();
     await expect(
       app.get(MessagingService).transaction(async (manager) => {
@@ -176,7 +176,7 @@ describeEachDatabase('contacts', (database) => {
     expect(await contacts.find(phone)).toBeUndefined();
   });
 
-  it('wrong input is told by field and changes nothing', async () => {
+  it('wrong input names its field and changes nothing', async () => {
     const phone = number();
     await expect(contacts.upsert([{ phone }, { phone: 'x' }, {}])).rejects.toThrow(
       /contacts\[1\]\.phone.*contacts\[2\]/,
@@ -187,7 +187,7 @@ describeEachDatabase('contacts', (database) => {
     );
   });
 
-  it('an erased person is in no table but the suppression list; the counts stay', async () => {
+  it('an erased person remains in the suppression list only and the counts stay', async () => {
     const sms = app.get(SmsService);
     const [phone, other] = [number(), number()];
     await contacts.upsert({ phone, name: 'Ngozi Secret' });
@@ -228,7 +228,7 @@ describeEachDatabase('contacts', (database) => {
   it.each([
     ['alone', 1],
     ['among others', 3],
-  ])('a late report of an erased person, %s in the batch, brings no number back', async (_, n) => {
+  ])('a late report of an erased person, %s in the batch, stores no number', async (_, n) => {
     const sms = app.get(SmsService);
     const store = app.get(MessageStore);
     const [phone, ...others] = Array.from({ length: n }, number) as [string, ...string[]];
@@ -279,7 +279,7 @@ describeEachDatabase('contacts', (database) => {
     ).toEqual(others);
   });
 
-  it('what an erased person refused stays refused until they say yes anew, for that channel', async () => {
+  it("an erased person's refusal holds until a new opt-in for that channel", async () => {
     const sms = app.get(SmsService);
     const [phone, other] = [number(), number()];
     await contacts.optOut([phone, other], { channel: 'sms', source: 'keyword' });
@@ -306,7 +306,7 @@ describeEachDatabase('contacts', (database) => {
     expect((await sms.send({ from: 'ACME', to: phone, body: 'Hello' })).recipients).toBe(1);
   });
 
-  it('who refused again before they were erased again is not won back by a yes in between', async () => {
+  it('a refusal before a second erasure overrules an opt-in in between', async () => {
     const phone = number();
     const later = async () => {
       const before = Date.now();

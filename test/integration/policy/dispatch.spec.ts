@@ -74,7 +74,7 @@ describeEachDatabase('policy at dispatch', (database) => {
 
   afterEach(() => app.close());
 
-  it('a STOP that arrives while a campaign is being sent keeps the rest from that person', async () => {
+  it('a STOP during a campaign stops the rest of it for that person', async () => {
     await boot({ concurrency: 1, lane: () => 'campaign' });
     const [person, other] = [number(), number()];
     let release = (): void => undefined;
@@ -96,7 +96,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     expect(data).toMatchObject([{ recipient: person, errorCode: 'opted_out' }]);
   });
 
-  it('what policy forbids by the time it is due is rejected without a request', async () => {
+  it('a message that policy denies at dispatch is rejected without a request', async () => {
     await boot({}, { maxRecipients: 10, idempotencyWindow: 3_600_000 });
     const [a, b, c] = [number(), number(), number()];
     const { id } = await send([a, b, c], { sendAt: new Date(Date.now() + 3_600_000) });
@@ -107,7 +107,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     expect((await sms.batch(id)).status).toBe('completed');
   });
 
-  it('without idempotency keys, too', async () => {
+  it('policy at dispatch also holds without idempotency keys', async () => {
     await boot({ concurrency: 2 }, { maxRecipients: 1, idempotencyWindow: 0 });
     const to = Array.from({ length: 9 }, number);
     policy.say = (recipient) => (to.indexOf(recipient) % 3 === 1 ? DENY : undefined);
@@ -118,7 +118,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     );
   });
 
-  it('the deferred wait, the others of their batch and the next batches do not', async () => {
+  it('deferred messages wait while the rest of their batch and later batches go', async () => {
     await boot();
     const [a, b, c, d] = [number(), number(), number(), number()];
     let deferred = true;
@@ -138,7 +138,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     expect((await sms.batch(first.id)).status).toBe('completed');
   });
 
-  it('what is deferred can be cancelled', async () => {
+  it('a deferred message can be cancelled', async () => {
     await boot();
     const until = new Date(Date.now() + 3_600_000);
     policy.say = () => ({ decision: 'defer', until });
@@ -148,7 +148,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     expect(transport.submissions).toEqual([]);
   });
 
-  it('what policy puts in place is sent, written down, and repeated as it was', async () => {
+  it('substituted content is stored, sent and resent unchanged', async () => {
     await boot({ backoff: 1 });
     const content: MessageContent = {
       kind: 'template',
@@ -177,7 +177,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     expect((await sms.batch(id)).content).toEqual({ kind: 'text', text: 'Hello' });
   });
 
-  it('what may have gone out is not repeated to one who said STOP: nobody knows', async () => {
+  it('an uncertain submission to a recipient who said STOP becomes unknown', async () => {
     await boot({ backoff: 1 });
     const person = number();
     transport.answer = async () => {
@@ -189,7 +189,7 @@ describeEachDatabase('policy at dispatch', (database) => {
     expect(transport.submissions).toHaveLength(1);
   });
 
-  it('a policy that throws lets nothing pass until it answers', async () => {
+  it('a policy that throws blocks the lane until it answers', async () => {
     await boot();
     let asked = 0;
     policy.say = () => {

@@ -10,7 +10,7 @@ import { bootApp } from './policy-app.js';
 
 // On SQLite a whole transaction is one turn.
 describeEachDatabase(
-  'a person who comes or goes meanwhile',
+  'erasure and consent at the same time',
   (database) => {
     let app: TestingModule;
     let contacts: ContactsService;
@@ -53,23 +53,20 @@ describeEachDatabase(
       'by the app': (from: string) => contacts.optOut(from, said),
     };
 
-    it.each(Object.entries(stops))(
-      'who refuses while they are erased, %s, stays refused',
-      async (_, stop) => {
-        const phone = number();
-        await contacts.optIn(phone, said);
-        let stopped: Promise<void> | undefined;
-        await messaging.transaction(async (manager) => {
-          await contacts.erase(phone, { manager });
-          stopped = stop(phone);
-          await somebodyWaits(database.kind, app.get(DataSource));
-        });
-        await stopped;
-        expect(await codesFor(phone)).toEqual(['opted_out']);
-      },
-    );
+    it.each(Object.entries(stops))('a refusal during an erasure, %s, is kept', async (_, stop) => {
+      const phone = number();
+      await contacts.optIn(phone, said);
+      let stopped: Promise<void> | undefined;
+      await messaging.transaction(async (manager) => {
+        await contacts.erase(phone, { manager });
+        stopped = stop(phone);
+        await somebodyWaits(database.kind, app.get(DataSource));
+      });
+      await stopped;
+      expect(await codesFor(phone)).toEqual(['opted_out']);
+    });
 
-    it('who is erased while their refusal is being committed stays refused', async () => {
+    it('a refusal committed during an erasure is kept', async () => {
       const phone = number();
       await contacts.optIn(phone, said);
       let erased: Promise<unknown> | undefined;
@@ -84,7 +81,7 @@ describeEachDatabase(
       expect(await codesFor(phone)).toEqual(['opted_out']);
     });
 
-    it('who is erased while a list is read is left out of it', async () => {
+    it('a contact erased during a listing is left out', async () => {
       const tenant = 'listed';
       const [gone, stays] = [number(), number()];
       await contacts.upsert([{ phone: gone }, { phone: stays }], { tenant });
@@ -101,7 +98,7 @@ describeEachDatabase(
       expect(data.map((contact) => contact?.phone)).toEqual([stays]);
     });
 
-    it('is found by a transaction that began before they were a contact', async () => {
+    it('a transaction finds a contact created after it began', async () => {
       const phone = number();
       await app.get(DataSource).transaction(async (manager) => {
         await manager.query('SELECT count(*) AS contacts FROM messaging_contact');
@@ -114,7 +111,7 @@ describeEachDatabase(
       });
     });
 
-    it('joins a group while they are changed and put into it; neither waits for the other', async () => {
+    it('concurrent group and contact changes do not deadlock', async () => {
       const source = app.get(DataSource);
       const phone = number();
       await contacts.upsert({ phone });
@@ -137,7 +134,7 @@ describeEachDatabase(
       expect(await contacts.find(phone)).toMatchObject({ name: 'Ade', groups: [id] });
     });
 
-    it('is made by two at once with others, in whatever order they are told', async () => {
+    it('concurrent upserts of overlapping contacts in any order succeed', async () => {
       const source = app.get(DataSource);
       const [first, second, third, fourth] = [number(), number(), number(), number()];
       const upsert = (phones: readonly string[]) =>

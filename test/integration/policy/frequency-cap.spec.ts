@@ -67,7 +67,7 @@ describeEachDatabase('the frequency cap', (database) => {
 
   afterEach(() => app.close());
 
-  it('lets so many pass in any window, each person for themselves, and more once it has rolled on', async () => {
+  it('the cap limits each recipient in a rolling window', async () => {
     await boot({ sms: { max: 2, per: '24h' } });
     const [person, other] = [number(), number()];
     for (let n = 0; n < 2; n++) {
@@ -82,7 +82,7 @@ describeEachDatabase('the frequency cap', (database) => {
     expect((await send(person)).recipients).toBe(1);
   });
 
-  it('of more than may pass, queued at once, the first go and the rest are rejected', async () => {
+  it('of queued messages above the cap the first are sent and the rest rejected', async () => {
     await boot({ sms: { max: 3, per: '1h' } }, { maxRecipients: 10, idempotencyWindow: HOUR });
     const [person, other] = [number(), number()];
     const sendAt = new Date(clock.now() + HOUR);
@@ -96,7 +96,7 @@ describeEachDatabase('the frequency cap', (database) => {
     expect(sentOf(sent)).toHaveLength(3);
   });
 
-  it('those in hand are not counted against themselves when they are judged again', async () => {
+  it('a message judged again is not counted against itself', async () => {
     await boot({ sms: { max: 3, per: '1h' } }, undefined, { concurrency: 1 });
     const person = number();
     const held: (() => void)[] = [];
@@ -111,7 +111,7 @@ describeEachDatabase('the frequency cap', (database) => {
     await eventually(async () => expect(await Promise.all(sent.map(counts))).toEqual(all));
   });
 
-  it('counts each category and each tenant for itself; an unknown template as marketing', async () => {
+  it('the cap counts per category and tenant, and an unknown template as marketing', async () => {
     await boot({ marketing: { max: 1, per: '7d' } });
     const person = number();
     for (const tenant of ['', 'other'])

@@ -20,7 +20,7 @@ describeEachDatabase(
     });
     afterAll(() => app.close());
 
-    it('sends in a transaction and beside it, asks every policy, and hears of it', async () => {
+    it('an app with a pool of one connection sends, asks policies and gets events', async () => {
       const sms = app.get(SmsService);
       const messaging = app.get(MessagingService);
       const contacts = app.get(ContactsService);

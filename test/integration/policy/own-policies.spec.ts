@@ -73,18 +73,18 @@ describeEachDatabase(
       return explanation!.decisions.map((one) => one.policy);
     }
 
-    it('are asked after the built-in ones, whichever modules provide them', async () => {
+    it("an app's policies run after the built-in ones, from any module", async () => {
       expect((await asked({})).slice(-3).toSorted()).toEqual(['first', 'second', 'third']);
     });
 
-    it('are put first and taken out by name, as the built-in ones are', async () => {
+    it('policies are ordered and removed by name', async () => {
       const order = await asked({ order: ['second', 'opted-out'], remove: ['third', 'first'] });
       expect(order.slice(0, 2)).toEqual(['second', 'opted-out']);
       expect(order).not.toContain('third');
       expect(order).not.toContain('first');
     });
 
-    it('that one module would lose fail the boot', async () => {
+    it('two policies provided under one token in one module fail the boot', async () => {
       const providers = [First, Second].map((useClass) => ({
         provide: MESSAGING_POLICY,
         useClass,

@@ -85,12 +85,12 @@ describeEachDatabase('@RequirePolicy()', (database) => {
   });
   afterAll(() => app.close());
 
-  it('lets in what policy allows, and sends nothing', async () => {
+  it('@RequirePolicy() admits an allowed request and sends nothing', async () => {
     expect(await post({ to: open, text: 'Hi' })).toEqual({ status: 201, body: 'handled' });
     expect((await app.get(WhatsAppService).batches()).data).toEqual([]);
   });
 
-  it('of a whole controller counts for each route but those with one of their own', async () => {
+  it('@RequirePolicy() on a controller applies to each route without its own', async () => {
     handled.mockClear();
     expect(await post({}, 'all/here')).toMatchObject({
       status: 403,
@@ -100,7 +100,7 @@ describeEachDatabase('@RequirePolicy()', (database) => {
     expect((await post({}, 'all/there')).status).toBe(201);
   });
 
-  it('answers 403 with the code, and the handler is not called', async () => {
+  it('@RequirePolicy() answers 403 with the code and skips the handler', async () => {
     handled.mockClear();
     expect(await post({ to: [open, closed], text: 'Hi' })).toMatchObject({
       status: 403,

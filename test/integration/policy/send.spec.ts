@@ -52,7 +52,7 @@ describeEachDatabase('policy at send()', (database) => {
     expect((await sms.batches()).data).toHaveLength(before);
   });
 
-  it('some denied: they are rejected with the code and told of, the others are sent', async () => {
+  it('denied recipients are rejected with their code and the others sent', async () => {
     const [a, b, c] = [number(), number(), number()];
     await stop(b);
     const events: MessageStatusChanged[] = [];
@@ -99,7 +99,7 @@ describeEachDatabase('policy at send()', (database) => {
     expect((await sms.cancel(id)).counts).toEqual({ rejected: 1, cancelled: 1 });
   });
 
-  it('a repeated send is the first one, whatever its recipients said since', async () => {
+  it('a repeated send returns the first batch although consent changed', async () => {
     const [a, b] = [number(), number()];
     await stop(a);
     const first = await send([a, b], { idempotencyKey: 'p1' });
@@ -112,7 +112,7 @@ describeEachDatabase('policy at send()', (database) => {
     await expect(send([b, a], { idempotencyKey: 'p1' })).rejects.toThrow('different message');
   });
 
-  it('a STOP in the same transaction counts, and a rollback takes it back', async () => {
+  it('a STOP in the same transaction counts and rolls back with it', async () => {
     const [a, b] = [number(), number()];
     const messaging = app.get(MessagingService);
     await expect(
@@ -128,7 +128,7 @@ describeEachDatabase('policy at send()', (database) => {
     );
   });
 
-  it('groups are expanded, once each; an unknown one is told by its place', async () => {
+  it('groups in to are expanded once and an unknown one is refused by index', async () => {
     const [a, b, c] = [number(), number(), number()];
     const group = await contacts.groups.create('All');
     await contacts.groups.add(group.id, [a, b]);
@@ -138,7 +138,7 @@ describeEachDatabase('policy at send()', (database) => {
     await expect(send([group.id, 'nonsense'])).rejects.toThrow('to[1]: must be a phone number');
   });
 
-  it('a repeated send to a group is the first one, whoever joined since', async () => {
+  it('a repeated send to a group returns the first batch although members changed', async () => {
     const group = await contacts.groups.create('Growing');
     await contacts.groups.add(group.id, [number()]);
     const first = await send(group.id, { idempotencyKey: 'g1' });

@@ -50,7 +50,7 @@ describeEachDatabase('facts of concurrent sends', (database) => {
   });
   afterAll(() => app.close());
 
-  it('are asked for together, and each gets its own', async () => {
+  it('concurrent sends share one query for recipient facts', async () => {
     questions.count = 0;
     const answers = await Promise.all(numbers.map((number) => send(number, 'a')));
     expect(answers).toEqual(numbers.map((_, n) => (n % 3 === 2 ? 'sent' : 'opted_out')));
@@ -58,7 +58,7 @@ describeEachDatabase('facts of concurrent sends', (database) => {
     expect(questions.count).toBeLessThan(5);
   });
 
-  it('whoever they are for and from: what one tenant was told concerns no other', async () => {
+  it('shared recipient facts stay separate by tenant', async () => {
     questions.count = 0;
     const answers = await Promise.all(
       numbers.map((number, n) =>
@@ -71,7 +71,7 @@ describeEachDatabase('facts of concurrent sends', (database) => {
     expect(questions.count).toBeLessThan(5);
   });
 
-  it('of many recipients, those who refused are rejected, and each of them only', async () => {
+  it('exactly the recipients who refused are rejected', async () => {
     const { id, recipients } = await sms.send(
       { from: 'ACME', to: numbers, body: 'Hello' },
       { tenant: 'a' },

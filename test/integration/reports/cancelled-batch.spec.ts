@@ -8,7 +8,7 @@ describeEachDatabase('a batch cancelled while a request of it is on its way', (d
   let app: ReportsApp | undefined;
   afterEach(() => app?.close());
 
-  it('is followed to that request’s end', async () => {
+  it('a request in flight of a cancelled batch is followed to its end', async () => {
     app = await ReportsApp.start(database, { dispatch: { rateLimit: { max: 1, per: '1h' } } });
     const { paper, sms } = app;
     const held = heldAnswer(({ id }) => ({ reference: `ref-${id}` }));

@@ -29,7 +29,7 @@ describeEachDatabase(
       await app.close();
     });
 
-    it('while a row it needs is held, nobody is answered; then all are, by two commits', async () => {
+    it('callbacks wait for a locked row and are then answered by two commits', async () => {
       const recipients = Array.from({ length: 30 }, (_, n) => `23480${30_000_000 + n}`);
       const id = await app.sent(recipients);
       const reference = app.paper.submissions.at(-1)?.id;
@@ -106,7 +106,7 @@ describeEachDatabase('listeners', (database) => {
     return rows.map(({ recipient }) => recipient);
   };
 
-  it('hear in the transaction; what one of them cannot bear fails alone, and comes again', async () => {
+  it("a listener's error fails its own change only, which is repeated", async () => {
     const recipients = [TO, '2348012345679', '2348012345680'];
     const id = await app.sent(recipients);
     const reference = `ref-${app.paper.submissions.at(-1)?.id}`;
@@ -140,7 +140,7 @@ describeEachDatabase(
     });
     afterAll(() => app.close());
 
-    it("is refused within a caller's transaction, and taken after it", async () => {
+    it("recording a report within a caller's SQLite transaction is refused", async () => {
       const messaging = app.get(MessagingService);
       const message = { from: 'ACME', to: TO, body: 'Hello' };
       await messaging.transaction(async () => {
@@ -153,7 +153,7 @@ describeEachDatabase(
       await app.sent(TO);
     });
 
-    it('is refused within a listener, whose change then fails', async () => {
+    it('recording a report within a listener is refused', async () => {
       const id = await app.sent(TO);
       const recipient = TO;
       const reference = `ref-${app.paper.submissions.at(-1)?.id}`;

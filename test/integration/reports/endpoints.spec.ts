@@ -109,7 +109,7 @@ describeEachDatabase('callback endpoints', (database) => {
       return app.sent(to);
     }
 
-    it('the interface’s own, signed', async () => {
+    it('a signed callback of the published interface is taken', async () => {
       const id = await sent('own-1', [TO, OTHER]);
       const data = { reference_id: 'own-1', to: TO, status: 'delivered' };
       const body = JSON.stringify([
@@ -122,7 +122,7 @@ describeEachDatabase('callback endpoints', (database) => {
       expect(await app.counts(id)).toEqual({ delivered: 2 });
     });
 
-    it('Twilio’s, by its signature over address and form', async () => {
+    it('a Twilio callback is verified over address and form', async () => {
       const id = await sent('SM-twilio');
       const fields = { MessageSid: 'SM-twilio', MessageStatus: 'delivered', To: `+${TO}` };
       const body = new URLSearchParams(fields).toString();
@@ -134,7 +134,7 @@ describeEachDatabase('callback endpoints', (database) => {
       expect(await app.counts(id)).toEqual({ delivered: 1 });
     });
 
-    it('Vonage’s by GET, with a secret in the path and from known addresses', async () => {
+    it('a Vonage GET callback is verified by path secret and address', async () => {
       const id = await sent('V-1');
       const fields = { messageId: 'V-1', msisdn: TO, status: 'expired' };
       const query = new URLSearchParams(fields).toString();
@@ -144,7 +144,7 @@ describeEachDatabase('callback endpoints', (database) => {
       expect(await app.counts(id)).toEqual({ expired: 1 });
     });
 
-    it('Africa’s Talking’s form, by either of two proofs', async () => {
+    it("an Africa's Talking callback is verified by either of two proofs", async () => {
       const id = await sent('AT-1');
       const body = new URLSearchParams({ id: 'AT-1', status: 'Failed', phoneNumber: `+${TO}` });
       const init = post(body.toString(), FORM_TYPE);
@@ -156,7 +156,7 @@ describeEachDatabase('callback endpoints', (database) => {
       expect(await app.counts(id)).toEqual({ undelivered: 1 });
     });
 
-    it('Infobip’s list, whatever is wrong with some of it', async () => {
+    it('the valid entries of an Infobip list are taken', async () => {
       const id = await sent('bulk-1', [TO, OTHER]);
       const result = (to: string, group: string) =>
         `{"bulkId":"bulk-1","messageId":"${to}","to":"${to}","status":{"groupName":"${group}"},"doneAt":"9999-01-01T00:00:00.000+0000"}`;
@@ -187,12 +187,12 @@ describeEachDatabase('callback endpoints', (database) => {
       expect(await app.counts(id)).toEqual({ sent: 1 });
     });
 
-    it('nothing is served under another name', async () => {
+    it('an unknown callback endpoint is 404', async () => {
       for (const path of ['/default', '/unknown', '/__proto__', '/constructor', '/twilio/a/b'])
         expect([path, await call(path, post('{}', JSON_TYPE))]).toEqual([path, 404]);
     });
 
-    it('a body over the limit is 413, and the next one is read', async () => {
+    it('a callback above the size limit is 413 and the next one is taken', async () => {
       const large = JSON.stringify({ padding: 'x'.repeat(1_100_000) });
       expect(await own(large)).toBe(413);
       const id = await sent('own-2');
@@ -265,7 +265,7 @@ describeEachDatabase(
       });
     });
 
-    it('an insecure endpoint boots with a warning that names it; with providers alone the path is closed', async () => {
+    it('an insecure endpoint boots with a warning, and the root path is closed with providers alone', async () => {
       const app = await ReportsApp.start(
         database,
         { callbacks: { providers: { acme: { insecure: true } } } },

@@ -18,7 +18,7 @@ describeEachDatabase('matching reports', (database) => {
   const waiting = () =>
     app.query<{ n: string }>('SELECT raw_status AS n FROM messaging_report WHERE batch IS NULL');
 
-  it('by reference and recipient, by message id, by the id that was the whole answer', async () => {
+  it("reports match by reference and recipient, by message id, and by the submit's whole answer", async () => {
     const ids = new Map([
       [TO, 'm-1'],
       [OTHER, 'm-2'],
@@ -43,7 +43,7 @@ describeEachDatabase('matching reports', (database) => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('an id of another transport, or of another recipient, moves nothing', async () => {
+  it('an id of another provider or recipient changes nothing', async () => {
     app.paper.answer = () => ({ reference: 'r-1', messageIds: ['m-1'] });
     const id = await app.sent(TO);
     await app.store.reports.record([report({ messageId: 'm-1' }), report({ reference: 'r-1' })], {
@@ -59,7 +59,7 @@ describeEachDatabase('matching reports', (database) => {
     ['messageId', 'two', [TO, OTHER]] as const,
     ['messageId', 'one', [TO]] as const,
   ])(
-    'one answer to several submissions, told as %s, the first of %s, leads to each',
+    'one reference given to several submissions, as %s, the first of %s, matches each',
     async (name, _, to) => {
       app.paper.answer = () => ({ reference: 'campaign' });
       const first = await app.sent(to);
@@ -76,7 +76,7 @@ describeEachDatabase('matching reports', (database) => {
     },
   );
 
-  it('a recipient only the provider knew belongs to the batch, and to none of its messages', async () => {
+  it('a report of a recipient that only the provider knew belongs to the batch', async () => {
     const id = await app.sent([TO, OTHER]);
     const reference = `ref-${id}-s0`;
     await app.hear(report({ reference, recipient: STRANGER, rawStatus: 'one of the group' }));
@@ -109,7 +109,7 @@ describeEachDatabase('matching reports', (database) => {
     ['reference and recipient', (reference: string) => report({ reference, recipient: TO })],
     ['message id', () => report({ messageId: 'm-early' })],
     ['the submit’s whole answer', (id: string) => report({ messageId: id })],
-  ])('a report by %s that overtakes the answer waits for it', async (_by, of) => {
+  ])('a report by %s that overtakes the answer is matched later', async (_by, of) => {
     const held = heldAnswer(({ id }) => ({ reference: `r-${id}`, messageIds: ['m-early'] }));
     app.paper.answer = held.answer;
     const { id } = await app.sms.send({ from: 'ACME', to: TO, body: 'Hello' });
@@ -123,7 +123,7 @@ describeEachDatabase('matching reports', (database) => {
     expect(data.filter(({ rawStatus }) => rawStatus === 'DELIVRD')).toHaveLength(1);
   });
 
-  it('what neither side saw is found by the sweep', async () => {
+  it('the sweep matches a report that both transactions missed', async () => {
     const id = await app.sent([TO, OTHER]);
     // As two processes leave it that missed each other.
     await app.hear(report({ reference: `ref-${id}-s9`, recipient: TO }));
@@ -133,7 +133,7 @@ describeEachDatabase('matching reports', (database) => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('a status nobody mapped is kept raw and moves nothing', async () => {
+  it('an unmapped status is logged and changes nothing', async () => {
     const id = await app.sent(TO);
     await app.hear(report({ reference: `ref-${id}-s0`, status: null, rawStatus: 'HALF_WAY' }));
     expect(await app.counts(id)).toEqual({ sent: 1 });
@@ -141,7 +141,7 @@ describeEachDatabase('matching reports', (database) => {
     expect(data.at(-1)).toMatchObject({ status: null, rawStatus: 'HALF_WAY', sequence: null });
   });
 
-  it('whatever a parser makes up, the others of its group are kept', async () => {
+  it('an invalid parsed report fails no other report', async () => {
     const id = await app.sent(TO);
     const reference = `ref-${id}-s0`;
     const odd = [
@@ -164,7 +164,7 @@ describeEachDatabase('matching reports', (database) => {
     expect(await app.counts(id)).toEqual({ delivered: 1 });
   });
 
-  it('a timeline tells a message’s life from its acceptance to its last report', async () => {
+  it("a timeline lists a message's events from acceptance to the last report", async () => {
     const id = await app.sent([TO, OTHER]);
     const reference = `ref-${id}-s0`;
     const providerTime = new Date('2026-02-03T04:05:06.789Z');
@@ -207,8 +207,8 @@ describeEachDatabase('matching reports', (database) => {
   });
 });
 
-describeEachDatabase('reports of nobody', (database) => {
-  it('are forgotten after giveUpAfter, and nothing else is', async () => {
+describeEachDatabase('unmatched reports', (database) => {
+  it('unmatched reports are deleted after giveUpAfter', async () => {
     const app = await ReportsApp.start(database, { reports: { giveUpAfter: '1h' } });
     try {
       const id = await app.sent(TO);
@@ -232,7 +232,7 @@ describeEachDatabase('reports of nobody', (database) => {
     }
   });
 
-  it('the sweep comes round to every one of them', async () => {
+  it('the sweep visits every unmatched report', async () => {
     const app = await ReportsApp.start(database);
     try {
       const id = await app.sent(TO);

@@ -68,7 +68,7 @@ describeEachDatabase(
       };
     }
 
-    it('the answer commits last: its process looks again and finds the report', async () => {
+    it('the process of the later answer finds the waiting report', async () => {
       const { id, sms, sender, answer, hear } = await meet();
       const { reached, commit } = holdCommit(sender.database);
       const answered = answer();
@@ -80,7 +80,7 @@ describeEachDatabase(
       await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 1 }));
     });
 
-    it('the report commits last: its process looks again and finds the answer', async () => {
+    it('the process of the later report finds the recorded answer', async () => {
       const { id, sms, sender, receiver, answer, hear } = await meet();
       const looked = lookedAgain(sender);
       const { reached, commit } = holdCommit(receiver.database);

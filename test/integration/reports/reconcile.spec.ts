@@ -34,7 +34,7 @@ describeEachDatabase('reconciling', (database) => {
   const makeDue = () =>
     app!.query('UPDATE messaging_batch SET poll_at = 1 WHERE poll_at IS NOT NULL');
 
-  it('asks on a growing schedule until there is a final report, and then no more', async () => {
+  it('polling backs off until a final report arrives', async () => {
     app = await ReportsApp.start(database, { reports: { pollAfter: '1m' } });
     const id = await app.sent(TO);
     await app.reconcile();
@@ -64,7 +64,7 @@ describeEachDatabase('reconciling', (database) => {
     expect([app.paper.asked.length, await pollAt(id)]).toEqual([8, null]);
   });
 
-  it('many submissions are asked after in few requests', async () => {
+  it('polls group many submissions into few requests', async () => {
     app = await ReportsApp.start(database, { reports: { pollAfter: 1 } });
     const ids = await Promise.all(
       Array.from({ length: 120 }, (_, n) =>
@@ -78,7 +78,7 @@ describeEachDatabase('reconciling', (database) => {
     expect(new Set(app.paper.asked.flat().map(({ submissionId }) => submissionId)).size).toBe(120);
   });
 
-  it('submissions of very many recipients are asked after a few at a time', async () => {
+  it('polls split submissions with many recipients', async () => {
     app = await ReportsApp.start(database, { reports: { pollAfter: 1 } });
     const to = Array.from({ length: 12_000 }, (_, n) => `23480${10_000_000 + n}`);
     await app.sent(to);
@@ -92,7 +92,7 @@ describeEachDatabase('reconciling', (database) => {
     expect(recipients).toHaveLength(2);
   });
 
-  it('a call that takes too long keeps what it has learned', async () => {
+  it('a poll that runs out of time keeps its results', async () => {
     app = await ReportsApp.start(database);
     const id = await app.sent(TO);
     app.paper.reports = (submissions, signal) =>
@@ -108,7 +108,7 @@ describeEachDatabase('reconciling', (database) => {
     expect(await app.counts(id)).toEqual({ delivered: 1 });
   });
 
-  it('of several replicas, one asks', async () => {
+  it('one replica polls each batch', async () => {
     app = await ReportsApp.start(database);
     const other = await ReportsApp.start(database);
     try {
@@ -125,7 +125,7 @@ describeEachDatabase('reconciling', (database) => {
     }
   });
 
-  it('an unknown one is asked after by the key it was sent with, and found', async () => {
+  it('an unknown submission is found by its idempotency key', async () => {
     app = await ReportsApp.start(database, {
       store: { idempotencyWindow: '1s' },
       reports: { pollAfter: 1 },
@@ -152,7 +152,7 @@ describeEachDatabase('reconciling', (database) => {
     expect(await app.counts(id)).toEqual({ delivered: 1 });
   });
 
-  it('a call that throws, or never ends, starves no other', async () => {
+  it('a failing or hanging poll delays no other', async () => {
     app = await ReportsApp.start(database);
     const ids = await Promise.all(
       Array.from({ length: 250 }, (_, n) =>
@@ -180,7 +180,7 @@ describeEachDatabase('reconciling', (database) => {
     expect([calls, Number(delivered[0]?.n)]).toEqual([3, 50]);
   });
 
-  it('what is never reported is given up after giveUpAfter', async () => {
+  it('polling ends after giveUpAfter', async () => {
     app = await ReportsApp.start(database, { reports: { giveUpAfter: '1h' } });
     const id = await app.sent(TO);
     await makeDue();
@@ -196,7 +196,7 @@ describeEachDatabase('reconciling', (database) => {
 });
 
 describeEachDatabase('numbers of the simulator that need a poll', (database) => {
-  it('…9906 and …9908 are found delivered, …9909 stays unknown', async () => {
+  it('polls find …9906 and …9908 delivered and leave …9909 unknown', async () => {
     const app: TestingModule = await Test.createTestingModule({
       imports: [
         TypeOrmModule.forRoot(database.options()),

@@ -104,7 +104,7 @@ describeEachDatabase('any order of the same reports', (database) => {
     return rows.map((row) => JSON.stringify(row).replaceAll(name, 'it')).sort();
   }
 
-  it('ends in the same statuses, and each is logged once', () =>
+  it('any order of reports ends in the same statuses with each report logged once', () =>
     fc.assert(
       fc.asyncProperty(history, async ({ facts, tellings }) => {
         const [[status, first], [again, second]] = [

@@ -39,7 +39,7 @@ describeEachDatabase('300 messages at once in a store of 5,000', (database) => {
   });
   afterAll(() => app.close());
 
-  it('are found by their keys, from intent to report', async () => {
+  it('300 concurrent messages are read by key from intent to report', async () => {
     const sms = app.get(SmsService);
     recorder.forget();
     const sent = await Promise.all(

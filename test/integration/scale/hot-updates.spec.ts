@@ -31,7 +31,7 @@ describeEachDatabase(
     });
     afterAll(() => app.close());
 
-    it('are written where the messages are, and no index learns of it', async () => {
+    it('status updates on PostgreSQL are heap-only', async () => {
       const to = Array.from({ length: MESSAGES }, (_, i) => `23480${12_345_600 + i}`);
       await app.get(SmsService).send({ from: 'ACME', to, body: 'Hello' });
       // The server counts with some delay.

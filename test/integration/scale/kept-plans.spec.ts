@@ -105,7 +105,7 @@ describeEachDatabase(
       return worse;
     }
 
-    it('none goes on reading whole what has become large, though the server never gathered statistics', async () => {
+    it('no kept plan scans a grown table', async () => {
       await run(16);
       await fillStore(source, 'postgres', {
         batches: 4_000,

@@ -74,7 +74,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
   const store = () => app.get(MessageStore, { strict: false });
   const { signal } = new AbortController();
 
-  it('sees where one is read whole', async () => {
+  it('the plan check detects a full scan', async () => {
     const params: unknown[] = [];
     const whole = `SELECT count(*) FROM messaging_message m WHERE m.recipient = '2348012345678'`;
     expect(await wholeReads(source, database.kind, { sql: whole, params })).toEqual([
@@ -84,7 +84,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(await wholeReads(source, database.kind, { sql: one, params })).toEqual([]);
   });
 
-  it('from send to outcome, whoever held the lane before', async () => {
+  it('statements from send to outcome use indexes', async () => {
     const sms = app.get(SmsService);
     // Its former holder disappeared, so open submissions are looked for.
     await source.query(
@@ -104,7 +104,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     ).toEqual([]);
   });
 
-  it('refused and sent again', async () => {
+  it('statements of refused and retried messages use indexes', async () => {
     let tries = 0;
     paper.answer = ({ id }) => {
       if (++tries === 1) throw new RetryableFailure('busy', 'try again');
@@ -119,7 +119,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(tries).toBeGreaterThan(1);
   });
 
-  it('reports, in every form providers have, and those of nobody', async () => {
+  it('statements of matched and unmatched reports use indexes', async () => {
     const report = {
       reference: null,
       messageId: null,
@@ -144,7 +144,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     ).toEqual([]);
   });
 
-  it('the jobs', async () => {
+  it('statements of the jobs use indexes', async () => {
     expect(
       await wholeReadsOf(async () => {
         await store().queues.abandoned();
@@ -155,7 +155,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     ).toEqual([]);
   });
 
-  it('which lanes have work, by lane and not by what waits in them', async () => {
+  it('finding due lanes costs by lane and not by waiting batches', async () => {
     const whole = await wholeReadsOf(async () => {
       await store().queues.due(2_000);
       await store().queues.health();
@@ -164,7 +164,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(whole.filter((read) => !read.startsWith('messaging_lane:'))).toEqual([]);
   });
 
-  it('reading back', async () => {
+  it('statements that read back use indexes', async () => {
     const sms = app.get(SmsService);
     const id = '0190aaaa-0000-7000-8000-000000000001';
     const scope = { tenant: 'tenant 1' };
@@ -194,7 +194,7 @@ describeEachDatabase('the plans of a lane in which 200,000 batches wait', (datab
     recorder.forget();
   });
 
-  it('are of what it does next, whether they are to come, put aside or back from that', async () => {
+  it('a lane with 200,000 waiting batches reads only its next ones', async () => {
     expect(await work.plan('waits:sms', 20)).toHaveLength(20);
     expect(await work.nextDue('waits:sms')).toBeLessThan(0);
     expect(await work.nextDue('nobody:sms')).toBeUndefined();

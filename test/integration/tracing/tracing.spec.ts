@@ -28,7 +28,7 @@ describeEachDatabase('a traced message', (database) => {
   describe('that is sampled', () => {
     beforeEach(() => void (spans = RecordedSpans.register()));
 
-    it('accepted by one process and sent by another is one trace to its delivery', async () => {
+    it('one trace covers acceptance in one process and dispatch in another', async () => {
       const accepting = await fixture.boot({ dispatch: false });
       const id = await accepting.send('Hello');
       const [send] = spans.all;
@@ -47,7 +47,7 @@ describeEachDatabase('a traced message', (database) => {
       });
     });
 
-    it('that goes out again, after a refusal or an answer that was lost, stays in its trace', async () => {
+    it('a resend stays in the trace of its message', async () => {
       const failures = [
         new RetryableFailure('busy', 'Said no to 2348012345678'),
         new UncertainFailure('connection_lost', 'The answer is lost'),
@@ -82,7 +82,7 @@ describeEachDatabase('a traced message', (database) => {
     });
   });
 
-  it('that nobody samples stores nothing and tells nobody', async () => {
+  it('an unsampled message stores and exports no trace', async () => {
     spans = RecordedSpans.register(new AlwaysOffSampler());
     const { send, transport, messaging } = await fixture.boot();
     const id = await send('Hello');

@@ -13,7 +13,7 @@ import { describeWebhooks } from './webhook-stage.js';
 const URL = 'http://127.0.0.1:9/hook';
 
 describeWebhooks('webhook endpoints', (stage, db) => {
-  it('setting the URL again moves the one endpoint and keeps id and secret', async () => {
+  it('setting the URL again moves the endpoint and keeps id and secret', async () => {
     const first = await stage.gateway.endpoints.set(stage.account, URL);
     expect(first).toEqual({
       webhook_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -36,7 +36,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     });
   });
 
-  it('set at the same time by several processes makes one endpoint', async () => {
+  it('concurrent set commands create one endpoint', async () => {
     const others = [stage.gateway, await stage.start(), await stage.start()];
     const made = await Promise.all(
       others.flatMap((process) => [
@@ -49,7 +49,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     expect(await stage.gateway.endpoints.list(stage.account)).toHaveLength(1);
   });
 
-  it('an unknown account is told, and nothing is stored', async () => {
+  it('an unknown account is refused and nothing stored', async () => {
     const before = await stage.source.getRepository(WebhookEndpointEntity).count();
     await expect(stage.gateway.endpoints.set('acc_nobody', URL)).rejects.toMatchObject({
       code: 'not_found',
@@ -58,14 +58,14 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     expect(await stage.source.getRepository(WebhookEndpointEntity).count()).toBe(before);
   });
 
-  it('every endpoint has a secret of its own', async () => {
+  it('each endpoint has its own secret', async () => {
     const first = await stage.gateway.endpoints.set(stage.account, URL);
     const second = await stage.gateway.endpoints.add(stage.account, `${URL}/2`);
     const other = await stage.gateway.endpoints.set(await stage.gateway.account(), URL);
     expect(new Set([first.secret, second.secret, other.secret]).size).toBe(3);
   });
 
-  it('a place that became free is taken again', async () => {
+  it('a deleted endpoint frees its place', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, URL);
     await stage.gateway.endpoints.add(stage.account, `${URL}/2`);
     await stage.gateway.endpoints.remove(stage.account, webhook_id);
@@ -77,7 +77,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     ]);
   });
 
-  it('deleted, its deliveries are gone too and nothing of it is sent', async () => {
+  it('deleting an endpoint deletes its deliveries and sends nothing more', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, URL);
     await stage.gateway.commit(Array.from({ length: 1_500 }, () => statusChange(stage.account)));
     await stage.gateway.endpoints.remove(stage.account, webhook_id);
@@ -87,7 +87,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     expect(await left).toBe(0);
   });
 
-  it('what is older than its retention is deleted, and nothing else', async () => {
+  it('deliveries above the retention age are deleted', async () => {
     const { webhook_id: endpointId } = await stage.gateway.endpoints.set(stage.account, URL);
     const { retention } = stage.gateway.options;
     await stage.gateway.commit(Array.from({ length: 1_200 }, () => statusChange(stage.account)));
@@ -115,7 +115,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     expect(await stage.source.getRepository(WebhookAttemptEntity).countBy({ endpointId })).toBe(0);
   });
 
-  it('the migration takes itself back', async () => {
+  it('the migration can be reverted', async () => {
     const scratch = await db.open(WEBHOOK_TABLES);
     const [migration] = scratch.migrations;
     const runner = scratch.createQueryRunner();
@@ -129,7 +129,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     await runner.release();
   });
 
-  it('looking for what is due reads the index alone, however long the history', async () => {
+  it('finding due deliveries reads the index only', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, URL);
     for (let n = 0; n < 10; n++)
       await stage.gateway.commit(Array.from({ length: 2_000 }, () => statusChange(stage.account)));

@@ -73,7 +73,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     }
   });
 
-  it('none where delivery_report is none', async () => {
+  it('no callback is sent where delivery_report is none', async () => {
     await hook();
     const silent = await send({ delivery_report: 'none' });
     await send();
@@ -120,7 +120,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     });
   });
 
-  it('redelivers one, all since a time, or what never arrived, under the same webhook-id', async () => {
+  it('redelivery of one, since a time, or of undelivered events keeps the webhook-id', async () => {
     // Nothing is tried again by itself.
     customer.respond = answer(500, { 'retry-after': '3600' });
     const { id } = await hook();
@@ -161,7 +161,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     expect(await redeliver([])).toMatchObject({ status: 422 });
   });
 
-  it('endpoints are made, listed, changed, rotated and deleted', async () => {
+  it('endpoints are created, listed, changed, rotated and deleted', async () => {
     const first = await hook();
     const second = await hook(`${customer.url}&second`);
     expect(first.secret).toMatch(/^whsec_/);
@@ -192,7 +192,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     });
   });
 
-  it('another account sees and changes nothing of it', async () => {
+  it('another account can neither see nor change an endpoint', async () => {
     const { id } = await hook();
     const stranger = (await gateway.account()).apiToken;
     for (const [method, path, body] of [
@@ -214,7 +214,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     expect(await gateway.call('GET', '/ng/v1/webhooks')).toMatchObject({ status: 401 });
   });
 
-  it('bad input is told by field and changes nothing', async () => {
+  it('bad input names its field and changes nothing', async () => {
     for (const [body, path] of [
       [{}, 'url'],
       [{ url: 7 }, 'url'],
@@ -236,7 +236,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
     });
   });
 
-  it('its secrets, paths and numbers stay out of the log', async () => {
+  it('webhook secrets, paths and numbers are not logged', async () => {
     const { secret } = await hook();
     customer.respond = answer(410);
     await send();

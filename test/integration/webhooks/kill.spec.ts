@@ -86,7 +86,7 @@ describeEachDatabase('webhooks of a gateway that is killed', (db) => {
     }
   };
 
-  it('between the status and its callback misses none', async () => {
+  it('no callback is missed by a kill between status and callback', async () => {
     customer.respond = () => undefined;
     const { reference_id: reference } = await send();
     await eventually(async () => {
@@ -100,7 +100,7 @@ describeEachDatabase('webhooks of a gateway that is killed', (db) => {
     await expectAllOf(reference);
   });
 
-  it('again and again in the middle misses none', async () => {
+  it('no callback is missed by repeated kills', async () => {
     const { reference_id: reference } = await send();
     for (const part of [20, 70, 130]) {
       await customer.first(part);

@@ -4,7 +4,7 @@ import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
 
 describeWebhooks('webhook outbox', (stage) => {
-  it('writes the callback of decisions, without the text, due at once', async () => {
+  it('the outbox writes the documented callback without the text, due at once', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
       'http://127.0.0.1:9/hook',
@@ -37,7 +37,7 @@ describeWebhooks('webhook outbox', (stage) => {
     });
   });
 
-  it('writes only what was asked for, from sent on, and for whom has an enabled endpoint', async () => {
+  it('the outbox writes callbacks from sent on, for requested reports and enabled endpoints', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
       'http://127.0.0.1:9/hook',
@@ -72,7 +72,7 @@ describeWebhooks('webhook outbox', (stage) => {
     expect(await stage.deliveries(webhook_id)).toHaveLength(7);
   });
 
-  it('commits with the status or not at all', async () => {
+  it('a delivery row commits with its status or not at all', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
       'http://127.0.0.1:9/hook',
@@ -85,7 +85,7 @@ describeWebhooks('webhook outbox', (stage) => {
     expect(await stage.deliveries(webhook_id)).toEqual([]);
   });
 
-  it('writes thousands in few statements, in the order of the changes', async () => {
+  it('the outbox writes thousands of rows in few statements and in order', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
       'http://127.0.0.1:9/hook',
@@ -117,7 +117,7 @@ describeWebhooks('webhook outbox', (stage) => {
     expect(new Set(written.map(({ id }) => id)).size).toBe(4_501);
   });
 
-  it('every endpoint of the account gets its own', async () => {
+  it('each endpoint of the account gets its own delivery', async () => {
     const first = await stage.gateway.endpoints.set(stage.account, 'http://127.0.0.1:9/a');
     const second = await stage.gateway.endpoints.add(stage.account, 'http://127.0.0.1:9/b');
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -127,8 +127,8 @@ describeWebhooks('webhook outbox', (stage) => {
     expect(a!.id).not.toBe(b!.id);
   });
 
-  describe('endpoints set elsewhere', () => {
-    it('are known within a second, and asked for once in that time', async () => {
+  describe('endpoints changed by another process', () => {
+    it('an endpoint set by another process is known within a second by one query', async () => {
       const other = await stage.start();
       await stage.gateway.commit([statusChange(stage.account)]);
       const { webhook_id } = await other.endpoints.set(stage.account, 'http://127.0.0.1:9/hook');
@@ -141,7 +141,7 @@ describeWebhooks('webhook outbox', (stage) => {
       expect(await stage.deliveries(webhook_id)).toHaveLength(1);
     });
 
-    it('by this process are known at once', async () => {
+    it('an endpoint set by this process is known at once', async () => {
       await stage.gateway.commit([statusChange(stage.account)]);
       const { webhook_id } = await stage.gateway.endpoints.set(
         stage.account,

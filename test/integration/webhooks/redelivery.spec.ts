@@ -8,40 +8,49 @@ describeWebhooks('webhook redelivery', (stage) => {
   it.each([
     ['the last try', []],
     ['a try', [3_600_000]],
-  ])('asked for while %s is under way is made, though that fails', async (_, schedule) => {
-    const gateway = await stage.start({ schedule });
-    const held: ServerResponse[] = [];
-    const customer = await stage.receiver((response) => void held.push(response));
-    const { webhook_id: id } = await gateway.endpoints.set(stage.account, customer.url);
-    await gateway.commit([statusChange(stage.account)]);
-    await gateway.poll();
-    await customer.first(1);
-    stage.clock.advance(1);
-    expect(await gateway.redelivery.redeliver(stage.account, id)).toBe(1);
-    customer.respond = answer(204);
-    held[0]!.writeHead(500).end();
-    await gateway.idle();
-    await stage.work(gateway);
-    expect(customer.received.map((one) => one.id)).toEqual(Array(2).fill(customer.received[0]!.id));
-    expect(await stage.deliveries(id)).toEqual([
-      expect.objectContaining({ attempts: 1, dueAt: null, deliveredAt: expect.any(Number) }),
-    ]);
-    expect((await stage.attempts(id)).map(({ error }) => error)).toEqual(['http_status', null]);
-  });
+  ])(
+    'a redelivery requested while %s is in flight is made although that fails',
+    async (_, schedule) => {
+      const gateway = await stage.start({ schedule });
+      const held: ServerResponse[] = [];
+      const customer = await stage.receiver((response) => void held.push(response));
+      const { webhook_id: id } = await gateway.endpoints.set(stage.account, customer.url);
+      await gateway.commit([statusChange(stage.account)]);
+      await gateway.poll();
+      await customer.first(1);
+      stage.clock.advance(1);
+      expect(await gateway.redelivery.redeliver(stage.account, id)).toBe(1);
+      customer.respond = answer(204);
+      held[0]!.writeHead(500).end();
+      await gateway.idle();
+      await stage.work(gateway);
+      expect(customer.received.map((one) => one.id)).toEqual(
+        Array(2).fill(customer.received[0]!.id),
+      );
+      expect(await stage.deliveries(id)).toEqual([
+        expect.objectContaining({ attempts: 1, dueAt: null, deliveredAt: expect.any(Number) }),
+      ]);
+      expect((await stage.attempts(id)).map(({ error }) => error)).toEqual(['http_status', null]);
+    },
+  );
 
-  it.each([1, 2])('asked for %i times before the first try, it keeps its place', async (times) => {
-    const customer = await stage.receiver();
-    const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
-    const { redelivery } = stage.gateway;
-    const change = (sequence: number) => statusChange(stage.account, { messageId: 'm', sequence });
-    await stage.gateway.commit([change(1), change(2)]);
-    for (let n = 0; n < times; n++) expect(await redelivery.redeliver(stage.account, id)).toBe(2);
-    await stage.gateway.commit([change(3)]);
-    await stage.work();
-    expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
-  });
+  it.each([1, 2])(
+    'a redelivery requested %i times before the first attempt keeps its place',
+    async (times) => {
+      const customer = await stage.receiver();
+      const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+      const { redelivery } = stage.gateway;
+      const change = (sequence: number) =>
+        statusChange(stage.account, { messageId: 'm', sequence });
+      await stage.gateway.commit([change(1), change(2)]);
+      for (let n = 0; n < times; n++) expect(await redelivery.redeliver(stage.account, id)).toBe(2);
+      await stage.gateway.commit([change(3)]);
+      await stage.work();
+      expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
+    },
+  );
 
-  it('of a long backlog that was asked for anew what is younger waits its turn', async () => {
+  it('younger deliveries wait behind a redelivered backlog', async () => {
     const customer = await stage.receiver();
     stage.gateway = await stage.start({ concurrency: 1 });
     const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);

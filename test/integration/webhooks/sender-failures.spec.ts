@@ -21,7 +21,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     expect((await stage.deliveries(webhook_id))[0]!.dueAt).toBeGreaterThan(stage.clock.now());
   });
 
-  it('410 disables the endpoint, and what is due waits until it is enabled', async () => {
+  it('a 410 disables the endpoint and due deliveries wait until it is enabled', async () => {
     const customer = await stage.receiver(answer(410, {}, 'moved away'));
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -47,7 +47,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
   it.each([
     ['this process', () => Promise.resolve(stage.gateway)],
     ['another process', () => stage.start()],
-  ])('410 from where it was before %s moved it disables nothing', async (_, mover) => {
+  ])('a 410 from the former URL after %s disables nothing', async (_, mover) => {
     const held: ServerResponse[] = [];
     const before = await stage.receiver((response) => void held.push(response));
     const after = await stage.receiver();
@@ -68,7 +68,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     expect(after.received.map(({ id }) => id)).toEqual(before.received.map(({ id }) => id));
   });
 
-  it('where it has moved to it has five days anew', async () => {
+  it('a moved endpoint has a new five-day period', async () => {
     const customer = await stage.receiver(answer(500));
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -83,7 +83,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     expect(customer.received).toHaveLength(2);
   });
 
-  it('no success for five days disables it; a success in between starts anew', async () => {
+  it('five days without success disable an endpoint and a success restarts the period', async () => {
     const customer = await stage.receiver(answer(500));
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     const day = 24 * 3_600_000;
@@ -109,7 +109,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     });
   });
 
-  it('redirects are failures and never followed', async () => {
+  it('redirects are failures and not followed', async () => {
     const inside = await stage.receiver();
     const customer = await stage.receiver(answer(307, { location: inside.url }));
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
@@ -119,7 +119,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     expect(await stage.attempts(webhook_id)).toMatchObject([{ status: 307, error: 'redirect' }]);
   });
 
-  it('Retry-After puts the next attempt off', async () => {
+  it('Retry-After delays the next attempt', async () => {
     const customer = await stage.receiver(answer(429, { 'retry-after': '3600' }));
     await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -133,7 +133,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     expect(customer.received).toHaveLength(2);
   });
 
-  it('of a huge answer one kilobyte is read and the rest dropped', async () => {
+  it('at most one kilobyte of an answer is read', async () => {
     let written = 0;
     const customer = await stage.receiver(async (response) => {
       response.writeHead(200);
@@ -163,7 +163,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     ]);
   });
 
-  it('nobody listening and no HTTP are failed attempts', async () => {
+  it('a refused connection and a non-HTTP answer are failed attempts', async () => {
     const gibberish = createServer((socket) => {
       socket.resume().end('220 mail.example ESMTP\r\n');
     });
@@ -187,7 +187,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     ]);
   });
 
-  it('never connects inside where private addresses are not allowed', async () => {
+  it('private addresses are not connected to', async () => {
     const inside = await stage.receiver();
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, inside.url);
     const guarded = await stage.start({ allowPrivate: false });

@@ -5,7 +5,7 @@ import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
 
 describeWebhooks('webhook sender, order and shares', (stage) => {
-  it('a failed event holds back no later one of its message; first attempts go in order', async () => {
+  it('a failed delivery delays no later one and first attempts go in order', async () => {
     const customer = await stage.receiver((response, { data }) => {
       response.writeHead(data.sequence === 1 ? 500 : 200).end();
     });
@@ -53,7 +53,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     expect(customer.most).toBeGreaterThan(1);
   });
 
-  it('one hanging receiver slows no other account and holds few sockets', async () => {
+  it('a hanging receiver delays no other account', async () => {
     stage.gateway = await stage.start({ shutdownTimeout: 50 });
     const hanging = await stage.receiver(() => undefined);
     const healthy = await stage.receiver();
@@ -70,7 +70,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     await stage.gateway.stop();
   });
 
-  it('keeps to the endpoint’s concurrency', async () => {
+  it("deliveries keep to the endpoint's concurrency", async () => {
     const customer = await stage.receiver(async (response) => {
       await new Promise((resolve) => setImmediate(resolve));
       response.end();
@@ -85,7 +85,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
   });
 
   describe('several processes', () => {
-    it('share the work without sending anything twice', async () => {
+    it('several processes share deliveries without sending one twice', async () => {
       const customers = await Promise.all(Array.from({ length: 4 }, () => stage.receiver()));
       const accounts = await Promise.all(customers.map(() => stage.gateway.account()));
       for (const [n, customer] of customers.entries())
@@ -105,7 +105,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       }
     });
 
-    it('what a dead one held is sent by another once the lease is over, under the same id', async () => {
+    it('deliveries of a dead process are sent by another after the lease under the same id', async () => {
       const customer = await stage.receiver(() => undefined);
       const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
       stage.gateway = await stage.start({ shutdownTimeout: 50 });
@@ -126,7 +126,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       expect((await stage.deliveries(webhook_id))[0]).toMatchObject({ dueAt: null, attempts: 1 });
     });
 
-    it('one that was frozen over its look sends nothing after its heir', async () => {
+    it('a process resumed after its lease expired sends nothing', async () => {
       const customer = await stage.receiver();
       await stage.gateway.endpoints.set(stage.account, customer.url);
       await stage.gateway.commit(
@@ -148,7 +148,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2]);
     });
 
-    it('a late failure of one that lost the endpoint takes no success back', async () => {
+    it('a late failure of a former holder does not undo a success', async () => {
       const late: ServerResponse[] = [];
       const customer = await stage.receiver((response) => void late.push(response));
       const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
@@ -166,7 +166,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     });
   });
 
-  it('a stop ends what is in flight within its bound and leaves the rest due', async () => {
+  it('a stop ends attempts in flight within its deadline and leaves the rest due', async () => {
     const customer = await stage.receiver(() => undefined);
     stage.gateway = await stage.start({ timeout: 60_000, shutdownTimeout: 50 });
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
@@ -185,7 +185,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       expect(deliveredAt).not.toBeNull();
   });
 
-  it('a stop lets an answer that comes in time be recorded', async () => {
+  it('an answer that arrives during a stop is recorded', async () => {
     let release: () => void = () => undefined;
     stage.gateway = await stage.start({ shutdownTimeout: 60_000 });
     const customer = await stage.receiver((response) => {

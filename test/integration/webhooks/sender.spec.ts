@@ -5,7 +5,7 @@ import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
 
 describeWebhooks('webhook sender', (stage) => {
-  it('sends a signed callback that the public package verifies, and records it', async () => {
+  it('a callback verifies with the standardwebhooks package and its attempt is recorded', async () => {
     const customer = await stage.receiver(answer(200, {}, 'thanks'));
     const { webhook_id, secret } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -26,7 +26,7 @@ describeWebhooks('webhook sender', (stage) => {
     ]);
   });
 
-  it('a commit wakes it, without waiting for the poll', async () => {
+  it('a commit wakes the sender without a poll', async () => {
     const customer = await stage.receiver();
     await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -39,7 +39,7 @@ describeWebhooks('webhook sender', (stage) => {
     expect(customer.received).toHaveLength(2);
   });
 
-  it('tries again under the same id and body, freshly signed, on the schedule', async () => {
+  it('a retry has the same id and body with a fresh signature', async () => {
     const customer = await stage.receiver(answer(500, {}, 'no\u0000pe'));
     const { webhook_id, secret } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -73,7 +73,7 @@ describeWebhooks('webhook sender', (stage) => {
     ]);
   });
 
-  it('is exhausted after ten attempts', async () => {
+  it('a delivery is exhausted after ten attempts', async () => {
     const customer = await stage.receiver(answer(503));
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
@@ -90,7 +90,7 @@ describeWebhooks('webhook sender', (stage) => {
     ]);
   });
 
-  it('during a rotation either secret verifies; afterwards only the new one', async () => {
+  it('during a rotation both secrets verify and afterwards the new one only', async () => {
     const customer = await stage.receiver();
     const { webhook_id, secret: old } = await stage.gateway.endpoints.set(
       stage.account,
@@ -109,7 +109,7 @@ describeWebhooks('webhook sender', (stage) => {
     expect(customer.received[1]!.headers['webhook-signature']!.split(' ')).toHaveLength(1);
   });
 
-  it('rotated again, twice at once too, every secret that was answered verifies', async () => {
+  it('every secret of repeated rotations verifies for a day', async () => {
     const customer = await stage.receiver();
     const { endpoints } = stage.gateway;
     const { webhook_id: id, secret: old } = await endpoints.set(stage.account, customer.url);

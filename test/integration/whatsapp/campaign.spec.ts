@@ -60,36 +60,39 @@ describeEachDatabase('a STOP in the middle of a WhatsApp campaign', (database) =
     return errorCode === null ? status : `${status} ${errorCode}`;
   };
 
-  it.each(['template', 'text'] as const)('keeps every %s that has not left', async (kind) => {
-    if (kind === 'text') for (const from of [PERSON, OTHER]) await write(from, 'Hi');
-    let release = (): void => undefined;
-    transport.answer = () => new Promise((resolve) => (release = resolve));
-    const ids: string[] = [];
-    for (let n = 0; n < 20; n++) {
-      const to = n % 2 ? OTHER : PERSON;
-      const receipt = await (kind === 'text'
-        ? whatsApp.sendText({ to, text: `Offer ${n}` })
-        : whatsApp.sendTemplate({ to, template: 'offer', language: 'en', params: [`${n}`] }));
-      ids.push(receipt.id);
-    }
-    await eventually(async () => expect(transport.submissions).toHaveLength(1));
-    clock.leap += 1;
-    await write(PERSON, 'STOP');
-    clock.leap += 1_001;
-    transport.answer = async () => undefined;
-    release();
-    for (const [n, id] of ids.entries())
+  it.each(['template', 'text'] as const)(
+    'a STOP keeps every %s that has not left from being sent',
+    async (kind) => {
+      if (kind === 'text') for (const from of [PERSON, OTHER]) await write(from, 'Hi');
+      let release = (): void => undefined;
+      transport.answer = () => new Promise((resolve) => (release = resolve));
+      const ids: string[] = [];
+      for (let n = 0; n < 20; n++) {
+        const to = n % 2 ? OTHER : PERSON;
+        const receipt = await (kind === 'text'
+          ? whatsApp.sendText({ to, text: `Offer ${n}` })
+          : whatsApp.sendTemplate({ to, template: 'offer', language: 'en', params: [`${n}`] }));
+        ids.push(receipt.id);
+      }
+      await eventually(async () => expect(transport.submissions).toHaveLength(1));
+      clock.leap += 1;
+      await write(PERSON, 'STOP');
+      clock.leap += 1_001;
+      transport.answer = async () => undefined;
+      release();
+      for (const [n, id] of ids.entries())
+        await eventually(async () =>
+          expect(await stateOf(id)).toBe(n === 0 || n % 2 ? 'sent' : 'rejected opt_in_required'),
+        );
+      // One left before the STOP, and the answer to it passes.
       await eventually(async () =>
-        expect(await stateOf(id)).toBe(n === 0 || n % 2 ? 'sent' : 'rejected opt_in_required'),
+        expect(
+          transport.submissions
+            .filter(({ recipients }) => recipients[0] === PERSON)
+            .map(({ content }) => (content.kind === 'text' ? content.text : content.template)),
+        ).toEqual([kind === 'text' ? 'Offer 0' : 'offer', 'You will hear no more from us.']),
       );
-    // One left before the STOP, and the answer to it passes.
-    await eventually(async () =>
-      expect(
-        transport.submissions
-          .filter(({ recipients }) => recipients[0] === PERSON)
-          .map(({ content }) => (content.kind === 'text' ? content.text : content.template)),
-      ).toEqual([kind === 'text' ? 'Offer 0' : 'offer', 'You will hear no more from us.']),
-    );
-    expect(transport.submissions).toHaveLength(12);
-  });
+      expect(transport.submissions).toHaveLength(12);
+    },
+  );
 });

@@ -121,7 +121,7 @@ describeEachDatabase('inbound messages', (database) => {
     jest.restoreAllMocks();
   });
 
-  it('a message makes a contact, opens the window and is told of once, however often it comes', async () => {
+  it('a repeated inbound message creates one contact, opens the window and publishes one event', async () => {
     const from = number();
     const message = received(`+${from}`, 'Good morning', { bsuid: `NG.${from}` });
     const told = jest.fn<InboundListener['onInbound']>(async () => undefined);
@@ -153,7 +153,7 @@ describeEachDatabase('inbound messages', (database) => {
     expect((await whatsApp.sendText({ to: from, text: 'Hello' })).recipients).toBe(1);
   });
 
-  it('what a listener cannot take is not stored: it comes again, and counts then', async () => {
+  it('an inbound message whose listener fails is not stored and counts when repeated', async () => {
     const [bad, good] = [number(), number()];
     const messages = [received(bad, 'x'), received(good, 'y')];
     let failing = true;
@@ -169,7 +169,7 @@ describeEachDatabase('inbound messages', (database) => {
     expect(heardOf(good)).toHaveLength(1);
   });
 
-  it('a bad entry fails no other; nothing but bad ones is told', async () => {
+  it('a bad inbound entry fails no other and only bad ones are refused', async () => {
     const from = number();
     const { data: _none, ...empty } = received(from, 'x');
     const bad = [empty, received('nobody', 'x'), received(from, 'x', { message_id: 7 })];
@@ -181,7 +181,7 @@ describeEachDatabase('inbound messages', (database) => {
     expect(await post([{ type: 'email.opened', data: {} }])).toBe(204);
   });
 
-  it('the same endpoints take it at the path of the reports, beside them', async () => {
+  it('inbound messages are taken at the callback path beside reports', async () => {
     const from = number();
     const report = { reference_id: 'r', message_id: 'r-0', to: from, status: 'delivered' };
     const status = { type: 'whatsapp.message_status', data: report };
@@ -193,7 +193,7 @@ describeEachDatabase('inbound messages', (database) => {
     expect(rows).toHaveLength(1);
   });
 
-  it('STOP opts out, once, and is answered once; START opts in again', async () => {
+  it('STOP opts out with one reply and START opts in again', async () => {
     const from = number();
     await contacts.optIn(from, { channel: 'whatsapp', source: 'test' });
     clock.leap += 1_000;
@@ -246,7 +246,7 @@ describeEachDatabase('inbound messages', (database) => {
     });
   });
 
-  it('a STOP that comes late overrules no younger START', async () => {
+  it('a late STOP does not overrule a newer START', async () => {
     const from = number();
     const early = received(from, 'stop', {
       received_at: new Date(clock.now() - HOUR).toISOString(),
@@ -259,7 +259,7 @@ describeEachDatabase('inbound messages', (database) => {
     await eventually(async () => expect(await repliesTo(from)).toEqual(['You are in']));
   });
 
-  it('an old message opens no window, and one from the time to come none that lasts longer', async () => {
+  it('an old message opens no window and one dated in the future no longer window', async () => {
     const [old, ahead] = [number(), number()];
     await contacts.optIn([old, ahead], { channel: 'whatsapp', source: 'test' });
     const at = (time: number) => ({ received_at: new Date(clock.now() + time).toISOString() });
@@ -274,14 +274,14 @@ describeEachDatabase('inbound messages', (database) => {
     });
   });
 
-  it('each tenant has its own people, by the number that was written to', async () => {
+  it('inbound messages belong to the tenant of the number', async () => {
     const from = number();
     await post(received(from, 'Hi', { to: '2348000000009' }));
     expect(await contacts.find(from)).toBeUndefined();
     expect(await contacts.find(from, { tenant: 'of 2348000000009' })).toBeDefined();
   });
 
-  it('what was written to nobody’s number is left out, and fails no other', async () => {
+  it('an inbound message to an unknown number is skipped and fails no other', async () => {
     const [from, other] = [number(), number()];
     expect(await post([received(from, 'Hi', { to: NOBODYS }), received(other, 'Hi')])).toBe(204);
     expect([await contacts.find(from), (await contacts.find(other))?.phone]).toEqual([
@@ -303,7 +303,7 @@ describeEachDatabase('inbound messages', (database) => {
     );
   });
 
-  it('a simulated 9910 writes back, and may then be sent a text', async () => {
+  it('a simulated …9910 writes back and may then get a text', async () => {
     const to = number('9910');
     await contacts.optIn(to, { channel: 'whatsapp', source: 'test' });
     await whatsApp.sendTemplate({ to, template: 'hello', language: 'en' });
@@ -312,7 +312,7 @@ describeEachDatabase('inbound messages', (database) => {
     await eventually(async () => expect(heardOf(to)).toHaveLength(2));
   });
 
-  it('ids are forgotten once nobody repeats them', async () => {
+  it('inbound message ids are deleted after their retention', async () => {
     const inbound = app.get(InboundRecorder);
     await post(received(number(), 'Hi'));
     expect(await inbound.forget(1_000)).toBe(0);

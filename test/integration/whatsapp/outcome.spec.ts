@@ -36,7 +36,7 @@ describeEachDatabase('accepted here, dispatched elsewhere: the outcome on WhatsA
     await dispatching.close();
   });
 
-  it('is told in the process that accepted, whole, for as many as wait', async () => {
+  it('outcome() resolves in the accepting process for all waiters', async () => {
     const receipts = await Promise.all(['0000', '9903', '0000'].map(send));
     const outcomes = await Promise.all(receipts.map((one) => one.outcome({ timeout: '60s' })));
     expect(outcomes.map(({ status }) => status === 'rejected')).toEqual([false, true, false]);
@@ -51,7 +51,7 @@ describeEachDatabase('accepted here, dispatched elsewhere: the outcome on WhatsA
     expect(outcomes[1]).toMatchObject({ errorCode: 'destination_refused', cost: null });
   });
 
-  it('a key that both were given is one message, and one outcome', async () => {
+  it('one key sent to two processes is one message with one outcome', async () => {
     const to = `23480${6_000 + next++}0000`;
     await accepting.get(ContactsService).optIn(to, { channel: 'whatsapp', source: 'test' });
     const outcomes = await Promise.all(

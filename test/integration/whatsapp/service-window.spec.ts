@@ -65,7 +65,7 @@ describeEachDatabase('the customer service window', (database) => {
     whatsApp.sendTemplate({ to, template: 'hello', language: 'en', category: 'utility' });
 
   // Interface section 3.1, row by row, with the template that is always allowed beside.
-  it('opens when the customer writes, closes when 24 hours have passed', async () => {
+  it('the window opens when the customer writes and closes after 24 hours', async () => {
     const to = await boot();
     const writes = () => contacts.recordInbound(to, { sender: OURS });
     const states: [trigger: () => unknown, open: boolean][] = [
@@ -92,7 +92,7 @@ describeEachDatabase('the customer service window', (database) => {
     }
   });
 
-  it('what was accepted while it was open and is due when it is closed is never sent', async () => {
+  it('a text accepted in an open window is not sent after the window closed', async () => {
     const to = await boot();
     await contacts.recordInbound(to, { sender: OURS });
     const sendAt = new Date(clock.now() + HOUR);
@@ -108,7 +108,7 @@ describeEachDatabase('the customer service window', (database) => {
     expect(sentOf(receipt.id)).toEqual([]);
   });
 
-  it('or the app’s template goes in its place, and the store says so', async () => {
+  it('the configured template replaces a text after the window closed', async () => {
     const to = await boot({ policy: { serviceWindow: { substitute: () => template } } });
     await contacts.recordInbound(to, { sender: OURS });
     const sendAt = new Date(clock.now() + HOUR);
@@ -125,7 +125,7 @@ describeEachDatabase('the customer service window', (database) => {
     expect((await whatsApp.batch(receipt.id)).content).toEqual({ kind: 'text', text: 'Hello' });
   });
 
-  it('of a number that is left to the service, it opens by a message to any number', async () => {
+  it('without a configured number the window opens by a message to any number', async () => {
     const to = await boot({ whatsapp: {} });
     await expect(text(to)).rejects.toMatchObject({ code: 'window_closed' });
     await contacts.recordInbound(to, { sender: '2348000000002' });
@@ -135,7 +135,7 @@ describeEachDatabase('the customer service window', (database) => {
     });
   });
 
-  it('groups of the service pass through whole where they are upstream’s', async () => {
+  it('upstream groups pass through unexpanded', async () => {
     const to = await boot({ sms: { upstreamGroups: true } });
     const own = await contacts.groups.create('Ours');
     await contacts.groups.add(own.id, [to]);

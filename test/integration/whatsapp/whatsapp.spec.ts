@@ -56,7 +56,7 @@ describeEachDatabase('WhatsApp', (database) => {
   });
   afterAll(() => app.close());
 
-  it('a template goes out, and the receipt tells what the platform answered', async () => {
+  it("a template is sent and the receipt gives the platform's answer", async () => {
     const to = await optedIn();
     const receipt = await whatsApp.sendTemplate(update(`+${to}`));
     const outcome = await receipt.outcome();
@@ -85,7 +85,7 @@ describeEachDatabase('WhatsApp', (database) => {
     );
   });
 
-  it('a change that a report brings names the message as the platform does', async () => {
+  it("a status event carries the platform's message id", async () => {
     const changes: MessageStatusChanged[] = [];
     const hear = (change: MessageStatusChanged) => void changes.push(change);
     const events = app.get(EventEmitter2).on(MESSAGE_STATUS_CHANGED, hear);
@@ -107,7 +107,7 @@ describeEachDatabase('WhatsApp', (database) => {
     ).toEqual(expect.objectContaining({ providerId }));
   });
 
-  it('the platform refuses: the outcome says so', async () => {
+  it("outcome() gives the platform's refusal", async () => {
     const receipt = await whatsApp.sendTemplate(update(await optedIn('9903')));
     expect(await receipt.outcome()).toMatchObject({
       status: 'rejected',
@@ -116,7 +116,7 @@ describeEachDatabase('WhatsApp', (database) => {
     });
   });
 
-  it('what is not due yet has no outcome: it stays as it is, at most as long as is asked', async () => {
+  it('outcome() of a scheduled message returns after its timeout', async () => {
     const sendAt = new Date(Date.now() + 3_600_000);
     const receipt = await whatsApp.sendTemplate({ ...update(await optedIn()), sendAt });
     expect(await receipt.outcome({ timeout: 1 })).toMatchObject({ status: 'queued', cost: null });
@@ -125,7 +125,7 @@ describeEachDatabase('WhatsApp', (database) => {
     expect((await waiting).status).toBe('cancelled');
   });
 
-  it('nobody who has not opted in gets one; a text needs an open window besides', async () => {
+  it('a recipient without opt-in is refused and a text needs an open window', async () => {
     const stranger = number();
     await expect(whatsApp.sendTemplate(update(stranger))).rejects.toMatchObject({
       code: 'opt_in_required',
@@ -142,7 +142,7 @@ describeEachDatabase('WhatsApp', (database) => {
     ).rejects.toMatchObject({ code: 'window_closed' });
   });
 
-  it('a send commits with the caller, and is gone with a rollback', async () => {
+  it("a WhatsApp send commits and rolls back with the caller's transaction", async () => {
     const messaging = app.get(MessagingService);
     const to = await optedIn();
     let rolledBack = '';
@@ -159,7 +159,7 @@ describeEachDatabase('WhatsApp', (database) => {
     expect((await receipt.outcome()).providerId).toMatch(/^wamid\./);
   });
 
-  it('the same key is the same message, and its outcome', async () => {
+  it('the same key gives the same message and outcome', async () => {
     const to = await optedIn();
     const first = await whatsApp.sendTemplate(update(to), { idempotencyKey: 'w1' });
     const again = await whatsApp.sendTemplate(update(to), { idempotencyKey: 'w1' });
@@ -172,7 +172,7 @@ describeEachDatabase('WhatsApp', (database) => {
     });
   });
 
-  it('what it would take and cost is told before, and nothing is sent', async () => {
+  it('estimate() gives the price and sends nothing', async () => {
     const before = (await whatsApp.batches()).data.length;
     expect(await whatsApp.estimate(templates.sale)).toEqual({
       category: 'marketing',
@@ -205,7 +205,7 @@ describeEachDatabase('WhatsApp', (database) => {
     expect((await whatsApp.batches()).data).toHaveLength(before);
   });
 
-  it('wrong input is told by field, and nothing is stored', async () => {
+  it('wrong WhatsApp input names its field and stores nothing', async () => {
     const before = (await whatsApp.batches()).data.length;
     const wrong = whatsApp.sendTemplate({
       from: 'ACME',

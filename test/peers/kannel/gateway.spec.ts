@@ -29,7 +29,7 @@ describeWithServer('kannel', 'the gateway with Kannel as its carrier', () => {
     await peer.stop();
   });
 
-  it('sends a batch and learns of every delivery', async () => {
+  it('a batch through Kannel is sent and every delivery reported', async () => {
     const to = ['2348012345678', '2348012345679', '2348012345680'];
     const sent = await gateway.call('POST', '/ng/v1/sendsms', {
       token,
@@ -46,7 +46,7 @@ describeWithServer('kannel', 'the gateway with Kannel as its carrier', () => {
     );
   });
 
-  it('logs neither the password nor the secret nor a number', () => {
+  it('neither password nor secret nor number is logged', () => {
     const log = gateway.log.join('');
     expect(log).not.toBe('');
     expect(log).not.toMatch(/kannel-pass|6d1f0c5b|23480123456|signature=/);

@@ -24,7 +24,7 @@ describeWithServer('kannel', 'what people write through a real bearerbox', () =>
   describeEachDatabase(
     'the store',
     (database) => {
-      it('a STOP in Arabic opts out, once the app is there to take it', async () => {
+      it('an Arabic STOP through Kannel opts out', async () => {
         const port = await freePort();
         const query = 'id=%I&from=%p&to=%P&text=%b&time=%T';
         const peer = await Kannel.start({

@@ -43,7 +43,7 @@ function suite(database: TestDatabase): void {
   const expectDelivered = (to: readonly string[]) =>
     eventually(async () => expect(await numbersDelivered()).toEqual(to));
 
-  it('its callbacks drive every message to delivered, and each went out once', async () => {
+  it("Kannel's callbacks bring every message to delivered and each was sent once", async () => {
     const to = numbers(100);
     const id = await send(to);
     await eventually(async () => expect(await counts(id)).toEqual({ delivered: 100 }));
@@ -57,7 +57,7 @@ function suite(database: TestDatabase): void {
     });
   });
 
-  it('texts arrive as they were written, in as many parts as we say', async () => {
+  it('texts arrive unchanged in the estimated number of parts', async () => {
     const texts = ['Grüße für 5 €: {x} [y]', 'Привет 😀', `long ${'lorem ipsum '.repeat(25)}end`];
     const to = numbers(texts.length);
     const ids = await Promise.all(texts.map((text, index) => send([to[index] as string], text)));
@@ -75,7 +75,7 @@ function suite(database: TestDatabase): void {
     });
   });
 
-  it('a bearerbox killed with accepted messages in its store loses none and doubles none', async () => {
+  it('a killed bearerbox with stored messages loses and doubles none', async () => {
     await peer.stopNetwork();
     const [some, others] = [numbers(30), numbers(20)];
     const accepted = await send(some);
@@ -97,7 +97,7 @@ function suite(database: TestDatabase): void {
     await expectDelivered([...some, ...others]);
   });
 
-  it('a bearerbox killed while messages stream through it: every message has an end we know, none was asked for twice', async () => {
+  it('every message of a killed bearerbox ends and none is submitted twice', async () => {
     const to = numbers(1_000);
     const id = await send(to);
     await eventually(async () => expect((await peer.delivered()).length).toBeGreaterThan(100));

@@ -38,7 +38,7 @@ describeWithServer('slowhttptest', 'a gateway under slow attacks', () => {
     return output;
   }
 
-  it('serves everybody else all the while, and holds no connection of theirs in the end', async () => {
+  it("the gateway serves other clients during slow attacks and keeps no attacker's connection", async () => {
     // Its connection is there before theirs: a new one may be too slow on a machine that stands still.
     await eventually(async () =>
       expect((await gateway.call('GET', '/health/live')).status).toBe(200),

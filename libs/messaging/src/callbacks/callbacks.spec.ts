@@ -111,7 +111,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     };
   }
 
-  it('a signed callback is recorded, whatever bytes it is made of', async () => {
+  it('a signed callback with any bytes is recorded', async () => {
     const url = await boot({ secrets: [SECRET] });
     const body = `  {"type":"sms.delivery_report",\n"x":"dún €\\u0000","data":${JSON.stringify(data)}}`;
     const response = await send(url, body, signed(body));
@@ -123,7 +123,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log).toEqual([]);
   });
 
-  it('a wrong signature is 401, recorded nowhere, told in one line', async () => {
+  it('a wrong signature is 401, not recorded, and one log line', async () => {
     const url = await boot({ secrets: [SECRET] });
     const body = JSON.stringify(event);
     const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -139,7 +139,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log.join()).not.toContain(NUMBER);
   });
 
-  it('where no raw body is kept, the log says what to pass', async () => {
+  it('without a raw body the log names the missing option', async () => {
     const url = await boot({ secrets: [SECRET] }, { rawBody: false });
     const body = JSON.stringify(event);
     expect((await send(url, body, signed(body))).status).toBe(500);
@@ -148,7 +148,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(recorder.recorded).toEqual([]);
   });
 
-  it('takes a signed form, and arrays', async () => {
+  it('signed forms and arrays are taken', async () => {
     const url = await boot({ secrets: [SECRET] });
     const form = `reference_id=r-1&to=%2B${NUMBER}&status=delivered`;
     const array = JSON.stringify([event, data]);
@@ -159,14 +159,14 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(recorder.recorded.map(({ recipient }) => recipient)).toEqual([NUMBER, NUMBER, NUMBER]);
   });
 
-  it('takes a GET where the sender need not be proven by signature', async () => {
+  it('a GET is taken where no signature is required', async () => {
     const url = await boot({ insecure: true });
     const response = await fetch(`${url}?reference_id=r-1&to=${NUMBER}&status=delivered`);
     expect(response.status).toBe(200);
     expect(recorder.recorded).toMatchObject([{ reference: 'r-1', recipient: NUMBER }]);
   });
 
-  it('answers only after the commit', async () => {
+  it('a callback is answered after the commit', async () => {
     const url = await boot({ insecure: true });
     let commit!: () => void;
     let asked!: () => void;
@@ -185,7 +185,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(order).toEqual(['commit', '204']);
   });
 
-  it('a store that cannot commit is 503, so that the sender comes again', async () => {
+  it('a failed commit is answered 503', async () => {
     const url = await boot({ insecure: true });
     recorder.gate = () => Promise.reject(new Error(`row (${NUMBER}) is bad`));
     expect((await send(url, JSON.stringify(event))).status).toBe(503);
@@ -193,7 +193,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log.join()).not.toContain(NUMBER);
   });
 
-  it('one bad entry fails no other; nothing but bad ones is 400', async () => {
+  it('one bad entry fails no other and only bad entries are 400', async () => {
     const url = await boot({ insecure: true });
     const bad = { reference_id: NUMBER };
     expect((await send(url, JSON.stringify([bad, event, 7]))).status).toBe(204);
@@ -217,14 +217,14 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(recorder.recorded).toEqual([]);
   });
 
-  it('an event of another type is none of ours, and fine', async () => {
+  it('an event of another type is accepted and ignored', async () => {
     const url = await boot({ insecure: true });
     expect((await send(url, JSON.stringify({ ...event, type: 'email.opened' }))).status).toBe(204);
     expect(recorder.recorded).toEqual([]);
     expect(log).toEqual([]);
   });
 
-  it('more than 1 MiB is 413, also where the application would take more', async () => {
+  it('a callback above 1 MiB is 413', async () => {
     const body = JSON.stringify(Array.from({ length: 12_000 }, () => event));
     expect(body.length).toBeGreaterThan(1_048_576);
     let url = await boot({ insecure: true });
@@ -246,7 +246,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log).toEqual([expect.stringContaining(`${body.length} bytes`)]);
   });
 
-  it('keeps its path under API versioning', async () => {
+  it('the callback path is the same under API versioning', async () => {
     const url = await boot(
       { insecure: true },
       {

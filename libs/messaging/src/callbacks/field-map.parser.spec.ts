@@ -24,7 +24,7 @@ const one = (entry: object) => {
 };
 
 describe('fieldMapParser', () => {
-  it('reads one, many, a list inside, and the query of a GET', () => {
+  it('fieldMapParser reads one entry, many, a nested list, and a query', () => {
     const entry = { id: 'm1', to: '+234 801 234 5678', dlr: 'OK', err: 0, at: 1_767_225_600 };
     const report = {
       reference: null,
@@ -44,7 +44,7 @@ describe('fieldMapParser', () => {
     });
   });
 
-  it('takes the first name that is there', () => {
+  it('fieldMapParser uses the first present field name', () => {
     expect(one({ id: null, meta: { id: 'm2' }, msisdn: 2348012345678 })).toMatchObject({
       messageId: 'm2',
       recipient: '2348012345678',
@@ -52,7 +52,7 @@ describe('fieldMapParser', () => {
     expect(one({ id: 17 })).toMatchObject({ messageId: '17' });
   });
 
-  it('the first status it knows decides; an unknown one is kept raw and moves nothing', () => {
+  it('fieldMapParser uses the first known status and keeps an unknown one raw', () => {
     expect(one({ dlr: 'odd', state: { name: 'GONE' } })).toMatchObject({
       status: 'expired',
       rawStatus: 'GONE',
@@ -65,7 +65,7 @@ describe('fieldMapParser', () => {
       expect(one({ dlr })).toMatchObject({ status: null, rawStatus: String(dlr) });
   });
 
-  it('a bad entry fails no other, and errors show nothing of it', () => {
+  it('a bad entry fails no other and its content is not shown', () => {
     const secret = '2348012345678';
     const bad = [
       null,
@@ -95,15 +95,15 @@ describe('fieldMapParser', () => {
     ['a time beyond all calendars', 1e300],
     ['an object', { valueOf: 1 }],
     ['nothing', null],
-  ])('%s is no time, and the report stays', (_what, at) => {
+  ])('%s is no valid time and the report is kept', (_what, at) => {
     expect(one({ at }).providerTime).toBeNull();
   });
 
-  it.each([{}, '', 'text', 5, null, undefined])('%j is no callback', (body) => {
+  it.each([{}, '', 'text', 5, null, undefined])('the body %j is refused', (body) => {
     expect(() => parse(body)).toThrow(UnreadableCallbackError);
   });
 
-  it('reads times as the map says', () => {
+  it('fieldMapParser reads times in the configured format', () => {
     const of = (timeFormat: 'offset' | 'utc' | 'epoch-milliseconds', at: unknown) =>
       fieldMapParser({ messageId: 'id', status: 's', statuses: {}, time: 'at', timeFormat })
         .parse(callbackRequest({ body: { id: 'm', s: 'x', at } }))
@@ -116,7 +116,7 @@ describe('fieldMapParser', () => {
     expect(of('epoch-milliseconds', '1767225600000')).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  it('a map that cannot work fails at boot', () => {
+  it('an invalid field map fails at boot', () => {
     expect(() => fieldMapParser({ status: 's', statuses: {} })).toThrow(MessagingConfigError);
     expect(() =>
       fieldMapParser({ messageId: 'id', status: 's', statuses: { ok: 'queued' as 'sent' } }),

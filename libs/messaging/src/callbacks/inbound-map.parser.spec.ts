@@ -29,7 +29,7 @@ const one = (entry: object) => {
 };
 
 describe('inboundMapParser', () => {
-  it('reads one, many, lists inside, and the query of a GET', () => {
+  it('inboundMapParser reads one entry, many, nested lists, and a query', () => {
     const message = {
       messageId: 'm1',
       channel: 'sms',
@@ -45,7 +45,7 @@ describe('inboundMapParser', () => {
     expect(parser.parse(callbackRequest({ method: 'GET', query })).messages).toEqual([message]);
   });
 
-  it('knows who wrote by number, however written, by user id, or by both', () => {
+  it('inboundMapParser reads the sender by number, user id, or both', () => {
     expect(one({ from: '+234 801-234 5678' })).toMatchObject({ from: FROM, bsuid: null });
     expect(one({ from: undefined, sender: { number: 2348012345678 } })).toMatchObject({
       from: FROM,
@@ -58,7 +58,7 @@ describe('inboundMapParser', () => {
     });
   });
 
-  it('was written to a number, a short code or a name of ours', () => {
+  it('inboundMapParser reads our number, short code or name', () => {
     for (const [to, ours] of [
       [`+${TO}`, TO],
       [22_384, '22384'],
@@ -68,7 +68,7 @@ describe('inboundMapParser', () => {
       expect(one({ to })?.to).toBe(ours);
   });
 
-  it('the channel stands in front of the address, or in a field; it is an SMS where nothing says it', () => {
+  it('inboundMapParser reads the channel from a prefix or field, SMS by default', () => {
     const channels = [{}, { via: 'SMS' }, { via: 'mms' }, { via: ' WhatsApp ' }].map(
       (entry) => one(entry)?.channel,
     );
@@ -80,7 +80,7 @@ describe('inboundMapParser', () => {
     expect(one({ from: 'whatsapp:NG.123' })).toMatchObject({ from: null, bsuid: 'NG.123' });
   });
 
-  it('passes over what is no message, and other channels’', () => {
+  it('inboundMapParser skips entries of other kinds and channels', () => {
     for (const other of [
       { kind: 'report' },
       { status: 'delivered' },
@@ -91,7 +91,7 @@ describe('inboundMapParser', () => {
     expect(parse({ status: 'delivered', list: [whole] })).toEqual({ messages: [], errors: [] });
   });
 
-  it('media are no text, nor is nothing', () => {
+  it('inboundMapParser gives null text for media and empty text', () => {
     expect(one({ content: 'more' })?.text).toBe('Hi');
     expect(one({ text: '', content: 'more' })?.text).toBe('more');
     expect(one({ text: { body: 'x' } })?.text).toBeNull();
@@ -99,7 +99,7 @@ describe('inboundMapParser', () => {
     expect(one({ image: 'image/jpeg', text: 'aGVsbG8=' })?.text).toBeNull();
   });
 
-  it('an entry without id, writer or number of ours is told, and fails no other', () => {
+  it('an entry without id, sender or our number is refused alone', () => {
     const bad = [
       { ...whole, id: undefined },
       { ...whole, id: { a: 1 } },
@@ -119,11 +119,11 @@ describe('inboundMapParser', () => {
     expect(errors.join()).not.toContain(FROM);
   });
 
-  it.each([{}, '', 'text', 5, null, undefined])('%j is no callback', (body) => {
+  it.each([{}, '', 'text', 5, null, undefined])('the body %j is refused', (body) => {
     expect(() => parse(body)).toThrow(UnreadableCallbackError);
   });
 
-  it('a map that cannot work fails at boot', () => {
+  it('an invalid field map fails at boot', () => {
     const map = { messageId: 'id', from: 'from', to: 'to' };
     for (const [field, name] of [
       ['messageId', undefined],
@@ -133,7 +133,7 @@ describe('inboundMapParser', () => {
       expect(() => inboundMapParser({ ...map, [field]: name })).toThrow(`fields.${field}: must`);
   });
 
-  it('whatever comes, it yields messages that name an id, a writer and a number', () => {
+  it('inboundMapParser yields only messages with id, sender and number', () => {
     const field = fc.constantFrom('id', 'from', 'to', 'text', 'via', 'at', 'list', 'user', 'image');
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom(FROM, `whatsapp:+${FROM}`, 'NG.1', 7));
     const entry = fc.dictionary(field, value, { minKeys: 1 });

@@ -35,13 +35,13 @@ describe('consent words', () => {
   );
 
   it.each(['', 'stopped', 'nonstop', 'please stop', 'stop it', 'bus stop 17', '1', '👍', 'no'])(
-    '%j says nothing',
+    '%j changes no consent',
     (text) => {
       expect(read(text)).toBeUndefined();
     },
   );
 
-  it('every word is read in any case, marks and white space around it', () => {
+  it('consent words match in any case with punctuation and white space', () => {
     const words = Object.values(CONSENT_WORDS).flatMap(({ stop, start }) => [
       ...stop.map((word) => [word, 'opted_out'] as const),
       ...start.map((word) => [word, 'opted_in'] as const),
@@ -56,7 +56,7 @@ describe('consent words', () => {
     );
   });
 
-  it('reads whatever anybody writes, quickly', () => {
+  it('consent words are matched quickly in any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         read(text);
@@ -65,7 +65,7 @@ describe('consent words', () => {
     expect(read(' '.repeat(1_000_000))).toBeUndefined();
   });
 
-  it('other words take their place; one that means both is refused', () => {
+  it('configured words replace the defaults and ambiguous words are refused', () => {
     const own = consentWords({ tr: { stop: ['dur'], start: ['başla'] } });
     expect(own('DUR')).toBe('opted_out');
     expect(own('BAŞLA')).toBe('opted_in');

@@ -4,7 +4,7 @@ import { driverOf } from '../store/open-store.js';
 
 /** A person. Times are epoch microseconds. */
 @Entity('messaging_contact')
-export class ContactEntity {
+class ContactEntity {
   @PrimaryColumn('varchar', { length: 36 }) id!: string;
   @Column('varchar') tenant!: string;
   @Column('varchar', { nullable: true }) name!: string | null;
@@ -14,7 +14,7 @@ export class ContactEntity {
 
 /** An address of a contact; within a tenant an address has one contact. */
 @Entity('messaging_contact_address')
-export class ContactAddressEntity {
+class ContactAddressEntity {
   @PrimaryColumn('varchar') tenant!: string;
   /** As `addressKey()` writes it. */
   @PrimaryColumn('varchar', { length: 320 }) address!: string;
@@ -26,7 +26,7 @@ export class ContactAddressEntity {
 
 /** A contact's present consent for a channel, or with a category other than `*` for one category of it. */
 @Entity('messaging_consent')
-export class ConsentEntity {
+class ConsentEntity {
   @PrimaryColumn('varchar', { length: 36 }) contact!: string;
   @PrimaryColumn('varchar', { length: 16 }) channel!: string;
   @PrimaryColumn('varchar', { length: 32 }) category!: string;
@@ -37,7 +37,7 @@ export class ConsentEntity {
 }
 
 @Entity('messaging_contact_group')
-export class ContactGroupEntity {
+class ContactGroupEntity {
   @PrimaryColumn('varchar', { length: 64 }) id!: string;
   @Column('varchar') tenant!: string;
   @Column('varchar') name!: string;
@@ -46,7 +46,7 @@ export class ContactGroupEntity {
 
 /** An address nothing is sent to; `*` is every channel, or every category. */
 @Entity('messaging_suppression')
-export class SuppressionEntity {
+class SuppressionEntity {
   @PrimaryColumn('varchar') tenant!: string;
   @PrimaryColumn('varchar', { length: 320 }) address!: string;
   @PrimaryColumn('varchar', { length: 16 }) channel!: string;
@@ -68,7 +68,7 @@ const TABLES = [
 ];
 
 /** Contacts, their consent, groups and last inbound message, and the suppression list. Times are epoch microseconds. */
-export class Contacts1790000000010 implements MigrationInterface {
+class Contacts1790000000010 implements MigrationInterface {
   readonly name = 'Contacts1790000000010';
 
   async up(runner: QueryRunner): Promise<void> {

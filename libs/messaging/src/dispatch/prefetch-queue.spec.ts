@@ -87,7 +87,7 @@ describe('SliceSize', () => {
     expect(size.messages).toBe(4_000);
   });
 
-  it('follows a provider that slows down', () => {
+  it('a slice shrinks with a slower provider', () => {
     const size = unlimited(10);
     expect(after(5, 10_000, size)).toBeGreaterThan(1_000);
     expect(after(60, 200, size)).toBeLessThanOrEqual(100);

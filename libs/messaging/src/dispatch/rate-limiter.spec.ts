@@ -59,7 +59,7 @@ const demand = fc.record({
 const demands = fc.array(demand, { minLength: 1, maxLength: 200 });
 
 describe('a rate limiter', () => {
-  it('never starts more than max in any window, however demand comes and timers fire', () => {
+  it('no window has more than max starts for any demand and timers', () => {
     fc.assert(
       fc.property(limit, demands, ({ max, per }, asked) => {
         const caller = new Caller(new RateLimiter(max, per));
@@ -160,7 +160,7 @@ describe('a rate limiter', () => {
   });
 
   it.each(['', '{', '17', 'null', '[[1]]', '[["a","b"]]', '[[-5,3]]', '[null]'])(
-    'takes a state nobody can read (%s) for a full window at most',
+    'an unreadable limiter state (%s) counts as a full window',
     (state) => {
       const limiter = new RateLimiter(10, 1_000);
       limiter.restore(state, 5_000);
@@ -177,23 +177,20 @@ describe('a rate limiter', () => {
     [5_000, 1_000],
     [20_000, 1_000],
     [600, 60_000],
-  ])(
-    'lets at least 99 %% of %i in %i ms through under constant demand and 1 ms timers',
-    (max, per) => {
-      const caller = new Caller(new RateLimiter(max, per));
-      const end = per * 20;
-      while (caller.now < end) {
-        const wait = caller.limiter.delay(1, caller.now);
-        if (wait > 0) caller.now = Math.ceil(caller.now + wait);
-        else {
-          caller.limiter.start(1, caller.now);
-          caller.starts.push({ at: caller.now, n: 1 });
-        }
+  ])('at least 99 %% of %i in %i ms is used under constant demand and 1 ms timers', (max, per) => {
+    const caller = new Caller(new RateLimiter(max, per));
+    const end = per * 20;
+    while (caller.now < end) {
+      const wait = caller.limiter.delay(1, caller.now);
+      if (wait > 0) caller.now = Math.ceil(caller.now + wait);
+      else {
+        caller.limiter.start(1, caller.now);
+        caller.starts.push({ at: caller.now, n: 1 });
       }
-      expect(fullestWindow(caller.starts, per)).toBeLessThanOrEqual(max);
-      expect(caller.starts.length).toBeGreaterThanOrEqual(0.99 * max * (end / per));
-    },
-  );
+    }
+    expect(fullestWindow(caller.starts, per)).toBeLessThanOrEqual(max);
+    expect(caller.starts.length).toBeGreaterThanOrEqual(0.99 * max * (end / per));
+  });
 });
 
 it('a holder that does not know the starts of a crashed one passes the full window on to the next holder', () => {

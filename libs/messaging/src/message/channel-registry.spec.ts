@@ -84,7 +84,7 @@ it.each<[string, ChannelDefinition, RegExp]>([
     { ...parcel, statuses: { ...parcel.statuses, packed: { rank: 35 } } },
     /40 to 119/,
   ],
-])('refuses %s', (_, definition, message) => {
+])('%s is refused', (_, definition, message) => {
   expect(() => new ChannelRegistry([...builtIn, definition])).toThrow(message);
   expect(() => new ChannelRegistry([...builtIn, definition])).toThrow(MessagingConfigError);
 });

@@ -9,7 +9,7 @@ const digits = fc
   .map(([first, rest]) => first + rest);
 
 describe('isPhoneNumber', () => {
-  it('takes 7 to 15 digits without a leading zero, and nothing else', () => {
+  it('a phone number is 7 to 15 digits without a leading zero', () => {
     fc.assert(
       fc.property(fc.oneof(digits, fc.string(), fc.stringMatching(/^[0-9]{0,20}$/)), (value) => {
         expect(isPhoneNumber(value)).toBe(RULE.test(value));
@@ -24,7 +24,7 @@ describe('isPhoneNumber', () => {
     ['2348012345678'],
     '２３４８０１２３４５６７８',
     '1234567\n',
-  ])('%j is none', (value) => expect(isPhoneNumber(value)).toBe(false));
+  ])('%j is no phone number', (value) => expect(isPhoneNumber(value)).toBe(false));
 });
 
 it('removes the decoration of a number', () => {

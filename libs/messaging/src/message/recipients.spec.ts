@@ -8,7 +8,7 @@ const digits = fc
   .map(([first, rest]) => first + rest);
 const numbers = (to: readonly unknown[]) => readRecipients(to, ['phone']);
 
-it('keeps each number once, in order of first appearance', () => {
+it('recipients are de-duplicated in order of first appearance', () => {
   const few = fc.constantFrom('2348012345678', '447911123456', '999999999999999', '1000000');
   fc.assert(
     fc.property(fc.array(fc.oneof(few, digits), { maxLength: 300 }), (to) => {
@@ -17,7 +17,7 @@ it('keeps each number once, in order of first appearance', () => {
   );
 });
 
-it('tells apart numbers that differ in one end only', () => {
+it('numbers that differ in one digit stay apart', () => {
   const to = Array.from({ length: 20_000 }, (_, n) => [
     `23480${10_000_000 + n}`,
     `${100_000 + n}00000000`,

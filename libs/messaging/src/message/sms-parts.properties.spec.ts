@@ -6,7 +6,7 @@ const gsm = fc.string({ unit: fc.constantFrom(...'abcXYZ 019@£€{}[]~|^\\\n'),
 const any = fc.string({ unit: 'grapheme', maxLength: 400 });
 
 describe('parts of a text', () => {
-  it('hold all of it, and no more of them than it may need', () => {
+  it('parts hold the whole text in the minimal number', () => {
     fc.assert(
       fc.property(fc.oneof(gsm, any), (text) => {
         const { encoding, parts, units } = smsParts(text);
@@ -20,7 +20,7 @@ describe('parts of a text', () => {
     );
   });
 
-  it('grow with the text', () => {
+  it('a longer text has no fewer parts', () => {
     fc.assert(
       fc.property(gsm, gsm, (a, b) => {
         expect(smsParts(a + b).parts).toBeGreaterThanOrEqual(smsParts(a).parts);
@@ -29,7 +29,7 @@ describe('parts of a text', () => {
     );
   });
 
-  it('count every basic character as one septet and every escaped one as two', () => {
+  it('basic characters count one septet and extension characters two', () => {
     fc.assert(
       fc.property(gsm, (text) => {
         const escaped = [...text].filter((c) => '€{}[]~|^\\'.includes(c)).length;

@@ -7,12 +7,12 @@ describe('ucs2Characters', () => {
     ['naïve – “quoted” – naïve', ['ï', '–', '“', '”']],
     ['thumbs 👍 up 👍', ['👍']],
     ['`', ['`']],
-  ])('of %j', (text, characters) => {
+  ])('UCS-2 characters of %j', (text, characters) => {
     expect(ucs2Characters(text)).toEqual(characters);
     expect(smsParts(text).encoding).toBe(characters.length > 0 ? 'UCS-2' : 'GSM-7');
   });
 
-  it('names only the first few', () => {
+  it('only the first UCS-2 characters are named', () => {
     expect(ucs2Characters('日月火水木金土', 3)).toEqual(['日', '月', '火']);
   });
 });

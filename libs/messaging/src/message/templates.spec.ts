@@ -36,11 +36,11 @@ async function compiles(whatsApp: WhatsAppService, to: string): Promise<void> {
 }
 
 describe('templates', () => {
-  it('are checked by the compiler', () => {
+  it('template params are checked by the compiler', () => {
     expect(compiles).toHaveLength(2);
   });
 
-  it('know their names', () => {
+  it('templates carry their names', () => {
     expect(templates.order_update).toEqual({
       name: 'order_update',
       language: 'en',
@@ -56,7 +56,7 @@ describe('templates', () => {
     ['t', { language: 'en', params: ['x', 'x'] }, /templates\.t\.params/],
     ['t', { language: 'en', params: -1 }, /templates\.t\.params/],
     ['t', { language: 'en', params: [], category: 'spam' as 'utility' }, /templates\.t\.category/],
-  ])('%j that is none is told with its field', (name, definition, told) => {
+  ])('the invalid template %j is refused with its field', (name, definition, told) => {
     const define = () => defineTemplates({ [name]: definition });
     expect(define).toThrow(MessagingConfigError);
     expect(define).toThrow(told);
@@ -82,7 +82,7 @@ describe('templates', () => {
     ['too long', ['a', 'x'.repeat(5_000)], 'sale', [], ['params[1]']],
     ['that cannot be stored', ['a\0', '\ud800'], 'sale', [], ['params[0]', 'params[1]']],
     ['a text', 'Ade', 'sale', [], ['params']],
-  ])('parameters %s', (_what, given, name, values, paths) => {
+  ])('template params %s', (_what, given, name, values, paths) => {
     const errors: FieldError[] = [];
     const placed = placedParams(given, name && templates[name], errors);
     expect(errors.map(({ path }) => path)).toEqual(paths);

@@ -38,7 +38,7 @@ async function ruling(...say: Parameters<typeof policies>) {
   return (await pipeline.review([addressed], 'send')).get(0);
 }
 
-it('the first denial counts, whatever comes before or after', async () => {
+it('the first denial counts', async () => {
   expect(await ruling(defer(5), deny('a'), deny('b'), { decision: 'allow' })).toMatchObject({
     decision: 'deny',
     code: 'a',
@@ -54,7 +54,7 @@ it('the latest deferral counts', async () => {
   });
 });
 
-it('what is put in place is what the next policies judge', async () => {
+it('substituted content is judged by the next policies', async () => {
   const seen: string[] = [];
   const look = ({ items }: PolicySlice) => {
     seen.push(items[0]!.message.content.kind);
@@ -92,12 +92,12 @@ it('a substitution with another consent category is decided about by the policie
   expect((await pipeline.review([addressed], 'send')).get(0)).toMatchObject({ code: 'opted_out' });
 });
 
-it('no policy, no question', async () => {
+it('without policies no query runs', async () => {
   const pipeline = new PolicyPipeline(() => [], {} as RecipientFactsReader, systemClock, registry);
   expect((await pipeline.review([addressed], 'send')).size).toBe(0);
 });
 
-it('a verdict about nobody, or until never, is the policy’s fault and told as such', async () => {
+it('an invalid decision names the policy', async () => {
   const stray: MessagingPolicy = { name: 'stray', decide: async () => new Map([[7, deny('x')]]) };
   const pipeline = new PolicyPipeline(() => [stray], nobody, systemClock, registry);
   await expect(pipeline.review([addressed], 'send')).rejects.toThrow('policy stray');
@@ -134,7 +134,7 @@ describe('the scope of a policy', () => {
     new PolicyPipeline(() => [policy], facts, systemClock, registry);
   beforeEach(() => void reads.splice(0));
 
-  it('those who refused: only they are read, made items of and judged, each in its place', async () => {
+  it('scope refused reads and judges only recipients who refused', async () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({ recipients: 'refused' }, seen));
     const rulings = await pipeline.review([{ ...addressed, recipients: many }], 'send');
@@ -143,7 +143,7 @@ describe('the scope of a policy', () => {
     expect([...rulings.keys()].map((place) => many[place])).toEqual([...refused]);
   });
 
-  it('everybody: all are read, and a slice may hold several messages', async () => {
+  it('without a scope all recipients are read', async () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({}, seen));
     const parts = [many.slice(0, 9_000), many.slice(9_000, 9_500), many.slice(9_500)];
@@ -156,7 +156,7 @@ describe('the scope of a policy', () => {
     expect(rulings.size).toBe(many.length);
   });
 
-  it('a channel: nothing is read for another, and in a mixed slice only its messages are judged', async () => {
+  it('a channel scope limits reads and decisions to its channel', async () => {
     const seen: string[] = [];
     const pipeline = pipelineOf(denier({ channels: ['whatsapp'] }, seen));
     expect((await pipeline.review([addressed], 'send')).size).toBe(0);
@@ -169,14 +169,14 @@ describe('the scope of a policy', () => {
     expect([...rulings.keys()]).toEqual([1]);
   });
 
-  it('recipients unread: everybody is judged, and nobody is read', async () => {
+  it('scope unread judges all recipients without facts', async () => {
     const seen: string[] = [];
     await pipelineOf(denier({ recipients: 'unread' }, seen)).review([addressed], 'send');
     expect(seen).toEqual(addressed.recipients);
     expect(reads).toEqual([]);
   });
 
-  it('a send is let through unasked only where no policy could have a say', () => {
+  it('a send skips policy only where none applies', () => {
     const silent = (scope: PolicyScope | undefined, presumed: boolean) =>
       new PolicyPipeline(
         () => [{ name: 'p', ...(scope && { scope }), decide: async () => new Map() }],

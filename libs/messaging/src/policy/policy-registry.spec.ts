@@ -12,7 +12,7 @@ const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };
 const names = (options: PolicyOptions, others: MessagingPolicy[]) =>
   policiesInOrder(options, others, channels, {} as RecentSends).map(({ name }) => name);
 
-it('the opt-in comes first, the app’s own policies last, quiet hours and caps only where they are set', () => {
+it('built-in policies run first and own policies last', () => {
   expect(names({}, [own])).toEqual(['opt-in-required', 'opted-out', 'service-window', 'own']);
   expect(names({ quietHours: { from: '21:00', to: '08:00' } }, [])).toContain('quiet-hours');
   expect(names({ frequencyCap: { sms: { max: 1, per: '1h' } } }, [])).toContain('frequency-cap');
@@ -26,7 +26,7 @@ it('policies are removed and reordered by name', () => {
   ]);
 });
 
-it('a name there is not, or twice, fails the boot and names what there is', () => {
+it('an unknown or repeated policy name fails the boot', () => {
   expect(() => names({ remove: ['opt-out'] }, [])).toThrow(
     'policy.remove: there is no policy opt-out',
   );

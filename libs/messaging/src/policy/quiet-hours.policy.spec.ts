@@ -31,7 +31,7 @@ async function untilOf(recipient: string, now: number): Promise<Date | undefined
 }
 
 describe('quiet hours', () => {
-  it('are the recipient’s own', async () => {
+  it("quiet hours use the recipient's local time", async () => {
     // 20:30 UTC: 21:30 in Lagos; 21:30 in London in summer, 20:30 in winter.
     expect(await untilOf(LAGOS, Date.UTC(2026, 0, 10, 20, 30))).toEqual(
       new Date(Date.UTC(2026, 0, 11, 7)),
@@ -46,14 +46,14 @@ describe('quiet hours', () => {
     expect(await untilOf('ada@example.com', Date.UTC(2026, 0, 10, 22))).toBeUndefined();
   });
 
-  it('begin and end on the minute', async () => {
+  it('quiet hours begin and end on the minute', async () => {
     expect(await untilOf(LAGOS, Date.UTC(2026, 0, 10, 19, 59, 59, 999))).toBeUndefined();
     expect(await untilOf(LAGOS, Date.UTC(2026, 0, 10, 20))).toBeDefined();
     expect(await untilOf(LAGOS, Date.UTC(2026, 0, 11, 6, 59, 59, 999))).toBeDefined();
     expect(await untilOf(LAGOS, Date.UTC(2026, 0, 11, 7))).toBeUndefined();
   });
 
-  it('of a country with many zones are those of all of them', async () => {
+  it('a country with several zones is quiet where any zone is', async () => {
     // 10:00 in New York is 05:00 in Honolulu, where it is quiet until 08:00.
     expect(await untilOf(NEW_YORK, Date.UTC(2026, 0, 10, 15))).toEqual(
       new Date(Date.UTC(2026, 0, 10, 18)),
@@ -64,7 +64,7 @@ describe('quiet hours', () => {
     expect(zonesOfNumber(LAGOS)).toEqual(['Africa/Lagos']);
   });
 
-  it('a deferral always ends, where it is quiet no more', () => {
+  it('a deferral ends outside quiet hours', () => {
     const zones = fc.constantFrom(
       'Africa/Lagos',
       'Europe/London',
@@ -87,14 +87,14 @@ describe('quiet hours', () => {
     );
   });
 
-  it('where it is quiet somewhere at every moment, the first zone’s morning will do', () => {
+  it("a country that is always quiet somewhere waits for its first zone's morning", () => {
     const span = { from: 0, to: 1_380 };
     const zones = ['Africa/Lagos', 'Asia/Kolkata', 'Asia/Tokyo'];
     const until = quietUntil(zones, span, Date.UTC(2026, 0, 1, 12)) as number;
     expect(isQuiet(span, minuteOfDay('Africa/Lagos', until))).toBe(false);
   });
 
-  it('a time that is none fails the boot', () => {
+  it('an invalid quiet-hours time fails the boot', () => {
     expect(() => new QuietHoursPolicy({ from: '9pm', to: '08:00' })).toThrow(MessagingConfigError);
     expect(() => new QuietHoursPolicy({ from: '08:00', to: '08:00' })).toThrow('must differ');
   });

@@ -25,7 +25,7 @@ function slice(item: Partial<PolicyItem['message']>, lastInboundAt: number | nul
 }
 
 describe('the service window', () => {
-  it('closes at 24 hours less the margin, to the millisecond', () => {
+  it('the window closes 24 hours minus the margin after the inbound message', () => {
     fc.assert(
       fc.property(margins, near, (margin, off) => {
         const last = NOW - (SERVICE_WINDOW - margin) + off;
@@ -34,7 +34,7 @@ describe('the service window', () => {
     );
   });
 
-  it('is open for every age from now to then, and only once somebody wrote', () => {
+  it('the window is open only after an inbound message', () => {
     fc.assert(
       fc.property(margins, fc.nat(3 * SERVICE_WINDOW), (margin, age) => {
         expect(windowIsOpen(NOW - age, NOW, margin)).toBe(age < SERVICE_WINDOW - margin);
@@ -43,7 +43,7 @@ describe('the service window', () => {
     );
   });
 
-  it('a clock that is ahead opens nothing beyond the margin, and nothing past 24 hours', () => {
+  it('a clock that is ahead does not extend the window', () => {
     fc.assert(
       fc.property(margins, fc.nat(SERVICE_WINDOW), fc.nat(), (margin, ahead, age) => {
         expect(ahead > margin && windowIsOpen(NOW + ahead, NOW, margin)).toBe(false);
@@ -54,7 +54,7 @@ describe('the service window', () => {
     );
   });
 
-  it('a template needs none, and neither does another channel', async () => {
+  it('templates and other channels need no window', async () => {
     const policy = new ServiceWindowPolicy(channels, 0, undefined);
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     expect((await policy.decide(slice({ content: template }, null))).size).toBe(0);
@@ -63,7 +63,7 @@ describe('the service window', () => {
     expect((await policy.decide(slice({}, NOW - 1))).size).toBe(0);
   });
 
-  it('puts the app’s template in the place of a text that may not go', async () => {
+  it('a denied text is replaced by the configured template', async () => {
     const content = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     const policy = new ServiceWindowPolicy(channels, 0, () => content);
     expect((await policy.decide(slice({}, null))).get(0)).toEqual({

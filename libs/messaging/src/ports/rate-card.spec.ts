@@ -7,7 +7,7 @@ import { type PriceList, rateCardOf, times } from './rate-card.js';
 const item = { tenant: '', channel: 'whatsapp', category: 'marketing', recipient: null } as const;
 
 describe('a rate card', () => {
-  it('tells the price of a category, of an SMS part, and nothing it does not know', async () => {
+  it('a rate card gives known prices only', async () => {
     const card = rateCardOf('rateCard', {
       currency: 'NGN',
       sms: '4',
@@ -27,13 +27,13 @@ describe('a rate card', () => {
     [{ currency: 'NGN', sms: '4,5' }, 'rateCard.sms'],
     [{ currency: 'NGN', whatsapp: { marketing: '-1' } }, 'rateCard.whatsapp.marketing'],
     [{ currency: 'NGN', whatsapp: { spam: '1' } }, 'rateCard.whatsapp.spam'],
-  ])('%j is told at boot', (list, field) => {
+  ])('the rate card %j is refused at boot', (list, field) => {
     const read = () => rateCardOf('rateCard', list as PriceList, registryOf());
     expect(read).toThrow(MessagingConfigError);
     expect(read).toThrow(field);
   });
 
-  it('multiplies to the last digit', () => {
+  it('prices are multiplied exactly', () => {
     const digits = fc.nat({ max: 999_999 });
     fc.assert(
       fc.property(digits, digits, fc.nat({ max: 9 }), fc.nat({ max: 10 }), (a, b, zeros, count) => {

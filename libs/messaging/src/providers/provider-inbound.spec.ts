@@ -62,11 +62,11 @@ describe('Twilio', () => {
     To: `whatsapp:+${TO}`,
   };
 
-  it('reads an SMS', () => {
+  it('the Twilio inbound parser reads an SMS', () => {
     expect(read(twilioInboundParser(), sms)).toEqual([message({ messageId: SID })]);
   });
 
-  it('reads WhatsApp by what stands in front of the addresses; media are no text', () => {
+  it('the Twilio inbound parser reads WhatsApp by the address prefix', () => {
     expect(read(twilioInboundParser(), whatsApp)).toEqual([
       message({ messageId: SID, channel: 'whatsapp' }),
     ]);
@@ -74,7 +74,7 @@ describe('Twilio', () => {
     expect(read(twilioInboundParser(), media)).toMatchObject([{ text: null }]);
   });
 
-  it('messages of other channels and status callbacks are passed over; a message is no report', () => {
+  it("the Twilio parsers skip each other's callbacks", () => {
     const status = form({ MessageSid: SID, MessageStatus: 'delivered', To: `+${TO}`, From: 'A' });
     expect(read(twilioInboundParser(), { ...sms, From: 'messenger:1234567890' })).toEqual([]);
     expect(read(twilioInboundParser(), status)).toEqual([]);
@@ -96,7 +96,7 @@ describe('Vonage', () => {
     timestamp: '1577880000',
   };
 
-  it('reads the SMS API, as JSON and as a query', () => {
+  it('the Vonage inbound parser reads the SMS API as JSON and query', () => {
     const expected = message({
       messageId: '0A0000000123ABCD1',
       sentAt: new Date('2020-01-01T12:00:00Z'),
@@ -107,7 +107,7 @@ describe('Vonage', () => {
     ).toEqual([expected]);
   });
 
-  it('reads the Messages API, where a WhatsApp user may have no number', () => {
+  it('the Vonage inbound parser reads the Messages API', () => {
     const v1 = {
       channel: 'whatsapp',
       message_uuid: 'aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab',
@@ -138,7 +138,7 @@ describe('Vonage', () => {
     for (const body of [v1, v01, sms]) expect(reportsIn(vonageParser(), body)).toEqual(NOTHING);
   });
 
-  it('messages of other channels and receipts are passed over', () => {
+  it('the Vonage inbound parser skips receipts and other channels', () => {
     const receipt = { msisdn: FROM, to: 'ACME', messageId: 'x', status: 'delivered' };
     expect(read(vonageInboundParser(), { ...sms, channel: 'viber_service' })).toEqual([]);
     expect(read(vonageInboundParser(), receipt)).toEqual([]);
@@ -172,7 +172,7 @@ describe('Infobip', () => {
     price: { pricePerMessage: 0, currency: 'EUR' },
   };
 
-  it('reads all results, SMS and WhatsApp, with the keyword in its text', () => {
+  it('the Infobip inbound parser reads SMS and WhatsApp results', () => {
     const image = { ...whatsApp, message: { type: 'IMAGE', url: 'https://example.com/i' } };
     const results = [sms, whatsApp, image];
     const sentAt = new Date(receivedAt.replace('+0000', 'Z'));
@@ -184,14 +184,14 @@ describe('Infobip', () => {
     expect(reportsIn(infobipParser(), { results })).toEqual(NOTHING);
   });
 
-  it('reports are passed over', () => {
+  it('the Infobip inbound parser skips reports', () => {
     const results = [{ bulkId: 'b', messageId: 'm', to: TO, status: { groupName: 'DELIVERED' } }];
     expect(read(infobipInboundParser(), { results })).toEqual([]);
     expect(reportsIn(infobipParser(), { results }).reports).toHaveLength(1);
   });
 });
 
-it('Africa’s Talking: a form, to a short code', () => {
+it("the Africa's Talking inbound parser reads a form", () => {
   const body = form({
     linkId: 'SampleLinkId123',
     text: 'STOP',
@@ -207,7 +207,7 @@ it('Africa’s Talking: a form, to a short code', () => {
   expect(read(africasTalkingInboundParser(), report)).toEqual([]);
 });
 
-it('Termii: inbound events, by any route', () => {
+it('the Termii inbound parser reads events of any route', () => {
   const body = {
     type: 'inbound',
     id: '8248611476370959318',
@@ -235,7 +235,7 @@ it('Termii: inbound events, by any route', () => {
   expect(reportsIn(termiiParser(), body)).toEqual(NOTHING);
 });
 
-it('Plivo: SMS, MMS and WhatsApp', () => {
+it('the Plivo inbound parser reads SMS, MMS and WhatsApp', () => {
   const sms = form({
     MessageUUID: 'm-1',
     From: FROM,
@@ -267,7 +267,7 @@ it('Plivo: SMS, MMS and WhatsApp', () => {
 });
 
 describe('Clickatell', () => {
-  it('reads a reply callback of the platform', () => {
+  it('the Clickatell inbound parser reads reply callbacks', () => {
     const body = {
       integrationName: 'acme',
       messageId: 'of-what-was-replied-to',
@@ -287,7 +287,7 @@ describe('Clickatell', () => {
     expect(reportsIn(clickatellParser(), body)).toEqual(NOTHING);
   });
 
-  it('reads One API’s texts and media, SMS and WhatsApp; media are no text', () => {
+  it('the Clickatell inbound parser reads One API texts and media', () => {
     const text = {
       channel: 'whatsapp',
       messageId: 'm-1',
@@ -315,7 +315,7 @@ describe('Clickatell', () => {
     expect(reportsIn(clickatellParser(), body)).toEqual(NOTHING);
   });
 
-  it('status callbacks are passed over', () => {
+  it('the Clickatell inbound parser skips status callbacks', () => {
     const update = { channel: 'sms', messageId: 'm-1', status: 'DEVICE_ACK', statusCode: 5 };
     const event = { messageStatusUpdate: [update] };
     expect(read(clickatellInboundParser(), { event })).toEqual([]);
@@ -323,7 +323,7 @@ describe('Clickatell', () => {
   });
 });
 
-it('Kannel: the address says everything, by GET and by POST', () => {
+it('the Kannel inbound parser reads GET and POST callbacks', () => {
   const query = form({
     id: '6a1c0f9e-59c5-4a0f-9d7a-2f1f3b1c7d11',
     from: `+${FROM}`,

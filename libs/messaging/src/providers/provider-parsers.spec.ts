@@ -34,7 +34,7 @@ describe('Twilio', () => {
     To: `+${TO}`,
   });
 
-  it('reads a status callback', () => {
+  it('a status callback is read', () => {
     const body = form(`${new URLSearchParams(payload('undelivered')).toString()}&ErrorCode=30003`);
     expect(read(twilioParser(), body)).toEqual({
       reports: [
@@ -52,7 +52,7 @@ describe('Twilio', () => {
     });
   });
 
-  it('maps every status', () => {
+  it('every status is mapped', () => {
     const words =
       'accepted|scheduled|queued|sending|sent|delivered|read|undelivered|failed|canceled|receiving';
     expect(statuses(twilioParser(), payload, words)).toBe(
@@ -75,7 +75,7 @@ describe('Vonage', () => {
     'message-timestamp': '2018-10-25 12:10:29',
   });
 
-  it('reads a delivery receipt of the SMS API, as JSON and as a query', () => {
+  it('a receipt of the SMS API is read as JSON and query', () => {
     const report = {
       reference: null,
       messageId: '0B00000127FDBC63',
@@ -92,7 +92,7 @@ describe('Vonage', () => {
     ]);
   });
 
-  it('reads a status callback of the Messages API', () => {
+  it('a status callback of the Messages API is read', () => {
     const body = {
       message_uuid: 'aaaaaaaa-bbbb-cccc-dddd-0123456789ab',
       to: TO,
@@ -112,7 +112,7 @@ describe('Vonage', () => {
     ]);
   });
 
-  it('maps every status; unknown moves nothing', () => {
+  it('every status is mapped and an unknown one kept raw', () => {
     const words = 'accepted|buffered|delivered|expired|failed|rejected|unknown|submitted|read';
     expect(statuses(vonageParser(), payload, words)).toBe(
       'sent|sent|delivered|expired|failed|rejected||sent|read',
@@ -133,7 +133,7 @@ describe('Infobip', () => {
     error: { groupId: 0, groupName: 'OK', id: 0, name: 'NO_ERROR', permanent: false },
   });
 
-  it('reads all results of one callback, and leaves out what is none', () => {
+  it('all results of a callback are read', () => {
     const other = {
       ...result('UNDELIVERABLE', 'UNDELIVERABLE_NOT_DELIVERED'),
       messageId: 'B',
@@ -160,7 +160,7 @@ describe('Infobip', () => {
     expect(errors).toEqual(['entry 1: names no message']);
   });
 
-  it('the group decides, but the operator is not the handset', () => {
+  it('the status group decides, and delivery to the operator is sent', () => {
     const of = (group: string, name: string) =>
       read(infobipParser(), { results: [result(group, name)] }).reports[0]?.status;
     expect([
@@ -177,7 +177,7 @@ describe("Africa's Talking", () => {
   const payload = (status: string) =>
     form(`id=ATXid_1234&status=${status}&phoneNumber=%2B${TO}&networkCode=62130&retryCount=0`);
 
-  it('reads a delivery report', () => {
+  it('a delivery report is read', () => {
     const body = { ...payload('Rejected'), failureReason: 'UserInBlackList' };
     expect(read(africasTalkingParser(), body).reports).toEqual([
       {
@@ -192,7 +192,7 @@ describe("Africa's Talking", () => {
     ]);
   });
 
-  it('maps every status', () => {
+  it('every status is mapped', () => {
     const words = 'Sent|Submitted|Buffered|Rejected|Success|Failed|New';
     expect(statuses(africasTalkingParser(), payload, words)).toBe(
       'sent|sent|sent|rejected|delivered|undelivered|',
@@ -214,7 +214,7 @@ describe('Termii', () => {
     channel: 'Number Api',
   });
 
-  it('reads an outbound event, with a sentence behind its status', () => {
+  it('an outbound event is read', () => {
     const { reports } = read(termiiParser(), payload('DELIVERED | Message delivered to handset'));
     expect(reports).toEqual([
       {
@@ -229,7 +229,7 @@ describe('Termii', () => {
     ]);
   });
 
-  it('maps every status; inbound events are none of ours', () => {
+  it('every status is mapped and inbound events skipped', () => {
     const words = 'Message Sent|Delivered|Message Failed|DND Active on Phone Number|New';
     expect(statuses(termiiParser(), payload, words)).toBe('sent|delivered|failed|rejected|');
     expect(read(termiiParser(), { ...payload('Received'), type: 'inbound' })).toEqual({
@@ -247,7 +247,7 @@ describe('Plivo', () => {
         '&DeliveryReportTime=2021-01-01+10:00:00.000000',
     );
 
-  it('reads a status callback', () => {
+  it('a status callback is read', () => {
     expect(read(plivoParser(), payload('delivered')).reports).toEqual([
       {
         reference: null,
@@ -264,7 +264,7 @@ describe('Plivo', () => {
     ).toMatchObject([{ status: 'undelivered', errorCode: '30' }]);
   });
 
-  it('maps every status', () => {
+  it('every status is mapped', () => {
     const words = 'queued|sent|failed|delivered|undelivered|rejected|read|new';
     expect(statuses(plivoParser(), payload, words)).toBe(
       'sent|sent|failed|delivered|undelivered|rejected|read|',
@@ -286,7 +286,7 @@ describe('Clickatell', () => {
     timestamp: 1_505_820_180_000,
   });
 
-  it('reads a callback of the REST API', () => {
+  it('a callback of the REST API is read', () => {
     expect(read(clickatellParser(), payload('DELIVERY_FAILURE')).reports).toEqual([
       {
         reference: null,
@@ -300,7 +300,7 @@ describe('Clickatell', () => {
     ]);
   });
 
-  it('reads the list of One API, which names no recipient', () => {
+  it('a list of One API without recipients is read', () => {
     const update = {
       channel: 'sms',
       messageId: 'm-1',
@@ -316,7 +316,7 @@ describe('Clickatell', () => {
     ]);
   });
 
-  it('maps the table; unknown moves nothing', () => {
+  it('the status table is mapped and an unknown status kept raw', () => {
     const words =
       'UNKNOWN|QUEUED|SCHEDULED|SENT_TO_SUPPLIER|DEVICE_ACK|READ|EXPIRED|STOPPED_BY_USER|' +
       'INSUFFICIENT_ACCOUNT_BALANCE|VOLUME_LIMIT_DAILY|RECIPIENT_DOES_NOT_EXIST|ROUTING_ERROR';

@@ -28,13 +28,13 @@ function store(bad: (item: number) => boolean = () => false) {
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-it('what comes together is stored together, in order, and each gets its own answer', async () => {
+it('concurrent items share a flush in order with separate answers', async () => {
   const { group, groups } = store();
   expect(await Promise.all(upTo(50).map((n) => group.add(n)))).toEqual(upTo(50).map((n) => n * 10));
   expect(groups).toEqual([upTo(50)]);
 });
 
-it('nobody resolves before what is theirs is stored', async () => {
+it('an item resolves after its own flush', async () => {
   const { group, stored } = store();
   await Promise.all(
     upTo(300).map(async (n) => {
@@ -45,7 +45,7 @@ it('nobody resolves before what is theirs is stored', async () => {
   expect(stored).toEqual(upTo(300));
 });
 
-it('the bad ones fail alone, however many there are', async () => {
+it('bad items of a group fail alone', async () => {
   const { group, stored } = store((n) => n % 17 === 3);
   const results = await Promise.allSettled(upTo(60).map((n) => group.add(n)));
   for (const [n, { status }] of results.entries())
@@ -53,7 +53,7 @@ it('the bad ones fail alone, however many there are', async () => {
   expect(stored).toEqual(upTo(60).filter((n) => n % 17 !== 3));
 });
 
-it('a database that is away fails the group at once: it is nobody’s fault', async () => {
+it('an unavailable database fails the whole group at once', async () => {
   const { group, groups, goAway } = store();
   goAway();
   const results = await Promise.allSettled(upTo(60).map((n) => group.add(n)));
@@ -76,7 +76,7 @@ function gathering(gather: typeof PATIENT, expecting: () => boolean) {
   return { group, groups };
 }
 
-it('while more are on their way a group waits for them, up to its size', async () => {
+it('a group waits for expected items up to its size', async () => {
   const { group, groups } = gathering(PATIENT, () => true);
   const stored: Promise<void>[] = [];
   for (const n of upTo(5)) {
@@ -87,7 +87,7 @@ it('while more are on their way a group waits for them, up to its size', async (
   expect(groups).toEqual([upTo(5)]);
 });
 
-it('once nothing is on its way it waits no longer', async () => {
+it('a group without expected items is flushed at once', async () => {
   let underWay = 3;
   const { group, groups } = gathering(PATIENT, () => underWay > 0);
   const stored = [group.add(1)];
@@ -99,7 +99,7 @@ it('once nothing is on its way it waits no longer', async () => {
 });
 
 it.each([{ milliseconds: 5 }, { silence: 5 }])(
-  'what never comes is not waited for: %o',
+  'a group does not wait for items that never come: %o',
   async (limit) => {
     const { group, groups } = gathering({ ...PATIENT, ...limit }, () => true);
     await group.add(1);

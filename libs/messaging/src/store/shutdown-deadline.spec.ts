@@ -18,7 +18,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-it('waits as long as it takes while nobody hurries', async () => {
+it('a statement waits without a limit before a stop', async () => {
   const told = jest.fn();
   void patience.wait(never).catch(told);
   await jest.advanceTimersByTimeAsync(3_600_000);
@@ -26,7 +26,7 @@ it('waits as long as it takes while nobody hurries', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('each answer has its last word once the time is over; the first that is owed ends it for all', async () => {
+it('after the deadline the first overdue answer fails all waiting statements', async () => {
   patience.hurry(10_000);
   const told = jest.fn();
   void patience.wait(never).catch(told);
@@ -60,11 +60,11 @@ describe('while the process stood still itself', () => {
     return calls;
   }
 
-  it('nobody could hear an answer: each has its last word anew, once', async () => {
+  it('a stalled process gives the database its last second again, once', async () => {
     expect(await toldAfterEach(jest.fn())).toEqual([0, 1]);
   });
 
-  it('SQLite has had its time: the process may have stood still for it', async () => {
+  it('SQLite gets no second chance after a stall', async () => {
     patience = new ShutdownDeadline(
       () => true,
       1_000,
@@ -74,7 +74,7 @@ describe('while the process stood still itself', () => {
   });
 });
 
-it('what is answered in time is no reason', async () => {
+it('answers in time do not trigger the deadline', async () => {
   patience.hurry(0);
   for (let n = 0; n < 20; n++) {
     const answer = new Promise<number>((resolve) => setTimeout(resolve, 400, n));
@@ -87,7 +87,7 @@ it('what is answered in time is no reason', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('a data source that outlives the app is left alone in the end', async () => {
+it('the deadline leaves a shared data source alone after the close', async () => {
   patience.hurry(0);
   void patience.wait(never).catch(() => undefined);
   await jest.advanceTimersByTimeAsync(5_000);

@@ -111,7 +111,7 @@ export const PRIMARY_KEYS: Readonly<Record<Exclude<StoreTable, 'report'>, string
  * folder: `queue` plans and next-due looks, `content` and `purge` the retention, `poll` the missing
  * reports, `list` a tenant's batches, `open` the takeover of a lane, `reference` the matching of reports.
  */
-export const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])[] = [
+const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])[] = [
   ['lane_held', 'lane', 'lane_key', 'owner IS NOT NULL'],
   ['batch_queue', 'batch', 'lane, priority, parked_until, available_at, id', HAS_WORK],
   // While its missing reports are polled, a batch is in the index of polls only.

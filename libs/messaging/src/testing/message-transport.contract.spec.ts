@@ -57,7 +57,7 @@ async function brokenPromises(lie: Lie): Promise<string[]> {
 const recipientsOf = ({ recipients }: Submission) => recipients.join();
 
 describe('messageTransportContract', () => {
-  it('has nothing to say against an honest transport', async () => {
+  it('the transport contract passes a correct transport', async () => {
     expect(await brokenPromises(() => ({}))).toEqual([]);
   });
 
@@ -133,11 +133,11 @@ describe('messageTransportContract', () => {
       'every recipient is reported to the sink',
     ],
     ['a name nobody can store', () => ({ name: 'My Transport' }), 'has a name fit to store'],
-  ])('catches %s', async (_what, lie, promise) => {
+  ])('the transport contract catches %s', async (_what, lie, promise) => {
     expect(await brokenPromises(lie)).toContainEqual(expect.stringContaining(promise));
   });
 
-  it('asks for a runner where there is none', () => {
+  it('the transport contract names a missing test runner', () => {
     const globals = globalThis as { it?: unknown };
     const { it: kept } = globals;
     delete globals.it;

@@ -22,7 +22,7 @@ describe('hmacSignature', () => {
   const sign = (algorithm: string, secret: string, encoding: 'hex' | 'base64') =>
     createHmac(algorithm, secret).update(rawBody).digest(encoding);
 
-  it('proves the bytes of the body, by either secret of a rotation', async () => {
+  it('hmacSignature verifies the raw body with either secret of a rotation', async () => {
     const verifier = hmacSignature({ header: 'X-Signature', secret: [SECRET, NEXT] });
     const signed = (signature: string, changes: Partial<CallbackRequest> = {}) => ({
       headers: { 'x-signature': signature },
@@ -50,7 +50,7 @@ describe('hmacSignature', () => {
     ).toEqual(cases.map(([, expected]) => expected));
   });
 
-  it('takes the algorithm, encoding and prefix the provider has', async () => {
+  it('hmacSignature uses the configured algorithm, encoding and prefix', async () => {
     const verifier = hmacSignature({
       header: 'x-hub-signature',
       algorithm: 'sha512',
@@ -67,14 +67,14 @@ describe('hmacSignature', () => {
     ).toEqual([true, false]);
   });
 
-  it('says so where the application keeps no raw body', () => {
+  it('hmacSignature names a missing raw body', () => {
     const verifier = hmacSignature({ header: 'x-signature', secret: SECRET });
     const request = callbackRequest({ headers: { 'x-signature': 'aa' }, body: { a: 1 } });
     expect(() => verifier.verify(request)).toThrow(/rawBody: true/);
   });
 });
 
-it('basicAuth proves name and password, and nothing less', async () => {
+it('basicAuth needs both name and password', async () => {
   const verifier = basicAuth({ username: 'acme', password: [SECRET, NEXT] });
   const of = (text: string, scheme = 'Basic') => ({
     headers: { authorization: `${scheme} ${Buffer.from(text).toString('base64')}` },
@@ -99,7 +99,7 @@ describe('sharedSecret', () => {
     ['path', (pathSecret) => ({ pathSecret })],
     [{ query: 'token' }, (token) => ({ query: { token } })],
     [{ header: 'X-Token' }, (token) => ({ headers: { 'x-token': token } })],
-  ])('is looked for in %j alone', async (place, at) => {
+  ])('sharedSecret is read from %j only', async (place, at) => {
     const verifier = sharedSecret({ secret: [SECRET, NEXT], in: place });
     expect(
       await proven(verifier, [
@@ -114,7 +114,7 @@ describe('sharedSecret', () => {
     ).toEqual([true, true, false, false, false, false, false]);
   });
 
-  it('is in the path where nothing else is said', async () => {
+  it('sharedSecret is read from the path by default', async () => {
     expect(await proven(sharedSecret({ secret: SECRET }), [{ pathSecret: SECRET }, {}])).toEqual([
       true,
       false,
@@ -122,7 +122,7 @@ describe('sharedSecret', () => {
   });
 });
 
-it('ipRanges knows ranges and addresses of both families, and IPv4 in IPv6 clothes', async () => {
+it('ipRanges matches IPv4, IPv6 and IPv4-mapped addresses', async () => {
   const verifier = ipRanges(['203.0.113.0/24', '198.51.100.7', '2001:db8::/32']);
   const peers: Record<string, boolean> = {
     '203.0.113.200': true,
@@ -144,7 +144,7 @@ it('ipRanges knows ranges and addresses of both families, and IPv4 in IPv6 cloth
   ).toEqual(Object.values(peers));
 });
 
-it('allOf wants every one, anyOf one of them', async () => {
+it('allOf needs every verifier and anyOf one', async () => {
   const all = await Promise.all(
     [[yes], [yes, yes], [yes, no], [no, yes]].map(async (of) =>
       allOf(...of).verify(callbackRequest()),
@@ -204,7 +204,7 @@ it.each<[string, () => unknown, string]>([
   ],
   ['none at all', () => allOf(), 'allOf'],
   ['none of any', () => anyOf(), 'anyOf'],
-])('%s fails at boot, named and not shown', (_what, make, named) => {
+])('%s fails at boot by name without being shown', (_what, make, named) => {
   let failure: unknown;
   try {
     make();

@@ -12,7 +12,7 @@ import { hasOwnWay, isUntouched } from './http-service-state.js';
 const made = (config: CreateAxiosDefaults = {}) => new HttpService(axios.create(config));
 
 describe('isUntouched', () => {
-  it('is true of a service as Nest makes it', async () => {
+  it('an unchanged HttpService is detected', async () => {
     expect(isUntouched(made())).toBe(true);
     const module = await Test.createTestingModule({ imports: [HttpModule] }).compile();
     expect(isUntouched(module.get(HttpService))).toBe(true);
@@ -22,7 +22,7 @@ describe('isUntouched', () => {
     expect(isUntouched(registered.get(HttpService))).toBe(true);
   });
 
-  it('turns with every interceptor set and ejected', () => {
+  it('adding and removing an interceptor is detected', () => {
     const door = made();
     const { request, response } = door.axiosRef.interceptors;
     const ids = [request.use((config) => config), request.use((config) => config)];
@@ -45,11 +45,11 @@ describe('isUntouched', () => {
     ['an adapter', { adapter: () => Promise.reject(new Error()) }],
     ['the adapter fetch', { adapter: 'fetch' }],
     ['a transform', { transformRequest: [(data: unknown) => data, (data: unknown) => data] }],
-  ])('is false with %s', (_what, config) => {
+  ])('an HttpService with %s is not bypassed', (_what, config) => {
     expect(isUntouched(made(config))).toBe(false);
   });
 
-  it('is false of a service with a request() of its own', () => {
+  it('an HttpService with its own request() is not bypassed', () => {
     class Own extends HttpService {
       override request<T>() {
         return of({ data: {} as T, status: 200, statusText: '', headers: {}, config: {} as never });
@@ -58,7 +58,7 @@ describe('isUntouched', () => {
     expect(isUntouched(new Own(axios.create()))).toBe(false);
   });
 
-  it('an agent or proxy means the way is chosen, headers do not', () => {
+  it('an agent or proxy prevents the bypass and headers do not', () => {
     expect(hasOwnWay(made({ httpsAgent: new Agent() }))).toBe(true);
     expect(hasOwnWay(made({ adapter: 'fetch' }))).toBe(true);
     expect(hasOwnWay(made({ headers: { 'x-trace': '1' } }))).toBe(false);
@@ -96,7 +96,7 @@ describe('HttpClient', () => {
     return door.send(request, asked);
   };
 
-  it('interceptors see the request as an object, may add to it, and see the answer parsed', async () => {
+  it('interceptors see and change the request and see the parsed answer', async () => {
     const http = made();
     const seen: unknown[] = [];
     http.axiosRef.interceptors.request.use((config) => {
@@ -115,7 +115,7 @@ describe('HttpClient', () => {
     expect(answer.body).toMatchObject({ status_code: 200 });
   });
 
-  it('error interceptors see a refusal as the AxiosError they know', async () => {
+  it('error interceptors get an AxiosError', async () => {
     const http = made();
     const seen: unknown[] = [];
     http.axiosRef.interceptors.response.use(undefined, (error: unknown) => {
@@ -137,7 +137,7 @@ describe('HttpClient', () => {
     expect(seen[0]).toMatchObject({ isAxiosError: true, response: { status: 429 } });
   });
 
-  it('default headers and timeouts of the service apply', async () => {
+  it('default headers and timeouts of HttpService apply', async () => {
     await send(made({ headers: { common: { 'x-tenant': 't1' } } }));
     expect(service.requests[0]?.headers['x-tenant']).toBe('t1');
     service.answer(() => undefined);
@@ -149,7 +149,7 @@ describe('HttpClient', () => {
     expect(late).toMatchObject({ code: 'timeout' });
   });
 
-  it('an agent of the service is used', async () => {
+  it('an agent of HttpService is used', async () => {
     const agent = new Agent();
     let sockets = 0;
     agent.on('free', () => undefined);
@@ -164,7 +164,7 @@ describe('HttpClient', () => {
     agent.destroy();
   });
 
-  it('an adapter of the service is used, and its failure counts as uncertain', async () => {
+  it('a custom adapter is used and its failure is uncertain', async () => {
     const seen: AxiosRequestConfig[] = [];
     const http = made({
       adapter: (config) => {
@@ -177,14 +177,14 @@ describe('HttpClient', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  it('an override with only request() is the door', async () => {
+  it('an override with only request() is used', async () => {
     const http = {
       request: () => of({ status: 200, data: { reference_id: 'r' }, headers: {} }),
     } as unknown as HttpService;
     expect(await send(http)).toMatchObject({ status: 200, body: { reference_id: 'r' } });
   });
 
-  it('an interceptor that fails first means nothing was sent, one that fails last means nobody knows', async () => {
+  it("a request interceptor's failure is unsent and a response interceptor's uncertain", async () => {
     const before = made();
     before.axiosRef.interceptors.request.use(() => Promise.reject(new Error('tok_test')));
     const unsent = send(before);
@@ -201,7 +201,7 @@ describe('HttpClient', () => {
     expect(service.accepted.size).toBe(1);
   });
 
-  it('many requests at once keep to their connections and all come back', async () => {
+  it('concurrent requests keep to the connection limit and all complete', async () => {
     const door = new HttpClient(made(), service.url, 4);
     doors.push(door);
     const sockets = new Set<unknown>();
@@ -222,7 +222,7 @@ describe('HttpClient', () => {
     expect(sockets.size).toBeLessThanOrEqual(4);
   });
 
-  it('a signal ends all that still run under it, and none of those that ended before', async () => {
+  it('an abort signal ends only its running requests', async () => {
     const door = new HttpClient(made(), service.url, 8);
     doors.push(door);
     const giveUp = new AbortController();
@@ -244,7 +244,7 @@ describe('HttpClient', () => {
     await expect(other).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('a closed door sends nothing more', async () => {
+  it('a closed client sends no request', async () => {
     const door = new HttpClient(made(), service.url, 4);
     await door.close();
     await expect(door.send(request, signal)).rejects.toMatchObject({ code: 'not_sent' });

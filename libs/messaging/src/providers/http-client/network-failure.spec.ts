@@ -16,27 +16,27 @@ describe('networkFailure', () => {
   ];
   const late = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT'];
 
-  it('where the client knows, the code does not matter', () => {
+  it("the client's own knowledge overrides the error code", () => {
     for (const code of [...never, ...late]) {
       expect(networkFailure({ code, reach: 'unsent' })).toMatchObject({ code: 'unreachable' });
       expect(networkFailure({ code, reach: 'sent' })).toBeInstanceOf(UncertainFailure);
     }
   });
 
-  it('where nobody knows, only a code that cannot come after sending counts as unsent', () => {
+  it('only error codes from before the send count as unsent', () => {
     for (const code of never)
       expect(networkFailure({ code, reach: 'unknown' })).toBeInstanceOf(PausedFailure);
     for (const code of [...late, undefined])
       expect(networkFailure({ code, reach: 'unknown' })).toBeInstanceOf(UncertainFailure);
   });
 
-  it('says of TLS that it was TLS', () => {
+  it('a TLS failure is named as such', () => {
     const failure = networkFailure({ code: 'CERT_HAS_EXPIRED', reach: 'unsent' });
     expect(failure.message).toContain('certificate');
     expect(failure.message).toContain('CERT_HAS_EXPIRED');
   });
 
-  it('a code that is no code is not repeated', () => {
+  it('an invalid error code is not repeated', () => {
     const failure = networkFailure({ code: 'Bearer tok_1', reach: 'sent' });
     expect(failure.message).not.toContain('tok_1');
   });

@@ -34,7 +34,7 @@ const mistakes: [string, Partial<Record<keyof HttpTransportOptions, unknown>>, s
 ];
 
 describe('http()', () => {
-  it.each(mistakes)('refuses %s and says what to do', (_what, options, option, cause) => {
+  it.each(mistakes)('http() refuses %s with the remedy', (_what, options, option, cause) => {
     const make = () => http({ ...good, ...options } as HttpTransportOptions);
     expect(make).toThrow(MessagingConfigError);
     expect(make).toThrow(new RegExp(`^${option}: `));
@@ -42,7 +42,7 @@ describe('http()', () => {
     expect(make).not.toThrow(/s3cr3t/);
   });
 
-  it('takes good ones', () => {
+  it('http() accepts valid credentials', () => {
     expect(http({ ...good, apiKey: 'svk_s3cr3t' })).toBeInstanceOf(Function);
     expect(http({ ...good, baseUrl: 'http://[::1]:8080/sms/' })).toBeInstanceOf(Function);
   });

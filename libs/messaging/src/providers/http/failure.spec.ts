@@ -23,7 +23,7 @@ describe('retryAfterMilliseconds', () => {
     ['Fri, 99 Foo 2026 03:04:04 GMT', undefined],
     ['2026-01-02T03:05:05Z', undefined],
     [undefined, undefined],
-  ])('%j is %j', (value, expected) => {
+  ])('Retry-After %j is %j', (value, expected) => {
     expect(retryAfterMilliseconds(value, NOW)).toBe(expected);
   });
 
@@ -34,7 +34,7 @@ describe('retryAfterMilliseconds', () => {
 });
 
 describe('answerFailure', () => {
-  it('a refused credential lists the causes the interface gives', () => {
+  it('a refused credential lists the documented causes', () => {
     const failure = answerFailure({ status: 401, code: 'unauthorized' }, NOW);
     expect(failure).toBeInstanceOf(PausedFailure);
     for (const cause of ['Bearer', 'white space', 'newline', 'rotated', 'apiToken'])
@@ -47,7 +47,7 @@ describe('answerFailure', () => {
     );
   });
 
-  it('an error.code that is no code goes nowhere', () => {
+  it('an invalid error.code is dropped', () => {
     for (const code of ['2348012345678', 'to 234', 'x'.repeat(65), '', 'a\nb']) {
       const failure = answerFailure({ status: 422, code }, NOW);
       expect(failure.code).toBe('http_422');
@@ -55,7 +55,7 @@ describe('answerFailure', () => {
     }
   });
 
-  it('what HTTP does not know is uncertain, 4xx is permanent, a wrong address a pause', () => {
+  it('unknown statuses are uncertain, 4xx permanent and a wrong address a pause', () => {
     for (const status of [100, 199, 500, 504, 511, 599, 600, 999])
       expect(answerFailure({ status }, NOW)).toBeInstanceOf(UncertainFailure);
     for (const status of [402, 410, 415, 418, 451, 499])

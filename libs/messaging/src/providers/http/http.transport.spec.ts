@@ -92,7 +92,7 @@ describe.each([
   ['straight to undici', () => new HttpService(axios.create())],
   ['through the interceptors', watchedDoor],
 ])('%s', (_way, door) => {
-  it('posts the request of the interface and gives back its reference', async () => {
+  it("a submit posts the interface's request and returns its reference", async () => {
     const accepted = await transport({}, door()).submit(submission, new AbortController().signal);
     const [request] = service.requests;
     expect(request).toMatchObject({ method: 'POST', url: '/ng/v1/sendsms' });
@@ -110,23 +110,20 @@ describe.each([
     expect(accepted.reference).toBe(service.accepted.get(submission.id)?.reference);
   });
 
-  it('asks for callbacks as it is told to, whatever the message says', async () => {
+  it("the delivery report option overrides the message's", async () => {
     const { signal } = new AbortController();
     await transport({ deliveryReport: 'none' }, door()).submit(submission, signal);
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ delivery_report: 'none' });
   });
 
-  it.each([404, 405])(
-    'an address without the interface (%d) pauses, it rejects nobody',
-    async (code) => {
-      service.answer(status(code, '<html>'));
-      await expect(
-        transport({}, door()).submit(submission, new AbortController().signal),
-      ).rejects.toMatchObject({ name: 'PausedFailure', code: 'not_the_interface' });
-    },
-  );
+  it.each([404, 405])('an address without the interface (%d) pauses the lane', async (code) => {
+    service.answer(status(code, '<html>'));
+    await expect(
+      transport({}, door()).submit(submission, new AbortController().signal),
+    ).rejects.toMatchObject({ name: 'PausedFailure', code: 'not_the_interface' });
+  });
 
-  it('repeats a submission byte for byte, and the service takes it once', async () => {
+  it('a resend has the same bytes and is taken once', async () => {
     const made = transport({}, door());
     const first = await made.submit(submission, new AbortController().signal);
     const second = await made.submit({ ...submission, attempt: 2 }, new AbortController().signal);
@@ -152,19 +149,19 @@ describe.each([
     [500, 'internal_error', UncertainFailure, 'internal_error'],
     [502, 'bad_gateway', UncertainFailure, 'bad_gateway'],
     [503, 'unavailable', RetryableFailure, 'unavailable'],
-  ])('%i %s is told by its meaning', async (code, said, kind, told) => {
+  ])('%i %s maps to its failure kind', async (code, said, kind, told) => {
     service.answer(status(code, refused(said), { 'retry-after': '7' }));
     const error = await failure(transport({}, door()));
     expect(error).toBeInstanceOf(kind);
     expect(error.code).toBe(told);
   });
 
-  it.each([408, 429, 500, 503])('%i hands on the wish of Retry-After', async (code) => {
+  it.each([408, 429, 500, 503])('%i passes Retry-After on', async (code) => {
     service.answer(status(code, refused('x'), { 'retry-after': '7' }));
     expect(await failure(transport({}, door()))).toMatchObject({ retryAfter: 7000 });
   });
 
-  it('a redirect is not followed: the token stays here', async () => {
+  it('redirects are not followed', async () => {
     const elsewhere = await InterfaceServer.start();
     service.answer(status(307, '', { location: `${elsewhere.url}/ng/v1/sendsms` }));
     const error = await failure(transport({}, door()));
@@ -195,18 +192,18 @@ describe.each([
         more();
       },
     ],
-  ])('success with %s leaves the outcome uncertain', async (_what, answer) => {
+  ])('a success with %s is uncertain', async (_what, answer) => {
     service.answer(answer);
     expect(await failure(transport({}, door()))).toBeInstanceOf(UncertainFailure);
   });
 
-  it('an answer that is JSON under another content type is an answer', async () => {
+  it('JSON under another content type is read', async () => {
     service.answer(status(200, { reference_id: 'r-1' }, { 'content-type': 'text/plain' }));
     const accepted = await transport({}, door()).submit(submission, new AbortController().signal);
     expect(accepted).toEqual({ reference: 'r-1' });
   });
 
-  it('a definite refusal stays one when its body is too long to read', async () => {
+  it('a refusal with an overlong body is still definite', async () => {
     service.answer(status(422, { error: { code: 'c' }, pad: 'x'.repeat(2_000_000) }));
     const error = await failure(transport({}, door()));
     expect(error).toBeInstanceOf(PermanentFailure);
@@ -226,7 +223,7 @@ describe.each([
         response.write('{"reference_id":', () => response.socket?.destroy());
       },
     ],
-  ])('a socket cut %s leaves the outcome uncertain', async (_when, answer) => {
+  ])('a socket cut %s is uncertain', async (_when, answer) => {
     service.answer(answer);
     const error = await failure(transport({}, door()));
     expect(error).toBeInstanceOf(UncertainFailure);
@@ -237,7 +234,7 @@ describe.each([
   it.each([
     ['timeout', new DOMException('late', 'TimeoutError')],
     ['aborted', new Error('stopping')],
-  ])('an answer that never comes ends as %s, uncertain', async (code, reason) => {
+  ])('a missing answer ends as %s and is uncertain', async (code, reason) => {
     const giveUp = new AbortController();
     service.answer(() => giveUp.abort(reason));
     const error = await failure(transport({}, door()), giveUp.signal);
@@ -245,14 +242,14 @@ describe.each([
     expect(error.code).toBe(code);
   });
 
-  it('a submission given up before it left is known to be unsent', async () => {
+  it('a submission aborted before it left is unsent', async () => {
     const error = await failure(transport({}, door()), AbortSignal.abort());
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('not_sent');
     expect(service.requests).toHaveLength(0);
   });
 
-  it('a refused connection pauses: nothing was sent', async () => {
+  it('a refused connection pauses the lane', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
@@ -263,13 +260,13 @@ describe.each([
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  it('a name that does not resolve pauses: nothing was sent', async () => {
+  it('an unresolvable name pauses the lane', async () => {
     const error = await failure(transport({ baseUrl: 'http://nowhere.invalid' }, door()));
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unreachable');
   });
 
-  it('a server that does not speak TLS pauses: nothing was sent', async () => {
+  it('a server without TLS pauses the lane', async () => {
     const baseUrl = service.url.replace('http:', 'https:');
     const error = await failure(transport({ baseUrl }, door()));
     expect(error).toBeInstanceOf(PausedFailure);
@@ -277,7 +274,7 @@ describe.each([
     expect(service.requests).toHaveLength(0);
   });
 
-  it('a handshake that never ends pauses: nothing was sent', async () => {
+  it('an endless TLS handshake pauses the lane', async () => {
     const giveUp = new AbortController();
     const mute = createServer(() => giveUp.abort(new DOMException('late', 'TimeoutError')));
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
@@ -290,7 +287,7 @@ describe.each([
     mute.close();
   });
 
-  it('nothing in a submission becomes a header or a field of its own', async () => {
+  it('submission values never become headers or fields', async () => {
     const signal = new AbortController().signal;
     const made = transport({}, door());
     const evil = 'a\r\nx-evil: 1';
@@ -305,7 +302,7 @@ describe.each([
     expect(JSON.parse(service.requests[0]?.body ?? '')).not.toHaveProperty('x');
   });
 
-  it('refuses what it cannot carry', async () => {
+  it('content that the provider cannot carry is refused', async () => {
     const signal = new AbortController().signal;
     const made = transport({}, door());
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
@@ -320,7 +317,7 @@ describe.each([
 });
 
 describe('options', () => {
-  it('the text goes into the field the service takes', async () => {
+  it('the text is sent in the configured field', async () => {
     const made = transport({ textField: 'content' });
     await made.submit(submission, new AbortController().signal);
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({
@@ -328,7 +325,7 @@ describe('options', () => {
     });
   });
 
-  it('the address may have a path of its own', async () => {
+  it('the base URL may have a path', async () => {
     service.answer(status(200, { reference_id: 'r' }));
     await transport({ baseUrl: `${service.url}/sms/` }).submit(
       submission,
@@ -337,7 +334,7 @@ describe('options', () => {
     expect(service.requests[0]?.url).toBe('/sms/ng/v1/sendsms');
   });
 
-  it('has the defaults of the documentation', () => {
+  it('the options have the documented defaults', () => {
     expect(transport()).toMatchObject({
       name: 'http',
       capabilities: { maxRecipients: 1000, idempotencyWindow: 72_000_000 },

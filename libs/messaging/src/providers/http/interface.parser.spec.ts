@@ -42,29 +42,29 @@ describe('InterfaceReportParser', () => {
     ['events and bare data', [event, data], 2],
     ['an event without its type', { data }, 1],
     ['a WhatsApp event', { ...event, type: 'whatsapp.message_status' }, 1],
-  ])('reads %s', (_what, body, count) => {
+  ])('the interface parser reads %s', (_what, body, count) => {
     expect(parser.parse(post(body))).toEqual({ reports: Array(count).fill(report), errors: [] });
   });
 
-  it('reads the query of a GET', () => {
+  it('the interface parser reads the query of a GET', () => {
     const query = { reference_id: 'r', to: '+234 801 234 5678', status: 'DELIVERED' };
     expect(parser.parse({ ...post(undefined), method: 'GET', query }).reports).toMatchObject([
       { reference: 'r', recipient: '2348012345678', status: 'delivered', rawStatus: 'DELIVERED' },
     ]);
   });
 
-  it('a POST is its body alone, whatever the query says', () => {
+  it('the interface parser ignores the query of a POST', () => {
     const { reports } = parser.parse({ ...post(event), query: { status: 'failed' } });
     expect(reports).toEqual([report]);
   });
 
-  it('passes over events of other types', () => {
+  it('events of other types are skipped', () => {
     const foreign = { type: 'whatsapp.message_received', timestamp: 'x', data: { text: 'hi' } };
     expect(parser.parse(post([foreign, event]))).toEqual({ reports: [report], errors: [] });
     expect(parser.parse(post(foreign))).toEqual({ reports: [], errors: [] });
   });
 
-  it('one bad entry fails no other, and its line holds no content', () => {
+  it('a bad entry fails no other and is not shown', () => {
     const secret = '2348099999999';
     const bad = [
       null,
@@ -91,7 +91,7 @@ describe('InterfaceReportParser', () => {
     expect(errors.join()).not.toContain(secret);
   });
 
-  it("prototype keys are nobody's data", () => {
+  it('prototype keys are ignored', () => {
     const body = JSON.parse(
       `{"constructor":1,"__proto__":{"status":"failed"},"reference_id":"r","status":"delivered"}`,
     ) as unknown;
@@ -99,7 +99,7 @@ describe('InterfaceReportParser', () => {
     expect(({} as Record<string, unknown>).status).toBeUndefined();
   });
 
-  it('wrong types count as missing, the report stays', () => {
+  it('fields of a wrong type count as missing', () => {
     const body = { ...data, message_id: 5, to: { a: 1 }, error_code: [1], smsc_timestamp: 17 };
     expect(parser.parse(post(body)).reports).toEqual([
       { ...report, messageId: null, recipient: null, errorCode: null, providerTime: null },
@@ -116,12 +116,12 @@ describe('InterfaceReportParser', () => {
     'cancelled',
     'unknown',
     'del\0ivered?',
-  ])("the status %j is nobody's: kept raw, it moves nothing", (status) => {
+  ])('the unknown status %j is kept raw', (status) => {
     const [read] = parser.parse(post({ ...data, status })).reports;
     expect(read).toMatchObject({ status: null, rawStatus: status.replace('\0', '') });
   });
 
-  it('a status of any length is cut', () => {
+  it('an overlong status is cut', () => {
     const [read] = parser.parse(post({ ...data, status: 'x'.repeat(100_000) })).reports;
     expect(read?.rawStatus).toHaveLength(64);
   });
@@ -144,11 +144,14 @@ describe('InterfaceReportParser', () => {
     expect(read?.providerTime?.toISOString() ?? null).toBe(expected);
   });
 
-  it.each([undefined, null, '', 'text', 7, true, {}])('the body %j is unreadable', (body) => {
-    expect(() => parser.parse(post(body))).toThrow(UnreadableCallbackError);
-  });
+  it.each([undefined, null, '', 'text', 7, true, {}])(
+    'the body %j is refused as unreadable',
+    (body) => {
+      expect(() => parser.parse(post(body))).toThrow(UnreadableCallbackError);
+    },
+  );
 
-  it('an empty array says nothing', () => {
+  it('an empty array has no reports', () => {
     expect(parser.parse(post([]))).toEqual({ reports: [], errors: [] });
   });
 });

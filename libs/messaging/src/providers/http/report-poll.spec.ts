@@ -62,7 +62,7 @@ async function sent(count: number, recipients = ['2348012345678']): Promise<Sent
 }
 
 describe('fetchReports', () => {
-  it('asks for a hundred known references in one request, and knows whose report is whose', async () => {
+  it('a poll asks for 100 references per request and matches the reports', async () => {
     const submissions = await sent(100);
     const reports = await transport.fetchReports(submissions, signal);
     expect(service.requests).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('fetchReports', () => {
     });
   });
 
-  it('asks by key where no reference was learned', async () => {
+  it('a poll asks by key where no reference is known', async () => {
     const submissions = await sent(3);
     const lost = submissions.map((submission) => ({ ...submission, reference: null }));
     const reports = await transport.fetchReports(lost, signal);
@@ -96,7 +96,7 @@ describe('fetchReports', () => {
     expect(new Set(reports.map(pairs))).toEqual(new Set(submissions.map(pairs)));
   });
 
-  it('reads every page', async () => {
+  it('a poll reads every page', async () => {
     service.pageSize = 7;
     const recipients = Array.from({ length: 30 }, (_, index) => String(2348012345000 + index));
     const reports = await transport.fetchReports(await sent(2, recipients), signal);
@@ -106,7 +106,7 @@ describe('fetchReports', () => {
     ).toBe(60);
   });
 
-  it('what was learned before a page failed, or was refused, is kept', async () => {
+  it('a poll keeps the pages before a failure', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     service.pageSize = 7;
     const recipients = Array.from({ length: 30 }, (_, index) => String(2348012345000 + index));
@@ -124,7 +124,7 @@ describe('fetchReports', () => {
     warn.mockRestore();
   });
 
-  it('a list that fails leaves the others alone, a service that serves nobody is asked no more', async () => {
+  it('a failing list fails no other and an unavailable service ends the poll', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     const keyed = (await sent(20)).map((one) => ({ ...one, reference: null }));
     const failing = (status: number) =>

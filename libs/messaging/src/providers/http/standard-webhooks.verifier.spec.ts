@@ -35,11 +35,11 @@ function callback(changes: Partial<typeof VECTOR> = {}): CallbackRequest {
 }
 
 describe('StandardWebhooksVerifier', () => {
-  it('proves the published vector', () => {
+  it('the published test vector verifies', () => {
     expect(verifier().verify(callback())).toBe(true);
   });
 
-  it('proves what the public package signs, and the package proves the same', () => {
+  it('signatures are compatible with the standardwebhooks package', () => {
     const body = '{"to":"2348012345678","text":"dún-dún €"}';
     const webhook = new Webhook(OTHER);
     const at = new Date();
@@ -62,11 +62,11 @@ describe('StandardWebhooksVerifier', () => {
     ['half a signature', { signature: VECTOR.signature.slice(0, 20) }],
     ['a signature and a bit', { signature: `${VECTOR.signature.slice(0, -1)}AAAA` }],
     ['an empty v1', { signature: 'v1,' }],
-  ])('refuses %s', (_what, changes) => {
+  ])('%s is refused', (_what, changes) => {
     expect(verifier().verify(callback(changes))).toBe(false);
   });
 
-  it('refuses missing and repeated headers', () => {
+  it('missing and repeated headers are refused', () => {
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
       const request = callback();
       const given = request.headers[name] as string;
@@ -77,27 +77,27 @@ describe('StandardWebhooksVerifier', () => {
     }
   });
 
-  it('takes five minutes either way, and no more', () => {
+  it('timestamps are accepted within five minutes', () => {
     for (const seconds of [-300, 0, 300])
       expect(verifier(undefined, MADE + seconds * 1000).verify(callback())).toBe(true);
     for (const seconds of [-301, 301, 86_400])
       expect(verifier(undefined, MADE + seconds * 1000).verify(callback())).toBe(false);
   });
 
-  it('during a rotation either secret and either signature will do', () => {
+  it('during a rotation either secret and signature verifies', () => {
     expect(verifier([OTHER, VECTOR.secret]).verify(callback())).toBe(true);
     const both = `v1,${Buffer.alloc(32).toString('base64')} ${VECTOR.signature}`;
     expect(verifier().verify(callback({ signature: both }))).toBe(true);
     expect(verifier([OTHER]).verify(callback({ signature: both }))).toBe(false);
   });
 
-  it('never proves a GET: its query is not signed', () => {
+  it('a GET never verifies because its query is unsigned', () => {
     const signature = new Webhook(VECTOR.secret).sign('msg_1', new Date(MADE), '');
     const request = callback({ id: 'msg_1', signature });
     expect(verifier().verify({ ...request, method: 'GET', rawBody: undefined })).toBe(false);
   });
 
-  it('says what to do where the application keeps no raw bodies', () => {
+  it('a missing raw body is named with the remedy', () => {
     const request = { ...callback(), rawBody: undefined };
     expect(() => verifier().verify(request)).toThrow(MessagingConfigError);
     expect(() => verifier().verify(request)).toThrow(/rawBody: true.*NestFactory/);
@@ -111,7 +111,7 @@ describe('StandardWebhooksVerifier', () => {
     ['whsec_plJ3nmyCDGBKInavdOK15jsl\n', /newline/],
     ['whsec_plJ3nmyCDGBK!navdOK15jsl', /base64/],
     ['whsec_c2hvcnQ=', /shorter/],
-  ])('refuses the secret %j by its index, unprinted', (secret, cause) => {
+  ])('the invalid secret %j is named by index and not shown', (secret, cause) => {
     const make = () => verifier([OTHER, secret as string]);
     expect(make).toThrow(MessagingConfigError);
     expect(make).toThrow(/^callbacks\.secrets\[1\]: /);

@@ -39,7 +39,7 @@ function called(
 }
 
 describe('the address Kannel calls', () => {
-  it('comes back as it was signed, whatever is in it', () => {
+  it('the Kannel callback address round-trips any reference', () => {
     const link = new ReportLink('http://h/re%20ports/%d', SECRET);
     const request = called({}, link.of('a%d b&c=1-s0', '23480'));
     expect(request.query).toMatchObject({ submission: 'a%d b&c=1-s0', to: '23480', status: '1' });
@@ -51,7 +51,7 @@ describe('the address Kannel calls', () => {
 describe('KannelCallbackVerifier', () => {
   const verifier = new KannelCallbackVerifier('fedcba9876543210', SECRET);
 
-  it('proves what any of its secrets signed', () => {
+  it('KannelCallbackVerifier accepts any of its secrets', () => {
     expect(verifier.verify(called())).toBe(true);
     const other = new ReportLink('http://h/', 'fedcba9876543210').of(SUBMISSION, NUMBER);
     expect(verifier.verify(called({}, other))).toBe(true);
@@ -70,18 +70,18 @@ describe('KannelCallbackVerifier', () => {
     ['a very long signature', { signature: 'A'.repeat(100_000) }],
     ['a very long submission', { submission: 'A'.repeat(100_000) }],
     ['a list of submissions', { submission: [SUBMISSION, 'x'] }],
-  ])('proves nothing for %s', (_what, changes) => {
+  ])('KannelCallbackVerifier refuses %s', (_what, changes) => {
     const request = called();
     expect(verifier.verify({ ...request, query: { ...request.query, ...changes } })).toBe(false);
   });
 
-  it('a prototype is nobody’s signature', () => {
+  it('KannelCallbackVerifier ignores prototype keys', () => {
     const { query } = called();
     const request = { ...called(), query: Object.create(query) as Record<string, unknown> };
     expect(verifier.verify(request)).toBe(false);
   });
 
-  it('needs a secret worth the name', () => {
+  it('KannelCallbackVerifier needs a strong secret', () => {
     expect(() => new KannelCallbackVerifier()).toThrow(MessagingConfigError);
     expect(() => new KannelCallbackVerifier('short')).toThrow(/^callbackSecret: /);
   });
@@ -90,7 +90,7 @@ describe('KannelCallbackVerifier', () => {
 describe('KannelReportParser', () => {
   const read = (said: Said) => parser.parse(called(said)).reports[0];
 
-  it('reads a delivery as Kannel 1.4.5 reported one', () => {
+  it('KannelReportParser reads a delivery of Kannel 1.4.5', () => {
     expect(parser.parse(called({ id: '9cad42ff-0382-473c-ae7e-b246532d44e5' }))).toEqual({
       reports: [
         {
@@ -125,11 +125,11 @@ describe('KannelReportParser', () => {
     ['32', '', null, '32', null],
     ['0', '', null, '0', null],
     ['constructor', '', null, 'constructor', null],
-  ])('bit %s %j is %s', (status, answer, expected, rawStatus, errorCode) => {
+  ])('Kannel report bit %s %j is %s', (status, answer, expected, rawStatus, errorCode) => {
     expect(read({ status, answer })).toMatchObject({ status: expected, rawStatus, errorCode });
   });
 
-  it('NUL bytes, half characters and long texts do no harm', () => {
+  it('KannelReportParser cleans NUL bytes, lone surrogates and long texts', () => {
     const answer = `id:7\0 stat:UNDE\0LIV err:0\x0011 text:${'\0x\ufffd'.repeat(50_000)}`;
     expect(read({ status: '2', answer })).toMatchObject({
       status: 'undelivered',
@@ -147,7 +147,7 @@ describe('KannelReportParser', () => {
     ['9999999999', null],
     ['soon', null],
     ['', null],
-  ])('the time %j is %s', (time, expected) => {
+  ])('the report time %j is %s', (time, expected) => {
     expect(read({ time })?.providerTime?.getTime() ?? null).toBe(expected);
   });
 
@@ -157,7 +157,7 @@ describe('KannelReportParser', () => {
     { to: 'ACME' },
     { status: undefined },
     { status: '' },
-  ])('says so where %j leaves nothing to match, and quotes nothing', (changes) => {
+  ])('KannelReportParser refuses %j without quoting it', (changes) => {
     const request = called();
     const parsed = parser.parse({ ...request, query: { ...request.query, ...changes } });
     expect(parsed.reports).toEqual([]);

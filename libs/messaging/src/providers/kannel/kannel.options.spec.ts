@@ -11,7 +11,7 @@ const options: KannelOptions = {
 };
 
 describe('kannelSettings', () => {
-  it('fills in the path of sendsms where the address has none', () => {
+  it('the default path of sendsms is added', () => {
     const urlOf = (url: string) => kannelSettings({ ...options, url }).url;
     expect(urlOf('http://box:13013')).toBe('http://box:13013/cgi-bin/sendsms');
     expect(urlOf('http://box:13013/')).toBe('http://box:13013/cgi-bin/sendsms');
@@ -39,7 +39,7 @@ describe('kannelSettings', () => {
     ['reports', { reports: 'yes' }],
     ['connections', { connections: 0 }],
     ['name', { name: 'A b' }],
-  ])('%s is named where it is wrong, and no secret shown', (option, changes) => {
+  ])('a wrong %s is named without a secret', (option, changes) => {
     const read = () => kannelSettings({ ...options, ...changes } as KannelOptions);
     expect(read).toThrow(MessagingConfigError);
     expect(read).toThrow(new RegExp(`^${option}: `));

@@ -67,7 +67,7 @@ describe('KannelTransport', () => {
         (error: unknown) => error,
       );
 
-  it('sends text, sender and recipient, and is referred to by our own submission', async () => {
+  it('a Kannel submit carries text, sender, recipient and our submission id', async () => {
     expect(await made({ smsc: 'FAKE' }).submit(submission, signal)).toEqual({
       reference: submission.id,
     });
@@ -84,14 +84,14 @@ describe('KannelTransport', () => {
     });
   });
 
-  it('sends what GSM 03.38 lacks as UCS-2', async () => {
+  it('text outside GSM 03.38 is sent as UCS-2', async () => {
     const transport = made();
     await transport.submit(withText('ok [€]'), signal);
     await transport.submit(withText('Привет 😀'), signal);
     expect(server.taken.map(({ headers }) => headers['x-kannel-coding'])).toEqual(['0', '2']);
   });
 
-  it('asks to be called back at an address that names submission and recipient', async () => {
+  it('the callback address names submission and recipient', async () => {
     await made().submit(submission, signal);
     const link = String(server.taken[0]?.headers['x-kannel-dlr-url']);
     const { origin, pathname, searchParams } = new URL(link);
@@ -102,7 +102,7 @@ describe('KannelTransport', () => {
     expect(link).not.toContain(SECRET);
   });
 
-  it('asks for reports whatever the message says, unless it is told to listen to it', async () => {
+  it('reports are requested for every message by default', async () => {
     await made({ reports: 'message' }).submit(submission, signal);
     await made({ reports: 'message' }).submit({ ...submission, deliveryReport: 'yes' }, signal);
     const { url, username, password } = server;
@@ -139,19 +139,19 @@ describe('KannelTransport', () => {
     [500, 'Sending failed.', UncertainFailure, 'http_500'],
     [502, '', UncertainFailure, 'http_502'],
     [200, '<html>Welcome</html>', UncertainFailure, 'invalid_answer'],
-  ])('%i %s is told by its meaning', async (status, text, meaning, code) => {
+  ])('%i %s maps to its failure kind', async (status, text, meaning, code) => {
     server.fault((response) => say(response, status, text));
     const error = await failure();
     expect(error).toBeInstanceOf(meaning);
     expect(error).toMatchObject({ code });
   });
 
-  it('takes the message that waits for an SMSC as taken', async () => {
+  it('a message queued for an SMSC counts as accepted', async () => {
     server.fault((response) => say(response, 202, '3: Queued for later delivery'));
     expect(await made().submit(submission, signal)).toEqual({ reference: submission.id });
   });
 
-  it('a box that is not there pauses', async () => {
+  it('an unreachable smsbox pauses the lane', async () => {
     const { url } = server;
     await server.close();
     const error = await failure({ url });
@@ -167,12 +167,12 @@ describe('KannelTransport', () => {
     ['two recipients', { recipients: ['2348012345678', '2348012345679'] }],
     ['a sender with a line break', { sender: 'A\r\nx-kannel-to: 1' }],
     ['an id with a line break', { id: 'a\nb' }],
-  ])('%s is refused before anything is sent', async (_what, changes) => {
+  ])('%s is refused before the request', async (_what, changes) => {
     expect(await failure({}, { ...submission, ...changes })).toBeInstanceOf(PermanentFailure);
     expect(server.requests).toEqual([]);
   });
 
-  it('neither password nor number is in any failure', async () => {
+  it('failures contain neither password nor number', async () => {
     const told: string[] = [];
     for (const status of [302, 400, 403, 404, 500, 503]) {
       server.fault((response) => say(response, status, `${server.password} 2348012345678`));

@@ -50,13 +50,13 @@ const expectEach = async (cases: readonly [Partial<CallbackRequest>, boolean][])
 };
 
 describe('plivoSignature', () => {
-  it('is tried with signatures as Plivo’s own tests have them', () => {
+  it("plivoSignature accepts Plivo's own test vectors", () => {
     expect(sign('https://answer.url12345', 'my_auth_token')).toBe(
       'ehV3IKhLysWBxC1sy8INm0qGoQYdYsHwuoKjsX7FsXc=',
     );
   });
 
-  it('proves by V3 the address, every field and the nonce', async () => {
+  it('plivoSignature V3 covers address, fields and nonce', async () => {
     const right = sign(`${ORIGIN}/dlr?${TOLD}.${NONCE}`);
     await expectEach([
       [post(v3(right)), true],
@@ -74,7 +74,7 @@ describe('plivoSignature', () => {
     ]);
   });
 
-  it('takes the query of a V3 address sorted, apart from the fields by a dot', async () => {
+  it('plivoSignature V3 sorts the query apart from the fields', async () => {
     const both = sign(`${ORIGIN}/dlr?a=1&a=2&b=x y.${TOLD}.${NONCE}`);
     const alone = sign(`${ORIGIN}/dlr?a=1&a=2&b=x y.${NONCE}`);
     const bare = sign(`${ORIGIN}/dlr.${NONCE}`);
@@ -88,12 +88,12 @@ describe('plivoSignature', () => {
     ]);
   });
 
-  it('takes a body that no signature of V3 covers from nobody', async () => {
+  it('plivoSignature refuses a body that V3 does not cover', async () => {
     const headers = { ...v3(sign(`${ORIGIN}/dlr.${NONCE}`)), 'content-type': 'application/json' };
     await expectEach([[post(headers, { rawBody: Buffer.from('{"Status":"delivered"}') }), false]]);
   });
 
-  it('proves by V2, which messages have, who called at this address', async () => {
+  it('plivoSignature V2 covers the address', async () => {
     const right = sign(`${ORIGIN}/dlr${NONCE}`);
     await expectEach([
       [post(v2(right)), true],
@@ -105,7 +105,7 @@ describe('plivoSignature', () => {
     ]);
   });
 
-  it('goes by V3 alone where there is one', async () => {
+  it('plivoSignature uses V3 where present', async () => {
     const second = v2(sign(`${ORIGIN}/dlr${NONCE}`));
     const wrong = sign('something else');
     await expectEach([

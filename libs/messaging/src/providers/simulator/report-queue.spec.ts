@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 describe('ReportQueue', () => {
-  it('hands each report over when it is due, in order of being due', async () => {
+  it('reports are handed over when due and in order', async () => {
     const calls: (string | null)[][] = [];
     const queue = new ReportQueue<DeliveryReport>(
       async (reports) => void calls.push(numbers(reports)),
@@ -47,7 +47,7 @@ describe('ReportQueue', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('keeps one timer for any number of reports', async () => {
+  it('one timer serves any number of reports', async () => {
     let taken = 0;
     const queue = new ReportQueue<DeliveryReport>(
       async (reports) => void (taken += reports.length),
@@ -60,7 +60,7 @@ describe('ReportQueue', () => {
     expect(taken).toBe(20_000);
   });
 
-  it('calls the sink once at a time; what became due meanwhile goes together', async () => {
+  it('the sink is called once at a time with all due reports', async () => {
     const calls: { reports: number; done: () => void }[] = [];
     const queue = new ReportQueue<DeliveryReport>(
       (reports) => new Promise((resolve) => calls.push({ reports: reports.length, done: resolve })),
@@ -75,7 +75,7 @@ describe('ReportQueue', () => {
     expect(calls.map(({ reports }) => reports)).toEqual([1, 9]);
   });
 
-  it('repeats what the sink rejects until it is taken', async () => {
+  it('rejected reports are repeated until taken', async () => {
     const calls: (string | null)[][] = [];
     const queue = new ReportQueue<DeliveryReport>(
       async (reports) => {
@@ -93,7 +93,7 @@ describe('ReportQueue', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('a report handed over at once waits for one call, not for the whole queue', async () => {
+  it('an immediate report waits for one call only', async () => {
     const pending: (() => void)[] = [];
     const calls: (string | null)[][] = [];
     const queue = new ReportQueue<DeliveryReport>(
@@ -116,7 +116,7 @@ describe('ReportQueue', () => {
     expect(calls.slice(0, 2)).toEqual([['queued'], ['urgent']]);
   });
 
-  it('stops: waits for the call under way, drops the rest, leaves no timer', async () => {
+  it('stop() waits for the running call and drops the rest', async () => {
     const calls: (() => void)[] = [];
     const queue = new ReportQueue<DeliveryReport>(
       () => new Promise((resolve) => calls.push(resolve)),
@@ -138,7 +138,7 @@ describe('ReportQueue', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('stops while the sink is failing', async () => {
+  it('stop() ends while the sink fails', async () => {
     const queue = new ReportQueue<DeliveryReport>(
       () => Promise.reject(new Error('away')),
       systemClock,

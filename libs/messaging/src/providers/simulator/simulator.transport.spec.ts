@@ -75,7 +75,7 @@ describe('a recipient ending in', () => {
     ['9902', 'expired', 'EXPIRED', 'validity_expired'],
     ['9904', 'delivered', 'DELIVRD', null],
     ['9910', 'delivered', 'DELIVRD', null],
-  ])('%s is pushed as %s', async (digits, status, rawStatus, errorCode) => {
+  ])('…%s is pushed as %s', async (digits, status, rawStatus, errorCode) => {
     const made = transport();
     const { reports, all, sink } = collector(1);
     made.listen(sink);
@@ -86,7 +86,7 @@ describe('a recipient ending in', () => {
     ]);
   });
 
-  it('9903 is refused at submit, alone or as everybody', async () => {
+  it('…9903 is refused at submit', async () => {
     const made = transport();
     for (const to of [[number(9903)], [number(9903), `9${number(9903)}`]]) {
       const refused = made.submit(submissionTo(...to), signal);
@@ -95,7 +95,7 @@ describe('a recipient ending in', () => {
     }
   });
 
-  it('9903 among others is named, and the others go', async () => {
+  it('…9903 among others is refused alone', async () => {
     const made = transport();
     const { reports, all, sink } = collector(1);
     made.listen(sink);
@@ -105,7 +105,7 @@ describe('a recipient ending in', () => {
     expect(reports.map(({ recipient }) => recipient)).toEqual([number(1111)]);
   });
 
-  it('9904 has its report before the answer', async () => {
+  it('…9904 is reported before the answer', async () => {
     const made = transport({ reportDelay: '1h' });
     const order: string[] = [];
     made.listen(async (reports) => {
@@ -117,7 +117,7 @@ describe('a recipient ending in', () => {
     expect(order).toEqual(['report delivered', 'answer']);
   });
 
-  it('9904 given up while the report is handed over leaves the outcome uncertain', async () => {
+  it('…9904 aborted during its report is uncertain', async () => {
     const made = transport();
     const giveUp = new AbortController();
     made.listen(async () => giveUp.abort());
@@ -126,7 +126,7 @@ describe('a recipient ending in', () => {
     );
   });
 
-  it('9905 is reported twice and out of order', async () => {
+  it('…9905 is reported twice and out of order', async () => {
     const made = transport();
     const { reports, all, sink } = collector(3);
     made.listen(sink);
@@ -139,7 +139,7 @@ describe('a recipient ending in', () => {
     );
   });
 
-  it('9906 is never pushed, and a poll finds it delivered', async () => {
+  it('…9906 is only found by a poll', async () => {
     const made = transport();
     const others = Array.from({ length: 50 }, (_, index) => number(1000 + index));
     const { reports, all, sink } = collector(others.length);
@@ -154,7 +154,7 @@ describe('a recipient ending in', () => {
     );
   });
 
-  it('9907 is throttled once, whatever id it comes back under', async () => {
+  it('…9907 is throttled once under any id', async () => {
     const made = transport();
     const { all, sink } = collector(2);
     made.listen(sink);
@@ -166,7 +166,7 @@ describe('a recipient ending in', () => {
     await all;
   });
 
-  it('9907 ends delivered after a restart too', async () => {
+  it('…9907 is delivered also after a restart', async () => {
     const submission = submissionTo(number(9907));
     await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
     const restarted = transport();
@@ -181,7 +181,7 @@ describe('a recipient ending in', () => {
   it.each([
     ['9908', ['delivered']],
     ['9909', []],
-  ])('%s never gets an answer; a poll finds %j', async (digits, found) => {
+  ])('…%s never gets an answer and a poll finds %j', async (digits, found) => {
     const made = transport();
     const { reports, sink } = collector(1);
     made.listen(sink);
@@ -197,7 +197,7 @@ describe('a recipient ending in', () => {
 });
 
 describe('a submission that mixes them', () => {
-  it('is lost as a whole by one lost answer; a poll finds all but the vanished', async () => {
+  it('one lost answer loses the whole submission and a poll finds all but …9909', async () => {
     const made = transport();
     const { reports, sink } = collector(1);
     made.listen(sink);
@@ -221,7 +221,7 @@ describe('a submission that mixes them', () => {
     expect(reports).toEqual([]);
   });
 
-  it('is throttled first', async () => {
+  it('a mixed submission is throttled first', async () => {
     const made = transport();
     const submission = submissionTo(number(9907), number(9908), number(9903));
     await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
@@ -230,7 +230,7 @@ describe('a submission that mixes them', () => {
 });
 
 describe('after a kill', () => {
-  it('the same submission has the same reference and the same reports, pushed or polled', async () => {
+  it('the same submission has the same reference and reports after a restart', async () => {
     const submission = submissionTo(number(1), number(9901), number(9904), number(9905));
     const lives = await Promise.all(
       ['1ms', '3ms'].map(async (reportDelay) => {
@@ -250,7 +250,7 @@ describe('after a kill', () => {
     ).toEqual(lives[0]?.reports);
   });
 
-  it('different submissions differ', async () => {
+  it('different submissions have different references', async () => {
     const made = transport();
     const [one, two] = [submissionTo(number(1)), submissionTo(number(1))];
     const first = await made.submit(one, signal);
@@ -259,7 +259,7 @@ describe('after a kill', () => {
   });
 });
 
-it('a poll finds no report before its time', async () => {
+it('a poll finds no report before it is due', async () => {
   const submission = submissionTo(number(1111));
   let now = submission.firstSentAt.getTime();
   const made = transport({}, { ...systemClock, now: () => now });
@@ -268,7 +268,7 @@ it('a poll finds no report before its time', async () => {
   expect(await made.fetchReports(asked(submission))).toHaveLength(1);
 });
 
-it('refuses what it cannot carry, and what was given up before', async () => {
+it('unsupported and aborted submissions are refused', async () => {
   const made = transport();
   const submission = submissionTo(number(1));
   await expect(made.submit({ ...submission, channel: 'email' }, signal)).rejects.toMatchObject({
@@ -277,7 +277,7 @@ it('refuses what it cannot carry, and what was given up before', async () => {
   await expect(made.submit(submission, AbortSignal.abort())).rejects.toBeInstanceOf(PausedFailure);
 });
 
-it('checks its options', () => {
+it('simulator() validates its options', () => {
   expect(() => simulator({ reportDelay: 'soon' })).toThrow(MessagingConfigError);
   expect(() => simulator({ maxRecipients: 0 })).toThrow(/maxRecipients/);
   expect(transport({})).toMatchObject({
@@ -297,7 +297,7 @@ describe('WhatsApp', () => {
   const template = (name: string) =>
     ({ kind: 'template', template: name, language: 'en', params: [] }) as const;
 
-  it('the answer tells id, sender, the category of the template and its price', async () => {
+  it('the WhatsApp answer has id, sender, category and price', async () => {
     const made = transport({
       rateCard: { currency: 'NGN', whatsapp: { marketing: '51.6', service: '0' } },
       categories: { sale: 'marketing' },
@@ -316,7 +316,7 @@ describe('WhatsApp', () => {
     expect(other.details).toEqual({ sender: '2348000000007', category: 'utility' });
   });
 
-  it('what is delivered is read, pushed and polled alike', async () => {
+  it('a delivered WhatsApp message is read, pushed and polled', async () => {
     const made = transport();
     const { reports, all, sink } = collector(2);
     made.listen(sink);
@@ -328,7 +328,7 @@ describe('WhatsApp', () => {
     expect(found).toEqual(reports.map((one) => ({ ...one, submissionId: submission.id })));
   });
 
-  it('a 9910 writes back to the number it was written from, once delivered', async () => {
+  it('…9910 replies to the sending number after its delivery', async () => {
     const made = transport({ reportDelay: 1, replyDelay: 1 });
     const replies = new Promise((resolve) =>
       made.listen(

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { ThrottleMemory } from './throttle-memory.js';
 
-it('knows what it was told, and forgets the oldest first', () => {
+it('the throttle memory forgets the oldest entries first', () => {
   const memory = new ThrottleMemory();
   expect(memory.isNew('a')).toBe(true);
   expect(memory.isNew('a')).toBe(false);

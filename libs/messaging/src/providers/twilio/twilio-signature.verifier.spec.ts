@@ -29,7 +29,7 @@ describe('twilioSignature', () => {
   const sign = (text: string, token = SECRET) =>
     createHmac('sha1', token).update(text).digest('base64');
 
-  it('is made as the documentation says', () => {
+  it('twilioSignature matches the documented example', () => {
     const sorted =
       'CallSidCA1234567890ABCDECaller+14158675309Digits1234From+14158675309To+18005551212';
     expect(sign(`https://mycompany.com/myapp.php?foo=1&bar=2${sorted}`, TOKEN)).toBe(
@@ -37,7 +37,7 @@ describe('twilioSignature', () => {
     );
   });
 
-  it('proves the address and every field, in whatever order they come', async () => {
+  it('twilioSignature covers address and all fields in any order', async () => {
     const verifier = twilioSignature({ authToken: SECRET, origin: 'https://mycompany.com' });
     const sorted =
       'CallSidCA1234567890ABCDECaller+14158675309Digits1234From+14158675309To+18005551212';
@@ -54,7 +54,7 @@ describe('twilioSignature', () => {
     ).toEqual([true, false, false, false, false, false]);
   });
 
-  it('sorts by name, not by name and value run together', async () => {
+  it('twilioSignature sorts fields by name', async () => {
     const verifier = twilioSignature({ authToken: SECRET, origin: 'https://a.example' });
     const right = sign('https://a.example/xTozToAb');
     expect(await proven(verifier, [post(right, form({ ToA: 'b', To: 'z' }), '/x')])).toEqual([
@@ -62,7 +62,7 @@ describe('twilioSignature', () => {
     ]);
   });
 
-  it('proves a GET by its address, and JSON by the digest in its address', async () => {
+  it('twilioSignature verifies GET by address and JSON by digest', async () => {
     const verifier = twilioSignature({ authToken: [NEXT, SECRET], origin: 'https://a.example' });
     const rawBody = Buffer.from('{"MessageSid":"SM1"}');
     const url = `/x?bodySHA256=${createHash('sha256').update(rawBody).digest('hex')}`;

@@ -33,7 +33,7 @@ const bearing = (token: string, changes: Partial<CallbackRequest> = {}) => ({
 });
 
 describe('vonageSignature', () => {
-  it('is tried with tokens as others make them', () => {
+  it('vonageSignature accepts tokens of another library', () => {
     expect(
       jwt({ sub: '1234567890', name: 'John Doe', iat: 1516239022 }, 'your-256-bit-secret'),
     ).toBe(
@@ -41,7 +41,7 @@ describe('vonageSignature', () => {
     );
   });
 
-  it('proves the token and the bytes of the body, by either secret of a rotation', async () => {
+  it('vonageSignature verifies token and body with either secret', async () => {
     const right = jwt(claims(), SECRET);
     const [head = '', payload = '', signature = ''] = right.split('.');
     const cases: [Partial<CallbackRequest>, boolean][] = [
@@ -71,7 +71,7 @@ describe('vonageSignature', () => {
     ).toEqual(cases.map(([, expected]) => expected));
   });
 
-  it('takes no token whose header says another algorithm, or none', async () => {
+  it('vonageSignature refuses other algorithms', async () => {
     const verifier = vonageSignature({ secret: SECRET, clock });
     const unsigned = `${part({ alg: 'none' })}.${part(claims())}.`;
     expect(
@@ -86,7 +86,7 @@ describe('vonageSignature', () => {
     ).toEqual([false, false, false, false, false, false]);
   });
 
-  it('takes no token older or earlier than the tolerance', async () => {
+  it('vonageSignature refuses tokens outside the tolerance', async () => {
     const at = (iat: unknown) => bearing(jwt(claims({ iat }), SECRET));
     const ages = [NOW - 300, NOW - 301, NOW + 300, NOW + 301, String(NOW), undefined].map(at);
     expect(await proven(vonageSignature({ secret: SECRET, clock }), ages)).toEqual([
@@ -101,7 +101,7 @@ describe('vonageSignature', () => {
     expect(await proven(patient, [at(NOW - 86_400), at(NOW - 86_401)])).toEqual([true, false]);
   });
 
-  it('goes by the real time where no clock is given', async () => {
+  it('vonageSignature uses the system clock by default', async () => {
     const verifier = vonageSignature({ secret: SECRET });
     const iat = Math.floor(Date.now() / 1_000);
     expect(await proven(verifier, [bearing(jwt(claims({ iat }), SECRET)), at1970()])).toEqual([
@@ -113,7 +113,7 @@ describe('vonageSignature', () => {
     }
   });
 
-  it('wants the claims it was told of', async () => {
+  it('vonageSignature checks the configured claims', async () => {
     const verifier = vonageSignature({ secret: SECRET, claims: { api_key: 'a1b2c3d' }, clock });
     expect(
       await proven(verifier, [

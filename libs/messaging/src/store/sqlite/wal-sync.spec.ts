@@ -19,7 +19,7 @@ beforeEach(() => {
   });
 });
 
-it('what was committed while a sync ran waits for the next, and shares it', async () => {
+it('commits during a sync share the next one', async () => {
   void tell('first');
   await turn();
   void tell('second');
@@ -36,7 +36,7 @@ it('what was committed while a sync ran waits for the next, and shares it', asyn
   expect(held).toHaveLength(2);
 });
 
-it('after a sync that failed none succeeds, and it is told once', async () => {
+it('after a failed sync every sync fails and one error is logged', async () => {
   const fatal = jest.spyOn(Logger.prototype, 'fatal').mockImplementation(() => undefined);
   const first = wal.done();
   await turn();
@@ -52,7 +52,7 @@ it('after a sync that failed none succeeds, and it is told once', async () => {
   fatal.mockRestore();
 });
 
-it('the file is closed once the sync under way has ended', async () => {
+it('the log file is closed after the running sync', async () => {
   void tell('first');
   await turn();
   const closing = wal.close();
