@@ -151,7 +151,7 @@ const TYPES = {
  *
  * No foreign keys: they would lock the endpoint's row in every status transaction.
  */
-export class Webhooks1700000002000 implements MigrationInterface {
+class Webhooks1700000002000 implements MigrationInterface {
   readonly name = 'Webhooks1700000002000';
 
   async up(runner: QueryRunner): Promise<void> {

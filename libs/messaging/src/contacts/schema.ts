@@ -166,4 +166,4 @@ export const CONTACT_ENTITIES = [
   SuppressionEntity,
 ];
 
-export const CONTACT_MIGRATIONS = [Contacts1790000000010];
+export const CONTACT_MIGRATIONS: (new () => MigrationInterface)[] = [Contacts1790000000010];
