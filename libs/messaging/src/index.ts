@@ -68,9 +68,9 @@ export {
 export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { ErasureResult } from './contacts/erasure.js';
-export type { LaneHealth } from './store/lane-queues.js';
-export { MigrationLockedError } from './store/migrator.js';
-export { FREQUENCY_CAP_MIGRATIONS } from './store/schema.js';
+export type { LaneHealth } from './store/reads/lane-queues.js';
+export { MigrationLockedError } from './store/schema/migrator.js';
+export { FREQUENCY_CAP_MIGRATIONS } from './store/schema/schema.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
 export {

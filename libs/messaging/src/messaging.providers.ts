@@ -39,7 +39,7 @@ import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
 import { http } from './providers/http/http.transport.js';
 import { Router } from './routing/router.js';
 import { MessageStore } from './store/message-store.js';
-import { ReportRecorder } from './store/report.js';
+import { ReportRecorder } from './store/verbs/report.js';
 import { WorkQueues } from './work-queues.js';
 
 const settings: FactoryProvider<MessagingSettings> = {

@@ -1,5 +1,9 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
-import { FREQUENCY_CAP_MIGRATIONS, STORE_ENTITIES, STORE_MIGRATIONS } from './store/schema.js';
+import {
+  FREQUENCY_CAP_MIGRATIONS,
+  STORE_ENTITIES,
+  STORE_MIGRATIONS,
+} from './store/schema/schema.js';
 import type { PolicyOptions } from './ports/policy-options.js';
 
 /** Entities of the library's tables, for apps that read them through their own repositories. Never write through them. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AnyChannelService, ChannelContext } from './channels/channel.service.js';
-import type { LaneHealth } from './store/lane-queues.js';
+import type { LaneHealth } from './store/reads/lane-queues.js';
 import { MessageStore } from './store/message-store.js';
 import type { Channel, MessageClass } from './message/message.js';
 import type { TraceContext } from './ports/tracing.js';

@@ -6,10 +6,10 @@ import type { MessagingJob } from './jobs/messaging.jobs.js';
 import { wakeJob } from './jobs/store.jobs.js';
 import type { Clock } from './ports/clock.js';
 import type { LaneWaker } from './ports/lane-waker.js';
-import { Lanes } from './store/lanes.js';
-import type { DueLane } from './store/lane-queues.js';
+import { Lanes } from './store/verbs/lanes.js';
+import type { DueLane } from './store/reads/lane-queues.js';
 import type { MessageStore } from './store/message-store.js';
-import type { StoreDatabase } from './store/store-database.js';
+import type { StoreDatabase } from './store/database/store-database.js';
 
 /** The store's way to the app's database, for a queue's own tables. Statements are written with `?`. */
 export type QueueDatabase = Pick<StoreDatabase, 'all' | 'transaction' | 'join'> & {

@@ -1,5 +1,5 @@
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
-import type { Lease } from '../../../libs/messaging/src/store/lease.js';
+import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 
 export const LANE = ':sms';

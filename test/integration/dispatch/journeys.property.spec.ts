@@ -7,7 +7,7 @@ import {
   UncertainFailure,
 } from '@dundun/messaging';
 import fc from 'fast-check';
-import { Intents } from '../../../libs/messaging/src/store/intents.js';
+import { Intents } from '../../../libs/messaging/src/store/verbs/intents.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type DispatchApp, DispatchFixture, ScriptedTransport } from './dispatch-fixture.js';

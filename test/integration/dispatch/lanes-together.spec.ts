@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
-import { LaneLostError } from '../../../libs/messaging/src/store/intents.js';
-import type { Lease } from '../../../libs/messaging/src/store/lease.js';
-import type { PlannedBatch } from '../../../libs/messaging/src/store/planned-batch.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/verbs/intents.js';
+import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
+import type { PlannedBatch } from '../../../libs/messaging/src/store/rows/planned-batch.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture } from './dispatch-fixture.js';

@@ -1,11 +1,11 @@
 import type { DispatchEngine } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
-import type { Lease } from '../../../libs/messaging/src/store/lease.js';
+import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import type {
   StoreDatabase,
   Transaction,
-} from '../../../libs/messaging/src/store/store-database.js';
+} from '../../../libs/messaging/src/store/database/store-database.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { Drain } from '../../../libs/messaging/src/ports/dispatch-engine.js';
 import { type DispatchApp, Gate } from './dispatch-fixture.js';

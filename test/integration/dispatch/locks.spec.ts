@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { IdempotencyKeyInUseError, MESSAGING_MIGRATIONS } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
-import { migrate } from '../../../libs/messaging/src/store/migrator.js';
+import { migrate } from '../../../libs/messaging/src/store/schema/migrator.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate } from './dispatch-fixture.js';

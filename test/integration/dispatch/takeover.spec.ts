@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
-import { LaneLostError } from '../../../libs/messaging/src/store/intents.js';
-import type { Lease } from '../../../libs/messaging/src/store/lease.js';
+import { LaneLostError } from '../../../libs/messaging/src/store/verbs/intents.js';
+import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { DispatchFixture } from './dispatch-fixture.js';
 import { intend, LANE, TRANSPORT } from './intend.js';

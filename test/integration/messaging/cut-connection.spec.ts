@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
-import { retryWhileUnavailable } from '../../../libs/messaging/src/store/retry.js';
+import { retryWhileUnavailable } from '../../../libs/messaging/src/store/database/retry.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 /** `ReadyForQuery`, and the tag of a transaction that is committed. */

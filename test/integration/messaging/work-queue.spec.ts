@@ -9,7 +9,7 @@ import {
 import type { DataSource } from 'typeorm';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
-import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 

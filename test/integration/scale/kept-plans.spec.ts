@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';

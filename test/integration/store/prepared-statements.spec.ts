@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { DataSource, Logger } from 'typeorm';
-import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 

@@ -12,7 +12,7 @@ import { v7 } from 'uuid';
 import { smsChannel } from '../../../libs/messaging/src/channels/sms/sms.channel.js';
 import { whatsAppChannel } from '../../../libs/messaging/src/channels/whatsapp/whatsapp.channel.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
-import type { StoreDatabase } from '../../../libs/messaging/src/store/store-database.js';
+import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { Account, ACCOUNT_TABLES } from '../../../src/accounts/accounts.tables.js';
 import { WebhookClient } from '../../../src/webhooks/webhook-client.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';

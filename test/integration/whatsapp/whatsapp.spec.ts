@@ -12,7 +12,7 @@ import {
   SmsService,
   WhatsAppService,
 } from '@dundun/messaging';
-import { ReportRecorder } from '../../../libs/messaging/src/store/report.js';
+import { ReportRecorder } from '../../../libs/messaging/src/store/verbs/report.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from '../policy/policy-app.js';

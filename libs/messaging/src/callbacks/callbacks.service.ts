@@ -9,7 +9,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 import { InboundRecorder } from '../contacts/inbound.js';
-import { ReportRecorder } from '../store/report.js';
+import { ReportRecorder } from '../store/verbs/report.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundMessage } from '../message/inbound-message.js';

@@ -8,7 +8,7 @@ import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
 import { InboundRecorder } from '../contacts/inbound.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
-import { ReportRecorder } from '../store/report.js';
+import { ReportRecorder } from '../store/verbs/report.js';
 import { systemClock } from '../ports/clock.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import type { CallbackOptions } from '../ports/messaging-options.js';

@@ -16,9 +16,9 @@ import { type Duration, milliseconds } from '../ports/duration.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
 import { Router } from '../routing/router.js';
-import type { BatchScope } from '../store/cursor.js';
+import type { BatchScope } from '../store/rows/cursor.js';
 import { MessageStore } from '../store/message-store.js';
-import { isBatchId } from '../store/reads.js';
+import { isBatchId } from '../store/reads/reads.js';
 import { Enqueuer } from './enqueuer.js';
 import {
   type ChannelMessage,

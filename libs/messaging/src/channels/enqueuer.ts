@@ -9,12 +9,12 @@ import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
-import type { EnqueuedBatch } from '../store/new-batch.js';
+import type { EnqueuedBatch } from '../store/rows/new-batch.js';
 import { MessageStore } from '../store/message-store.js';
-import type { NewBatch } from '../store/new-batch.js';
-import type { Transaction } from '../store/store-database.js';
-import { withTrace } from '../store/stored-content.js';
-import { retryWhileUnavailable } from '../store/retry.js';
+import type { NewBatch } from '../store/rows/new-batch.js';
+import type { Transaction } from '../store/database/store-database.js';
+import { withTrace } from '../store/rows/stored-content.js';
+import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
   checkedSend,
   type CheckedSend,

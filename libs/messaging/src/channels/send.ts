@@ -18,7 +18,7 @@ import {
 import type { Clock } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/duration.js';
 import type { LaneOf } from '../ports/messaging-options.js';
-import type { NewBatch } from '../store/new-batch.js';
+import type { NewBatch } from '../store/rows/new-batch.js';
 
 /** Options that every channel's send takes. */
 export interface SendOptions {

@@ -1,6 +1,6 @@
 import type { Channel } from '../message/message.js';
-import type { Columns, Dialect } from '../store/dialect.js';
-import type { Sql } from '../store/store-database.js';
+import type { Columns, Dialect } from '../store/database/dialect.js';
+import type { Sql } from '../store/database/store-database.js';
 import type { Consent, ConsentEntry, ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
 

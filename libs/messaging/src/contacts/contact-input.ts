@@ -8,7 +8,7 @@ import {
 } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
-import type { Sql, StoreDatabase } from '../store/store-database.js';
+import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import type { ContactListOptions, ContactOptions, NewContact, Person } from './contact.js';
 
 /** Stands for every channel, or for every category of a channel. */

@@ -1,7 +1,7 @@
 import { addressOfKey } from '../message/address.js';
 import type { Clock } from '../ports/clock.js';
-import type { Columns, Dialect } from '../store/dialect.js';
-import type { Sql } from '../store/store-database.js';
+import type { Columns, Dialect } from '../store/database/dialect.js';
+import type { Sql } from '../store/database/store-database.js';
 import { type ConsentRow, consentKey, consentOf, Consents } from './consent.js';
 import type { Contact } from './contact.js';
 import type { Identity } from './contact-input.js';

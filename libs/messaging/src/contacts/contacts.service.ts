@@ -5,9 +5,9 @@ import { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { decodeCursor, encodeCursor } from '../store/cursor.js';
+import { decodeCursor, encodeCursor } from '../store/rows/cursor.js';
 import { MessageStore } from '../store/message-store.js';
-import type { Sql, StoreDatabase } from '../store/store-database.js';
+import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import type { ConsentScope } from './consent.js';
 import type {
   ConsentEntry,

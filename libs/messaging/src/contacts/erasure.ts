@@ -1,8 +1,8 @@
 import { addressOfKey } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import type { Dialect } from '../store/dialect.js';
+import type { Dialect } from '../store/database/dialect.js';
 
-import type { Sql } from '../store/store-database.js';
+import type { Sql } from '../store/database/store-database.js';
 import { eraseRecipient } from '../store/upkeep/erasure.js';
 import { type ConsentScope, REFUSED } from './consent.js';
 import type { ContactStore } from './contact-store.js';

@@ -3,8 +3,8 @@ import type { AddressKind } from '../message/address.js';
 import { type FieldError, MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
-import { decodeCursor, encodeCursor } from '../store/cursor.js';
-import type { Sql, StoreDatabase } from '../store/store-database.js';
+import { decodeCursor, encodeCursor } from '../store/rows/cursor.js';
+import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import type { Contact, ContactListOptions, ContactOptions, NewContact, Person } from './contact.js';
 import {
   identitiesOf,

@@ -1,5 +1,5 @@
-import type { Columns, Dialect } from '../store/dialect.js';
-import type { Sql } from '../store/store-database.js';
+import type { Columns, Dialect } from '../store/database/dialect.js';
+import type { Sql } from '../store/database/store-database.js';
 
 /** Sender of messages that leave the choice of a number to the provider: an inbound message to any number counts. */
 export const ANY_SENDER = '';

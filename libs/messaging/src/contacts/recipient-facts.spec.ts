@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { dialectOf } from '../store/open-store.js';
-import type { StoreDatabase } from '../store/store-database.js';
+import type { StoreDatabase } from '../store/database/store-database.js';
 import { systemClock } from '../ports/clock.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 

@@ -1,10 +1,10 @@
 import type { Channel } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
-import { isDataError } from '../store/database-errors.js';
-import type { Columns, Dialect, RowSource } from '../store/dialect.js';
-import { GroupCommit } from '../store/group-commit.js';
-import type { Sql, StoreDatabase } from '../store/store-database.js';
+import { isDataError } from '../store/database/database-errors.js';
+import type { Columns, Dialect, RowSource } from '../store/database/dialect.js';
+import { GroupCommit } from '../store/database/group-commit.js';
+import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import { EVERY } from './contact-input.js';
 
 /** Recipients of messages over one channel, from one sender. */

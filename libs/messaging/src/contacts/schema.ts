@@ -1,5 +1,5 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
-import { isDuplicateIndex } from '../store/database-errors.js';
+import { isDuplicateIndex } from '../store/database/database-errors.js';
 import { driverOf } from '../store/open-store.js';
 
 /** A person. Times are epoch microseconds. */

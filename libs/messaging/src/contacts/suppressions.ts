@@ -1,8 +1,8 @@
 import { addressOfKey } from '../message/address.js';
 import type { Page } from '../message/views.js';
-import { decodeCursor, encodeCursor } from '../store/cursor.js';
-import type { Columns, Dialect } from '../store/dialect.js';
-import type { Sql } from '../store/store-database.js';
+import { decodeCursor, encodeCursor } from '../store/rows/cursor.js';
+import type { Columns, Dialect } from '../store/database/dialect.js';
+import type { Sql } from '../store/database/store-database.js';
 import { REFUSED } from './consent.js';
 import type { ContactListOptions, SuppressionEntry } from './contact.js';
 import { limitOf } from './contact-input.js';

@@ -1,9 +1,9 @@
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Router } from '../routing/router.js';
-import { type Intents, LaneLostError } from '../store/intents.js';
-import type { Lease } from '../store/lease.js';
-import type { LaneWork } from '../store/lane-work.js';
-import type { OutcomeRecorder } from '../store/settle.js';
+import { type Intents, LaneLostError } from '../store/verbs/intents.js';
+import type { Lease } from '../store/rows/lease.js';
+import type { LaneWork } from '../store/verbs/lane-work.js';
+import type { OutcomeRecorder } from '../store/verbs/settle.js';
 import { FailurePolicy } from './failure-policy.js';
 import type { LeaseContext, LeasedLane } from './lane-drain.js';
 import { LanePause } from './lane-pause.js';

@@ -1,6 +1,6 @@
-import { LaneLostError } from '../store/intents.js';
-import type { Lease } from '../store/lease.js';
-import type { Lanes } from '../store/lanes.js';
+import { LaneLostError } from '../store/verbs/intents.js';
+import type { Lease } from '../store/rows/lease.js';
+import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { type StopSignal, WakeSignal } from './signals.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Lease } from '../store/lease.js';
+import type { Lease } from '../store/rows/lease.js';
 import type { LeaseContext } from './lane-drain.js';
 
 /** The pause that the lane's row shows. */

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Outcome } from '../store/outcome.js';
+import type { Outcome } from '../store/rows/outcome.js';
 import type { Evidence } from './failure-policy.js';
 import { InFlight } from './in-flight.js';
 import type { HeldLane } from './held-lane.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import type { Lease } from '../store/lease.js';
-import type { Lanes } from '../store/lanes.js';
+import type { Lease } from '../store/rows/lease.js';
+import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 import { LeaseKeeper } from './lease-keeper.js';
 

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import type { Lease } from '../store/lease.js';
-import type { Lanes } from '../store/lanes.js';
+import type { Lease } from '../store/rows/lease.js';
+import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
 /**

@@ -1,7 +1,7 @@
 import { NoRouteError } from '../message/errors.js';
-import type { IntendedBatch } from '../store/intent.js';
-import { LaneLostError } from '../store/intents.js';
-import type { PlannedBatch } from '../store/planned-batch.js';
+import type { IntendedBatch } from '../store/rows/intent.js';
+import { LaneLostError } from '../store/verbs/intents.js';
+import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import type { HeldLane } from './held-lane.js';
 import { LARGEST_SLICE, PrefetchQueue, SliceSize } from './prefetch-queue.js';

@@ -1,4 +1,4 @@
-import type { Lanes } from '../store/lanes.js';
+import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
 /** Distance between slots over the distance that the limit asks for; covers lateness and groups. */

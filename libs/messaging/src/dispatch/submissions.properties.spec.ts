@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { PlannedBatch } from '../store/planned-batch.js';
+import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { slice } from './submissions.js';
 
 const batch = fc

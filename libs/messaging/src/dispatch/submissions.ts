@@ -6,10 +6,10 @@ import type {
   IntendedBatch,
   IntendedSubmission,
   Intent,
-} from '../store/intent.js';
-import type { OpenSubmission } from '../store/planned-batch.js';
-import type { IntendedMessages, Outcome } from '../store/outcome.js';
-import type { PlannedBatch } from '../store/planned-batch.js';
+} from '../store/rows/intent.js';
+import type { OpenSubmission } from '../store/rows/planned-batch.js';
+import type { IntendedMessages, Outcome } from '../store/rows/outcome.js';
+import type { PlannedBatch } from '../store/rows/planned-batch.js';
 
 /** Age in milliseconds up to which a policy decision holds for a request that starts. */
 export const DECISION_LASTS = 1_000;

@@ -6,7 +6,7 @@ import {
   UncertainFailure,
 } from '../message/failures.js';
 import { identifier, word } from '../message/report-fields.js';
-import type { Outcome } from '../store/outcome.js';
+import type { Outcome } from '../store/rows/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
 import type { PreparedSubmission } from './submissions.js';
 

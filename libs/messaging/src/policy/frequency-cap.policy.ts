@@ -11,8 +11,8 @@ import type {
   PolicySlice,
 } from '../ports/messaging-policy.js';
 import type { FrequencyCapOptions } from '../ports/policy-options.js';
-import type { RecentSends } from '../store/recent-sends.js';
-import { retryWhileUnavailable } from '../store/retry.js';
+import type { RecentSends } from '../store/reads/recent-sends.js';
+import { retryWhileUnavailable } from '../store/database/retry.js';
 
 const DENIED: PolicyDecision = {
   decision: 'deny',

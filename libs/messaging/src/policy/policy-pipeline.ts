@@ -16,8 +16,8 @@ import type {
   PolicyScope,
   PolicySlice,
 } from '../ports/messaging-policy.js';
-import type { Sql, Transaction } from '../store/store-database.js';
-import { retryWhileUnavailable } from '../store/retry.js';
+import type { Sql, Transaction } from '../store/database/store-database.js';
+import { retryWhileUnavailable } from '../store/database/retry.js';
 
 /** Recipients whose facts are read at once. */
 const SLICE = 10_000;

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { RecentSends } from '../store/recent-sends.js';
+import type { RecentSends } from '../store/reads/recent-sends.js';
 import { smsChannel } from '../channels/sms/sms.channel.js';
 import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
 import { ChannelRegistry } from '../message/channel-registry.js';

@@ -7,7 +7,7 @@ import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-s
 import type { PolicyOptions } from '../ports/policy-options.js';
 import { ProvidedPorts } from '../ports/provided-ports.js';
 import { MessageStore } from '../store/message-store.js';
-import type { RecentSends } from '../store/recent-sends.js';
+import type { RecentSends } from '../store/reads/recent-sends.js';
 import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
 import { OptInRequiredPolicy } from './opt-in-required.policy.js';
 import { OptedOutPolicy } from './opted-out.policy.js';

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from './database/dialect.js';
 import { MysqlDatabase } from './mysql/connection.js';
 import { MYSQL_DRIVER } from './mysql/driver.js';
 import { PostgresDatabase } from './postgres/connection.js';
@@ -9,7 +9,7 @@ import { POSTGRES_DRIVER } from './postgres/driver.js';
 import { SqliteDatabase } from './sqlite/connection.js';
 import { SQLITE_DRIVER } from './sqlite/driver.js';
 import type { StoreDriver } from './store.js';
-import type { StoreDatabase, StoreDatabaseOptions } from './store-database.js';
+import type { StoreDatabase, StoreDatabaseOptions } from './database/store-database.js';
 
 /** The one place that looks at the type of a data source. */
 const DRIVERS = {

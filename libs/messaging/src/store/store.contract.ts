@@ -6,13 +6,13 @@ import { BatchNotFoundError } from '../message/errors.js';
 import { STATUS_RANK, STATUSES } from '../message/status.js';
 import { StatusListeners } from '../ports/status-listener.js';
 import { systemClock } from '../ports/clock.js';
-import type { Intent } from './intent.js';
-import { LaneLostError } from './intents.js';
+import type { Intent } from './rows/intent.js';
+import { LaneLostError } from './verbs/intents.js';
 import type { MessageStore } from './message-store.js';
-import type { NewBatch } from './new-batch.js';
-import type { PlainOutcome } from './outcome.js';
+import type { NewBatch } from './rows/new-batch.js';
+import type { PlainOutcome } from './rows/outcome.js';
 import { eraseRecipient } from './upkeep/erasure.js';
-import type { PlannedBatch } from './planned-batch.js';
+import type { PlannedBatch } from './rows/planned-batch.js';
 
 /** How the suite opens stores on one database. */
 export interface StoreContractSetup {

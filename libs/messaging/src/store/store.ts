@@ -1,13 +1,13 @@
 import type { QueryRunner } from 'typeorm';
-import type { Dialect } from './dialect.js';
-import type { Intent } from './intent.js';
-import type { HeldLane, LaneHolder, LaneRow, ReleasedLane } from './lease.js';
-import type { NewBatch } from './new-batch.js';
-import type { PlainOutcome, SettledOutcomes } from './outcome.js';
-import type { PlanRow } from './planned-batch.js';
-import type { MatchedReport } from './received-report.js';
-import type { Sql } from './sql.js';
-import type { HeldMessage } from './status.js';
+import type { Dialect } from './database/dialect.js';
+import type { Intent } from './rows/intent.js';
+import type { HeldLane, LaneHolder, LaneRow, ReleasedLane } from './rows/lease.js';
+import type { NewBatch } from './rows/new-batch.js';
+import type { PlainOutcome, SettledOutcomes } from './rows/outcome.js';
+import type { PlanRow } from './rows/planned-batch.js';
+import type { MatchedReport } from './rows/received-report.js';
+import type { Sql } from './database/sql.js';
+import type { HeldMessage } from './rows/status.js';
 
 /**
  * The store: durable state of messages on the application's own database.

@@ -1,9 +1,9 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { cutConnections } from '../cut-connections.js';
-import { ShutdownDeadline } from '../shutdown-deadline.js';
+import { cutConnections } from '../database/cut-connections.js';
+import { ShutdownDeadline } from '../database/shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
-import { steppedSettle } from '../stepped-settle.js';
-import { ServerDatabase, type StoreDatabaseOptions } from '../store-database.js';
+import { steppedSettle } from '../slow-path/stepped-settle.js';
+import { ServerDatabase, type StoreDatabaseOptions } from '../database/store-database.js';
 import { MYSQL_DIALECT } from './dialect.js';
 
 /** The server has these limits by session: they are put back after each transaction. */

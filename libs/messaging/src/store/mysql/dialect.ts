@@ -1,4 +1,4 @@
-import { type ColumnType, type Dialect, insertFrom } from '../dialect.js';
+import { type ColumnType, type Dialect, insertFrom } from '../database/dialect.js';
 
 const TYPES: Record<ColumnType, string> = {
   uuid: 'CHAR(36)',

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import { HAS_WORK } from '../batch-state.js';
-import { PRIMARY_KEYS, storeColumns, type StoreTable } from '../tables.js';
+import { HAS_WORK } from '../rows/batch-state.js';
+import { PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
 import { MYSQL_DIALECT } from './dialect.js';
 
 /** Collations that compare byte by byte, trailing spaces included: MariaDB's and MySQL 8's. */

@@ -1,16 +1,16 @@
 import type { EventEmitter } from 'node:events';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { cutConnections } from '../cut-connections.js';
-import { ShutdownDeadline } from '../shutdown-deadline.js';
+import { cutConnections } from '../database/cut-connections.js';
+import { ShutdownDeadline } from '../database/shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
 import {
   ServerDatabase,
   type Sql,
   type StoreDatabaseOptions,
   type Transaction,
-} from '../store-database.js';
-import { began } from '../transaction-state.js';
-import { retryTransient } from '../retry.js';
+} from '../database/store-database.js';
+import { began } from '../database/transaction-state.js';
+import { retryTransient } from '../database/retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';
 import { intend } from './intend.js';

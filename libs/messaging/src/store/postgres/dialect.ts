@@ -1,6 +1,6 @@
-import { HAS_WORK } from '../batch-state.js';
-import { type ColumnType, type Dialect, insertFrom } from '../dialect.js';
-import { STEPPING_LANE_HEADS } from '../lane-heads.js';
+import { HAS_WORK } from '../rows/batch-state.js';
+import { type ColumnType, type Dialect, insertFrom } from '../database/dialect.js';
+import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
 import { arrayOf } from './arrays.js';
 
 /** Texts remembered at most; some contain a list of conditions. */

@@ -1,12 +1,12 @@
-import { BATCH_STATE } from '../batch-state.js';
-import { ConcurrentChangeError } from '../concurrent-change.error.js';
+import { BATCH_STATE } from '../rows/batch-state.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import {
   chunkRow,
   isPlainBatch,
   NEW_BATCH_NAMES,
   NEW_BATCH_SOURCE,
   newBatchRow,
-} from '../new-batch.js';
+} from '../rows/new-batch.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 

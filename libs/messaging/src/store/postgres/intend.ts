@@ -1,6 +1,6 @@
-import { isOpen } from '../batch-state.js';
-import { ConcurrentChangeError } from '../concurrent-change.error.js';
-import { batchRow, INTENT_ROWS, isFresh, messageRows, submissionRows } from '../intent.js';
+import { isOpen } from '../rows/batch-state.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { batchRow, INTENT_ROWS, isFresh, messageRows, submissionRows } from '../rows/intent.js';
 import { INTO_MESSAGES, INTO_SUBMISSIONS, STARTED } from '../slow-path/intend.js';
 import { HELD, heldRows, IS_OURS } from '../slow-path/lanes.js';
 import type { FastPaths } from '../store.js';

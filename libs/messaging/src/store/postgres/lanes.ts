@@ -9,7 +9,7 @@ import {
   TAKEN,
   takenRows,
 } from '../slow-path/lanes.js';
-import type { LaneRow } from '../lease.js';
+import type { LaneRow } from '../rows/lease.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 

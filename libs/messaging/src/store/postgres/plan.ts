@@ -1,5 +1,5 @@
 import { type NextDueRow, dueIn, nextDueOf, planOf } from '../slow-path/plan.js';
-import type { PlanRow } from '../planned-batch.js';
+import type { PlanRow } from '../rows/planned-batch.js';
 import { type FastPaths, MOST_PLANNED } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
-import { isStatementLost, isStatementTaken } from '../database-errors.js';
+import { isStatementLost, isStatementTaken } from '../database/database-errors.js';
 
 /** What this file uses of `pg`'s client. */
 interface Client {

@@ -1,8 +1,8 @@
-import { ConcurrentChangeError } from '../concurrent-change.error.js';
-import type { Columns } from '../dialect.js';
-import { logRow } from '../received-report.js';
-import { HELD_COLUMNS, isBelow, nextSequence, raisedTo } from '../status.js';
-import { LOG, LOG_COLUMNS, onLogged } from '../status-writer.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import type { Columns } from '../database/dialect.js';
+import { logRow } from '../rows/received-report.js';
+import { HELD_COLUMNS, isBelow, nextSequence, raisedTo } from '../rows/status.js';
+import { LOG, LOG_COLUMNS, onLogged } from '../verbs/status-writer.js';
 import type { MessageBefore, ReportFastPath } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 

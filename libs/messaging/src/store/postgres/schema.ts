@@ -1,4 +1,4 @@
-import { partialIndexes, PRIMARY_KEYS, storeColumns, type StoreTable } from '../tables.js';
+import { partialIndexes, PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
 /** A message's status is written where its row is, and no index has it: updates stay within their page. */

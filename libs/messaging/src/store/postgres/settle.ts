@@ -1,5 +1,5 @@
-import { COMPLETED, isDraining } from '../batch-state.js';
-import type { Columns } from '../dialect.js';
+import { COMPLETED, isDraining } from '../rows/batch-state.js';
+import type { Columns } from '../database/dialect.js';
 import {
   acceptedChanges,
   inLockOrder,
@@ -8,8 +8,8 @@ import {
   placeOf,
   type SettledOutcomes,
   SUBMISSION_OUTCOME,
-} from '../outcome.js';
-import { isBelow, raisedTo } from '../status.js';
+} from '../rows/outcome.js';
+import { isBelow, raisedTo } from '../rows/status.js';
 import type { SettleFastPath } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 

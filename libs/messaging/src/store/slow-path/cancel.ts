@@ -2,12 +2,12 @@ import { AlreadySentError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { BatchView } from '../../message/views.js';
 import type { Clock } from '../../ports/clock.js';
-import { CANCELLED, stateOf } from '../batch-state.js';
-import type { BatchScope } from '../cursor.js';
-import type { Reads } from '../reads.js';
-import { HELD_COLUMNS, type HeldMessage, raise } from '../status.js';
-import type { StatusWriter } from '../status-writer.js';
-import type { StoreDatabase } from '../store-database.js';
+import { CANCELLED, stateOf } from '../rows/batch-state.js';
+import type { BatchScope } from '../rows/cursor.js';
+import type { Reads } from '../reads/reads.js';
+import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
+import type { StoreDatabase } from '../database/store-database.js';
 
 /** Cancels and reschedules batches. */
 export class BatchChanges {

@@ -1,19 +1,19 @@
 import { IdempotencyKeyReusedError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
-import { BATCH_STATE } from '../batch-state.js';
-import type { Dialect } from '../dialect.js';
+import { BATCH_STATE } from '../rows/batch-state.js';
+import type { Dialect } from '../database/dialect.js';
 import {
   type EnqueuedBatch,
   NEW_BATCH_NAMES,
   NEW_BATCH_SOURCE,
   type NewBatch,
   newBatchRow,
-} from '../new-batch.js';
-import { digestId } from '../digest-id.js';
-import type { Sql, Transaction } from '../sql.js';
-import { type HeldMessage, raise, type StatusChange } from '../status.js';
-import type { StatusWriter } from '../status-writer.js';
-import { CHUNK_SIZE } from '../tables.js';
+} from '../rows/new-batch.js';
+import { digestId } from '../rows/digest-id.js';
+import type { Sql, Transaction } from '../database/sql.js';
+import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
 
 /** The batch an idempotency key stands for: the new one, or the one that had the key before. */
 interface KeyOwner extends Pick<NewBatch, 'id' | 'fingerprint' | 'createdAt'> {

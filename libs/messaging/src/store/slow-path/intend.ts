@@ -1,6 +1,6 @@
 import { STATUS_RANK } from '../../message/status.js';
-import { isOpen } from '../batch-state.js';
-import type { Dialect } from '../dialect.js';
+import { isOpen } from '../rows/batch-state.js';
+import type { Dialect } from '../database/dialect.js';
 import {
   batchRow,
   exhaustedOf,
@@ -8,9 +8,9 @@ import {
   type Intent,
   messageRows,
   submissionRows,
-} from '../intent.js';
-import type { HeldLane, LaneHolder, LockWait } from '../lease.js';
-import type { Sql, Transaction } from '../sql.js';
+} from '../rows/intent.js';
+import type { HeldLane, LaneHolder, LockWait } from '../rows/lease.js';
+import type { Sql, Transaction } from '../database/sql.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import { LanesSlowPath } from './lanes.js';
 

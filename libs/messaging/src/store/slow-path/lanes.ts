@@ -1,6 +1,6 @@
-import type { Dialect } from '../dialect.js';
-import type { HeldLane, LaneHolder, LaneRow, LockWait, ReleasedLane } from '../lease.js';
-import type { Sql } from '../sql.js';
+import type { Dialect } from '../database/dialect.js';
+import type { HeldLane, LaneHolder, LaneRow, LockWait, ReleasedLane } from '../rows/lease.js';
+import type { Sql } from '../database/sql.js';
 
 /**
  * Takes, renews and releases many lanes in one transaction. Rows are locked in the order of their keys;

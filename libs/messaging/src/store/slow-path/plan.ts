@@ -1,6 +1,6 @@
 import { STATUS_RANK } from '../../message/status.js';
-import { BATCH_STATE, PRIORITY } from '../batch-state.js';
-import type { Dialect } from '../dialect.js';
+import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
+import type { Dialect } from '../database/dialect.js';
 import {
   type BatchHead,
   type BatchTimes,
@@ -13,9 +13,9 @@ import {
   type PlanRow,
   type SetBack,
   timesOf,
-} from '../planned-batch.js';
-import type { Sql } from '../sql.js';
-import { CHUNK_SIZE } from '../tables.js';
+} from '../rows/planned-batch.js';
+import type { Sql } from '../database/sql.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
 
 type Reading = Pick<Sql, 'all'>;
 

@@ -1,6 +1,6 @@
-import type { Columns, Dialect } from '../dialect.js';
-import type { MessagePlace, ReceivedReport } from '../received-report.js';
-import type { Sql, StoreDatabase } from '../store-database.js';
+import type { Columns, Dialect } from '../database/dialect.js';
+import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
+import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 /** Recipients whose places are kept in memory. */
 const CAPACITY = 200_000;

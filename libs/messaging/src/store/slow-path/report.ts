@@ -1,9 +1,14 @@
-import type { Columns, Dialect } from '../dialect.js';
-import { logRow, type MessagePlace, raiseBy, type ReceivedReport } from '../received-report.js';
+import type { Columns, Dialect } from '../database/dialect.js';
+import {
+  logRow,
+  type MessagePlace,
+  raiseBy,
+  type ReceivedReport,
+} from '../rows/received-report.js';
 import type { ReportPlaces } from './report-places.js';
-import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../status.js';
-import type { StatusWriter } from '../status-writer.js';
-import type { StoreDatabase, Transaction } from '../store-database.js';
+import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../rows/status.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import { HAS_ERASED } from '../upkeep/erasure.js';
 
 /** A message, locked; or a batch, where the report is about none of its messages. */

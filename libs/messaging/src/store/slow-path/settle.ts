@@ -1,10 +1,10 @@
 import { STATUS_RANK } from '../../message/status.js';
-import { BATCH_STATE, isUnderWay, setBack } from '../batch-state.js';
-import type { Columns, Dialect } from '../dialect.js';
-import { type Outcome, SUBMISSION_OUTCOME } from '../outcome.js';
-import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../status.js';
-import type { StatusWriter } from '../status-writer.js';
-import type { StoreDatabase, Transaction } from '../store-database.js';
+import { BATCH_STATE, isUnderWay, setBack } from '../rows/batch-state.js';
+import type { Columns, Dialect } from '../database/dialect.js';
+import { type Outcome, SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
 interface SubmittedMessage extends HeldMessage {
   readonly submission: number;

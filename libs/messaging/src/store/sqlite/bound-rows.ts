@@ -1,4 +1,4 @@
-import type { Sql } from '../sql.js';
+import type { Sql } from '../database/sql.js';
 
 /** Rows of one statement: few texts, so that each is prepared once, and few statements for any number of rows. */
 const SIZES = [256, 128, 64, 32, 16, 8, 4, 2, 1] as const;

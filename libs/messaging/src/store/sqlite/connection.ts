@@ -1,10 +1,14 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { MessagingConfigError, TransactionRequiredError } from '../../message/errors.js';
-import { ShutdownDeadline } from '../shutdown-deadline.js';
+import { ShutdownDeadline } from '../database/shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
-import { StoreDatabase, type StoreDatabaseOptions, type Transaction } from '../store-database.js';
-import { isUndone } from '../transaction-state.js';
+import {
+  StoreDatabase,
+  type StoreDatabaseOptions,
+  type Transaction,
+} from '../database/store-database.js';
+import { isUndone } from '../database/transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
 import { SQLITE_REPORT } from './report.js';
 import { SQLITE_SETTLE } from './settle.js';

@@ -1,6 +1,6 @@
-import { HAS_WORK } from '../batch-state.js';
-import type { Dialect, LaneClock } from '../dialect.js';
-import { STEPPING_LANE_HEADS } from '../lane-heads.js';
+import { HAS_WORK } from '../rows/batch-state.js';
+import type { Dialect, LaneClock } from '../database/dialect.js';
+import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
 import { BoundRows } from './bound-rows.js';
 
 const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";

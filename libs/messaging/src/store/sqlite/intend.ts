@@ -1,7 +1,7 @@
 import { STATUS_RANK } from '../../message/status.js';
-import { BATCH_STATE, isOpen } from '../batch-state.js';
-import { ConcurrentChangeError } from '../concurrent-change.error.js';
-import type { Intent } from '../intent.js';
+import { BATCH_STATE, isOpen } from '../rows/batch-state.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import type { Intent } from '../rows/intent.js';
 import type { FastPaths } from '../store.js';
 import { SQLITE_DIALECT } from './dialect.js';
 

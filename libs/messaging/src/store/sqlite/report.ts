@@ -1,8 +1,8 @@
 import { BoundRows } from './bound-rows.js';
-import { ConcurrentChangeError } from '../concurrent-change.error.js';
-import { logRow, type MatchedReport } from '../received-report.js';
-import { isBelow, nextSequence } from '../status.js';
-import { LOG, LOG_COLUMNS } from '../status-writer.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { logRow, type MatchedReport } from '../rows/received-report.js';
+import { isBelow, nextSequence } from '../rows/status.js';
+import { LOG, LOG_COLUMNS } from '../verbs/status-writer.js';
 import type { ReportFastPath } from '../store.js';
 
 /** Tenant and sequence are the message's. */

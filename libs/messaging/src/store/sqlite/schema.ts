@@ -1,4 +1,4 @@
-import { partialIndexes, PRIMARY_KEYS, storeColumns } from '../tables.js';
+import { partialIndexes, PRIMARY_KEYS, storeColumns } from '../schema/tables.js';
 import { SQLITE_DIALECT } from './dialect.js';
 
 export async function sqliteSchema(): Promise<string[]> {

@@ -1,8 +1,8 @@
-import { COMPLETED, isDraining } from '../batch-state.js';
-import { ConcurrentChangeError } from '../concurrent-change.error.js';
-import { acceptedChanges, type PlainOutcome, SUBMISSION_OUTCOME } from '../outcome.js';
-import { isBelow, nextSequence, raisedTo } from '../status.js';
-import { steppedSettle } from '../stepped-settle.js';
+import { COMPLETED, isDraining } from '../rows/batch-state.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { acceptedChanges, type PlainOutcome, SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { isBelow, nextSequence, raisedTo } from '../rows/status.js';
+import { steppedSettle } from '../slow-path/stepped-settle.js';
 import type { SettleFastPath } from '../store.js';
 import { SQLITE_DIALECT } from './dialect.js';
 

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
-import { isBusy } from '../database-errors.js';
-import { began, ended, isUndone } from '../transaction-state.js';
+import { isBusy } from '../database/database-errors.js';
+import { began, ended, isUndone } from '../database/transaction-state.js';
 
 interface Waiting {
   readonly work: (runner: QueryRunner) => Promise<unknown>;

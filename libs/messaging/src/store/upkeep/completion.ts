@@ -1,9 +1,9 @@
 import { BATCH_COMPLETED } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher } from '../../ports/event-publisher.js';
-import { COMPLETED, isDraining } from '../batch-state.js';
-import type { Columns, Dialect } from '../dialect.js';
-import type { Sql, StoreDatabase } from '../store-database.js';
+import { COMPLETED, isDraining } from '../rows/batch-state.js';
+import type { Columns, Dialect } from '../database/dialect.js';
+import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 /** Milliseconds until the provider is asked about messages that it may or may not have accepted. */
 const UNKNOWN_POLL_AFTER = 5_000;

@@ -1,6 +1,6 @@
-import { hasEnded } from '../batch-state.js';
-import type { Dialect } from '../dialect.js';
-import type { Sql } from '../store-database.js';
+import { hasEnded } from '../rows/batch-state.js';
+import type { Dialect } from '../database/dialect.js';
+import type { Sql } from '../database/store-database.js';
 
 /** SQL: 1 where a recipient was erased from the batch `b`, which leaves an empty line; else 0. */
 export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk c WHERE c.batch = b.id

@@ -1,6 +1,6 @@
-import { hasEnded } from '../batch-state.js';
-import type { Dialect } from '../dialect.js';
-import type { StoreDatabase, Transaction } from '../store-database.js';
+import { hasEnded } from '../rows/batch-state.js';
+import type { Dialect } from '../database/dialect.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
 /** Milliseconds after a batch has ended; `undefined`: for ever. */
 export interface RetentionSettings {

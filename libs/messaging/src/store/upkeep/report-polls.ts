@@ -1,8 +1,8 @@
 import type { Channel } from '../../message/message.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
-import type { Columns, Dialect } from '../dialect.js';
-import type { StoreDatabase, Transaction } from '../store-database.js';
+import type { Columns, Dialect } from '../database/dialect.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
 /** Longest time between two polls of one batch, in milliseconds. */
 const LONGEST_WAIT = 3_600_000;

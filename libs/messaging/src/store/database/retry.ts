@@ -1,0 +1,41 @@
+import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
+import { isStatementLost, isTransient, isUnavailable } from './database-errors.js';
+
+/** Attempts at a transaction that the server undoes. */
+const ATTEMPTS = 10;
+
+/**
+ * Repeats work that the server undid for a passing reason: a deadlock, a serialisation failure.
+ * @param isFinal an error to throw all the same
+ */
+export async function retryTransient<T>(
+  work: () => Promise<T>,
+  isFinal: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const again = isTransient(error) || isStatementLost(error);
+      if (attempt >= ATTEMPTS || isFinal(error) || !again) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
+    }
+  }
+}
+
+/** Milliseconds between attempts while the database is unavailable: long enough for a restart. */
+const WAITS = [50, 100, 200, 400, 800, 1_600, 2_000];
+
+/** Repeats work that may be repeated while the database is unavailable, for some five seconds. */
+export async function retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const wait = WAITS[tries];
+      const passes = isUnavailable(error) && !(error instanceof DatabaseShutdownTimeoutError);
+      if (wait === undefined || !passes) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { ChannelRegistry } from '../../message/channel-registry.js';
+import { TransactionRequiredError } from '../../message/errors.js';
+import { isLockTimeout, isStatementLost } from './database-errors.js';
+import type { Dialect } from './dialect.js';
+import { ShutdownDeadline } from './shutdown-deadline.js';
+import type { Sql, Transaction } from './sql.js';
+import type { FastPaths } from '../store.js';
+import { retryTransient } from './retry.js';
+
+export type { Sql, Transaction } from './sql.js';
+
+export interface StoreDatabaseOptions {
+  /** Milliseconds after which the server ends a transaction of a process that sends nothing any more. */
+  readonly silence: number;
+  /** PostgreSQL plans frequent statements once for each connection. */
+  readonly preparedStatements: boolean;
+  readonly channels: ChannelRegistry;
+  /** `false`: every verb takes the slow path. @default true */
+  readonly fastPaths?: boolean;
+}
+
+/** The store's connections to the app's database; each driver has its own. */
+export abstract class StoreDatabase {
+  protected readonly deadline: ShutdownDeadline = this.deadlineOf();
+
+  constructor(
+    readonly dataSource: DataSource,
+    readonly dialect: Dialect,
+    /** Names and ranks of the statuses. */
+    readonly channels: ChannelRegistry,
+  ) {}
+
+  /** The driver's faster ways; see `store.ts`. */
+  abstract readonly fastPaths: FastPaths;
+
+  /** Each statement is a transaction by itself. */
+  readonly standalone: Sql = {
+    all: (sql, params) => this.statement(sql, params),
+    run: (sql, params) => this.transaction((tx) => tx.run(sql, params)),
+  };
+
+  abstract open(): Promise<void>;
+
+  /** Reads outside a transaction. */
+  abstract all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
+
+  /** One statement that is a transaction by itself. */
+  abstract statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
+
+  /** The store's own transaction; deadlocks and serialisation failures are retryTransient. */
+  abstract transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+
+  /**
+   * A transaction that may meet locks of other transactions, and waits for each only so long.
+   * @param timeout milliseconds; MySQL and MariaDB count whole seconds
+   * @throws an error {@link isLockTimeout} recognises
+   */
+  abstract transactionWithLockTimeout<T>(
+    timeout: number,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T>;
+
+  /** A caller's transaction; on SQLite it takes its turn among the store's. */
+  abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+
+  /** A fast path's statements: one on PostgreSQL, which is a transaction by itself, or a short transaction. */
+  fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.transaction(work);
+  }
+
+  /**
+   * Runs code of others within a transaction.
+   * @throws TransactionRequiredError from what that code would wait for without end
+   */
+  guest<T>(work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  /**
+   * On SQLite writers take turns: one that waits for another from within its own turn would never end.
+   * @throws TransactionRequiredError within a transaction of this database's callers
+   */
+  refuseWithin(): void {}
+
+  /** The app stops: a database that still owes an answer after so many milliseconds is left behind. */
+  hurry(milliseconds: number): void {
+    this.deadline.hurry(milliseconds);
+  }
+
+  /** What still hangs in a database that was left behind is closed when it ends, if ever. */
+  async close(): Promise<void> {
+    const closed = this.end();
+    await this.deadline
+      .wait(() => closed)
+      .catch((error: unknown) => {
+        if (!this.deadline.over.aborted) throw error;
+      });
+    this.deadline.close();
+  }
+
+  /** @throws TransactionRequiredError where `manager` is in no transaction of this data source. */
+  join(manager: EntityManager): Transaction {
+    const runner = manager.queryRunner;
+    if (!this.owns(manager.dataSource))
+      throw new TransactionRequiredError(
+        "manager: belongs to another data source than the store; pass the manager of a transaction on the module's data source",
+      );
+    if (!runner?.isTransactionActive)
+      throw new TransactionRequiredError(
+        'manager: is not in a transaction; pass the manager that dataSource.transaction(async (manager) => …) gives you, or leave it out',
+      );
+    return this.on(runner, manager);
+  }
+
+  protected abstract end(): Promise<void>;
+
+  protected abstract deadlineOf(): ShutdownDeadline;
+
+  protected owns(dataSource: DataSource): boolean {
+    return dataSource === this.dataSource;
+  }
+
+  /** Statements on a connection that is taken already. */
+  protected on(runner: QueryRunner, manager: EntityManager): Transaction {
+    const textOf = (sql: string) => this.dialect.placeholders(sql);
+    return {
+      manager,
+      all: <T>(sql: string, params?: readonly unknown[]) =>
+        runner.query(textOf(sql), params as unknown[]) as Promise<T[]>,
+      run: async (sql: string, params?: readonly unknown[]): Promise<number> => {
+        const result = await runner.query(textOf(sql), params as unknown[], true);
+        return (
+          result.affected ??
+          (result.raw as { affectedRows?: number } | undefined)?.affectedRows ??
+          0
+        );
+      },
+    };
+  }
+}
+
+/** A server's database: the app's own pool, READ COMMITTED. */
+export abstract class ServerDatabase extends StoreDatabase {
+  protected readonly silence: number;
+
+  constructor(
+    dataSource: DataSource,
+    dialect: Dialect,
+    { silence, channels }: StoreDatabaseOptions,
+  ) {
+    super(dataSource, dialect, channels);
+    this.silence = silence;
+  }
+
+  async open(): Promise<void> {}
+
+  all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return this.alone((one) => one.all<T>(sql, params));
+  }
+
+  statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return retryTransient(() => this.all<T>(sql, params));
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return retryTransient(() => this.#transaction(work));
+  }
+
+  transactionWithLockTimeout<T>(
+    timeout: number,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    return retryTransient(() => this.#transaction(work, timeout), isLockTimeout);
+  }
+
+  callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return retryTransient(
+      () => this.deadline.wait(() => this.dataSource.transaction('READ COMMITTED', work)),
+      isStatementLost,
+    );
+  }
+
+  protected alone<T>(work: (one: Sql) => Promise<T>): Promise<T> {
+    return this.deadline.wait(async () => {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        await this.attach(runner);
+        return await work(this.on(runner, runner.manager));
+      } finally {
+        await runner.release();
+      }
+    });
+  }
+
+  /** Before the first statement on a connection of the store's own. */
+  protected async attach(_runner: QueryRunner): Promise<void> {}
+
+  /**
+   * Begins a transaction. The server ends one in which the process says nothing for too long: a frozen
+   * process must not keep its locks from the processes that take over its work.
+   */
+  protected abstract begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void>;
+
+  /** The connection is the app's: what {@link begin} set goes back to what it was. */
+  protected async restore(_runner: QueryRunner): Promise<void> {}
+
+  protected async end(): Promise<void> {}
+
+  #transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T> {
+    return this.deadline.wait(async () => {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        await this.begin(runner, lockTimeout);
+        const result = await work(this.on(runner, runner.manager));
+        await runner.commitTransaction();
+        return result;
+      } catch (error) {
+        if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+        throw error;
+      } finally {
+        // A connection that broke has nothing to restore.
+        await this.restore(runner).catch(() => undefined);
+        await runner.release();
+      }
+    });
+  }
+}

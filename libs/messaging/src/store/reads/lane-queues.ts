@@ -1,0 +1,121 @@
+import type { MessageClass } from '../../message/message.js';
+import type { Clock } from '../../ports/clock.js';
+import type { StoreDatabase } from '../database/store-database.js';
+import { PRIORITY } from '../rows/batch-state.js';
+
+export interface LaneHealth {
+  readonly lane: string;
+  /** Name of the provider that rests; `null`: the lane is not paused. */
+  readonly pauseProvider: string | null;
+  /** Why nothing leaves, such as `unauthorized`; `null`: it is not paused. */
+  readonly pauseReason: string | null;
+  /** The same for people, with the remedy. */
+  readonly pauseDetail: string | null;
+  readonly pausedUntil: Date | null;
+  /** How long its oldest due message has waited, in milliseconds; one put aside, since it came back. */
+  readonly waiting: number;
+  /** Somebody has its lease and works on it, or it rests until a set time after a failure. */
+  readonly held: boolean;
+}
+
+export interface DueLane {
+  readonly lane: string;
+  /** Milliseconds until it is due; 0 or less: now. */
+  readonly dueIn: number;
+}
+
+/** Which lanes have work, which nobody holds, and how long their work has waited. */
+export class LaneQueues {
+  readonly #heads: string;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly clock: Clock,
+  ) {
+    this.#heads = database.dialect.laneHeads;
+  }
+
+  /** Lanes with something to start within `horizon` milliseconds that nobody holds. */
+  async due(horizon: number): Promise<DueLane[]> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{ lane: string; due_in: string | number }>(
+      `${this.#heads}
+       SELECT h.lane, min(h.due_at) - ${now} AS due_in
+       FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
+       WHERE h.due_at <= ${now} + ?
+         AND (l.lane_key IS NULL OR l.owner IS NULL OR l.lease_until < ${now})
+         AND coalesce(l.paused_until, 0) <= ${now} + ?
+       GROUP BY h.lane`,
+      [horizon * 1_000, horizon * 1_000],
+    );
+    return rows.map(({ lane, due_in }) => ({ lane, dueIn: Number(due_in) / 1_000 }));
+  }
+
+  /** Lanes left with requests open. */
+  async abandoned(): Promise<string[]> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{ lane_key: string }>(
+      `SELECT lane_key FROM messaging_lane
+       WHERE owner IS NOT NULL AND lease_until < ${now} AND paused_until <= ${now}`,
+    );
+    return rows.map(({ lane_key }) => lane_key);
+  }
+
+  /** Every lane that is paused or has due work. */
+  async health(): Promise<LaneHealth[]> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{
+      lane: string;
+      pause_reason: string | null;
+      paused_for: string | number;
+      waiting: string | number | null;
+      held: string | number;
+    }>(
+      `${this.#heads}
+       SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(held) AS held FROM (
+         SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS held
+         FROM messaging_lane WHERE pause_reason IS NOT NULL
+         UNION ALL
+         SELECT h.lane, NULL, 0, ${now} - h.due_at,
+           CASE WHEN l.owner IS NOT NULL AND l.lease_until >= ${now} THEN 1
+             WHEN l.paused_until > ${now} THEN 1 ELSE 0 END
+         FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
+         WHERE h.due_at <= ${now}) AS lanes
+       GROUP BY lane ORDER BY lane`,
+    );
+    return rows.map((row) => ({
+      lane: row.lane,
+      ...pauseOf(row.pause_reason),
+      pausedUntil:
+        row.pause_reason === null
+          ? null
+          : new Date(this.clock.now() + Number(row.paused_for) / 1_000),
+      waiting: Number(row.waiting ?? 0) / 1_000,
+      held: Number(row.held) === 1,
+    }));
+  }
+
+  /** Milliseconds the oldest due batch of each class has waited; 0: nothing is due. */
+  async ages(): Promise<Record<MessageClass, number>> {
+    const { now } = this.database.dialect;
+    const rows = await this.database.all<{ priority: string | number; age: string | number }>(
+      `${this.#heads}
+       SELECT priority, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now} GROUP BY priority`,
+    );
+    const ageOf = (rank: number): number =>
+      Number(rows.find((row) => Number(row.priority) === rank)?.age ?? 0) / 1_000;
+    return { high: ageOf(PRIORITY.high), normal: ageOf(PRIORITY.normal) };
+  }
+}
+
+/** The pause as the lane's row holds it: `provider code: text`. */
+function pauseOf(
+  reason: string | null,
+): Pick<LaneHealth, 'pauseProvider' | 'pauseReason' | 'pauseDetail'> {
+  const [, provider, code, detail] = /^(\S+) ([^:]*): (.*)$/s.exec(reason ?? '') ?? [];
+  return {
+    pauseProvider: provider ?? null,
+    pauseReason: code ?? reason,
+    pauseDetail: detail ?? reason,
+  };
+}

@@ -1,0 +1,36 @@
+import type { Channel } from '../../message/message.js';
+import { MessageValidationError } from '../../message/errors.js';
+
+/** The tenant and channel of a batch; a batch of another one is not found. */
+export interface BatchScope {
+  readonly tenant: string;
+  readonly channel: Channel;
+}
+
+export interface PageRequest {
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+const SHAPE = {
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  number: /^\d{1,15}$/,
+  position: /^\d{1,9}$/,
+  group: /^grp_[0-9A-Za-z]{10,60}$/,
+  suppression: /^\S{1,320} (?:\*|[a-z][a-z0-9-]{0,15}) (?:\*|[a-z0-9_-]{1,32})$/,
+} as const;
+
+/** Opaque to callers, so that its content may change. */
+export function encodeCursor(value: string): string {
+  return Buffer.from(value).toString('base64url');
+}
+
+/** @throws MessageValidationError on `cursor` */
+export function decodeCursor(cursor: string, shape: keyof typeof SHAPE): string {
+  const value = Buffer.from(cursor.slice(0, 600), 'base64url').toString();
+  if (!SHAPE[shape].test(value))
+    throw new MessageValidationError([
+      { path: 'cursor', message: 'is not one this list gave; start again without it' },
+    ]);
+  return value;
+}

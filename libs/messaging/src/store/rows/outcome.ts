@@ -1,0 +1,138 @@
+import { STATUS_RANK } from '../../message/status.js';
+import type { Submission } from '../../ports/message-transport.js';
+import type { StatusChange } from './status.js';
+
+/** The outcome of a submission, as the store keeps it; `null` in the store: still open. */
+export const SUBMISSION_OUTCOME = {
+  accepted: 1,
+  rejected: 2,
+  /** Definitely not accepted: its messages are queued again, or `failed`. */
+  refused: 3,
+  /** The answer was never learned. */
+  unknown: 4,
+  /** Never started: its messages are queued again. */
+  withdrawn: 5,
+  /** Its time was over before it could start. */
+  expired: 6,
+} as const;
+
+/** The messages of a submission, as their intent knows them. */
+export interface IntendedMessages {
+  readonly positions: readonly number[];
+  readonly submission: Pick<
+    Submission,
+    'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport'
+  >;
+  /** The submission has all messages of its batch: once it is accepted, the batch is complete. */
+  readonly whole: boolean;
+}
+
+/** The outcome of one submission. A fact counts whichever process holds the lane by now. */
+export interface Outcome {
+  readonly batch: string;
+  readonly n: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly provider: string;
+  /** The fence that the request started under: only its holder may set messages back. */
+  readonly fence: number;
+  readonly result: keyof typeof SUBMISSION_OUTCOME;
+  /** The messages, where they are known and need not be read again. */
+  readonly intended?: IntendedMessages;
+  readonly reference?: string;
+  /** The provider's id by position. */
+  readonly messageIds?: ReadonlyMap<number, string>;
+  /** Error codes by position of recipients that were refused while the others were accepted. */
+  readonly rejected?: ReadonlyMap<number, string>;
+  readonly details?: Readonly<Record<string, string | number | null>>;
+  readonly errorCode?: string;
+  /** With `refused`: attempts used so far; the messages keep the number. */
+  readonly attempts?: number;
+  /** With `refused`: no attempt is left, the messages are `failed`. */
+  readonly exhausted?: boolean;
+  /** With `refused`: milliseconds for which the batch is put aside. */
+  readonly parkFor?: number;
+}
+
+/** An acceptance of known messages: by far the most of all outcomes. */
+export type PlainOutcome = Outcome & { readonly intended: IntendedMessages };
+
+export function isPlain(outcome: Outcome): outcome is PlainOutcome {
+  const { result, intended, rejected, messageIds } = outcome;
+  return (
+    result === 'accepted' &&
+    intended !== undefined &&
+    !rejected?.size &&
+    (!messageIds?.size || intended.positions.length === 1)
+  );
+}
+
+/** The result of a fast path that records acceptances. */
+export interface SettledOutcomes {
+  /** Built lazily: usually there are no listeners. */
+  readonly changes: () => readonly StatusChange[];
+  /** Outcomes that completed their batch. */
+  readonly completed: readonly PlainOutcome[];
+  /** Outcomes that need the slow path: another outcome or report was recorded before them. */
+  readonly missed: readonly PlainOutcome[];
+}
+
+export function inLockOrder(
+  a: Pick<Outcome, 'batch' | 'n'>,
+  b: Pick<Outcome, 'batch' | 'n'>,
+): number {
+  if (a.batch !== b.batch) return a.batch < b.batch ? -1 : 1;
+  return a.n - b.n;
+}
+
+/** The number of messages of the outcomes. */
+export function messagesOf(outcomes: readonly PlainOutcome[]): number {
+  return outcomes.reduce((sum, { intended }) => sum + intended.positions.length, 0);
+}
+
+export function placeOf({ batch }: Pick<Outcome, 'batch'>, position: number | null): string {
+  return `${batch}-${position}`;
+}
+
+/**
+ * The changes that acceptances make, for listeners and events.
+ * @param at epoch microseconds
+ * @param isRaised by place; a message that was reported before is not raised. @default all are
+ */
+export function acceptedChanges(
+  outcomes: readonly PlainOutcome[],
+  at: number,
+  acceptedRankOf: (channel: string) => number,
+  isRaised: (place: string) => boolean = () => true,
+): StatusChange[] {
+  const changes: StatusChange[] = [];
+  for (const outcome of outcomes) {
+    const { batch, intended, messageIds } = outcome;
+    const { positions, submission } = intended;
+    const status = acceptedRankOf(submission.channel);
+    positions.forEach((position, member) => {
+      if (!isRaised(placeOf(outcome, position))) return;
+      changes.push({
+        message: {
+          batch,
+          position,
+          recipient: submission.recipients[member] as string,
+          tenant: submission.tenant,
+          channel: submission.channel,
+          sender: submission.sender,
+          delivery_report: submission.deliveryReport === 'yes' ? 1 : 0,
+          status,
+          sequence: 1,
+          error_code: null,
+          reference: messageIds?.get(position) ?? null,
+        },
+        previous: STATUS_RANK.sending,
+        status,
+        sequence: 1,
+        errorCode: null,
+        at,
+      });
+    });
+  }
+  return changes;
+}

@@ -1,0 +1,182 @@
+import type { Channel } from '../../message/message.js';
+import type { IntendedRecipient } from './intent.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
+import { readContent, type StoredContent } from './stored-content.js';
+
+/** A due batch with the recipients it would start next. */
+export interface PlannedBatch extends StoredContent {
+  readonly id: string;
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  readonly deliveryReport: boolean;
+  readonly revision: number;
+  readonly nextSubmission: number;
+  /** Nothing more of it may be sent. */
+  readonly expired: boolean;
+  /** Milliseconds until it expires; `null`: never. */
+  readonly validFor: number | null;
+  /** Milliseconds since it was due. */
+  readonly dueFor: number;
+  readonly recipients: readonly PlannedRecipient[];
+  /** Recipients are left beyond `recipients`, of those that are due. */
+  readonly more: boolean;
+  /** Messages set back to `queued` are among those beyond. */
+  readonly moreRequeued: boolean;
+  /** When the first of its deferred messages is due, epoch microseconds; `null`: there is none. */
+  readonly deferredUntil: number | null;
+  /** Other batches of the lane may be due after it. */
+  readonly followed: boolean;
+}
+
+export interface PlannedRecipient extends IntendedRecipient {
+  readonly attempts: number;
+}
+
+/** A submission without a recorded outcome. */
+export interface OpenSubmission extends StoredContent {
+  readonly batch: string;
+  readonly n: number;
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  readonly deliveryReport: boolean;
+  /** Name of the provider it was submitted to. */
+  readonly provider: string;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly attempt: number;
+  readonly firstSentAt: Date;
+  /** Milliseconds until its batch expires, less than 0 after it; `null`: never. */
+  readonly validFor: number | null;
+  /** Milliseconds since its batch was due. */
+  readonly dueFor: number;
+  readonly recipients: readonly { readonly position: number; readonly recipient: string }[];
+}
+
+/** Columns of a batch that planned and open submissions share. */
+export interface BatchHead {
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+  readonly content: string;
+  readonly delivery_report: number;
+}
+
+/** Microseconds, as drivers give them. */
+export interface BatchTimes {
+  readonly valid_for: string | number | null;
+  readonly due_for: string | number;
+}
+
+export interface PlanRow extends BatchHead, BatchTimes {
+  readonly lane: string;
+  readonly id: string;
+  readonly recipient_count: number;
+  readonly state: number;
+  readonly revision: number;
+  readonly expired: number | boolean;
+  next: number;
+  next_submission: number;
+  chunk: string | null;
+}
+
+/** Messages that were set back, which the plan's rows do not contain. */
+export interface SetBack {
+  /** Those that are due, by batch. */
+  readonly requeued: ReadonlyMap<string, readonly PlannedRecipient[]>;
+  /** When the first of the others is due, by batch, epoch microseconds. */
+  readonly deferred: ReadonlyMap<string, number>;
+}
+
+/** Cuts a lane's rows, one for each batch, down to `limit` recipients. */
+export function plannedOf(
+  rows: readonly PlanRow[],
+  { requeued, deferred }: SetBack,
+  limit: number,
+): PlannedBatch[] {
+  let room = limit;
+  let counted = 0;
+  const planned: PlannedBatch[] = [];
+  for (const row of rows) {
+    if (room <= 0) break;
+    const again = requeued.get(row.id) ?? [];
+    const recipients = again.slice(0, room);
+    const fresh = freshOf(row, room - recipients.length);
+    const taken = recipients.length === 0 ? fresh : [...recipients, ...fresh];
+    room -= taken.length;
+    counted += row.recipient_count;
+    const { content, trace } = readContent(row.content);
+    const { validFor, dueFor } = timesOf(row);
+    // Written out: spreading three objects into one costs ten times as much, for every message.
+    planned.push({
+      id: row.id,
+      tenant: row.tenant,
+      channel: row.channel,
+      sender: row.sender,
+      content,
+      trace,
+      deliveryReport: row.delivery_report === 1,
+      revision: row.revision,
+      nextSubmission: row.next_submission,
+      expired: Number(row.expired) === 1,
+      validFor,
+      dueFor,
+      recipients: taken,
+      deferredUntil: deferred.get(row.id) ?? null,
+      moreRequeued: recipients.length < again.length,
+      more: taken.length < again.length + row.recipient_count - row.next,
+      // The plan goes on until the batches before count `limit` recipients.
+      followed: planned.length + 1 < rows.length || counted >= limit,
+    });
+  }
+  return planned;
+}
+
+/** One row per batch, its chunks joined as they follow each other. */
+export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
+  const merged = new Map<string, PlanRow>();
+  for (const row of rows) {
+    const known = merged.get(row.id);
+    if (known) {
+      known.chunk += `\n${row.chunk}`;
+      continue;
+    }
+    // Sums and maxima are BIGINT, which drivers give as text.
+    row.next = Number(row.next);
+    row.next_submission = Number(row.next_submission);
+    merged.set(row.id, row);
+  }
+  return [...merged.values()];
+}
+
+export function timesOf({ valid_for, due_for }: BatchTimes) {
+  return {
+    validFor: valid_for === null ? null : Number(valid_for) / 1_000,
+    dueFor: Number(due_for) / 1_000,
+  };
+}
+
+export function headOf({ tenant, channel, sender, content, delivery_report }: BatchHead) {
+  return {
+    tenant,
+    channel,
+    sender,
+    ...readContent(content),
+    deliveryReport: delivery_report === 1,
+  };
+}
+
+function freshOf({ next, chunk }: PlanRow, most: number): readonly PlannedRecipient[] {
+  if (!chunk || most <= 0) return [];
+  const from = next % CHUNK_SIZE;
+  return chunk
+    .split('\n')
+    .slice(from, from + most)
+    .map((recipient, index) => ({
+      position: next + index,
+      recipient,
+      requeued: false,
+      attempts: 0,
+    }));
+}

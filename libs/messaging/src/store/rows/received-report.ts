@@ -1,0 +1,156 @@
+import type { ChannelRegistry } from '../../message/channel-registry.js';
+import type { DeliveryReport } from '../../message/delivery-report.js';
+import { identifier, plausible, word } from '../../message/report-fields.js';
+import { timedDigestId } from './digest-id.js';
+import { type HeldMessage, raise, type StatusChange } from './status.js';
+
+/** A report that fits the store's columns, whatever its parser made. Times are epoch microseconds. */
+export interface ReceivedReport extends DeliveryReport {
+  readonly provider: string;
+  readonly receivedAt: number;
+  /** The rank of its status. */
+  readonly rank: number | null;
+  /** Identifies the report: a repeated one has the same hash. */
+  readonly hash: string;
+  /** The report is in the log already, without a message. */
+  readonly waiting: boolean;
+}
+
+/** The position of a message in its batch. */
+export interface MessagePlace {
+  readonly batch: string;
+  /** `undefined`: the report names the batch, but none of its messages. */
+  readonly position: number | undefined;
+}
+
+/** A report and its message. */
+export interface MatchedReport {
+  readonly report: ReceivedReport;
+  readonly place: { readonly batch: string; readonly position: number };
+}
+
+/** Longest recipient that fits its column. */
+const RECIPIENT_LENGTH = 320;
+
+/**
+ * Makes a report fit for the store: applications write parsers, and a report with NUL, half a surrogate
+ * pair, an absurd time or an unknown status must not fail the others of its group.
+ */
+export function receivedReport(
+  report: DeliveryReport,
+  provider: string,
+  now: number,
+  channels: ChannelRegistry,
+): ReceivedReport {
+  const reference = identifier(report.reference);
+  const messageId = identifier(report.messageId);
+  const named = identifier(report.recipient);
+  const recipient = named !== null && named.length <= RECIPIENT_LENGTH ? named : null;
+  const status = channels.isReported(report.status) ? report.status : null;
+  const rawStatus = word(report.rawStatus) ?? word(report.status) ?? '';
+  const errorCode = word(report.errorCode);
+  const time = report.providerTime instanceof Date ? plausible(report.providerTime, now) : null;
+  return {
+    reference,
+    messageId,
+    recipient,
+    status,
+    rank: status === null ? null : (channels.rankOf(status) ?? null),
+    rawStatus,
+    errorCode,
+    providerTime: time,
+    provider,
+    submissionId: report.submissionId,
+    receivedAt: now * 1_000,
+    hash: timedDigestId(
+      time && time.getTime(),
+      provider,
+      // A polled report may name nothing but its submission.
+      reference ?? (messageId === null ? (report.submissionId ?? null) : null),
+      messageId,
+      recipient,
+      status,
+      rawStatus,
+      errorCode,
+    ),
+    waiting: false,
+  };
+}
+
+/** Applies the report to its message. @returns `undefined` where the status stays */
+export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
+  const { rank, errorCode, providerTime, receivedAt } = report;
+  if (rank === null) return undefined;
+  const at = providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+  return raise(message, rank, at, errorCode);
+}
+
+/** The report's row of the log, in the order of `LOG`. */
+export function logRow(
+  report: ReceivedReport,
+  { tenant = '', batch, position, erased = false }: LoggedPlace,
+  sequence: number | null,
+): unknown[] {
+  return [
+    report.hash,
+    tenant,
+    batch ?? null,
+    position ?? null,
+    report.provider,
+    report.reference,
+    report.messageId,
+    erased ? null : report.recipient,
+    report.rank,
+    report.rawStatus,
+    report.errorCode,
+    report.providerTime ? report.providerTime.getTime() * 1_000 : null,
+    report.receivedAt,
+    sequence,
+  ];
+}
+
+/** The batch and message of a report, as far as they are known. */
+interface LoggedPlace {
+  readonly tenant?: string;
+  readonly batch?: string;
+  readonly position?: number;
+  /** A recipient was erased from the batch; the report must not bring it back. */
+  readonly erased?: boolean;
+}
+
+/** A report in the log that has no message yet. */
+export interface WaitingRow {
+  readonly id: string | number;
+  readonly hash: string;
+  readonly provider: string;
+  readonly reference: string | null;
+  readonly message_id: string | null;
+  readonly recipient: string | null;
+  readonly status: number | null;
+  readonly raw_status: string;
+  readonly error_code: string | null;
+  readonly provider_time: string | number | null;
+  readonly received_at: string | number;
+}
+
+/** SQL: the columns of {@link WaitingRow}, of a report `r`. */
+export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id, r.recipient, r.status, r.raw_status,
+  r.error_code, r.provider_time, r.received_at`;
+
+export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): ReceivedReport {
+  return {
+    hash: row.hash,
+    provider: row.provider,
+    submissionId: undefined,
+    reference: row.reference,
+    messageId: row.message_id,
+    recipient: row.recipient,
+    status: row.status === null ? null : channels.statusOf(row.status),
+    rank: row.status,
+    rawStatus: row.raw_status,
+    errorCode: row.error_code,
+    providerTime: row.provider_time === null ? null : new Date(Number(row.provider_time) / 1_000),
+    receivedAt: Number(row.received_at),
+    waiting: true,
+  };
+}

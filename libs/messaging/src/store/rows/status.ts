@@ -1,0 +1,76 @@
+import { FIRST_REPORTED_RANK } from '../../message/status.js';
+
+/** A message with its row locked. It is changed in place, so that one transaction may raise it twice. */
+export interface HeldMessage {
+  readonly batch: string;
+  readonly position: number;
+  readonly recipient: string;
+  readonly tenant: string;
+  readonly channel: string;
+  readonly sender: string;
+  readonly delivery_report: number;
+  status: number;
+  sequence: number;
+  error_code: string | null;
+  /** The provider's id of the message, once known. */
+  reference: string | null;
+}
+
+export interface StatusChange {
+  readonly message: HeldMessage;
+  readonly previous: number;
+  readonly status: number;
+  /** Numbers the changes that are announced; 0: this one is not. */
+  readonly sequence: number;
+  readonly errorCode: string | null;
+  /** Epoch microseconds. */
+  readonly at: number;
+}
+
+/** SQL: the columns of {@link HeldMessage}, of a message `m` and its batch `b`. */
+export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
+  b.tenant, b.channel, b.sender, b.delivery_report`;
+
+/**
+ * The status rule: the higher rank wins, whatever the order of arrival; of two reports with one rank the
+ * first wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL.
+ *
+ * @param at epoch microseconds
+ * @returns `undefined` where the status stays
+ */
+export function raise(
+  message: HeldMessage,
+  rank: number,
+  at: number,
+  errorCode: string | null,
+): StatusChange | undefined {
+  if (rank <= message.status) return undefined;
+  const previous = message.status;
+  message.status = rank;
+  message.error_code = errorCode;
+  const announced = rank >= FIRST_REPORTED_RANK;
+  if (announced) message.sequence++;
+  return {
+    message,
+    previous,
+    status: rank,
+    sequence: announced ? message.sequence : 0,
+    errorCode,
+    at,
+  };
+}
+
+/** SQL condition of the status rule: the message named takes `rank`; not true where `rank` is null. */
+export function isBelow(message: string, rank: string): string {
+  return `${message}.status < ${rank}`;
+}
+
+/** SQL of the sequence number that a message gets with an announced status. */
+export function nextSequence(message: string): string {
+  return `${message}.sequence + 1`;
+}
+
+/** SQL assignments of the status rule, for announced statuses. */
+export function raisedTo(message: string, rank: string, errorCode: string): string {
+  return `status = ${rank}, sequence = ${nextSequence(message)}, error_code = ${errorCode}`;
+}

@@ -1,0 +1,20 @@
+import type { MessageContent } from '../../message/message.js';
+import type { TraceContext } from '../../ports/tracing.js';
+
+/** A batch's content as its column holds it, and the trace it was sent in. */
+export interface StoredContent {
+  readonly content: MessageContent;
+  readonly trace?: TraceContext | undefined;
+}
+
+/** The JSON of a content, with the trace beside it: nobody else pays a column for it. */
+export function withTrace(content: string, trace: TraceContext): string {
+  return `${content.slice(0, -1)},"trace":${JSON.stringify(trace)}}`;
+}
+
+export function readContent(json: string): StoredContent {
+  const content = JSON.parse(json) as MessageContent & { trace?: TraceContext };
+  const { trace } = content;
+  if (trace !== undefined) delete content.trace;
+  return { content, trace };
+}

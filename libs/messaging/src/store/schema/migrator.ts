@@ -1,0 +1,82 @@
+import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { MessagingError } from '../../message/errors.js';
+import { isLockTimeout } from '../database/database-errors.js';
+import { driverOf } from '../open-store.js';
+
+export type Migrations = readonly (new () => MigrationInterface)[];
+
+const LOCK = 741_852_963;
+
+/** Milliseconds a replica waits for the one that migrates before it. */
+const TIMEOUT = 120_000;
+
+/** Another process migrates, or died while the server still holds its lock. */
+export class MigrationLockedError extends MessagingError {
+  constructor(timeout: number) {
+    super(
+      'migration_locked',
+      `Another session has held the migration lock (messaging-${LOCK}) for ${timeout / 1_000} s; wait for its migration, or end that session, and start again`,
+    );
+  }
+}
+
+/**
+ * Creates and updates the `messaging_*` tables; replicas that start together take turns.
+ * @throws MigrationLockedError where another session holds the lock for `timeout` milliseconds
+ */
+export async function migrate(
+  dataSource: DataSource,
+  migrations: Migrations,
+  timeout = TIMEOUT,
+): Promise<void> {
+  const own = new DataSource({
+    ...dataSource.options,
+    entities: [],
+    subscribers: [],
+    migrations: [...migrations],
+    migrationsTableName: 'messaging_migrations',
+    migrationsRun: false,
+    ...ofTwo(dataSource),
+    synchronize: false,
+    dropSchema: false,
+  } as DataSourceOptions);
+  await own.initialize();
+  try {
+    const unlock = await lock(own, timeout);
+    try {
+      await own.runMigrations({ transaction: 'each' });
+    } finally {
+      await unlock();
+    }
+  } finally {
+    await own.destroy();
+  }
+}
+
+/** One connection holds the lock, the other migrates, whatever the app's own pool may hold. */
+function ofTwo(dataSource: DataSource): { poolSize?: number; extra?: object } {
+  const { migrationLock } = driverOf(dataSource);
+  if (!migrationLock) return {};
+  const extra = dataSource.options.extra as object | undefined;
+  return { poolSize: 2, extra: { ...extra, [migrationLock.poolLimit]: 2 } };
+}
+
+async function lock(dataSource: DataSource, timeout: number): Promise<() => Promise<void>> {
+  const { migrationLock } = driverOf(dataSource);
+  if (!migrationLock) return async () => undefined;
+  const runner = dataSource.createQueryRunner();
+  try {
+    let taken: unknown;
+    for (const statement of migrationLock.take(LOCK, timeout))
+      taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
+    // MySQL answers 0 after the timeout, and NULL for an error.
+    if (Number(taken) !== 1) throw new MigrationLockedError(timeout);
+  } catch (error) {
+    await runner.release();
+    throw isLockTimeout(error) ? new MigrationLockedError(timeout) : error;
+  }
+  return async () => {
+    await runner.query(migrationLock.release(LOCK));
+    await runner.release();
+  };
+}

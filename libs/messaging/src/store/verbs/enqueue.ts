@@ -1,0 +1,132 @@
+import { IdempotencyKeyInUseError, type IdempotencyKeyReusedError } from '../../message/errors.js';
+import { fastOrSlow } from '../database/concurrent-change.error.js';
+import { isDataError, isLockTimeout } from '../database/database-errors.js';
+import { type Flush, GroupCommit } from '../database/group-commit.js';
+import type { EnqueuedBatch, NewBatch } from '../rows/new-batch.js';
+import { enqueued, EnqueueSlowPath } from '../slow-path/enqueue.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import type { StatusWriter } from './status-writer.js';
+import { retryWhileUnavailable } from '../database/retry.js';
+
+type Result = EnqueuedBatch | IdempotencyKeyReusedError;
+
+/** Milliseconds to wait for the transaction that holds a key, and after a group has waited that long once. */
+const KEY_TIMEOUT = 1_000;
+const KEY_TIMEOUT_AGAIN = 100;
+
+/** Stores new batches. Concurrent sends share a commit, and each resolves after its own. */
+export class NewBatches {
+  readonly #slow: EnqueueSlowPath;
+  readonly #plain: GroupCommit<NewBatch, Result>;
+  /** A group of its own: only batches with keys may wait for a key that an open transaction holds. */
+  readonly #keyed: GroupCommit<NewBatch, Result>;
+  /** Batches whose group commit hit a lock timeout on an idempotency key. */
+  readonly #timedOut = new WeakSet<NewBatch>();
+  /** Batches that an attempt may have stored. */
+  readonly #tried = new WeakSet<NewBatch>();
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly writer: StatusWriter,
+    idempotencyWindow: number,
+  ) {
+    this.#slow = new EnqueueSlowPath(database.dialect, writer, idempotencyWindow);
+    const group = (flush: Flush<NewBatch, Result>) =>
+      new GroupCommit<NewBatch, Result>(
+        // The answer to a commit may be lost: the retry leaves alone what was stored.
+        (take) => retryWhileUnavailable(() => flush(take)),
+        {
+          maxItems: 2_000,
+          weight: ({ recipients }) => 1 + recipients.length / 100,
+          isItemError: (error) => isDataError(error) || isLockTimeout(error),
+        },
+      );
+    this.#plain = group((take) => this.#flushPlain(take));
+    this.#keyed = group((take) => this.#flushKeyed(take));
+  }
+
+  /**
+   * Stores the batch in a commit shared with other concurrent sends.
+   * @throws IdempotencyKeyReusedError where its key stands for another message
+   * @throws IdempotencyKeyInUseError where an open transaction holds its key
+   */
+  enqueue(batch: NewBatch): Promise<EnqueuedBatch> {
+    this.database.refuseWithin();
+    const group = batch.idempotencyKey === null ? this.#plain : this.#keyed;
+    return group.add(batch).then(this.#published, failed);
+  }
+
+  /** Stores the batch in the caller's transaction; {@link publish} the answer after its commit. */
+  async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
+    return answer((await this.#slow.store(tx, [batch]))[0]);
+  }
+
+  /** Publishes the statuses that messages of the batch began with. */
+  publish({ changes }: EnqueuedBatch): void {
+    if (changes.length > 0) this.writer.publish(changes);
+  }
+
+  /**
+   * The batch that has this one's idempotency key already.
+   * @throws IdempotencyKeyReusedError where that is another message
+   */
+  replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
+    return this.#slow.replayOf(batch, sql);
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([this.#plain.idle(), this.#keyed.idle()]);
+  }
+
+  readonly #published = (result: Result): EnqueuedBatch => {
+    const batch = answer(result);
+    this.publish(batch);
+    return batch;
+  };
+
+  #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+    const { database } = this;
+    const { enqueue } = database.fastPaths;
+    return fastOrSlow<readonly Result[]>(
+      enqueue &&
+        (() =>
+          database.fastPath(async (sql) => {
+            const batches = take();
+            const again = batches.some((batch) => this.#tried.has(batch));
+            try {
+              await enqueue(sql, batches, again);
+            } catch (error) {
+              for (const batch of batches) this.#tried.add(batch);
+              throw error;
+            }
+            return batches.map((batch) => enqueued(batch, batch, []));
+          })),
+      () => database.transaction((tx) => this.#slow.store(tx, take())),
+    );
+  }
+
+  /** A key that an open transaction holds delays its group no longer than the timeout. */
+  async #flushKeyed(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+    const batches = take();
+    const again = batches.every((batch) => this.#timedOut.has(batch));
+    try {
+      return await this.database.transactionWithLockTimeout(
+        again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
+        (tx) => this.#slow.store(tx, batches),
+      );
+    } catch (error) {
+      if (isLockTimeout(error)) for (const batch of batches) this.#timedOut.add(batch);
+      throw error;
+    }
+  }
+}
+
+function failed(error: unknown): never {
+  throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
+}
+
+function answer(result: Result | undefined): EnqueuedBatch {
+  if (result instanceof Error) throw result;
+  if (!result) throw new Error('The store answered for fewer batches than it was given');
+  return result;
+}

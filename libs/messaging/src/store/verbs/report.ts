@@ -1,0 +1,198 @@
+import { Logger } from '@nestjs/common';
+import type { DeliveryReport } from '../../message/delivery-report.js';
+import type { Clock } from '../../ports/clock.js';
+import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { isDataError } from '../database/database-errors.js';
+import type { Dialect } from '../database/dialect.js';
+import { GroupCommit } from '../database/group-commit.js';
+import {
+  fromWaitingRow,
+  type MatchedReport,
+  type MessagePlace,
+  raiseBy,
+  type ReceivedReport,
+  receivedReport,
+  WAITING_COLUMNS,
+  type WaitingRow,
+} from '../rows/received-report.js';
+import { ReportPlaces } from '../slow-path/report-places.js';
+import { SlowReport } from '../slow-path/report.js';
+import type { StatusChange } from '../rows/status.js';
+import type { StatusWriter } from './status-writer.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
+
+/** The provider that reports came through. */
+export interface ReportOrigin {
+  readonly provider: string;
+}
+
+interface Recorded {
+  readonly changes: readonly StatusChange[];
+  /** For each report whether it has a message or a batch. */
+  readonly matched: readonly boolean[];
+}
+
+/**
+ * Records delivery reports, many to a commit: appends them to the log, matches them with messages and
+ * raises statuses. Duplicates and any order end in the same state. A report that matches nothing yet waits
+ * in the log. A report by a batch's reference whose recipient is not in the batch belongs to the batch and
+ * to none of its messages.
+ *
+ * ```
+ * report ─→ log: waiting ─→ a message's (its status may rise)
+ *                   │    └─→ a batch's (no status changes)
+ *                   └──────→ deleted, `keepWaiting` after it came
+ * ```
+ */
+export class ReportRecorder {
+  readonly #logger = new Logger('MessagingReports');
+  readonly #places: ReportPlaces;
+  readonly #slow: SlowReport;
+  readonly #sql: ReturnType<typeof statementsFor>;
+  readonly #group: GroupCommit<ReceivedReport, boolean>;
+  /** The last waiting report that the sweep has looked at. */
+  #swept = 0;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly writer: StatusWriter,
+    private readonly clock: Clock,
+    /** Milliseconds for which a report without a message is kept. */
+    private readonly keepWaiting: number,
+  ) {
+    this.#places = new ReportPlaces(database);
+    this.#slow = new SlowReport(database, writer, this.#places);
+    this.#sql = statementsFor(database.dialect);
+    this.#group = new GroupCommit((take) => this.#flush(take), {
+      maxItems: 1_000,
+      // As long as each turn of the event loop brings more: a commit of more reports costs the same.
+      gather: { items: 48, milliseconds: 1, silence: 0, expecting: () => false },
+      isItemError: (error) => isDataError(error) || writer.blames(error),
+    });
+  }
+
+  /** Resolves after the commit. */
+  async record(reports: readonly DeliveryReport[], { provider }: ReportOrigin): Promise<void> {
+    const now = this.clock.now();
+    const received = reports.map((report) =>
+      receivedReport(report, provider, now, this.database.channels),
+    );
+    const [first] = received;
+    const matched =
+      first && received.length === 1
+        ? [await this.#group.add(first)]
+        : await Promise.all(received.map((report) => this.#group.add(report)));
+    if (matched.every(Boolean)) return;
+    // The submit's outcome may have committed while its transaction and this one could not see each other.
+    const missed = received.filter((_, index) => !matched[index]);
+    await this.matchWaiting(
+      missed.flatMap(({ reference, messageId }) => [reference ?? [], messageId ?? []].flat()),
+    );
+  }
+
+  idle(): Promise<void> {
+    return this.#group.idle();
+  }
+
+  /** Matches reports that came before these references and message ids were known. */
+  async matchWaiting(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const rows = this.#sql.names.bind([...new Set(names)].map((name) => [name]));
+    await this.#matchAgain(
+      await this.database.all<WaitingRow>(this.#sql.named, [...rows, ...rows]),
+    );
+  }
+
+  /**
+   * Matches reports that still wait and deletes those that have waited too long. Each call looks at the
+   * next `limit` reports and starts again after the last one.
+   */
+  async sweep(limit: number): Promise<void> {
+    const from = this.#swept;
+    const rows = await this.database.all<WaitingRow>(this.#sql.after, [from, limit]);
+    const last = Number(rows.at(-1)?.id ?? from);
+    this.#swept = rows.length < limit ? 0 : last;
+    if (rows.length === 0) return;
+    await this.#matchAgain(rows);
+    const oldest = (this.clock.now() - this.keepWaiting) * 1_000;
+    if (!rows.some(({ received_at }) => Number(received_at) < oldest)) return;
+    const deleted = await this.database.transaction((tx) =>
+      tx.run(this.#sql.expire, [from, last, oldest]),
+    );
+    if (deleted > 0) this.#logger.warn(`${deleted} reports matched no message, and were deleted`);
+  }
+
+  async #matchAgain(rows: readonly WaitingRow[]): Promise<void> {
+    const { channels } = this.database;
+    await Promise.all(rows.map((row) => this.#group.add(fromWaitingRow(row, channels))));
+  }
+
+  async #flush(take: () => readonly ReceivedReport[]): Promise<readonly boolean[]> {
+    const { changes, matched } = await this.#record(take);
+    this.writer.publish(changes);
+    return matched;
+  }
+
+  async #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
+    try {
+      if (this.database.fastPaths.report?.atomic && !this.writer.listened) {
+        const recorded = await this.#fast(take());
+        if (recorded) return recorded;
+      } else
+        return await this.database.transaction(async (tx) => {
+          const reports = take();
+          return (await this.#fast(reports, tx)) ?? this.#slow.report(tx, reports);
+        });
+    } catch (error) {
+      if (!(error instanceof ConcurrentChangeError)) throw error;
+    }
+    return this.database.transaction((tx) => this.#slow.report(tx, take()));
+  }
+
+  /** @returns `undefined` where the reports are not what a fast path takes */
+  async #fast(reports: readonly ReceivedReport[], tx?: Transaction): Promise<Recorded | undefined> {
+    const fast = this.database.fastPaths.report;
+    const wanted = this.writer.heard;
+    if (!fast?.takes(wanted) || reports.some(({ waiting }) => waiting)) return undefined;
+    const places = await this.#places.find(tx ?? this.database, reports);
+    const matched = oneOfEachMessage(reports, places);
+    if (!matched) return undefined;
+    const before = await fast.report(tx ?? this.database.standalone, matched, wanted);
+    const changes = before.flatMap(
+      ({ v_index, ...message }) =>
+        raiseBy((matched[v_index] as MatchedReport).report, message) ?? [],
+    );
+    if (tx) await this.writer.tell(tx, changes);
+    return { changes, matched: reports.map(() => true) };
+  }
+}
+
+/** `undefined` where a report has no message, or shares it with another one. */
+function oneOfEachMessage(
+  reports: readonly ReceivedReport[],
+  places: ReadonlyMap<number, MessagePlace>,
+): MatchedReport[] | undefined {
+  const matched: MatchedReport[] = [];
+  const taken = new Set<string>();
+  for (const [index, report] of reports.entries()) {
+    const { batch, position } = places.get(index) ?? {};
+    if (batch === undefined || position === undefined) return undefined;
+    taken.add(`${batch}-${position}`);
+    matched.push({ report, place: { batch, position } });
+  }
+  return taken.size < reports.length ? undefined : matched;
+}
+
+/** Reports in the log that have no message yet. */
+function statementsFor(dialect: Dialect) {
+  const names = dialect.rows({ v_name: 'key' });
+  const naming = (column: string) => `SELECT ${WAITING_COLUMNS} FROM ${names.keyed}
+    ${dialect.join} messaging_report r ON r.${column} = v_name WHERE r.batch IS NULL`;
+  return {
+    names,
+    named: `${naming('reference')} UNION ${naming('message_id')} ORDER BY id`,
+    after: `SELECT ${WAITING_COLUMNS} FROM messaging_report r WHERE r.batch IS NULL AND r.id > ?
+      ORDER BY r.id LIMIT ?`,
+    expire: `DELETE FROM messaging_report WHERE batch IS NULL AND id > ? AND id <= ? AND received_at < ?`,
+  };
+}

@@ -1,0 +1,165 @@
+import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
+import type { Channel } from '../../message/message.js';
+import type { EventPublisher } from '../../ports/event-publisher.js';
+import type { StatusListeners } from '../../ports/status-listener.js';
+import type { Columns, Dialect, RowInserter } from '../database/dialect.js';
+import type { HeldMessage, StatusChange } from '../rows/status.js';
+import type { StatusNotices } from './status-notices.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
+
+const STATUS = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_status: 'int',
+  v_sequence: 'int',
+  v_error: 'key',
+} as const satisfies Columns;
+
+/** Columns of a row source for the report log. */
+export const LOG = {
+  v_hash: 'uuid',
+  v_tenant: 'key',
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_provider: 'key',
+  v_reference: 'key',
+  v_message_id: 'key',
+  v_recipient: 'key',
+  v_status: 'int',
+  v_raw: 'key',
+  v_error: 'key',
+  v_provider_time: 'bigint',
+  v_received: 'bigint',
+  v_sequence: 'int',
+} as const satisfies Columns;
+
+/** Columns of the report log, in the order of {@link LOG}. */
+export const LOG_COLUMNS = `hash, tenant, batch, position, provider, reference, message_id, recipient, status,
+  raw_status, error_code, provider_time, received_at, sequence`;
+
+/** SQL suffix: a report that waits in the log takes its batch and message, once. */
+export function onLogged(dialect: Dialect): string {
+  return dialect.onConflict(
+    'hash',
+    `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
+     recipient = CASE WHEN messaging_report.batch IS NULL THEN new.recipient ELSE messaging_report.recipient END,
+     position = coalesce(messaging_report.position, new.position),
+     sequence = coalesce(messaging_report.sequence, new.sequence),
+     batch = coalesce(messaging_report.batch, new.batch)`,
+    'hash IS NOT NULL',
+  );
+}
+
+/** Writes status changes and report log entries, and hands the changes to listeners and events. */
+export class StatusWriter {
+  readonly #status;
+  readonly #updateStatuses: string;
+  readonly #insertLog: RowInserter;
+  readonly #faults = new WeakSet<Error>();
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly listeners: StatusListeners,
+    private readonly events: EventPublisher,
+    private readonly notices: StatusNotices,
+  ) {
+    const { dialect } = database;
+    this.#status = dialect.rows(STATUS);
+    this.#updateStatuses = dialect.updateFrom({
+      table: 'messaging_message',
+      rows: this.#status,
+      set: 'status = v_status, sequence = v_sequence, error_code = v_error',
+      where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
+    });
+    this.#insertLog = dialect.inserter(
+      `INSERT INTO messaging_report (${LOG_COLUMNS})`,
+      LOG,
+      onLogged(dialect),
+    );
+  }
+
+  /** Writes each changed message once, in its last state, and calls the listeners. */
+  async write(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const messages = new Set<HeldMessage>(changes.map(({ message }) => message));
+    const rows = [...messages].map((m) => [
+      m.batch,
+      m.position,
+      m.status,
+      m.sequence,
+      m.error_code,
+    ]);
+    await tx.run(this.#updateStatuses, this.#status.bind(rows));
+    await this.tell(tx, changes);
+  }
+
+  /** Whether a listener runs in the transaction that makes a change. */
+  get listened(): boolean {
+    return !this.listeners.empty;
+  }
+
+  /** Whether a listener, an event or a watch needs the changes. */
+  get heard(): boolean {
+    return this.listened || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
+  }
+
+  /** Whether a listener threw the error: then only the changes that it refuses must fail. */
+  blames(error: unknown): boolean {
+    return error instanceof Error && this.#faults.has(error);
+  }
+
+  /** Calls the listeners, in the transaction that makes the changes. */
+  async tell(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (!this.listened) return;
+    const announced = changes.filter(({ sequence }) => sequence > 0);
+    if (announced.length === 0) return;
+    try {
+      const events = announced.map((change) => this.#eventOf(change));
+      await this.database.guest(() => this.listeners.tell(events, tx.manager));
+    } catch (error) {
+      const fault =
+        error instanceof Error ? error : new Error('a listener failed', { cause: error });
+      this.#faults.add(fault);
+      throw fault;
+    }
+  }
+
+  /** @param rows in the order of {@link LOG} */
+  async log(tx: Transaction, rows: readonly (readonly unknown[])[]): Promise<void> {
+    if (rows.length > 0) await this.#insertLog(tx, rows);
+  }
+
+  /** Publishes the changes, after the commit. */
+  publish(changes: readonly StatusChange[]): void {
+    this.notices.tell(changes);
+    if (this.events.wants(MESSAGE_STATUS_CHANGED))
+      for (const change of changes)
+        this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
+  }
+
+  #eventOf({
+    message,
+    previous,
+    status,
+    sequence,
+    errorCode,
+    at,
+  }: StatusChange): MessageStatusChanged {
+    const { channels } = this.database;
+    return {
+      tenant: message.tenant,
+      channel: message.channel as Channel,
+      batchId: message.batch,
+      messageId: `${message.batch}-${message.position}`,
+      providerId: message.reference,
+      sender: message.sender,
+      recipient: message.recipient,
+      previous: channels.statusOf(previous),
+      status: channels.statusOf(status),
+      errorCode,
+      providerTime: new Date(Math.floor(at / 1_000)),
+      sequence,
+      deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
+    };
+  }
+}
