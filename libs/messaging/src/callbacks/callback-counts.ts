@@ -1,29 +1,29 @@
 import { Injectable } from '@nestjs/common';
 
-/** What came in at one endpoint since the process started. */
+/** Counts of one endpoint since the process started. */
 export interface CallbackCount {
   /** Callbacks answered 2xx. */
   readonly accepted: number;
-  /** Callbacks answered otherwise: unproven, unreadable, too large, not committed. */
+  /** Callbacks not answered 2xx: failed verification, unreadable, too large, not committed. */
   readonly refused: number;
   /** Reports stored. */
   readonly reports: number;
-  /** Of these, reports whose status nobody mapped: stored raw, they moved nothing. */
+  /** Reports whose status has no mapping. They are stored raw and change no message. */
   readonly unmapped: number;
-  /** Messages people wrote, repeated ones included. */
+  /** Inbound messages, repeated ones included. */
   readonly messages: number;
-  /** Entries that could not be read, beside others that could. */
+  /** Entries that could not be read in callbacks with other readable entries. */
   readonly unreadable: number;
 }
 
 type Counting = { -readonly [name in keyof CallbackCount]: number };
 
-/** Callbacks counted by endpoint, for the app's own metrics. */
+/** Counts callbacks by endpoint, for the metrics of the app. */
 @Injectable()
 export class CallbackCounts {
   readonly #counts = new Map<string, Counting>();
 
-  /** By name of the provider; `default` is the callback path itself. */
+  /** Counts by name of the provider; `default` is the callback path itself. */
   snapshot(): ReadonlyMap<string, CallbackCount> {
     return new Map([...this.#counts].map(([endpoint, count]) => [endpoint, { ...count }]));
   }

@@ -6,23 +6,23 @@ import { MESSAGE_TRANSPORTS, type MessageTransport } from '../ports/message-tran
 import type { CallbackEndpointOptions, CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 
-/** One path for callbacks, how they are verified and parsed, and which provider's messages they are about. */
+/** One path for callbacks: how they are verified and parsed, and the provider that their messages belong to. */
 export interface CallbackEndpoint {
   readonly name: string;
   /** Name of the provider whose submissions the reports are about. */
   readonly provider: string;
   readonly verifier: CallbackVerifier;
-  /** Of delivery reports; `undefined`: the endpoint takes none. */
+  /** Parser of delivery reports; `undefined`: the endpoint takes none. */
   readonly parser: DeliveryReportParser | undefined;
-  /** Of inbound messages; `undefined`: the endpoint takes none. */
+  /** Parser of inbound messages; `undefined`: the endpoint takes none. */
   readonly inbound: InboundParser | undefined;
 }
 
-/** The form of callbacks where an endpoint names none: that of the published interface. */
+/** Form of callbacks at an endpoint without a parser or verifier of its own: that of the published interface. */
 export interface DefaultCallbackForm {
   readonly reports: DeliveryReportParser;
   readonly inbound: InboundParser;
-  /** Verifies signatures by `secrets`; `option` names them in errors. */
+  /** Builds a verifier of signatures by `secrets`; errors name the option `option`. */
   readonly verifier: (secrets: readonly string[], option: string) => CallbackVerifier;
 }
 
@@ -32,10 +32,10 @@ export const DEFAULT_CALLBACK_FORM = Symbol('DEFAULT_CALLBACK_FORM');
 /** Name of the endpoint at the callback path itself. */
 const DEFAULT = 'default';
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
-/** As wide as the store's column. */
+/** A name fits the store's column. */
 const PROVIDER = /^[\x21-\x7e]{1,32}$/;
 
-/** The endpoints of `callbacks`, checked at boot. */
+/** The endpoints of the `callbacks` option, checked at boot. */
 @Injectable()
 export class CallbackEndpoints {
   readonly #endpoints = new Map<string, CallbackEndpoint>();
@@ -58,7 +58,7 @@ export class CallbackEndpoints {
     }
   }
 
-  /** `undefined`: nothing is served there. */
+  /** Returns `undefined` where the path has no endpoint. */
   find(provider: string | undefined): CallbackEndpoint | undefined {
     return provider === DEFAULT ? undefined : this.#endpoints.get(provider ?? DEFAULT);
   }
@@ -77,7 +77,7 @@ export class CallbackEndpoints {
     this.#endpoints.set(name, { name, provider, verifier, parser, inbound });
   }
 
-  /** The provider with the endpoint's name, else the only one. */
+  /** The provider with the endpoint's name, or else the only provider. */
   #providerOf(endpoint: string, option: string): string {
     if (this.transports.has(endpoint)) return endpoint;
     const [only, ...others] = this.transports.keys();
@@ -94,11 +94,11 @@ function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean
 }
 
 /**
- * How the callbacks of one endpoint are verified: by `verifier`, by the signature of `secrets`, or, with
- * `insecure`, not at all, which is logged as a warning.
+ * Verifier of the callbacks of one endpoint: `verifier`, or one for the signatures of `secrets`. With `insecure` the
+ * callbacks are not verified, which is logged as a warning.
  *
  * @param option path of the endpoint's options, for errors
- * @throws MessagingConfigError naming the option where none or several are given
+ * @throws MessagingConfigError naming the option where none or several of them are given
  */
 export function callbackVerifier(
   options: CallbackEndpointOptions,

@@ -1,7 +1,7 @@
 import { identifier, moment, own } from '../message/report-fields.js';
 import type { CallbackRequest } from '../ports/delivery-report-parser.js';
 
-/** The body is nothing a callback could be. */
+/** The body has no form that a callback can have. */
 export class UnreadableCallbackError extends Error {
   constructor(message: string) {
     super(message);
@@ -10,8 +10,8 @@ export class UnreadableCallbackError extends Error {
 }
 
 /**
- * What a callback lists: a POST's body alone, a GET's query; an array's entries or the one object.
- * @throws UnreadableCallbackError where there is no entry at all.
+ * Entries of a callback: those of a POST's body or of a GET's query, as an array or as one object.
+ * @throws UnreadableCallbackError where the callback has no entry
  */
 export function callbackEntries({ method, query, body }: CallbackRequest): readonly unknown[] {
   return entriesOf(method === 'GET' ? query : body);
@@ -24,25 +24,25 @@ function entriesOf(content: unknown): readonly unknown[] {
   throw new UnreadableCallbackError('no JSON object, array or form');
 }
 
-/** One or several names of a field; the first that is there counts. `status.name` looks inside. */
+/** One or several names of a field; the first name with a value counts. `status.name` reads a nested field. */
 export type FieldName = string | readonly string[];
 
-/** How a time is written; `offset`: date and time with a zone, `utc`: without one. */
+/** Format of a time; `offset`: date and time with a zone, `utc`: without a zone. */
 export type TimeFormat = 'offset' | 'utc' | 'epoch-seconds' | 'epoch-milliseconds';
 
-/** Which entries of a callback a map speaks of; all others are passed over. */
+/** Selects the entries of a callback that a map reads; all others are skipped. */
 export interface EntryMap {
-  /** Where the list of entries is (`results`). @default the body is the entry, or an array of them */
+  /** Field that holds the list of entries, such as `results`. @default the body is the entry, or an array of entries */
   readonly entries?: FieldName;
-  /** Entries that say otherwise are events of another kind. */
+  /** Entries with other values in these fields are events of another kind. */
   readonly only?: Readonly<Record<string, string>>;
-  /** Entries that have one of these are events of another kind. */
+  /** Entries that have one of these fields are events of another kind. */
   readonly except?: FieldName;
 }
 
 /**
- * Reads each entry of a callback that the map speaks of; a string says why one could not be read.
- * @throws UnreadableCallbackError where there is no entry at all.
+ * Reads each entry of a callback that the map selects; a string gives the reason why an entry could not be read.
+ * @throws UnreadableCallbackError where the callback has no entry
  */
 export function readEntries<T extends object>(
   request: CallbackRequest,
@@ -60,7 +60,7 @@ export function readEntries<T extends object>(
   return { found, errors };
 }
 
-/** The entries behind `map.entries`, or, where there are none, the ones given. */
+/** The entries in the field `map.entries`, or the given entries where they have no such field. */
 function listOf(entries: readonly unknown[], map: EntryMap): readonly unknown[] {
   const { entries: field } = map;
   if (field === undefined) return entries;
@@ -83,7 +83,7 @@ function isObject(entry: unknown): entry is object {
   return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }
 
-/** What `read` makes of the first value it can read. */
+/** Returns the first value of the field that `read` accepts. */
 export function first<T>(
   entry: object,
   field: FieldName | undefined,
@@ -97,7 +97,7 @@ export function first<T>(
   return null;
 }
 
-/** What is there under the names, in their order. */
+/** Values of the named fields, in the order of the names. */
 export function valuesOf(entry: unknown, field: FieldName): unknown[] {
   return (typeof field === 'string' ? [field] : field).flatMap((name) => {
     const value = inside(entry, name);
@@ -112,7 +112,7 @@ function inside(entry: unknown, name: string): unknown {
   return dot < 0 ? undefined : inside(own(entry, name.slice(0, dot)), name.slice(dot + 1));
 }
 
-/** Some providers' ids are numbers; one that lost digits on its way through JSON names nobody. */
+/** Reads an id. Some providers' ids are numbers; a number that lost digits in JSON identifies no message. */
 export function idOf(value: unknown): string | null {
   return identifier(Number.isSafeInteger(value) ? String(value) : value);
 }

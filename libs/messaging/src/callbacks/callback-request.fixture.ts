@@ -1,6 +1,6 @@
 import type { CallbackRequest, CallbackVerifier } from '../ports/delivery-report-parser.js';
 
-/** A POST of nothing from nowhere, but for what the test says of it. */
+/** An empty POST, with the test's changes. */
 export function callbackRequest(changes: Partial<CallbackRequest> = {}): CallbackRequest {
   return {
     method: 'POST',
@@ -15,7 +15,7 @@ export function callbackRequest(changes: Partial<CallbackRequest> = {}): Callbac
   };
 }
 
-/** Whether each of the requests is proven. */
+/** Whether each of the requests is verified. */
 export function proven(
   verifier: CallbackVerifier,
   requests: readonly Partial<CallbackRequest>[],

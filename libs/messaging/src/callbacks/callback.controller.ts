@@ -2,17 +2,20 @@ import { Controller, Get, HttpCode, Post, Req, type Type, VERSION_NEUTRAL } from
 import type { CallbackRequest } from '../ports/delivery-report-parser.js';
 import { CallbacksService } from './callbacks.service.js';
 
-/** What Express and Fastify requests have in common. */
+/** Properties that Express and Fastify requests share. */
 interface IncomingCallback extends Omit<CallbackRequest, 'method' | 'url' | 'pathSecret'> {
-  /** Path and query, before any router took something off. */
+  /** Path and query, before a router removes a prefix. */
   readonly originalUrl: string;
   readonly params: { readonly provider?: string; readonly secret?: string };
 }
 
-/** The endpoint of the callback path, a provider's below it, and a provider's with a secret in its path. */
+/** Routes of the callback path, of a provider below it, and of a provider with a secret in its path. */
 const ROUTES = ['', ':provider', ':provider/:secret'];
 
-/** The controller that takes delivery reports and inbound messages at `path`, whatever the platform and its API version. */
+/**
+ * Builds the controller that takes delivery reports and inbound messages at `path`, on both HTTP platforms and for
+ * every API version.
+ */
 export function callbackController(path: string): Type<object> {
   @Controller({ path, version: VERSION_NEUTRAL })
   class CallbackController {
@@ -24,7 +27,7 @@ export function callbackController(path: string): Type<object> {
       await this.callbacks.take(callbackOf(request, 'POST'), request.params.provider);
     }
 
-    /** 200: Kannel, which calls back by GET, takes no success but it and 202. */
+    /** Answers 200, because Kannel, which calls back by GET, takes only 200 and 202 as success. */
     @Get(ROUTES)
     @HttpCode(200)
     async get(@Req() request: IncomingCallback): Promise<void> {

@@ -18,9 +18,9 @@ import { CallbackCounts } from './callback-counts.js';
 import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
 
 const MAX_BYTES = 1_048_576;
-/** Entries, or statuses, named in one log line. */
+/** Most entries, or statuses, named in one log line. */
 const NAMED = 3;
-/** A word that a log may show: no number of anybody's. */
+/** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
 interface Contents {
@@ -33,10 +33,9 @@ interface ParsedCallback extends Contents {
 }
 
 /**
- * Takes a callback in: verify, parse, record. It returns once all of it is committed, and throws
- * what the sender should hear: no such endpoint is 404, a signature that proves nothing 401, a body
- * nobody can read 400, more than 1 MiB 413, a store that cannot commit 503, so that the sender comes
- * again.
+ * Verifies, parses and records a callback. Resolves once everything is committed. Throws the HTTP error for the
+ * sender: 404 for an unknown endpoint, 401 for an invalid signature, 400 for an unreadable body, 413 above 1 MiB, and
+ * 503 where the store cannot commit, so that the sender repeats the callback.
  */
 @Injectable()
 export class CallbacksService {
@@ -92,7 +91,7 @@ export class CallbacksService {
       throw ours ? new InternalServerErrorException() : new ServiceUnavailableException();
     }
     if (proven) return;
-    this.#logger.warn('Callback refused: its signature proves nothing');
+    this.#logger.warn('Callback refused: invalid signature');
     throw new UnauthorizedException('The signature is missing, wrong or too old');
   }
 
@@ -112,9 +111,9 @@ export class CallbacksService {
       if (reports.length > 0) await this.recorder.record(reports, { provider });
       if (messages.length > 0) await this.inbound.record(messages, { transport: provider });
     } catch (error) {
-      // Not its message: a database's may quote rows.
+      // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
-        `Callback put off: ${contentsOf({ reports, messages })} were not committed (${nameOf(error)})`,
+        `Callback not stored: ${contentsOf({ reports, messages })} were not committed (${nameOf(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }

@@ -18,43 +18,48 @@ import {
   valuesOf,
 } from './callback-fields.js';
 
-/** Which field of a provider's callback says what. */
+/** Names of the fields in a provider's delivery reports. */
 export interface FieldMap extends EntryMap {
-  /** The reference the submit was answered with. */
+  /** The reference from the answer to the submit. */
   readonly reference?: FieldName;
-  /** The provider's id of the one message. */
+  /** The provider's id of the message. */
   readonly messageId?: FieldName;
   readonly recipient?: FieldName;
-  /** Where several are there, the first one that `statuses` knows decides; the first of all is kept raw. */
+  /**
+   * Status. Of several values, the first one that `statuses` maps decides; without one, the first value is stored as
+   * the raw status.
+   */
   readonly status: FieldName;
-  /** The provider's words, in lower case, and what they mean here; others are kept raw and move nothing. */
+  /**
+   * The provider's status words in lower case, and the statuses they map to. Other words are stored raw and change no
+   * message.
+   */
   readonly statuses: Readonly<Record<string, ChannelStatus>>;
-  /** A registered channel whose own statuses `statuses` may name. @default the built-in statuses alone */
+  /** Registered channel whose own statuses `statuses` may name. @default only the built-in statuses */
   readonly channel?: ChannelDefinition;
-  /** What the word ends at, where more is written behind it. */
+  /** Separator that ends the status word where more text follows it. */
   readonly statusEnd?: string;
   readonly errorCode?: FieldName;
-  /** Codes that say there was no error. */
+  /** Error codes that mean "no error". */
   readonly noError?: readonly string[];
-  /** When the network reported. */
+  /** Time of the report at the network. */
   readonly time?: FieldName;
   /** @default 'offset' */
   readonly timeFormat?: TimeFormat;
 }
 
 /**
- * Reads the callbacks of a provider by the names of their fields: JSON or form, one or many, POST or
- * GET. What has the wrong type counts as missing; an entry that names no message or no status is told
- * in `errors` and fails no other.
+ * Builds a parser from field names: JSON or form, one or several entries, POST or GET. A value of the wrong type
+ * counts as missing. An entry without a message or a status is listed in `errors` and does not affect the others.
  *
  * @example
  * fieldMapParser({ messageId: 'id', recipient: 'msisdn', status: 'dlr', statuses: { ok: 'delivered' } })
- * @throws MessagingConfigError where the map cannot work.
+ * @throws MessagingConfigError where the map is invalid
  */
 export function fieldMapParser(map: FieldMap): DeliveryReportParser {
   if (map.reference === undefined && map.messageId === undefined)
     throw new MessagingConfigError(
-      'fields: reference or messageId must say what names the message',
+      'fields: must name the field of the reference or of the messageId',
     );
   const statuses = new Map<string, ChannelStatus>();
   for (const [theirs, ours] of Object.entries(map.statuses)) {
@@ -100,25 +105,28 @@ function readEntry(
   };
 }
 
-/** Which field of a provider's callback says what somebody wrote. */
+/** Names of the fields in a provider's inbound messages. */
 export interface InboundMap extends EntryMap {
-  /** The provider's id of the message: what makes it count once. */
+  /** The provider's id of the message, which identifies repetitions. */
   readonly messageId: FieldName;
-  /** Who wrote: a number however written, `whatsapp:+234…`, or a business-scoped user id. */
+  /** Sender: a number in any format, `whatsapp:+234…`, or a business-scoped user id. */
   readonly from: FieldName;
-  /** WhatsApp's business-scoped user id of who wrote, where it has a field of its own. */
+  /** WhatsApp's business-scoped user id of the sender, where it has a field of its own. */
   readonly bsuid?: FieldName;
-  /** The number or short code of ours they wrote to. */
+  /** The app's number or short code that received the message. */
   readonly to: FieldName;
-  /** The first that is a text counts; an empty one is none. */
+  /** Text of the message. The first string counts; an empty string means no text. */
   readonly text?: FieldName;
-  /** An entry that has one of these is something else than a text, whatever `text` finds in it. */
+  /** An entry that has one of these fields has no text, whatever value `text` finds in it. */
   readonly media?: FieldName;
-  /** What says the channel; where it is not there, neither in front of `from`, it is an SMS. */
+  /** Channel of the message. Without it, and without a prefix in `from`, the channel is SMS. */
   readonly channel?: FieldName;
-  /** Words for channels, in lower case; entries that say another are passed over. @default sms, mms, whatsapp */
+  /**
+   * Channel words in lower case, and their channels; entries with other words are skipped. @default sms, mms,
+   * whatsapp
+   */
   readonly channels?: Readonly<Record<string, Channel>>;
-  /** When they wrote. */
+  /** Time of the message. */
   readonly time?: FieldName;
   /** @default 'offset' */
   readonly timeFormat?: TimeFormat;
@@ -129,24 +137,24 @@ const CHANNELS: Readonly<Record<string, Channel>> = {
   mms: 'sms',
   whatsapp: 'whatsapp',
 };
-/** `whatsapp:+2348012345678` */
+/** An address with a channel prefix, such as `whatsapp:+2348012345678`. */
 const ADDRESS = /^([a-z]{1,16}):(.*)$/is;
-/** A country, a point, an id; enterprises have `ENT` between. */
+/** Country, point, id; the id of an enterprise has `ENT` between them. */
 const BSUID = /^[A-Z]{2}\.[A-Za-z0-9.]{1,250}$/;
 
 /**
- * Reads what people wrote by the names of a provider's fields, as `fieldMapParser` reads reports: JSON or
- * form, one or many, POST or GET. An entry that names no message, or nobody who wrote it, is told in
- * `errors` and fails no other.
+ * Builds a parser of inbound messages from field names, as `fieldMapParser` does for reports: JSON or form, one or
+ * several entries, POST or GET. An entry without a message id or a sender is listed in `errors` and does not affect
+ * the others.
  *
  * @example
  * inboundMapParser({ messageId: 'id', from: 'msisdn', to: 'shortcode', text: 'message' })
- * @throws MessagingConfigError where the map cannot work.
+ * @throws MessagingConfigError where the map is invalid
  */
 export function inboundMapParser(map: InboundMap): InboundParser {
   for (const field of ['messageId', 'from', 'to'] as const)
     if (map[field] === undefined || map[field].length === 0)
-      throw new MessagingConfigError(`fields.${field}: must name the field that says it`);
+      throw new MessagingConfigError(`fields.${field}: must name a field`);
   const channels = new Map(Object.entries(map.channels ?? CHANNELS));
   return {
     parse: (request) => {
@@ -158,7 +166,7 @@ export function inboundMapParser(map: InboundMap): InboundParser {
   };
 }
 
-/** `undefined`: somebody wrote on a channel that is none of ours. */
+/** `undefined`: the message came on a channel that the map does not name. */
 function readMessage(
   entry: object,
   map: InboundMap,
@@ -171,10 +179,10 @@ function readMessage(
   const messageId = first(entry, map.messageId, idOf);
   if (messageId === null) return 'names no message';
   const to = first(entry, map.to, ownNumber);
-  if (to === null) return 'no number it was written to';
+  if (to === null) return 'no destination number';
   const from = first(entry, map.from, numberOf);
   const bsuid = first(entry, map.bsuid, identifier) ?? first(entry, map.from, bsuidOf);
-  if (from === null && bsuid === null) return 'nobody who wrote it';
+  if (from === null && bsuid === null) return 'no sender';
   return {
     messageId,
     channel,
@@ -187,7 +195,7 @@ function readMessage(
 }
 
 interface Address {
-  /** What stands in front of it, in lower case. */
+  /** Prefix before the address, in lower case. */
   readonly scheme: string | undefined;
   readonly rest: unknown;
 }
@@ -201,7 +209,7 @@ function numberOf(value: unknown): string | null {
   return recipientNumber(addressOf(value).rest);
 }
 
-/** Short codes and names are numbers of ours, too. */
+/** The app's own numbers include short codes and names. */
 function ownNumber(value: unknown): string | null {
   return numberOf(value) ?? idOf(addressOf(value).rest);
 }

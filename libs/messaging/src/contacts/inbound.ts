@@ -212,7 +212,7 @@ export class InboundRecorder {
     listeners: InboundListeners,
   ): Promise<void> {
     try {
-      await this.database.guest(() => listeners.tell(received, manager));
+      await this.database.guest(() => listeners.notify(received, manager));
     } catch (error) {
       const failure =
         error instanceof Error ? error : new Error('a listener failed', { cause: error });

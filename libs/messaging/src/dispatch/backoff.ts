@@ -1,20 +1,23 @@
 /** Longest wait between two tries, in milliseconds. */
 const CEILING = 600_000;
 
-/** Exponential with full jitter: between a tenth and all of `base · 2^(tries-1)`, at most ten minutes. */
+/**
+ * Exponential backoff with jitter: a random wait between a tenth and the whole of `base · 2^(tries-1)`, at most ten
+ * minutes.
+ */
 export function backoff(base: number, tries: number, random: () => number = Math.random): number {
   const most = Math.min(CEILING, base * 2 ** Math.min(30, tries - 1));
   return most / 10 + random() * (most - most / 10);
 }
 
 /**
- * Wait before the next try on a fixed schedule: the schedule's, and up to a tenth more, so that tries that failed
- * together do not come back together.
+ * Wait before the next try on a fixed schedule: the scheduled wait plus up to a tenth of it, so that tries that
+ * failed together are not repeated together.
  *
  * @param schedule milliseconds before the second try, the third, …
- * @param tries made so far, at least 1
- * @param retryAfter the receiver's request in milliseconds: the wait is no shorter
- * @returns milliseconds; `undefined`: the schedule is used up
+ * @param tries number of tries made so far, at least 1
+ * @param retryAfter wait that the receiver asked for, in milliseconds: the result is not shorter
+ * @returns milliseconds; `undefined` once the schedule is used up
  */
 export function scheduledWait(
   schedule: readonly number[],

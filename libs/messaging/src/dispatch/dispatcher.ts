@@ -3,16 +3,16 @@ import type { DispatchEngine } from '../ports/dispatch-engine.js';
 import { LaneDrain, type LeaseContext, type OpenTask } from './lane-drain.js';
 import { StopSignal } from './signals.js';
 
-/** Lanes named in the log line about lanes that did not end in time. */
+/** Most lanes named in the log line about lanes that did not stop in time. */
 const NAMED = 10;
 
 /** The kinds of lanes that are drained: messages, or an application's own queue. */
 export interface LaneSource {
-  /** What to do with the lane once its lease is taken. Throws before the lease is asked for. */
+  /** Returns the factory of the lane's task. Throws before the drain asks for the lease. */
   lane(lane: string): OpenTask;
 }
 
-/** Gives the engine its drain: at most one run of each lane in this process. */
+/** Provides the drain function of the engine; drains each lane at most once at a time in this process. */
 export class Dispatcher {
   readonly #logger = new Logger('Dispatch');
   readonly #running = new Map<string, LaneDrain>();
@@ -32,18 +32,18 @@ export class Dispatcher {
     return this.engine.stop();
   }
 
-  /** What has not ended yet, for logs. */
+  /** The engine and the lanes whose drain has not ended, for logs. */
   get underWay(): string {
     const lanes = [...this.#running].map(([lane, { underWay }]) => `lane ${lane} (${underWay})`);
     const more = lanes.length > NAMED ? [`${lanes.length - NAMED} lanes more`] : [];
     return ['the dispatch engine', ...lanes.slice(0, NAMED), ...more].join(', ');
   }
 
-  /** Work was committed. A drain of the lane in this process looks again, without the engine. */
+  /** Announces committed work. A running drain of the lane in this process plans again without the engine. */
   wake(lane: string, at?: number): void {
     const nudged = this.#running.get(lane)?.nudge() ?? false;
     if (nudged && at === undefined) return;
-    // The work is committed: where the engine fails, the wake job finds it.
+    // The work is committed, so the wake job finds it where the engine fails.
     void (async () => this.engine.wake(lane, at))().catch((error: unknown) =>
       this.#logger.warn(`${lane}: not woken: ${(error as Error).name}`),
     );

@@ -3,39 +3,39 @@ import { backoff } from './backoff.js';
 /** Failures of one batch before the lane tries another batch. */
 const STRIKES_BEFORE_PROBE = 3;
 
-/** While every batch fails, longest wait in milliseconds before the next batch is tried. */
+/** Longest wait before the next batch is tried while every batch fails, in milliseconds. */
 const LONGEST_REST = 30_000;
 
-/** Batches whose failures are remembered; a cancelled batch never passes and would stay. */
+/** Most batches whose failures are remembered. The limit drops cancelled batches, which never succeed. */
 const SUSPECTS = 10_000;
 
 interface Suspect {
   strikes: number;
-  /** Monotonic milliseconds until which other batches go first. */
+  /** Other batches go first until then, in monotonic milliseconds. */
   asideUntil: number;
   /** First failure, monotonic milliseconds. */
   readonly since: number;
-  /** Another batch passed meanwhile, so the failures are the batch's own. */
+  /** Another batch succeeded meanwhile, so the failures belong to this batch and not to the provider. */
   proven: boolean;
   /** The lane has no other batch to try. */
   alone: boolean;
-  /** The counted try that each of its submissions is at. */
+  /** Counted try of each of its submissions. */
   readonly attempts: Map<string, number>;
 }
 
-/** What is known outside the lane about whether the provider or the batch fails. */
+/** Signals from outside the lane that tell a provider outage from a failing batch. */
 export interface Evidence {
-  /** When the provider last served a request of any lane; monotonic milliseconds. */
+  /** Time when the provider last served a request of any lane, in monotonic milliseconds. */
   readonly servedAt: number;
-  /** The batch was tried for longer than an outage excuses. */
+  /** The batch was tried for longer than an outage explains. */
   readonly overdue: boolean;
 }
 
 /**
- * What the failures of one provider in one lane mean for the lane and for one batch. A failure alone cannot
- * tell an outage of the provider from a batch that it never accepts, so strikes count as attempts only once
- * another batch passes. Where the lane has no other batch, a success in another lane decides, and at last
- * the age of the batch:
+ * Decides what a failure of one provider costs one lane and one batch. A failure alone does not distinguish an outage
+ * of the provider from a batch that the provider never accepts. Strikes therefore count as attempts only after
+ * another batch passes. Where the lane has no other batch, a success in another lane decides, and finally the age of
+ * the batch:
  *
  * ```
  * open ──failure──▶ probing: one request at a time, growing rests ──success──▶ open
@@ -55,14 +55,14 @@ export class FailurePolicy {
   /** @param base first rest, in milliseconds */
   constructor(private readonly base: number) {}
 
-  /** A request failed since the last success: one request at a time. */
+  /** True after a failure until the next success: the lane sends one request at a time. */
   get probing(): boolean {
     return this.#streak > 0;
   }
 
   /**
-   * The provider refuses every request, whatever its content.
-   * @returns milliseconds the lane rests
+   * Records that the provider refuses every request, regardless of its content.
+   * @returns rest of the lane in milliseconds
    */
   refused(): number {
     this.#streak++;
@@ -70,8 +70,8 @@ export class FailurePolicy {
   }
 
   /**
-   * A request of `batch` failed.
-   * @returns milliseconds the lane rests, and milliseconds the batch is set aside (0: it is tried again first)
+   * Records a failed request of `batch`.
+   * @returns rest of the lane in milliseconds, and milliseconds the batch is set aside (0: the lane retries it first)
    */
   failed(batch: string, now: number, retryAfter?: number): { rest: number; aside: number } {
     this.#streak++;
@@ -90,7 +90,7 @@ export class FailurePolicy {
     const wait = retryAfter ?? backoff(this.base, suspect.strikes);
     if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
     suspect.asideUntil = now + wait;
-    // A single failing batch may be at fault: the others need not wait for it.
+    // A single failing batch may be the cause, so other batches do not wait for it.
     const rest =
       this.#failing.size > 1 ? Math.min(LONGEST_REST, backoff(this.base, this.#streak)) : 0;
     return { rest, aside: wait };
@@ -101,7 +101,7 @@ export class FailurePolicy {
     return Math.max(0, (this.#suspects.get(batch)?.asideUntil ?? 0) - now);
   }
 
-  /** The batch is not the probe as long as there is another one. */
+  /** Whether the batch is parked while another batch is the probe. */
   isAside(batch: string): boolean {
     return this.probing && (this.#suspects.get(batch)?.strikes ?? 0) >= STRIKES_BEFORE_PROBE;
   }
@@ -113,23 +113,23 @@ export class FailurePolicy {
     return suspect.proven || (suspect.alone && (overdue || servedAt > suspect.since));
   }
 
-  /** A submission of `batch` is resent as its try number `attempt`. */
+  /** Records that a submission of `batch` is resent as try number `attempt`. */
   counts(batch: string, submission: string, attempt: number): void {
     this.#suspects.get(batch)?.attempts.set(submission, attempt);
   }
 
-  /** The counted try that a submission is at; remembered over releases of the lane. 0: none is counted. */
+  /** Counted try of a submission, kept when the lane is released; 0 where no try is counted. */
   attemptOf(batch: string, submission: string): number {
     return this.#suspects.get(batch)?.attempts.get(submission) ?? 0;
   }
 
-  /** No message of `batch` is tried again. */
+  /** Drops the state of `batch`: none of its messages is tried again. */
   forget(batch: string): void {
     this.#suspects.delete(batch);
     this.#failing.delete(batch);
   }
 
-  /** A request of `batch` was answered, so the provider is up. */
+  /** Records an answered request of `batch`: the provider is up. */
   passed(batch: string): void {
     this.#streak = 0;
     this.#failing.clear();
@@ -138,9 +138,9 @@ export class FailurePolicy {
     this.#proveAll();
   }
 
-  /** The lane has no other batch to try. */
+  /** Records that the lane has no other batch to try. */
   alone(): void {
-    // Several failing batches are each other's probe.
+    // With several failing batches, each one is the probe for the others.
     if (this.#suspects.size === 1)
       for (const suspect of this.#suspects.values()) suspect.alone = true;
   }

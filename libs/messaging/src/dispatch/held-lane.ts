@@ -13,7 +13,7 @@ import type { ProviderState } from './provider-state.js';
 import { RateLimiter } from './rate-limiter.js';
 import type { StopSignal, WakeSignal } from './signals.js';
 
-/** What the drain of every lane of messages uses. Durations in milliseconds. */
+/** Dependencies shared by the drains of all message lanes. Durations in milliseconds. */
 export interface DispatchContext extends LeaseContext {
   readonly work: LaneWork;
   readonly intents: Intents;
@@ -31,7 +31,7 @@ export interface DispatchContext extends LeaseContext {
   readonly timeout: number;
 }
 
-/** How often a lane reads its rate limit again, in milliseconds. */
+/** Interval between two reads of a lane's rate limit, in milliseconds. */
 const REFRESH = 250;
 
 /** At most `max` starts in any `per` milliseconds. */
@@ -40,9 +40,9 @@ export interface LaneRate {
   readonly per: number;
 }
 
-/** What the process remembers of a lane between two drains. */
+/** State of a lane that the process keeps between two drains. */
 export class LaneMemory {
-  /** The fence up to which the limiter has seen every start; -1: none. */
+  /** Fence up to which the limiter has recorded every start; -1: none. */
   fence = -1;
   readonly #failures = new Map<string, FailurePolicy>();
 
@@ -52,7 +52,7 @@ export class LaneMemory {
 
   /** @throws MessagingConfigError where `rateOf` gives no valid limit */
   constructor(
-    /** The lane's rate limit now. */
+    /** Returns the lane's current rate limit. */
     private readonly rateOf: () => LaneRate | undefined,
     /** First wait after a failure, in milliseconds. */
     private readonly backoff: number,
@@ -64,12 +64,12 @@ export class LaneMemory {
     return this.#limiter;
   }
 
-  /** Milliseconds of the rate limit's window. */
+  /** Window of the rate limit, in milliseconds. */
   get per(): number {
     return this.#rate?.per ?? 0;
   }
 
-  /** Follows a rate limit that has changed; the new limiter counts the starts that the old one saw. */
+  /** Follows a changed rate limit; the new limiter counts the starts that the old one recorded. */
   refresh(now: number): void {
     if (now - this.#readAt < REFRESH) return;
     const rate = this.rateOf();
@@ -91,13 +91,13 @@ export class LaneMemory {
     return failures;
   }
 
-  /** Failure policies of the providers that fail in this lane now. */
+  /** Failure policies of the providers that currently fail in this lane. */
   get probing(): FailurePolicy[] {
     return [...this.#failures.values()].filter(({ probing }) => probing);
   }
 }
 
-/** A lane of messages under one lease: what its task, prefetch, resends and requests share. */
+/** A message lane under one lease: the state that its task, prefetch, resends and requests share. */
 export class HeldLane {
   readonly lane: string;
   readonly lease: Lease;
@@ -119,7 +119,7 @@ export class HeldLane {
     this.pause = new LanePause(context, leased.lease);
   }
 
-  /** The error that ended the run early; `undefined`: there is none. */
+  /** Error that ended the run early, or `undefined`. */
   get failure(): unknown {
     return this.leased.failure;
   }

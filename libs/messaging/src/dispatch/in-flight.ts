@@ -1,27 +1,30 @@
 import { setMaxListeners } from 'node:events';
 
-/** Milliseconds between the abort signal and giving the request up for a transport that ignores the signal. */
+/** Time that a transport has after the abort signal to end a request, in milliseconds. Then the request is given up. */
 const GRACE = 5_000;
-/** Requests that start within this share of their time limit share one signal; a signal each cost more than everything else per request. */
+/**
+ * Requests that start within this share of their time limit use one abort signal. One signal for each request cost
+ * more than all other work per request.
+ */
 const TOGETHER = 0.01;
 
 /** Requests that share a signal. */
 interface Wave {
   readonly controller: AbortController;
-  /** Until when requests join, on the clock of `performance`. */
+  /** End of the interval in which requests join, on the `performance` clock. */
   readonly closing: number;
   readonly deadline: number;
 }
 
 /** Requests in flight. All have the same time limit, so one timer watches the oldest. */
 export class InFlight<T> {
-  /** In the order they started. */
+  /** In start order. */
   readonly #waves = new Map<T, Wave>();
   #latest: Wave | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    /** Milliseconds until the signal of a request aborts, or up to a hundredth less. */
+    /** Time limit of a request in milliseconds; its signal may abort up to 1% earlier. */
     private readonly timeout: number,
     /** Called for a request that ignores its signal. */
     private readonly giveUp: (item: T) => void,
@@ -38,7 +41,7 @@ export class InFlight<T> {
     return wave.controller.signal;
   }
 
-  /** False: the request had ended before. */
+  /** @returns false where the request had already ended */
   end(item: T): boolean {
     const ended = this.#waves.delete(item);
     if (this.#waves.size === 0) {
@@ -57,7 +60,7 @@ export class InFlight<T> {
     const latest = this.#latest;
     if (latest && now < latest.closing && !latest.controller.signal.aborted) return latest;
     const controller = new AbortController();
-    // One listener a request: not a leak.
+    // Each request adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, controller.signal);
     const wave = {
       controller,
@@ -80,7 +83,7 @@ export class InFlight<T> {
     const now = performance.now();
     for (const wave of this.#waves.values()) {
       if (wave.controller.signal.aborted) continue;
-      // A timer may fire a moment early.
+      // A timer may fire up to a millisecond early.
       if (wave.deadline > now + 1) {
         this.#timer = setTimeout(() => this.#expire(), wave.deadline - now);
         return;

@@ -11,9 +11,9 @@ export interface LeasedLane {
   readonly lease: Lease;
   readonly keeper: LeaseKeeper;
   readonly stopping: StopSignal;
-  /** Wakes the task's pump when the process stops; the task wakes it for its own reasons. */
+  /** Wakes the task's pump. The drain fires it when the process stops, the task when its state changes. */
   readonly changed: WakeSignal;
-  /** The error that ended the run early; the lane is released, then the drain throws it. */
+  /** Error that ended the run early. The drain releases the lane, then throws it. */
   failure: unknown;
 }
 
@@ -21,27 +21,27 @@ export interface LeasedLane {
 export interface LaneTask {
   /** In-flight counts, for logs. */
   readonly underWay: string;
-  /** New work may be due. */
+  /** Announces that new work may be due. */
   nudge(): void;
   /**
-   * Starts what is due; resolves when nothing is due, the lease is lost or the process stops.
+   * Starts all due work. Resolves when nothing is due, the lease is lost or the process stops.
    * @throws LaneLostError where another process holds the lane
    */
   pump(): Promise<void>;
-  /** Starts nothing more; resolves when everything that started is recorded. */
+  /** Starts no more work. Resolves once the outcomes of all started requests are recorded. */
   settle(): Promise<void>;
-  /** Aborts the requests in flight: a stopping process has waited for them long enough. */
+  /** Aborts the requests in flight. A stopping process calls it after `shutdownTimeout`. */
   abort(): void;
   /** State to store with the lane when it is released; not called for a lost lane. */
   leave(): Promise<{ readonly rateState: string | null; readonly open: boolean }>;
-  /** Milliseconds until the lane has work again; `Infinity`: not known. */
+  /** Milliseconds until the lane has work again; `Infinity` where the time is not known. */
   nextDueIn(): Promise<number>;
 }
 
 /** Opens the task of a lane once its lease is taken. */
 export type OpenTask = (leased: LeasedLane) => LaneTask;
 
-/** What every drain uses. Durations in milliseconds. */
+/** Dependencies of every drain. Durations in milliseconds. */
 export interface LeaseContext {
   readonly lanes: Lanes;
   readonly clock: Clock;
@@ -53,12 +53,12 @@ export interface LeaseContext {
  * Drains one lane, from lease to release:
  *
  * ```
- * acquire ─▶ pump ─▶ nothing due, lease lost or stop ─▶ settle ─▶ release ─▶ when is the next due?
+ * acquire ─▶ pump ─▶ nothing due, lease lost or stop ─▶ settle ─▶ release ─▶ read the next due time
  * ```
  */
 export class LaneDrain {
   #task: LaneTask | undefined;
-  /** Whatever is due by now will be found. */
+  /** True while the drain still plans: it finds work that is committed by now. */
   #looks = false;
 
   constructor(
@@ -68,7 +68,10 @@ export class LaneDrain {
     private readonly open: OpenTask,
   ) {}
 
-  /** New work may be due. False: the drain may have looked for the last time, or may not get the lane. */
+  /**
+   * Announces that new work may be due.
+   * @returns false where the drain may have made its last plan, or may not get the lane
+   */
   nudge(): boolean {
     if (!this.#looks || this.stopping.aborted) return false;
     this.#task?.nudge();
@@ -80,7 +83,7 @@ export class LaneDrain {
     return this.#task?.underWay ?? 'waiting for its lease';
   }
 
-  /** @returns when to come again, epoch milliseconds, where that is known */
+  /** @returns due time of the next run in epoch milliseconds, where it is known */
   async run(): Promise<number | undefined> {
     const { lane, stopping, context } = this;
     const { lanes, clock, leaseTime } = context;
@@ -116,7 +119,7 @@ export class LaneDrain {
     return Number.isFinite(wait) ? clock.now() + wait : undefined;
   }
 
-  /** Waits for every request, but in a stopping process only for `shutdownTimeout`. */
+  /** Waits for every request; a stopping process waits at most `shutdownTimeout`. */
   async #settle(task: LaneTask): Promise<void> {
     const { stopping, context } = this;
     let timer: NodeJS.Timeout | undefined;

@@ -6,16 +6,16 @@ import type { LeaseContext } from './lane-drain.js';
 interface ShownPause {
   readonly provider: string;
   readonly reason: string;
-  /** Written by a former holder of the lane, perhaps for a provider that is no longer configured. */
+  /** A former holder of the lane wrote the pause, perhaps for a provider that is no longer configured. */
   readonly inherited?: boolean;
 }
 
-/** How long a lane rests after failures, for each provider, and what its row shows of that. */
+/** Rests of a lane after failures, one for each provider, and the pause that the lane's row shows. */
 export class LanePause {
   readonly #logger = new Logger('Lane');
   /** End of the rest by provider, on the monotonic clock. */
   readonly #until = new Map<string, number>();
-  /** End of the rest that the row showed when the lane was taken; it holds for every provider. */
+  /** End of the rest that the row showed when this process took the lane; it applies to every provider. */
   readonly #rowUntil: number;
   #shown: ShownPause | undefined;
   #writes: Promise<void> = Promise.resolve();
@@ -28,20 +28,20 @@ export class LanePause {
     this.#rowUntil = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
   }
 
-  /** Milliseconds until the lane may start a request of `provider`; without one, until it may start any. */
+  /** Milliseconds until the lane may start a request of `provider`; without an argument, of any provider. */
   restFor(provider: string | undefined): number {
     const until = this.#untilOf(provider);
     return until === -Infinity ? -Infinity : until - this.context.clock.monotonic();
   }
 
-  /** The lane's row shows the rest of `provider`. */
+  /** Whether the lane's row shows the rest of `provider`. */
   isRecorded(provider: string | undefined): boolean {
     return this.#shown !== undefined || this.#untilOf(provider) === this.#rowUntil;
   }
 
   /**
-   * No request of `provider` starts for `wait` milliseconds.
-   * @param reason `code: text` with the remedy, for a pause that operators have to see
+   * Starts no request of `provider` for `wait` milliseconds.
+   * @param reason `code: text` with the remedy, for a pause that operators must see
    */
   rest(provider: string, wait: number, reason: string | null): void {
     const until = this.context.clock.monotonic() + wait;
@@ -54,7 +54,7 @@ export class LanePause {
     this.#write();
   }
 
-  /** `provider` takes messages again. */
+  /** Ends the rest of `provider`. */
   end(provider: string): void {
     if (!this.#shown || (this.#shown.provider !== provider && !this.#shown.inherited)) return;
     this.#shown = undefined;
@@ -62,7 +62,7 @@ export class LanePause {
     this.#write();
   }
 
-  /** Resolves once the lane's row shows the present state. */
+  /** Resolves once the lane's row shows the current state. */
   async written(): Promise<void> {
     await this.#writes;
   }
@@ -72,7 +72,7 @@ export class LanePause {
     return Math.max(this.#rowUntil, own ?? -Infinity);
   }
 
-  /** One write at a time, so that the last one stays. */
+  /** Writes one state at a time, so that the latest one stays. */
   #write(): void {
     const { lane, fence } = this.lease;
     this.#writes = this.#writes
@@ -97,7 +97,7 @@ function shownOf(text: string | null): ShownPause | undefined {
   };
 }
 
-/** A reason as the lane's row can hold it, beside a provider's name. */
+/** Cuts a reason to the length that the lane's row holds beside a provider's name. */
 function storable(reason: string): string {
   return reason
     .slice(0, 440)

@@ -8,10 +8,10 @@ import { recordAgain } from './record-again.js';
 import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js';
 import { acceptanceOf, failureOf, type SubmitFailureRecord } from './submit-result.js';
 
-/** Longest pause of a provider that refuses everything, in milliseconds. */
+/** Longest rest for a provider that refuses every request, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
-/** The lane's requests in flight, what their answers mean for the lane, and their outcomes on the way to the store. */
+/** Runs the lane's requests, applies their results to the lane, and records their outcomes. */
 export class LaneRequests {
   readonly #logger = new Logger('Lane');
   readonly #inFlight: InFlight<PreparedSubmission>;
@@ -32,17 +32,20 @@ export class LaneRequests {
     return this.#inFlight.size;
   }
 
-  /** Outcomes not yet committed. */
+  /** Number of outcomes not yet committed. */
   get recording(): number {
     return this.#recording;
   }
 
-  /** Outcomes not yet committed that set messages back: until their commit no plan has the right order. */
+  /**
+   * Number of uncommitted outcomes that set messages back to `queued`. Until their commit, a plan has the wrong
+   * order.
+   */
   get returning(): number {
     return this.#returning;
   }
 
-  /** Outcomes that a stop could not wait for: the lane's next holder finds their submissions open. */
+  /** Number of outcomes that a stop did not wait for. The lane's next holder finds their submissions open. */
   get unrecorded(): number {
     return this.#unrecorded;
   }
@@ -63,16 +66,17 @@ export class LaneRequests {
       return;
     }
     provider.slots.take(held.changed);
-    // Without keys, an outcome is recorded at once: those that a process dies with become `unknown`.
+    // Without idempotency keys, an outcome is recorded at once: a submission without an outcome becomes `unknown` if
+    // the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
     const answered = this.#exchange(item, this.#inFlight.begin(item));
-    // The rate counts the start after the call: a pause in between must not make it look earlier.
+    // The limiter counts the start after the call, so that a pause between the two does not date the start too early.
     memory.limiter?.start(item.positions.length, context.clock.monotonic());
     provider.rate?.start(item.positions.length);
     answered.then(
       (outcome) => {
         if (this.#ended(item)) this.#passed(item);
-        // Recorded for a request that was given up, too: the acceptance is a fact.
+        // An acceptance is recorded even where the request was given up.
         this.#record(Object.assign(this.#headOf(item), outcome, { intended: item }));
       },
       (error: unknown) => {
@@ -81,7 +85,7 @@ export class LaneRequests {
     );
   }
 
-  /** A transport that throws synchronously, or answers nonsense, fails this request alone. */
+  /** A transport that throws synchronously or returns an invalid answer fails only this request. */
   async #exchange(
     item: PreparedSubmission,
     signal: AbortSignal,
@@ -97,7 +101,7 @@ export class LaneRequests {
     for (const item of items) this.#record({ ...this.#headOf(item), result: 'withdrawn' });
   }
 
-  /** Records submissions whose outcome cannot be learned any more. */
+  /** Records submissions whose outcome can no longer be learned. */
   lose(items: readonly PreparedSubmission[]): void {
     for (const item of items)
       this.#record({ ...this.#headOf(item), result: 'unknown', errorCode: 'outcome_lost' });
@@ -108,7 +112,7 @@ export class LaneRequests {
     this.#inFlight.abort();
   }
 
-  /** False: the request had ended before. */
+  /** @returns false where the request had already ended */
   #ended(item: PreparedSubmission): boolean {
     const { context, changed } = this.held;
     const ended = this.#inFlight.end(item);
@@ -143,7 +147,7 @@ export class LaneRequests {
     const exhausted = counts && attempt >= context.maxAttempts;
     const aside =
       kind === 'paused' ? this.#refused(item.provider, failure) : this.#strike(item, failure);
-    // A refused resend tells nothing about the try before it, whose answer was never learned.
+    // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
     if (kind !== 'uncertain' && !item.resent)
       this.#record({
         ...head,
@@ -181,11 +185,11 @@ export class LaneRequests {
     );
   }
 
-  /** The provider takes nothing: the lane waits, and shows why. */
+  /** Rests the lane for a provider that refuses every request, and shows the reason in the lane's row. */
   #refused(provider: string, { code, message, retryAfter }: SubmitFailureRecord): number {
     const { memory, pause } = this.held;
     const restFor = pause.restFor(provider);
-    // Requests that were in flight together fail together: that is one failure.
+    // Requests in flight together fail together, so they count as one failure.
     const wait =
       restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, memory.failuresOf(provider).refused());
     this.#rest(provider, retryAfter ?? wait, `${code}: ${message}`);
@@ -203,7 +207,7 @@ export class LaneRequests {
     return aside;
   }
 
-  /** The provider rests in this lane. Prepared submissions go back, so that policy sees them again. */
+  /** Rests the provider in this lane. Its prepared submissions are withdrawn, so that policies decide on them again. */
   #rest(provider: string, wait: number, reason: string | null): void {
     this.held.pause.rest(provider, wait, reason);
     this.withdraw(this.prefetch.withdraw());
@@ -214,7 +218,7 @@ export class LaneRequests {
     return { batch, n, firstPosition, lastPosition, fence, provider };
   }
 
-  /** An outcome is a fact: it is recorded however often the database has to be asked. */
+  /** Records an outcome, with retries until the database takes it. */
   #record(outcome: Outcome): void {
     const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
     this.#recording++;

@@ -4,9 +4,9 @@ import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
 /**
- * Tells without a query whether this process still holds the lane, and renews the lease. The lease counts
- * from *before* the query that granted or renewed it, by the faster of two clocks (a frozen machine stops
- * the monotonic one), and ends here at two thirds; the next holder may begin at three thirds.
+ * Renews the lease, and tells without a query whether this process still holds the lane. The lease counts from
+ * *before* the query that granted or renewed it, by the faster of two clocks: a suspended machine stops the monotonic
+ * clock. The holder stops at two thirds of the lease; the next holder may start after the whole lease.
  */
 export class LeaseKeeper {
   readonly #logger = new Logger('Lease');
@@ -20,7 +20,7 @@ export class LeaseKeeper {
     private readonly lanes: Lanes,
     private readonly clock: Clock,
     private readonly lease: Lease,
-    /** Milliseconds. */
+    /** Length of the lease in milliseconds. */
     private readonly leaseTime: number,
     grantedAt: LeaseMoment,
   ) {
@@ -29,7 +29,7 @@ export class LeaseKeeper {
     this.#timer.unref();
   }
 
-  /** The moment for {@link extend}, taken before the query that renews. */
+  /** Start time for {@link extend}, taken before the query that renews the lease. */
   static moment(clock: Clock): LeaseMoment {
     return { monotonic: clock.monotonic(), wall: clock.now() };
   }
@@ -46,7 +46,8 @@ export class LeaseKeeper {
 
   extend({ monotonic, wall }: LeaseMoment): void {
     const span = (this.leaseTime * 2) / 3;
-    // Renewals may be answered out of order. The wall clock may have been set back, so its last value counts.
+    // The database may answer renewals out of order. The wall clock may have been set back, so its latest value
+    // counts.
     if (monotonic + span < this.#monotonicEnd) return;
     this.#monotonicEnd = monotonic + span;
     this.#wallEnd = wall + span;
@@ -62,9 +63,9 @@ export class LeaseKeeper {
     this.#timer = undefined;
   }
 
-  /** Renews an expired lease, too, as long as no other process took the lane: the fence tells. */
+  /** Also renews an expired lease, unless the fence shows that another process took the lane. */
   async #renew(): Promise<void> {
-    // Renewals that wait for the lane's row must not pile up until no connection is left.
+    // Renewals that wait for the lane's row must not take up all connections.
     if (this.#renewing) return;
     this.#renewing = true;
     const moment = LeaseKeeper.moment(this.clock);

@@ -7,13 +7,13 @@ import { LaneRequests } from './lane-requests.js';
 import { Prefetch } from './prefetch.js';
 import type { PreparedSubmission } from './submissions.js';
 
-/** Rests up to this many milliseconds are waited for under the lease. */
+/** Longest rest during which the lane keeps its lease, in milliseconds. */
 const LINGER = 1_000;
 
-/** Milliseconds of a wait for the rate during which a lane keeps its turn for a connection. */
+/** Longest wait for the rate during which the lane keeps its turn for a connection, in milliseconds. */
 const MOMENT = 5;
 
-/** Lanes whose rate and failures are remembered between runs. */
+/** Most lanes whose rate and failures are remembered between runs. */
 const REMEMBERED = 10_000;
 
 /** Opens the lanes of messages, and remembers the limiter and the failures of each between its runs. */
@@ -24,7 +24,7 @@ export class MessageLanes {
     private readonly context: DispatchContext,
     private readonly options: {
       readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined) | undefined;
-      /** Milliseconds. */
+      /** First wait after a failure, in milliseconds. */
       readonly backoff: number;
     },
   ) {}
@@ -48,7 +48,7 @@ export class MessageLanes {
       return limit && rateOf(`dispatch.rateLimit of lane ${lane}`, limit);
     }, backoff);
     this.#memories.set(lane, memory);
-    // A lane that is forgotten only waits longer once: its rate state is in the store, too.
+    // An evicted lane only waits longer once, because its rate state is also in the store.
     for (const oldest of this.#memories.keys()) {
       if (this.#memories.size <= REMEMBERED) break;
       this.#memories.delete(oldest);
@@ -69,7 +69,7 @@ export class MessageLanes {
 class MessageLane implements LaneTask {
   readonly #prefetch: Prefetch;
   readonly #requests: LaneRequests;
-  /** The submissions that former holders left open are resends now, or there were none. */
+  /** True once the open submissions of former holders are queued as resends. */
   #recovered: boolean;
 
   constructor(private readonly held: HeldLane) {
@@ -138,12 +138,12 @@ class MessageLane implements LaneTask {
 }
 
 /**
- * Starts prepared submissions in order, as rate, concurrency, lease and the provider's connections allow.
- * Ends when there is nothing left to wait for.
+ * Starts prepared submissions in order, within the limits of rate, concurrency, lease and the provider's connections.
+ * Returns when no due work is left.
  */
 async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests): Promise<void> {
   const { context, memory, keeper, changed, pause } = held;
-  // A lane that waits for anything else for longer than a moment gives up its turn for a connection.
+  // A lane that waits longer than a moment for anything but a connection gives up its turn for a connection.
   const sleep = (ms?: number) => {
     leaveSlots(held);
     return changed.sleep(ms);
@@ -151,7 +151,7 @@ async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests):
   while (!held.stopping.aborted && !keeper.lost && held.failure === undefined) {
     const restFor = pause.restFor(prefetch.nextProvider);
     if (restFor > 0 && (prefetch.next || prefetch.resendIn > 0)) {
-      // A resend to another provider need not wait for this one.
+      // A due resend to another provider does not wait for this provider.
       const wait = prefetch.next ? restFor : Math.min(restFor, prefetch.resendIn);
       if (wait > LINGER) return;
       await sleep(wait);
@@ -162,9 +162,9 @@ async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests):
     const { next, resendIn } = prefetch;
     if (!next) {
       if (prefetch.dry && requests.settled && resendIn > LINGER) return;
-      // A nudge during a fill would keep the lane from ever being dry; the fill wakes the lane when it ends.
+      // A nudge during a fill would prevent the lane from running dry. The fill wakes the lane when it ends.
       if (prefetch.filling) await sleep(LINGER);
-      // A resend that is due and may not go yet waits for outcomes, which wake the lane.
+      // A due resend that may not start yet waits for outcomes, which wake the lane.
       else if (await sleep(resendIn > 0 ? Math.min(LINGER, resendIn) : LINGER)) prefetch.nudge();
       continue;
     }
@@ -175,7 +175,7 @@ async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests):
     const provider = held.provider(next.provider);
     const { probing } = memory.failuresOf(next.provider);
     if (requests.inFlight >= (probing ? 1 : context.concurrency)) {
-      // Each request has a time limit: one of them ends.
+      // Every request has a time limit, so the end of one wakes the lane.
       await sleep();
     } else if (!keeper.valid) {
       await sleep(Math.min(50, context.leaseTime / 10));
@@ -196,7 +196,7 @@ function leaveSlots({ context, changed }: HeldLane): void {
   for (const { slots } of context.providers.values()) slots.leave(changed);
 }
 
-/** Keeps the lane's turn for a connection while policy decides, but not for a policy that hangs. */
+/** Keeps the lane's turn for a connection while policies decide. A policy that hangs loses the turn. */
 async function decideAgain(held: HeldLane, prefetch: Prefetch): Promise<PreparedSubmission[]> {
   const timer = setTimeout(() => leaveSlots(held), LINGER);
   try {
@@ -210,12 +210,12 @@ async function decideAgain(held: HeldLane, prefetch: Prefetch): Promise<Prepared
 function rateDelay(held: HeldLane, { positions, provider }: PreparedSubmission): number {
   const now = held.context.clock.monotonic();
   held.memory.refresh(now);
-  // Not longer, so that a raised limit counts soon.
+  // The cap lets a raised limit take effect soon.
   const own = Math.min(LINGER, held.memory.limiter?.delay(positions.length, now) ?? 0);
   return own > 0 ? own : (held.provider(provider).rate?.delay(positions.length, now) ?? 0);
 }
 
-/** Another holder of the lane may have used its rate window. */
+/** Restores the rate state, because another holder of the lane may have used its window. */
 function takeOverRate({ context, lease, memory }: HeldLane): void {
   memory.refresh(context.clock.monotonic());
   const { limiter, per } = memory;

@@ -1,22 +1,22 @@
 import type { RateLimiter } from './rate-limiter.js';
 import type { PreparedSubmission } from './submissions.js';
 
-/** Messages that all lanes of a process together may have prepared. */
+/** Most messages that all lanes of a process together prepare. */
 const MOST = 32_000;
 
-/** Messages that a lane with nothing prepared may always take. */
+/** Messages that a lane without prepared messages may always plan. */
 const LEAST = 16;
 
-/** Most messages planned at once. */
+/** Most messages in one plan. */
 export const LARGEST_SLICE = 4_000;
 
-/** Milliseconds over which the messages that left tell the pace, however few they are. */
+/** Interval after which the started messages give the pace, regardless of their number, in milliseconds. */
 const LONG_ENOUGH = 125;
 
 /**
- * Limits the prepared messages of all lanes of a process. A lane that wants more gets a quarter of what is
- * left, so that the next lane finds some, and its least where nothing is left: no lane waits for another.
- * Together they hold at most `most`, and `least` for each lane.
+ * Limits the prepared messages of all lanes of a process. A lane that asks for more gets at most a quarter of the
+ * remaining budget, so that the next lane finds some. Where no budget is left, the lane gets `least`, so that no lane
+ * waits for another. All lanes together hold at most `most`, plus `least` for each lane.
  */
 export class PrefetchBudget {
   #held = 0;
@@ -31,10 +31,10 @@ export class PrefetchBudget {
     return this.#held;
   }
 
-  /** How many of `wanted` messages a lane with `prepared` ones may plan now; 0: it has enough. */
+  /** Number of `wanted` messages that a lane with `prepared` ones may plan now; 0 where it has enough. */
   share(wanted: number, prepared: number): number {
     const part = Math.floor((this.most - this.#held) / 4);
-    // A whole slice is kept ahead: planning and intending one takes a good part of the time another needs to leave.
+    // A whole slice is prefetched: planning and intending one takes much of the time in which another is sent.
     if (part >= wanted) return prepared <= wanted ? wanted : 0;
     const size = Math.min(wanted, Math.max(this.least, part));
     return prepared <= Math.max(0, size - this.least) ? size : 0;
@@ -52,7 +52,7 @@ export class PrefetchBudget {
 /** Prepared submissions of a lane in order; their messages count against the budget. */
 export class PrefetchQueue {
   #items: PreparedSubmission[] = [];
-  /** A submission carries one message or many. */
+  /** Number of messages; one submission carries one or more. */
   #messages = 0;
 
   constructor(private readonly budget: PrefetchBudget) {}
@@ -89,7 +89,7 @@ export class PrefetchQueue {
     return item;
   }
 
-  /** Takes out the items for which `wanted` answers true. */
+  /** Removes and returns the items for which `wanted` returns true. */
   remove(wanted: (item: PreparedSubmission) => boolean): PreparedSubmission[] {
     const removed = this.#items.filter(wanted);
     if (removed.length === 0) return removed;
@@ -105,12 +105,12 @@ export class PrefetchQueue {
 }
 
 /**
- * How many messages of a lane are planned at once: those that leave in about a quarter second. High-priority
- * messages go behind what is prepared, so a lane that stands still prepares no more however often it plans.
+ * Number of messages of a lane to plan at once: those that start within about a quarter second. High-priority
+ * messages queue behind prepared ones, so a lane without progress prepares no more, however often it plans.
  */
 export class SliceSize {
   #messages: number;
-  /** Messages that left since `#since`. */
+  /** Messages started since `#since`. */
   #left = 0;
   #since = 0;
 
@@ -125,16 +125,16 @@ export class SliceSize {
     return this.#messages;
   }
 
-  /** `messages` have started. */
+  /** Records that `messages` have started. */
   left(messages: number): void {
     this.#left += messages;
   }
 
-  /** Adapts the size before another plan; a configured rate decides it alone. */
+  /** Adapts the size before the next plan. A configured rate alone determines it. */
   adapt(now: number): void {
     if (this.limiter) return;
     const took = now - this.#since;
-    // Two plans may follow each other at once: what left between them tells nothing.
+    // Two plans may follow each other immediately; the few starts between them give no pace.
     if (took < LONG_ENOUGH && this.#left < this.#messages / 2) return;
     const takes = (took * this.#messages) / this.#left;
     if (this.#since > 0 && takes < 125)

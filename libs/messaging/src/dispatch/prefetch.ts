@@ -15,13 +15,16 @@ import {
   slice,
 } from './submissions.js';
 
-/** A plan of at most so many submissions may be the lane's last one; after a larger plan more messages may follow at once. */
+/**
+ * A plan of at most this many submissions may be the lane's last one; after a larger plan, more messages are probably
+ * due.
+ */
 const FEW = 10;
 
-/** Milliseconds between two looks for a route that is missing. */
+/** Interval between two searches for a missing route, in milliseconds. */
 const NO_ROUTE_REST = 30_000;
 
-/** The requests' state that decides whether more is prepared. */
+/** Counts that decide whether the lane prefetches more. */
 interface RequestCounts {
   readonly inFlight: number;
   /** Outcomes not yet committed. */
@@ -30,7 +33,7 @@ interface RequestCounts {
   readonly returning: number;
 }
 
-/** What the lane does next, as far as one provider carries it. */
+/** Next messages of the lane, all of one provider. */
 interface Plan {
   readonly provider: ProviderState;
   readonly batches: readonly PlannedBatch[];
@@ -39,24 +42,24 @@ interface Plan {
 }
 
 /**
- * The lane's prepared work, in order: submissions whose intent is committed, and resends. It refills itself
- * one slice at a time. A slice has the messages of one provider; a message whose provider rests stays
- * planned, and the lane waits for it.
+ * The lane's prepared work, in order: submissions whose intent is committed, and resends. The lane refills it one
+ * slice at a time. A slice has the messages of one provider. While the provider of the next message rests, the lane
+ * waits for it.
  */
 export class Prefetch {
   readonly #queue: PrefetchQueue;
   readonly #resends: Resends;
   readonly #sliceSize: SliceSize;
-  /** When policy decided last, monotonic milliseconds. */
+  /** Time of the last policy decision, in monotonic milliseconds. */
   readonly #decidedAt = new WeakMap<PreparedSubmission, number>();
-  /** Provider of the lane's next new message, as planned last. */
+  /** Provider of the lane's next new message, according to the last plan. */
   #head: string | undefined;
   #filling = false;
   /** Requests whose outcome is not yet in the store. */
   #unsettled = 0;
   /**
-   * Intended by a fill during which a withdrawal happened, so that others may have to go first; or by a fill
-   * whose commit was never answered.
+   * Submissions to withdraw. Either a withdrawal happened during their fill, so that other messages may have to go
+   * first, or the database did not answer the commit of their fill.
    */
   readonly #overtaken: PreparedSubmission[] = [];
   #withdrawals = 0;
@@ -76,7 +79,10 @@ export class Prefetch {
     return this.#queue.next;
   }
 
-  /** Provider of the next message: of a prepared one, or of the one planned last; `undefined`: not known. */
+  /**
+   * Provider of the next message: that of a prepared message, or else that of the last plan; `undefined` where it is
+   * not known.
+   */
   get nextProvider(): string | undefined {
     return this.#queue.next?.provider ?? this.#head;
   }
@@ -89,18 +95,20 @@ export class Prefetch {
     return this.#dry && !this.#filling;
   }
 
-  /** Milliseconds until the first resend is due; `Infinity`: there is none. */
+  /** Milliseconds until the first resend is due; `Infinity` without resends. */
   get resendIn(): number {
     return this.#resends.dueIn;
   }
 
-  /** A due resend goes before new messages; while its provider is probed, a batch set aside goes after them. */
+  /**
+   * Whether a due resend starts before new messages. While its provider is probed, a parked batch starts after them.
+   */
   get resendsFirst(): boolean {
     if (this.resendIn > 0) return false;
     return !this.#resends.aside || (this.#dry && this.#queue.length === 0);
   }
 
-  /** The policy decision on the next submission is too old to start by. */
+  /** Whether the policy decision on the next submission is too old to start it. */
   get stale(): boolean {
     const { policy, clock } = this.held.context;
     const { next } = this;
@@ -108,7 +116,10 @@ export class Prefetch {
     return clock.monotonic() - (this.#decidedAt.get(next) ?? -Infinity) > DECISION_LASTS;
   }
 
-  /** Asks policy again about everything prepared; answers the submissions that have to be planned again. */
+  /**
+   * Asks the policies again about all prepared submissions.
+   * @returns the submissions that must be planned again
+   */
   async decideAgain(): Promise<PreparedSubmission[]> {
     const { policy, clock } = this.held.context;
     const now = clock.monotonic();
@@ -122,7 +133,7 @@ export class Prefetch {
     );
   }
 
-  /** New work may be due. */
+  /** Announces that new work may be due. */
   nudge(): void {
     this.#nudges++;
     this.#dry = false;
@@ -135,12 +146,12 @@ export class Prefetch {
     return item;
   }
 
-  /** A withdrawal overtook a fill: withdraw once more. */
+  /** Whether a withdrawal happened during a fill, whose submissions must then be withdrawn too. */
   get overtaken(): boolean {
     return this.#overtaken.length > 0;
   }
 
-  /** Takes out everything that did not start; a submission that may have started before stays as a resend. */
+  /** Removes all submissions that did not start. A submission that may have started stays as a resend. */
   withdraw(): PreparedSubmission[] {
     this.#withdrawals++;
     const now = this.held.context.clock.monotonic();
@@ -159,30 +170,33 @@ export class Prefetch {
     this.#resends.add(item, dueAt);
   }
 
-  /** Takes over what former holders left open; answers the submissions whose outcome is lost. */
+  /**
+   * Takes over the submissions that former holders left open.
+   * @returns the submissions whose outcome is lost
+   */
   recover(): Promise<PreparedSubmission[]> {
     return this.#resends.recover();
   }
 
-  /** Keeps some work ahead, as the budget of all lanes allows. */
+  /** Prefetches work within the budget of all lanes. */
   refill({ recording, returning, inFlight }: RequestCounts): void {
     if (this.#filling) return;
     this.#unsettled = inFlight + recording;
     if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
     if (this.#dry || returning > 0 || recording >= LARGEST_SLICE) return;
     const { budget, providers, concurrency } = this.held.context;
-    const room = concurrency - this.#unsettled - this.#queue.length;
+    const capacity = concurrency - this.#unsettled - this.#queue.length;
     if (this.#head !== undefined) {
       if (this.held.pause.restFor(this.#head) > 0) return;
-      if (room <= 0 && providers.get(this.#head)?.honoursKeys === false) return;
+      if (capacity <= 0 && providers.get(this.#head)?.honoursKeys === false) return;
     }
     const size = budget.share(this.#sliceSize.messages, this.#queue.messages);
     if (size === 0) return;
     budget.hold(size);
-    void this.#fill(() => this.#fillNew(size, room).finally(() => budget.release(size)));
+    void this.#fill(() => this.#fillNew(size, capacity).finally(() => budget.release(size)));
   }
 
-  /** No other batch is in flight or waits for a resend. */
+  /** Whether no other batch is in flight or waits for a resend. */
   get #nothingElse(): boolean {
     return this.#unsettled === 0 && this.#queue.length === 0 && this.#resends.batches.size <= 1;
   }
@@ -208,11 +222,11 @@ export class Prefetch {
   }
 
   /**
-   * @param room requests that can start at once. At a provider without idempotency keys, an intended
-   * submission without an outcome becomes `unknown` if the process dies, started or not: no more than these
-   * are intended.
+   * @param capacity number of requests that can start now. At a provider without idempotency keys, an intended
+   * submission without an outcome becomes `unknown` if the process dies, even where it did not start. The lane
+   * intends no more than `capacity` submissions there.
    */
-  async #fillNew(size: number, room: number): Promise<void> {
+  async #fillNew(size: number, capacity: number): Promise<void> {
     const { context, lane, lease, keeper, memory, pause } = this.held;
     const { intents, clock } = context;
     const now = clock.monotonic();
@@ -227,7 +241,7 @@ export class Prefetch {
       return;
     }
     const { provider, batches } = plan;
-    const most = provider.honoursKeys ? Infinity : room;
+    const most = provider.honoursKeys ? Infinity : capacity;
     if (most <= 0 || pause.restFor(provider.name) > 0) return;
     const decidedAt = clock.monotonic();
     const decisionOf = await decidePlanned(context.policy, batches);
@@ -242,12 +256,12 @@ export class Prefetch {
     const live = await intents
       .record({ lane, fence: lease.fence, ...intent })
       .catch((error: unknown) => {
-        // Whether the intent was committed is unknown, but none of its submissions has started.
+        // The result of the commit is unknown, but none of its submissions has started.
         if (!(error instanceof LaneLostError)) this.#overtaken.push(...prepared);
         throw error;
       });
     keeper.extend(moment);
-    // With nothing to start there is nothing to do, or the next plan would be the same.
+    // A plan without submissions means that nothing is due, or that the next plan would be the same.
     if (prepared.length === 0 || isLast(plan, intent.batches, live, prepared))
       this.#dry = nudges === this.#nudges;
     for (const item of prepared) {
@@ -293,7 +307,7 @@ export class Prefetch {
     }
   }
 
-  /** The provider of the first planned batch. */
+  /** Provider of the first planned batch. */
   #routed([first]: readonly PlannedBatch[]): ProviderState {
     this.#head = this.held.context.router.providerOf(first as PlannedBatch);
     return this.held.provider(this.#head);
@@ -306,10 +320,10 @@ export class Prefetch {
   }
 }
 
-/** Provider of a message that no route carries. */
+/** Placeholder for the provider of a message that no route matches. */
 const NO_PROVIDER = '-';
 
-/** Whether nothing else of the lane is due, so that another plan would find nothing. */
+/** Whether the plan covers all due messages of the lane, so that another plan would find nothing. */
 function isLast(
   { batches, cut }: Plan,
   intended: readonly IntendedBatch[],

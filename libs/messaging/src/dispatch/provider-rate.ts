@@ -1,21 +1,20 @@
 import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 
-/** Distance between slots over the distance that the limit asks for; covers lateness and groups. */
+/** Ratio of the slot distance to the distance that the limit requires; the margin covers late and grouped starts. */
 const MARGIN = 1.02;
-/** Share of `per` by which a slot may be used late, and share of `max` that may start together. */
+/** Share of `per` by which a start may miss its slot, and share of `max` that may start together. */
 const SLACK = 0.01;
-/** Milliseconds of slots reserved at once. */
+/** Span of the slots that one query reserves, in milliseconds. */
 const AHEAD = 100;
-/** Milliseconds until the next look while a reservation is under way. */
+/** Wait before the next check while a reservation is under way, in milliseconds. */
 const SOON = 2;
 
 /**
- * One limit for a provider over all lanes and replicas. Start times are slots reserved in the database,
- * evenly spaced, each for one message of one process. A slot that is not used in time is forfeited, and a
- * group starts at its first slot, so that neither late nor early starts crowd a window: never above `max`
- * in any window of `per`. Only a resend prepared before the limit was lowered may be larger than a group;
- * it uses up the slots before and after it.
+ * One limit for a provider over all lanes and replicas. Start times are slots reserved in the database, evenly
+ * spaced, each for one message of one process. A slot that is not used in time is forfeited, and a group starts at
+ * its first slot. Late and early starts therefore never exceed `max` in any window of `per`. Only a resend prepared
+ * before the limit was lowered may be larger than a group; it uses up the slots before and after it.
  */
 export class ProviderRate {
   readonly #interval: number;
@@ -37,12 +36,12 @@ export class ProviderRate {
     this.#together = Math.max(1, Math.floor(max * SLACK));
   }
 
-  /** How many messages may share one request. */
+  /** Number of `wanted` messages that one request may carry. */
   share(wanted: number): number {
     return Math.min(wanted, this.#together);
   }
 
-  /** Milliseconds until `n` messages may start together, as far as known; 0: now. */
+  /** Milliseconds until `n` messages may start together, as far as known; 0 where they may start now. */
   delay(n: number, now: number): number {
     const stale = this.#slots.findIndex((slot) => slot + this.#late >= now);
     if (stale !== 0) this.#slots.splice(0, stale < 0 ? this.#slots.length : stale);
@@ -52,7 +51,7 @@ export class ProviderRate {
     return SOON;
   }
 
-  /** `n` messages have just started. */
+  /** Records that `n` messages have just started. */
   start(n: number): void {
     this.#slots.splice(0, this.#need(n));
   }
@@ -68,11 +67,11 @@ export class ProviderRate {
       const count = Math.max(n, Math.ceil(AHEAD / this.#interval));
       const asked = this.clock.monotonic();
       const firstIn = await this.lanes.reserve(this.key, count, this.#interval);
-      // The database read its clock between the call and the answer.
+      // The database reads its clock between the call and the answer; the midpoint approximates that time.
       const from = (asked + this.clock.monotonic()) / 2 + firstIn;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
     } catch {
-      // The drain asks again; nothing starts without a slot.
+      // The drain asks again, and nothing starts without a slot.
     } finally {
       this.#reserving = false;
     }

@@ -8,10 +8,13 @@ import type { MessagingTracing } from '../ports/tracing.js';
 import type { ProviderRate } from './provider-rate.js';
 import type { WakeSignal } from './signals.js';
 
-/** One provider as all lanes of the process see it: its transport, its rate and connections, and when it last answered. */
+/**
+ * State of one provider, shared by all lanes of the process: its transport, its rate and connections, and the time of
+ * its last answer.
+ */
 export class ProviderState {
   readonly slots: RequestSlots;
-  /** When the provider last served a request of any lane, on the monotonic clock. */
+  /** Time when the provider last served a request of any lane, on the monotonic clock. */
   servedAt = -Infinity;
 
   constructor(
@@ -28,12 +31,12 @@ export class ProviderState {
     return this.transport.capabilities;
   }
 
-  /** The provider recognises a repeated submission by its key. */
+  /** Whether the provider recognises a repeated submission by its key. */
   get honoursKeys(): boolean {
     return this.transport.capabilities.idempotencyWindow > 0;
   }
 
-  /** With tracing, the request is a step of the trace in which the message was sent. */
+  /** Submits one submission. With tracing, the request is a step of the trace in which the message was sent. */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     const { transport, tracing } = this;
     const { id, channel, recipients, attempt, trace } = submission;
@@ -56,20 +59,20 @@ export class ProviderState {
 }
 
 /**
- * Limits the requests that all lanes of a process have in flight to the transport's connections. A request
- * that the transport queued itself would start when a connection is free, whatever rate and policy say by
- * then. Lanes that find no free slot take turns.
+ * Limits the requests that all lanes of a process have in flight to the transport's connections. A request queued
+ * inside the transport would start once a connection is free, even where rate or policy then forbid it. Lanes that
+ * find no free slot take turns.
  */
 export class RequestSlots {
   #taken = 0;
-  /** In the order of their calls. */
+  /** Waiting lanes, in call order. */
   readonly #waiting = new Set<WakeSignal>();
-  /** Lanes that were woken. A slot is reserved for each; a lane that asks policy first would find it taken. */
+  /** Woken lanes. Each has a reserved slot, because a lane that asks policies first would otherwise find it taken. */
   readonly #called = new Set<WakeSignal>();
 
   constructor(private readonly most = Infinity) {}
 
-  /** False: the slots are taken; `lane` is woken when its turn comes. */
+  /** @returns false where all slots are taken; `lane` is then woken on its turn */
   free(lane: WakeSignal): boolean {
     if (this.#called.has(lane) || this.#left > 0) return true;
     this.#waiting.add(lane);
@@ -86,7 +89,7 @@ export class RequestSlots {
     this.#call();
   }
 
-  /** The lane no longer waits for a slot; its turn, if it had one, goes to the next lane. */
+  /** Ends the lane's wait for a slot; the next lane gets its turn. */
   leave(lane: WakeSignal): void {
     this.#waiting.delete(lane);
     this.#called.delete(lane);

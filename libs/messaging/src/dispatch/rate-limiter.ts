@@ -1,10 +1,19 @@
-/** Pace below the ceiling, so that a few milliseconds of network jitter cannot push a window at the receiver over it. */
+/**
+ * Margin of the pace below the limit, so that a few milliseconds of network jitter do not push a window at the
+ * receiver over the limit.
+ */
 const PACE_MARGIN = 1.005;
-/** Smaller margin of the ring: starts bunched by a stall spread again by the difference, a little every window. */
+/**
+ * Margin of the ring. It is smaller than that of the pace, so that starts bunched by a stall spread out over the
+ * following windows.
+ */
 const RING_MARGIN = 1.002;
 /** Longest idle time that the limiter catches up with, in milliseconds. */
 const BURST = 100;
-/** Longest delay of a waiting caller (late timer, busy event loop) that the limiter catches up with, in milliseconds; the ring keeps the ceiling. */
+/**
+ * Longest delay of a waiting caller (late timer, busy event loop) that the limiter catches up with, in milliseconds;
+ * the ring keeps the limit.
+ */
 const HELD_BACK = 500;
 /** Start times kept exactly; a larger `max` is kept in groups, each counted as if it started with its latest member. */
 const RING = 8_192;
@@ -13,8 +22,8 @@ const RING = 8_192;
 const HELD = '"held"';
 
 /**
- * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and a ring of
- * the last start times refuses what pacing alone would let through after a late timer.
+ * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and a ring of the last start
+ * times refuses starts that pacing alone would allow after a late timer.
  */
 export class RateLimiter {
   readonly #interval: number;
@@ -25,7 +34,7 @@ export class RateLimiter {
   #count = 0;
   /** Starts in the group being filled. */
   #filled = 0;
-  /** When the next start is due by pace. */
+  /** Time at which the pace allows the next start. */
   #pace = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
   /** Scheduled start of the waiting caller, if any. */
@@ -44,7 +53,7 @@ export class RateLimiter {
     );
   }
 
-  /** How many of `wanted` messages may share one request: those of a quarter second. */
+  /** Number of `wanted` messages that one request may carry: those of a quarter second. */
   share(wanted: number): number {
     const most = Math.max(1, Math.floor(Math.min(this.max, 250 / this.#interval)));
     return Math.min(wanted, most);
@@ -57,7 +66,7 @@ export class RateLimiter {
     return wait;
   }
 
-  /** `n` messages have just started. */
+  /** Records that `n` messages have just started. */
   start(n: number, now: number): void {
     this.#pace = Math.max(this.#pace, now - this.#slack(now)) + n * this.#interval;
     this.#lastStart = now;
@@ -77,7 +86,7 @@ export class RateLimiter {
 
   /** Starts of the last window as `[milliseconds ago, number]`, for the lane's next holder. */
   save(now: number): string {
-    // The starts of the former holder are not known one by one: the next holder waits, too.
+    // The individual starts of the former holder are unknown, so the next holder waits, too.
     if (this.#heldUntil > now) return HELD;
     const recent = new Map<number, number>();
     for (const at of this.#ring) {
@@ -94,14 +103,14 @@ export class RateLimiter {
     for (const [ago, n] of starts) this.start(Math.min(n, this.max), now - ago);
   }
 
-  /** How far the pace may lag: a waiting caller proves that there was demand. */
+  /** Longest lag of the pace. A waiting caller proves that there was demand. */
   #slack(now: number): number {
     if (this.#scheduled !== undefined)
       return now - this.#scheduled <= HELD_BACK ? HELD_BACK : BURST;
     return now - this.#lastStart <= BURST ? Math.max(BURST, this.#lastStart - this.#pace) : BURST;
   }
 
-  /** Time of the start that must leave the window before `n` more fit in it. */
+  /** Time of the start that must leave the window before `n` more starts fit in it. */
   #oldest(n: number): number {
     const slots = Math.ceil((n + this.#filled) / this.#group) - (this.#filled > 0 ? 1 : 0);
     if (slots <= 0) return Number.NEGATIVE_INFINITY;

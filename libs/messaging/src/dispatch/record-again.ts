@@ -8,11 +8,11 @@ const LONGEST_WAIT = 5_000;
 const TRIES_OF_A_STOP = 3;
 
 /**
- * Records the outcome of a request until the database takes it: the request has happened and cannot be undone.
+ * Repeats the write of an outcome until the database takes it, because a request cannot be undone.
  *
  * @param failure the error of the first try
  * @param onFailure called with each error that is followed by another try
- * @returns the last error, where the process stops before the outcome is recorded
+ * @param onFailure called with each error that another try follows
  */
 export async function recordAgain(
   record: () => Promise<void>,

@@ -8,14 +8,16 @@ interface Resend {
   readonly dueAt: number;
 }
 
-/** Submissions that the provider may have already. Each goes to the same provider again, unchanged, when it is due. */
+/**
+ * Submissions that the provider may already have. Each is sent to the same provider again, unchanged, when it is due.
+ */
 export class Resends {
   /** In the order in which they are due. */
   readonly #waiting: Resend[] = [];
 
   constructor(private readonly held: HeldLane) {}
 
-  /** Milliseconds until the first resend may go; `Infinity`: there is none. */
+  /** Milliseconds until the first resend may start; `Infinity` without resends. */
   get dueIn(): number {
     const now = this.held.context.clock.monotonic();
     let first = Infinity;
@@ -23,7 +25,7 @@ export class Resends {
     return first;
   }
 
-  /** All that are due were set aside: other batches are tried first. */
+  /** Whether all due resends are parked, so that other batches go first. */
   get aside(): boolean {
     const now = this.held.context.clock.monotonic();
     return this.#waiting.every((resend) => this.#waitOf(resend, now) > 0 || this.#isAside(resend));
@@ -40,7 +42,10 @@ export class Resends {
     this.#waiting.sort((a, b) => a.dueAt - b.dueAt);
   }
 
-  /** Takes over the submissions that former holders left open; answers those that cannot be resent, whose outcome is lost. */
+  /**
+   * Takes over the submissions that former holders left open.
+   * @returns the submissions that cannot be resent, whose outcome is lost
+   */
   async recover(): Promise<PreparedSubmission[]> {
     const { context, memory, lane } = this.held;
     const { clock } = context;
@@ -59,7 +64,10 @@ export class Resends {
     return lost;
   }
 
-  /** The due resends of one provider, under this lease and as policy decides now; while that provider is probed, one. */
+  /**
+   * Takes the due resends of one provider under this lease and by current policy decisions; one resend while that
+   * provider is probed.
+   */
   async take(): Promise<PreparedSubmission[]> {
     const { context, lane, lease, keeper } = this.held;
     const due = this.#takeDue(context.clock.monotonic());
@@ -107,8 +115,8 @@ export class Resends {
   }
 
   /**
-   * A resend is never changed. Where policy now denies a member or substitutes the content, or its validity
-   * is over, it is not repeated and becomes `unknown`; where policy defers it, it waits as long as the
+   * A resend never changes. Where policy now denies a member or substitutes the content, or the validity is over, the
+   * submission is not repeated and becomes `unknown`. Where policy defers it, the submission waits as long as the
    * provider honours its key.
    */
   async #decide(

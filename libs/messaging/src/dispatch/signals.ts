@@ -1,4 +1,4 @@
-/** The stop of the process, for any number of lanes; an `AbortSignal` compares each new listener with all of its others. */
+/** Stop signal of the process for any number of lanes. An `AbortSignal` compares each new listener with all others. */
 export class StopSignal {
   readonly #listeners = new Set<() => void>();
 
@@ -22,8 +22,8 @@ export class StopSignal {
 }
 
 /**
- * Wakes one sleeper. The sleeper resumes after the event loop has read all pending input, so that requests
- * that follow answers of one read start together.
+ * Wakes one sleeper. The sleeper resumes after the event loop has read all pending input, so that requests that
+ * follow the answers of one read start together.
  */
 export class WakeSignal {
   #wake: (() => void) | undefined;

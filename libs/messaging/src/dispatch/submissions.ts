@@ -23,18 +23,18 @@ export interface PreparedSubmission extends IntendedMessages {
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
-  /** Name of the provider that carries it. */
+  /** Name of the provider that carries the submission. */
   readonly provider: string;
   readonly submission: Submission;
-  /** Milliseconds on the monotonic clock when it was first intended. */
+  /** Time of the first intent, in milliseconds on the monotonic clock. */
   readonly intendedAt: number;
-  /** Recorded in place of a request: the batch has expired, or policy denies it. */
+  /** Outcome to record instead of a request: the batch has expired, or policy denies it. */
   readonly skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
-  /** End of its validity on the monotonic clock; it does not start after it. */
+  /** End of its validity on the monotonic clock. The submission does not start later. */
   readonly validUntil: number;
-  /** When it became due, on the monotonic clock. */
+  /** Due time on the monotonic clock. */
   readonly dueSince: number;
-  /** The provider may have it already: it is never withdrawn. */
+  /** The provider may already have the submission, so it is never withdrawn. */
   readonly resent: boolean;
 }
 
@@ -46,20 +46,20 @@ export interface Slice {
 export interface SliceLimits {
   /** Name of the provider that carries the submissions. */
   readonly provider: string;
-  /** How many recipients the next submission may have. */
+  /** Returns the most recipients of the next submission. */
   readonly share: (wanted: number) => number;
   /** Milliseconds on the monotonic clock. */
   readonly now: number;
   /** Epoch milliseconds. */
   readonly wallNow: number;
-  /** Submissions. */
+  /** Most submissions in one slice. */
   readonly most: number;
 }
 
-/** The policies' decision on the n-th planned recipient of a batch; `undefined`: the message may leave. */
+/** Policy decision on the n-th planned recipient of a batch; `undefined`: the message may start. */
 export type DecisionOf = (batch: PlannedBatch, index: number) => AppliedDecision | undefined;
 
-/** Asks the policies about all batches of a plan at once; expired batches are left out. */
+/** Asks the policies about all batches of a plan in one call; expired batches are left out. */
 export async function decidePlanned(
   policy: PolicyPipeline,
   planned: readonly PlannedBatch[],
@@ -81,7 +81,7 @@ export async function decidePlanned(
   return ({ id }, index) => decisions.get((offsets.get(id) ?? Number.NaN) + index);
 }
 
-/** Asks the policies again about prepared submissions; answers the first decision against any member of each. */
+/** Asks the policies again about prepared submissions; returns the first decision against any member of each. */
 export async function decidePrepared(
   policy: PolicyPipeline,
   items: readonly PreparedSubmission[],
@@ -115,8 +115,8 @@ export function ageOf(
 }
 
 /**
- * The outcome of a submission whose time is over before it starts. A resend becomes `unknown`: it is not
- * repeated late, nor after the provider has forgotten its key.
+ * Outcome of a submission whose time is over before it starts. A resend becomes `unknown`: it is repeated neither
+ * late nor after the end of the provider's idempotency window.
  *
  * @param keyLasts milliseconds for which the provider honours an idempotency key
  */
@@ -134,9 +134,8 @@ export function lateOutcomeOf(
 }
 
 /**
- * Cuts planned batches, in order, into at most `most` submissions of neighbours with the same number
- * of attempts and the same policy decision. Denied messages become a submission that never starts;
- * deferred messages become none.
+ * Cuts planned batches, in order, into at most `most` submissions of neighbours with the same number of attempts and
+ * the same policy decision. Denied messages form a submission that never starts; deferred messages form none.
  */
 export function slice(
   planned: readonly PlannedBatch[],
@@ -220,7 +219,7 @@ export function slice(
   return { intent: { batches, submissions, deferred, firstSentAt: wallNow }, prepared };
 }
 
-/** A submission that a former holder left open, unchanged: the same id, the same members. */
+/** Restores a submission that a former holder left open, with the same id and members. */
 export function reopened(open: OpenSubmission, now: number, wallNow: number): PreparedSubmission {
   return {
     batch: open.batch,

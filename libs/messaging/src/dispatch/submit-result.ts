@@ -10,19 +10,22 @@ import type { Outcome } from '../store/rows/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
 import type { PreparedSubmission } from './submissions.js';
 
-/** What a failed submit means: nothing was sent (`retryable`), the provider takes nothing (`paused`), never again (`permanent`), or not known (`uncertain`). */
+/**
+ * Meaning of a failed submit: nothing was sent (`retryable`), the provider refuses all messages (`paused`), the
+ * provider never accepts this submission (`permanent`), or the outcome is unknown (`uncertain`).
+ */
 export type SubmitFailureKind = 'retryable' | 'paused' | 'permanent' | 'uncertain';
 
 export interface SubmitFailureRecord {
   readonly kind: SubmitFailureKind;
   readonly code: string;
-  /** For people; with `paused`, the remedy. */
+  /** Text for operators; with `paused`, it gives the remedy. */
   readonly message: string;
-  /** Milliseconds. */
+  /** Wait that the provider asked for, in milliseconds. */
   readonly retryAfter?: number;
 }
 
-/** Reads what `submit()` threw; an error that is no {@link SubmitFailure} is uncertain. */
+/** Converts an error of `submit()`. An error that is no {@link SubmitFailure} is uncertain. */
 export function failureOf(error: unknown): SubmitFailureRecord {
   if (error instanceof PermanentFailure)
     return { kind: 'permanent', code: codeOf(error), message: error.message };
@@ -41,19 +44,19 @@ function withRetryAfter(
   failure: PausedFailure | RetryableFailure | UncertainFailure,
 ): SubmitFailureRecord {
   const { message, retryAfter } = failure;
-  // A wait of nothing, or no number, leaves the wait to our own backoff.
+  // Where the wait is zero or no number, the backoff of the library applies.
   const waits = retryAfter !== undefined && Number.isFinite(retryAfter) && retryAfter > 0;
   return { kind, code: codeOf(failure), message, ...(waits && { retryAfter }) };
 }
 
-/** The code, cut to what the store keeps. */
+/** The code, cut to the length that the store keeps. */
 function codeOf({ code }: SubmitFailure): string {
   return word(code) ?? 'transport_error';
 }
 
 /**
- * Reads the answer to an accepted submission, with the ids, refusals and details that it gives. Values that
- * the store cannot keep are left out: the acceptance counts.
+ * Reads the answer to an accepted submission, with the ids, refusals and details that it gives. Values that the store
+ * cannot keep are left out, so that the acceptance is still recorded.
  *
  * @throws TypeError for an answer that is no object
  */

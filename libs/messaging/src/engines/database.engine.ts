@@ -2,16 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
 
-/** Wait before a lane whose run failed is tried again, in milliseconds. */
+/** Wait before the retry of a lane whose run failed, in milliseconds. */
 const AFTER_FAILURE = 1_000;
 
-/** Lanes remembered before the start; a process that never starts must not gather them. */
+/** Most lanes remembered before the start, so that a process that never starts does not collect them. */
 const EARLY = 10_000;
 
 /**
- * The embedded engine: no broker. A wake starts a run of the lane in this process, unless one is going;
- * then another follows it. Wakes in the future share one timer. Whatever another process accepted,
- * or a crash forgot, the wake job finds in the store.
+ * The embedded engine, without a broker. A wake starts a run of the lane in this process; during a run, it requests
+ * one more. Wakes in the future share one timer. The wake job finds in the store the work that another process
+ * accepted or that a crash left behind.
  */
 export class DatabaseEngine implements DispatchEngine {
   readonly #logger = new Logger(DatabaseEngine.name);
@@ -24,7 +24,7 @@ export class DatabaseEngine implements DispatchEngine {
   #timerAt = Infinity;
 
   constructor() {
-    // Every lane at work listens to it; that many are no leak.
+    // Each running lane adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, this.#abort.signal);
   }
 
@@ -79,10 +79,10 @@ export class DatabaseEngine implements DispatchEngine {
     if (at >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    this.#timer = setTimeout(() => this.#ring(), Math.min(at - Date.now(), 2 ** 31 - 1));
+    this.#timer = setTimeout(() => this.#onTimer(), Math.min(at - Date.now(), 2 ** 31 - 1));
   }
 
-  #ring(): void {
+  #onTimer(): void {
     this.#timerAt = Infinity;
     const now = Date.now();
     let next = Infinity;

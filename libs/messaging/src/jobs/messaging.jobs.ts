@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 
-/** A periodic duty; it never runs twice at a time, and a run that fails is logged and tried again. */
+/** A periodic job. Its runs never overlap. A failed run is logged, and the next interval tries again. */
 export interface MessagingJob {
   readonly name: string;
   /** Milliseconds between two runs. */
   readonly every: number;
-  /** Run at the start, too. @default false */
+  /** Also run at the start. @default false */
   readonly atStart?: boolean;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -40,7 +40,7 @@ export class MessagingJobs {
     await Promise.all(this.#running.values());
   }
 
-  /** What has not ended yet, for logs. */
+  /** Jobs that have not ended, for logs. */
   get underWay(): string {
     return `jobs (${[...this.#running.keys()].join(', ')})`;
   }

@@ -5,24 +5,24 @@ import type { MessageTransport, SentSubmission } from '../ports/message-transpor
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 2_000;
-/** Unmatched reports looked at in one run. */
+/** Most unmatched reports read in one run. */
 const WAITING = 1_000;
-/** Batches claimed in one run, and submissions in one call. */
+/** Most batches claimed in one run, and most submissions in one call. */
 const BATCHES = 500;
 const SUBMISSIONS = 100;
-/** Recipients in one call, unless a single submission has more: a provider pages through them. */
+/** Most recipients in one call, except for a single larger submission: a provider pages through them. */
 const RECIPIENTS = 10_000;
-/** Milliseconds until a call's signal aborts. */
+/** Time until the signal of a call aborts, in milliseconds. */
 const TIME_LIMIT = 60_000;
-/** Milliseconds after the signal until the call is given up. */
+/** Time after the signal until the call is given up, in milliseconds. */
 const GRACE = 1_000;
 
 const logger = new Logger('Reconcile');
 
 /**
- * Polls each provider for messages without a final report, matches reports that came before their
- * submission, and deletes reports that match nothing. A poll that fails is repeated when the batch is next
- * due, and holds up no other.
+ * Polls each provider for messages without a final report, matches reports that came before their submission, and
+ * deletes reports that match nothing. A failed poll is repeated when the batch is next due, and does not delay other
+ * polls.
  */
 export function reconcileJob(
   store: MessageStore,
@@ -35,7 +35,9 @@ export function reconcileJob(
     run: async (signal) => {
       await store.reports
         .sweep(WAITING)
-        .catch((error: unknown) => logger.warn(`Waiting reports stay: ${nameOf(error)}`));
+        .catch((error: unknown) =>
+          logger.warn(`Unmatched reports were not processed: ${nameOf(error)}`),
+        );
       const claimed = await store.reportPolls.claim(BATCHES);
       for (const [provider, transport] of transports) {
         const own = claimed.filter((submission) => submission.provider === provider);
@@ -55,13 +57,13 @@ export function reconcileJob(
 
 function* callsOf<T extends SentSubmission>(submissions: readonly T[]): Generator<readonly T[]> {
   let call: T[] = [];
-  let room = RECIPIENTS;
+  let capacity = RECIPIENTS;
   for (const submission of submissions) {
-    room -= submission.recipients.length;
-    if (call.length === SUBMISSIONS || (room < 0 && call.length > 0)) {
+    capacity -= submission.recipients.length;
+    if (call.length === SUBMISSIONS || (capacity < 0 && call.length > 0)) {
       yield call;
       call = [];
-      room = RECIPIENTS - submission.recipients.length;
+      capacity = RECIPIENTS - submission.recipients.length;
     }
     call.push(submission);
   }

@@ -5,11 +5,11 @@ import type { DueLane } from '../store/reads/lane-queues.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { MessagingJob } from './messaging.jobs.js';
 
-/** Milliseconds between two looks for due lanes: how long due work waits where its wake was lost. */
+/** Interval between two searches for due lanes, in milliseconds: the longest wait of due work whose wake was lost. */
 const WAKE_EVERY = 2_000;
 
 const COMPLETE_EVERY = 60_000;
-/** Batches checked in one run. */
+/** Most batches checked in one run. */
 const COMPLETE_BATCHES = 10_000;
 
 const PURGE_EVERY = 60_000;
@@ -55,7 +55,7 @@ export function completeJob(store: MessageStore, every = COMPLETE_EVERY): Messag
   };
 }
 
-/** Deletes what is past its retention. */
+/** Deletes data that is past its retention. */
 export function purgeJob(store: MessageStore, every = PURGE_EVERY): MessagingJob {
   return {
     name: 'purge',

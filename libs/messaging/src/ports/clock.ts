@@ -1,10 +1,10 @@
 import { v7 } from 'uuid';
 
-/** Time and identity, overridable so that tests never wait. */
+/** Time and ids. Tests replace it, so that they need no real waits. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. */
   now(): number;
-  /** Milliseconds that never go back; only differences mean anything. */
+  /** Monotonic time in milliseconds; only differences have a meaning. */
   monotonic(): number;
   /** A UUIDv7, greater than every earlier one of this process (RFC 9562, 6.2). */
   id(): string;

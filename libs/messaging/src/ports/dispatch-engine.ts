@@ -1,15 +1,15 @@
-/** Works a lane until nothing is due; resolves with when to come again (epoch ms), if it knows. */
+/** Drains a lane until nothing is due. Resolves with the due time of the next run (epoch ms), where it is known. */
 export type Drain = (lane: string, signal: AbortSignal) => Promise<number | undefined>;
 
 /**
- * Decides who drains which lane when. The store is the truth: an engine may forget everything, and
- * the wake job repairs it. Implementations run `dispatchEngineContract()`.
+ * Decides which process drains which lane, and when. The store holds all state: an engine may lose its own, and the
+ * wake job repairs that. Implementations run `dispatchEngineContract()`.
  */
 export interface DispatchEngine {
-  /** Something is due on this lane now, or at `at` (epoch ms). Never throws; may be slow or lost. */
+  /** Announces that work is due on this lane now, or at `at` (epoch ms). Never throws. The wake may be slow or lost. */
   wake(lane: string, at?: number): void;
   start(drain: Drain): Promise<void>;
-  /** Take no new lane, abort the drains, resolve when they have ended. */
+  /** Takes no new lane, aborts the drains, and resolves when they have ended. */
   stop(): Promise<void>;
 }
 

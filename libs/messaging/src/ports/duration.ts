@@ -4,7 +4,7 @@ import { MessagingConfigError } from '../message/errors.js';
 /** `'30s'`, `'10m'`, `'24h'`, `'3d'`, or milliseconds. */
 export type Duration = string | number;
 
-/** @throws MessagingConfigError naming `option` where the value is no positive duration. */
+/** @throws MessagingConfigError naming `option` where the value is no positive duration */
 export function milliseconds(option: string, value: Duration): number {
   const parsed = typeof value === 'number' ? value : parse(value);
   if (typeof parsed !== 'number' || !Number.isFinite(parsed) || parsed < 0)
@@ -14,7 +14,7 @@ export function milliseconds(option: string, value: Duration): number {
   return Math.round(parsed);
 }
 
-/** The library throws on what is no text at all, or an endless one. */
+/** The `ms` package throws for a value that is no text, or too long a text. */
 function parse(value: unknown): number | undefined {
   const isText = typeof value === 'string' && value.length > 0 && value.length <= 32;
   return isText ? ms(value as StringValue) : undefined;

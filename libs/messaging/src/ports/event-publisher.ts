@@ -14,9 +14,9 @@ export interface MessagingEvents {
   readonly [INBOUND_RECEIVED]: InboundReceived;
 }
 
-/** Where events go after their commit. Never throws. */
+/** Publishes events after their commit. Never throws. */
 export interface EventPublisher {
-  /** Does anybody listen? Events nobody wants are not made. */
+  /** Whether the event has listeners. Events without listeners are not built. */
   wants(event: keyof MessagingEvents): boolean;
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void;
 }

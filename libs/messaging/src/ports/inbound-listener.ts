@@ -2,14 +2,14 @@ import type { EntityManager } from 'typeorm';
 import type { InboundReceived } from '../message/events.js';
 
 /**
- * Called inside the transaction that stores inbound messages: what the listener writes through `manager`
- * commits with them or not at all. It must only use the database, through `manager`.
+ * Called inside the transaction that stores inbound messages: the listener's writes through `manager` commit or roll
+ * back with them. The listener must only use the database, through `manager`.
  */
 export interface InboundListener {
   onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void>;
 }
 
-/** Injection token of an {@link InboundListener}. Any module may provide it; a provider may give an array. */
+/** Injection token of an {@link InboundListener}. Any module may provide it; a provider may provide an array. */
 export const MESSAGING_INBOUND_LISTENER = Symbol('MESSAGING_INBOUND_LISTENER');
 
 /** The listeners that the app's modules provide. */
@@ -20,7 +20,7 @@ export class InboundListeners {
     this.#listeners.push(listener);
   }
 
-  async tell(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
+  async notify(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
     for (const listener of this.#listeners) await listener.onInbound(received, manager);
   }
 }

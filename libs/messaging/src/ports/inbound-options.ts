@@ -5,30 +5,30 @@ import type { InboundMessage } from '../message/inbound-message.js';
 export type TenantInbound = InboundMessage & { readonly tenant: string };
 
 /**
- * Reads consent for the channel from a text; `undefined`: the text says nothing about it. Called before the
- * transaction that takes the message, so that it may look the tenant's words up.
+ * Reads consent for the channel from a text; `undefined`: the text contains no consent word. Called before the
+ * transaction that records the message, so that the reader may query the tenant's words.
  */
 export type ConsentReader = (
   text: string,
   message: TenantInbound,
 ) => 'opted_in' | 'opted_out' | undefined | Promise<'opted_in' | 'opted_out' | undefined>;
 
-/** How inbound messages are taken. */
+/** Options for inbound messages. */
 export interface InboundOptions {
   /**
-   * The tenant of a message, where the transport does not name it; `undefined`: no tenant has the number,
-   * and the message is left out and logged. Where it throws nothing is taken, and the provider repeats
+   * Returns the tenant of a message for which the transport names none. `undefined`: no tenant has the number, and
+   * the message is skipped and logged. Where the function throws, no message is recorded, and the provider repeats
    * the callback. @default ''
    */
   readonly tenant?: (message: InboundMessage) => string | undefined | Promise<string | undefined>;
   /**
-   * Words that opt out and in, by tenant if need be: `(text, { tenant }) => readerOf(tenant)(text)`.
+   * Words that opt out and in, for each tenant if necessary: `(text, { tenant }) => readerOf(tenant)(text)`.
    * @default `consentWords()`, the words of several languages
    */
   readonly consent?: ConsentReader;
   /**
-   * Answer to a message that has just changed its sender's consent, by `received.tenant` if need be;
-   * `undefined`: none. @default no answer
+   * Returns the reply to a message that has just changed the consent of its sender, for each tenant if necessary
+   * (`received.tenant`); `undefined`: no reply. @default no reply
    */
   readonly reply?: (received: InboundReceived) => string | undefined | Promise<string | undefined>;
 }

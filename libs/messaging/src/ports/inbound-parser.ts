@@ -1,13 +1,16 @@
 import type { InboundMessage } from '../message/inbound-message.js';
 import type { CallbackRequest } from './delivery-report-parser.js';
 
-/** Turns a provider's callback into what people wrote. A bad entry is left out and told in `errors`; it never fails the others. */
+/**
+ * Converts a provider's callback into inbound messages. An unreadable entry goes into `errors` and does not affect
+ * the others.
+ */
 export interface InboundParser {
   parse(request: CallbackRequest): ParsedInbound;
 }
 
 export interface ParsedInbound {
   readonly messages: readonly InboundMessage[];
-  /** One line per entry that could not be read; no content, no whole numbers. */
+  /** One line for each unreadable entry, without content or whole numbers. */
   readonly errors: readonly string[];
 }

@@ -1,6 +1,6 @@
-/** Tells the dispatch that a lane has work; never throws. */
+/** Announces to the dispatch that a lane has work. Never throws. */
 export interface LaneWaker {
-  /** @param at epoch milliseconds; now where it is left out */
+  /** @param at epoch milliseconds; absent for now */
   wake(lane: string, at?: number): void;
 }
 

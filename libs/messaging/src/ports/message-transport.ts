@@ -3,9 +3,9 @@ import type { InboundMessage } from '../message/inbound-message.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { TraceContext } from './tracing.js';
 
-/** One request to the provider. A resend repeats exactly this, under the same `id`. */
+/** One request to the provider. A resend repeats it unchanged, under the same `id`. */
 export interface Submission {
-  /** `{batchId}-s{n}`: also the idempotency key on the wire. */
+  /** `{batchId}-s{n}`, also the idempotency key of the request. */
   readonly id: string;
   readonly batchId: string;
   readonly tenant: string;
@@ -17,9 +17,9 @@ export interface Submission {
   readonly deliveryReport: 'none' | 'yes';
   /** 1 for the first try. */
   readonly attempt: number;
-  /** When it was first about to leave; a resend has the same. */
+  /** Time when the submission first started; a resend has the same time. */
   readonly firstSentAt: Date;
-  /** The trace it belongs to, as headers for the provider; not part of what a resend repeats. */
+  /** Trace of the submission, as headers for the provider; a resend may have another. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -27,62 +27,71 @@ export interface Submission {
 export interface SubmissionAccepted {
   /** The provider's reference of the whole submission. */
   readonly reference: string;
-  /** The provider's id of each message, in the order of `recipients`, where it gives them. */
+  /** The provider's id of each message, in the order of `recipients`, where the provider returns them. */
   readonly messageIds?: readonly string[];
-  /** Recipients of this submission the provider refused while accepting the others. */
+  /** Recipients that the provider refused while it accepted the others, with the error code. */
   readonly rejected?: ReadonlyMap<string, string>;
-  /** Whatever else the answer told (cost, currency, category, sender); stored as JSON. */
+  /** Further data of the answer (cost, currency, category, sender); stored as JSON. */
   readonly details?: Readonly<Record<string, string | number | null>>;
 }
 
-/** A submission that was sent, or may have been: what its reports are asked by. */
+/** A submission that was sent, or may have been, for a poll of its reports. */
 export interface SentSubmission {
   readonly submissionId: string;
   readonly channel: Channel;
-  /** The provider's reference; `null` where it was never learned. */
+  /** The provider's reference; `null` where no answer gave one. */
   readonly reference: string | null;
   /** Digits with country code, as submitted. */
   readonly recipients: readonly string[];
   readonly firstSentAt: Date;
 }
 
-/** Where a transport that hears of deliveries by itself (a socket, a simulation) hands them in; resolves after the commit. */
+/**
+ * Takes delivery reports from a transport that receives them by itself (a socket, a simulation); resolves after the
+ * commit.
+ */
 export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
-/** Where such a transport hands in what people wrote to us; resolves after the commit. */
+/** Takes inbound messages from such a transport; resolves after the commit. */
 export type InboundSink = (messages: readonly InboundMessage[]) => Promise<void>;
 
 export interface TransportCapabilities {
-  /** What it can send. @default whatever it is given */
+  /** Channels that the transport carries. @default every channel */
   readonly channels?: readonly Channel[];
-  /** Recipients one request may carry. */
+  /** Most recipients of one request. */
   readonly maxRecipients: number;
-  /** How long the provider honours an idempotency key, in milliseconds; 0: not at all. */
+  /** How long the provider honours an idempotency key, in milliseconds; 0: it ignores keys. */
   readonly idempotencyWindow: number;
   /**
-   * Requests it carries at once; more, over all lanes of a process, are not handed to it: they would wait
-   * within it, past rate and policy. @default any number
+   * Most concurrent requests over all lanes of a process. Further requests wait outside the transport, so that rate
+   * and policy still apply to them. @default no limit
    */
   readonly connections?: number;
-  /** It sends `submission.trace` on: instrumented HTTP clients under it must not do so again. @default false */
+  /**
+   * The transport sends `submission.trace`; instrumented HTTP clients below it must not send a trace as well.
+   * @default false
+   */
   readonly passesTraceOn?: boolean;
 }
 
-/** Hands messages to a provider. Implementations run `messageTransportContract()`, and may implement Nest's lifecycle hooks. */
+/**
+ * Submits messages to a provider. Implementations run `messageTransportContract()`, and may implement Nest's
+ * lifecycle hooks.
+ */
 export interface MessageTransport {
   /** Stable name, stored with every submission and report. */
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   /**
-   * Hand one submission over. Resolves only when the provider said it has it.
-   * @param signal tells to give up; submissions that start together share it, so take your listener off
-   * once yours has ended
-   * @throws a {@link SubmitFailure} that says what is known; anything else counts as uncertain.
+   * Submits one submission. Resolves only when the provider has confirmed it.
+   * @param signal aborts the request. Submissions that start together share the signal, so remove your listener when
+   * the request ends
+   * @throws a {@link SubmitFailure} that describes the outcome; any other error counts as uncertain
    */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
   /**
-   * Ask for reports of earlier submissions, at most 100 at a time.
-   * @param signal tells to give up: what was learned by then counts if it is told within a second
+   * Polls reports of earlier submissions, at most 100 at a time.
+   * @param signal aborts the poll; reports returned within a second after it still count
    */
   fetchReports?(
     submissions: readonly SentSubmission[],
@@ -92,5 +101,5 @@ export interface MessageTransport {
   listen?(sink: ReportSink, inbound?: InboundSink): void;
 }
 
-/** Injection token of the transports by the name of their provider: a `ReadonlyMap<string, MessageTransport>`. */
+/** Injection token of the transports by provider name: a `ReadonlyMap<string, MessageTransport>`. */
 export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS');

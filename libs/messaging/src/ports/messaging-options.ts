@@ -14,13 +14,13 @@ import type { PolicyOptions } from './policy-options.js';
 import type { PriceList, RateCard } from './rate-card.js';
 import type { WhatsAppOptions } from './whatsapp-options.js';
 
-/** At most `max` messages in any window of `per`. Options take it as `'50/s'`, too. */
+/** At most `max` messages in any window of `per`. Options also take the form `'50/s'`. */
 export interface RateLimit {
   readonly max: number;
   readonly per: Duration;
 }
 
-/** What a transport is built from. */
+/** Dependencies that a transport factory receives. */
 export interface TransportContext {
   readonly channels: ChannelRegistry;
   readonly http: HttpService;
@@ -31,9 +31,9 @@ export type TransportFactory = (context: TransportContext) => MessageTransport;
 
 /** A provider with options of its own. */
 export interface ProviderOptions {
-  /** `simulator()`, `http({...})` or your own. */
+  /** `simulator()`, `http({...})` or a factory of your own. */
   readonly transport: TransportFactory;
-  /** Messages that the provider takes, over all lanes and replicas. @default none */
+  /** Limit of the provider over all lanes and replicas. @default none */
   readonly rateLimit?: RateLimit | string | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface Route {
   readonly use: string;
 }
 
-/** What an engine is built from. */
+/** Settings that an engine factory receives. */
 export interface EngineContext {
   /** How long a lane stays with a process that no longer renews it, in milliseconds. */
   readonly leaseTime: number;
@@ -62,85 +62,95 @@ export interface LaneOf {
 export interface CallbackEndpointOptions {
   /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
   readonly secrets?: readonly string[];
-  /** Another verification: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`, `vonageSignature()`, `plivoSignature()`, several by `allOf()` or `anyOf()`, or your own. */
+  /**
+   * Another verifier: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`,
+   * `vonageSignature()`, `plivoSignature()`, several in `allOf()` or `anyOf()`, or one of your own.
+   */
   readonly verifier?: CallbackVerifier;
-  /** Accept unsigned callbacks. Never in production. @default false */
+  /** Accept unsigned callbacks. Do not use it in production. @default false */
   readonly insecure?: boolean;
-  /** Reads the provider's form of reports. @default the interface's own form, or, with `inbound` alone, none */
+  /**
+   * Parser of the provider's delivery reports. @default the interface's own form, or none where only `inbound` is set
+   */
   readonly parser?: DeliveryReportParser;
-  /** Reads the provider's form of inbound messages. @default the interface's own form, or, with `parser` alone, none */
+  /**
+   * Parser of the provider's inbound messages. @default the interface's own form, or none where only `parser` is set
+   */
   readonly inbound?: InboundParser;
   /** Name of the provider whose submissions the reports are about. @default the provider with the endpoint's name, else the only provider */
   readonly provider?: string;
 }
 
-/** The endpoint at the callback path itself, and others below it. */
+/** The endpoint at the callback path itself, and the endpoints below it. */
 export interface CallbackOptions extends CallbackEndpointOptions {
   /**
-   * Endpoints of other providers by name, each below the callback path: `twilio` is served at
-   * `{path}/twilio`, and at `{path}/twilio/{secret}` for `sharedSecret()`. With providers alone, the
-   * callback path itself is closed.
+   * Endpoints of other providers by name, each below the callback path: `twilio` is served at `{path}/twilio`, and at
+   * `{path}/twilio/{secret}` for `sharedSecret()`. Where only `providers` is set, the callback path itself has no
+   * endpoint.
    */
   readonly providers?: Readonly<Record<string, CallbackEndpointOptions>>;
 }
 
-/** How messages leave. */
+/** Options of the dispatch. */
 export interface DispatchOptions {
   /**
-   * Dispatch and run the jobs in this process; false: this process only accepts, and the engine wakes
-   * the processes that dispatch. @default true
+   * Whether this process dispatches and runs the jobs. With false, it only accepts messages, and the engine wakes the
+   * processes that dispatch. @default true
    */
   readonly enabled?: boolean;
   /**
-   * Which process drains which lane when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or
-   * your own. @default each process takes lanes of its own, found through the database
+   * Decides which process drains which lane, and when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or
+   * an engine of your own. @default each process takes lanes of its own, found through the database
    */
   readonly engine?: EngineFactory;
   /**
-   * Messages a lane may start, for all lanes or by lane; a limit over all lanes is the provider's. A function is
-   * asked again several times a second, so that a changed limit counts at once. @default none
+   * Rate limit of a lane, for all lanes or by lane; a limit over all lanes is set at the provider. A function is
+   * called several times a second, so that a changed limit takes effect at once. @default none
    */
   readonly rateLimit?: RateLimit | string | ((lane: string) => RateLimit | undefined);
   /** The unit of order and rate. @default `{tenant}:{channel}` */
   readonly lane?: (of: LaneOf) => string;
   /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */
   readonly lease?: Duration;
-  /** Requests in flight per lane. @default 32 */
+  /** Most requests in flight per lane. @default 32 */
   readonly concurrency?: number;
-  /** Tries before a message that is refused again and again is `failed`. An outage counts none. @default 8 */
+  /**
+   * Most tries of a message that the provider keeps refusing, before it becomes `failed`. Tries during an outage do
+   * not count. @default 8
+   */
   readonly maxAttempts?: number;
   /**
-   * How long after it was due a message is tried without counting while nothing else shows that the
-   * provider answers; `validFor` ends it before. @default '24h'
+   * How long after its due time a message is tried without counting attempts while no other message proves that the
+   * provider answers. `validFor` may end it earlier. @default '24h'
    */
   readonly retryFor?: Duration;
-  /** First wait after a refusal; doubles with full jitter up to ten minutes. @default '1s' */
+  /** First wait after a refusal; it doubles with jitter, up to ten minutes. @default '1s' */
   readonly backoff?: Duration;
   /** Time limit of one request. @default '30s' */
   readonly timeout?: Duration;
   /**
-   * Most time a stop waits for requests in flight. Two seconds later at most, all parts of the library
-   * have stopped, or an error names the part that has not: the connections of a database that does not
-   * answer are cut ({@link DatabaseShutdownTimeoutError}). @default '10s'
+   * Longest wait of a stop for requests in flight. At most two seconds later, all parts of the library have stopped,
+   * or an error names the part that has not: connections to a database that does not answer are cut ({@link
+   * DatabaseShutdownTimeoutError}). @default '10s'
    */
   readonly shutdownTimeout?: Duration;
 }
 
-/** How long ended batches are kept, from their end. A bare number below a minute is refused: write `'30d'`. */
+/** Retention of ended batches, counted from their end. A bare number below a minute is refused: write `'30d'`. */
 export interface RetentionOptions {
-  /** Texts and phone numbers; the counts stay. @default for ever */
+  /** Texts and phone numbers; the counts stay. @default unlimited */
   readonly content?: Duration;
-  /** Everything; never before `idempotencyWindow` and `reports.giveUpAfter` have passed. @default for ever */
+  /** The whole batch; never before `idempotencyWindow` and `reports.giveUpAfter` have passed. @default unlimited */
   readonly messages?: Duration;
 }
 
-/** The library's tables. */
+/** Options of the library's tables. */
 export interface StoreOptions {
   /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
   readonly migrate?: boolean;
   /**
-   * On PostgreSQL, frequent statements are planned once for each connection. The library notices a
-   * pooler that loses prepared statements, and stops preparing them. @default true
+   * On PostgreSQL, plan frequent statements once per connection. The library detects a pooler that drops prepared
+   * statements, and stops preparing them. @default true
    */
   readonly preparedStatements?: boolean;
   /** How long an idempotency key is remembered. At least one second. @default '24h' */
@@ -148,28 +158,28 @@ export interface StoreOptions {
   readonly retention?: RetentionOptions;
 }
 
-/** When the provider is asked about messages without a final report. */
+/** Schedule of the polls for messages without a final report. */
 export interface ReportOptions {
-  /** First poll after the batch left. @default '1m' */
+  /** First poll, counted from the last submission of the batch. @default '1m' */
   readonly pollAfter?: Duration;
-  /** No poll any more; not before `pollAfter`. @default '72h' */
+  /** End of the polls; not before `pollAfter`. @default '72h' */
   readonly giveUpAfter?: Duration;
 }
 
 export interface SmsOptions {
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes';
-  /** Recipients in one send. @default 100000 */
+  /** Most recipients in one send. @default 100000 */
   readonly maxRecipients?: number;
-  /** Parts of one SMS. @default 10 */
+  /** Most parts of one SMS. @default 10 */
   readonly maxParts?: number;
-  /** Groups in `to` are the service's own: passed through, not expanded. @default false */
+  /** Groups in `to` belong to the upstream service: they are passed through and not expanded. @default false */
   readonly upstreamGroups?: boolean;
 }
 
 /**
- * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. The boot fails with a
- * {@link MessagingConfigError} that names an unknown or wrong option and the remedy.
+ * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. An unknown or wrong option stops the
+ * boot with a {@link MessagingConfigError} that names it and the remedy.
  */
 export interface MessagingOptions {
   /** Address of a service that speaks the interface, such as `https://sms.example.com`. Short for `transport: http({ baseUrl, apiToken })`. */
@@ -178,19 +188,19 @@ export interface MessagingOptions {
   readonly apiToken?: string;
   /** `svk_` key for WhatsApp and email at `baseUrl`. */
   readonly apiKey?: string;
-  /** The only provider, where it is not `baseUrl`: `simulator()`, `http({...})` or your own. */
+  /** The only provider, instead of `baseUrl`: `simulator()`, `http({...})` or a factory of your own. */
   readonly transport?: TransportFactory;
   /**
-   * Several providers by name; in place of `transport` and `baseUrl`. A submission is stored with the name
-   * of its provider, so never rename one with messages under way: their outcomes would be `unknown`.
+   * Several providers by name, instead of `transport` and `baseUrl`. A submission is stored with the name of its
+   * provider. Do not rename a provider with messages under way: their outcomes would be `unknown`.
    *
    * @example
    * providers: { main: { transport: http({ baseUrl, apiToken }), rateLimit: { max: 50, per: '1s' } }, test: simulator() }
    */
   readonly providers?: Readonly<Record<string, TransportFactory | ProviderOptions>>;
   /**
-   * Which provider carries which messages: the first route that matches decides, and a message that none
-   * matches is refused by {@link NoRouteError}. @default everything to the only provider
+   * Selects the provider of a message: the first matching route decides. A message that no route matches is refused
+   * with a {@link NoRouteError}. @default everything to the only provider
    *
    * @example
    * routes: [{ channel: 'whatsapp', use: 'meta' }, { use: 'main' }]
@@ -200,27 +210,33 @@ export interface MessagingOptions {
   readonly store?: StoreOptions;
   readonly reports?: ReportOptions;
   readonly callbacks?: CallbackOptions;
-  /** Which recipients may be sent to, and when. */
+  /** Policies that decide whether and when a message may be sent to a recipient. */
   readonly policy?: PolicyOptions;
-  /** Channels beside SMS and WhatsApp. @default none */
+  /** Channels in addition to SMS and WhatsApp. @default none */
   readonly channels?: readonly ChannelDefinition[];
   readonly sms?: SmsOptions;
   readonly whatsapp?: WhatsAppOptions;
-  /** How messages from recipients are taken. */
+  /** Options for messages from recipients. */
   readonly inbound?: InboundOptions;
-  /** What messages cost, for `estimate()`. @default no prices */
+  /** Prices of messages, for `estimate()`. @default no prices */
   readonly rateCard?: RateCard | PriceList;
 }
 
-/** Options that decide which providers and controllers are registered; `forRootAsync()` takes them beside `useFactory`. */
+/**
+ * Options that decide which providers and controllers are registered. `forRootAsync()` takes them beside
+ * `useFactory`.
+ */
 export interface MessagingExtras {
   /** @default false */
   readonly isGlobal?: boolean | undefined;
-  /** Name of the TypeORM data source, where it is not the default one. */
+  /** Name of the TypeORM data source. @default the default data source */
   readonly dataSource?: string | undefined;
   /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
   readonly callbackPath?: string | false | undefined;
-  /** A second path of the same endpoints, for providers that deliver inbound messages apart; `false`: none. @default false */
+  /**
+   * A second path of the same endpoints, for providers that need a separate address for inbound messages; `false`:
+   * none. @default false
+   */
   readonly inboundPath?: string | false | undefined;
 
   /**

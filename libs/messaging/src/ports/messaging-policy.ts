@@ -2,19 +2,19 @@ import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
 import type { Channel, MessageContent } from '../message/message.js';
 
-/** What is known of a recipient, read for the whole slice at once. Times in epoch milliseconds. */
+/** Data about a recipient, read for the whole slice at once. Times in epoch milliseconds. */
 export interface RecipientFacts {
-  /** Id of the contact; `null`: there is none. */
+  /** Id of the contact; `null` without a contact. */
   readonly contact: string | null;
-  /** On the suppression list, for the channel and category of the message. */
+  /** Whether the suppression list has the recipient, for the channel and category of the message. */
   readonly suppressed: boolean;
-  /** Consent for the channel and category of the message; `null`: none was given or refused. */
+  /** Consent for the channel and category of the message; `null` where the recipient neither opted in nor out. */
   readonly consent: 'opted_in' | 'opted_out' | null;
-  /** When the contact last wrote to the sender of the message; `null`: never. */
+  /** Time of the contact's last message to the sender of this message; `null` without one. */
   readonly lastInboundAt: number | null;
 }
 
-/** What is to be sent. */
+/** The message that policies decide on. */
 export interface PolicyMessage {
   readonly tenant: string;
   readonly channel: Channel;
@@ -22,7 +22,7 @@ export interface PolicyMessage {
   readonly content: MessageContent;
   /** Consent category: `transactional`, `marketing`, or one of the channel's own. */
   readonly category: string;
-  /** The batch, once it is accepted: with the recipient it identifies the message. */
+  /** The batch, once it is accepted. Together with the recipient it identifies the message. */
   readonly batchId?: string;
 }
 
@@ -33,54 +33,57 @@ export interface PolicyItem {
   readonly facts: RecipientFacts;
 }
 
-/** Messages that are decided together: one batch at `send()`, many at dispatch. */
+/** Messages that are decided together: those of one batch at `send()`, of several at dispatch. */
 export interface PolicySlice {
-  /** `send`: a denial refuses or rejects, a deferral waits for dispatch. `dispatch`: the message is about to leave. */
+  /**
+   * `send`: a denial refuses or rejects the message, a deferral leaves it to dispatch. `dispatch`: the message is
+   * about to start.
+   */
   readonly stage: 'send' | 'dispatch' | 'explain';
   readonly items: readonly PolicyItem[];
-  /** Epoch milliseconds by the module's clock. */
+  /** Epoch milliseconds, from the module's clock. */
   readonly now: number;
   /**
-   * Of the caller's transaction, at a `send()` within one: a policy that reads the same database reads
-   * through it. Callers that each hold a connection and wait for a second one wait for each other.
+   * Entity manager of the caller's transaction, at a `send()` within one. A policy that reads the same database must
+   * use it: callers that hold one connection and wait for a second one can deadlock.
    */
   readonly manager?: EntityManager;
 }
 
 export type PolicyDecision =
   | { readonly decision: 'allow' }
-  /** Never: the message is `rejected` with the code. */
+  /** The message is never sent: it is `rejected` with the code. */
   | {
       readonly decision: 'deny';
-      /** Stable, at most 64 characters. */
+      /** Stable code of at most 64 characters. */
       readonly code: string;
-      /** For people; without addresses or content. */
+      /** Text for operators, without addresses or content. */
       readonly reason: string;
     }
-  /** Not before `until`; the policy is asked again then. */
+  /** The message is not sent before `until`; then the policy is asked again. */
   | { readonly decision: 'defer'; readonly until: Date }
-  /** Other content goes out, such as a template where the window is closed. */
+  /** Other content is sent, such as a template outside the customer service window. */
   | { readonly decision: 'substitute'; readonly content: MessageContent };
 
-/** Decisions by the index of the item; an item without one is allowed. */
+/** Decisions by the index of the item; an item without a decision is allowed. */
 export type PolicyDecisions = ReadonlyMap<number, PolicyDecision>;
 
-/** Messages that a policy may decide anything but `allow` about; for others nothing is read or asked. */
+/** Messages for which a policy may decide anything but `allow`. For other messages the policy is not asked. */
 export interface PolicyScope {
   /** @default every channel */
   readonly channels?: readonly Channel[];
   /**
-   * `refused`: only recipients who refused the channel and category or are suppressed.
-   * `everybody`, `unread`: every recipient; with `unread` their facts are not needed, and may be missing.
-   * @default 'everybody'
+   * `refused`: only recipients who refused the channel and category or are suppressed. `everybody`: every recipient.
+   * `unread`: every recipient, whose facts may be missing, because the policy does not need them. @default
+   * 'everybody'
    */
   readonly recipients?: 'everybody' | 'refused' | 'unread';
 }
 
 /**
- * Decides which recipients may be sent which message, and when. A slice is decided in one call: a policy
- * that reads does it in a fixed number of queries. It is asked at `send()` and again at most a second
- * before the message leaves. Where it throws nothing passes: the send fails, the lane waits and asks again.
+ * Decides whether and when a message may be sent to a recipient. One call decides a slice, so a policy with queries
+ * needs a fixed number of them. The library asks at `send()`, and again at most a second before the message starts.
+ * Where the policy throws, no message is sent: `send()` fails, and the lane waits and asks again.
  *
  * @example
  * class NoGamblers implements MessagingPolicy {
@@ -90,13 +93,13 @@ export interface PolicyScope {
  * // providers: [{ provide: MESSAGING_POLICY, useClass: NoGamblers }]
  */
 export interface MessagingPolicy {
-  /** Unique; `policy.order` and `policy.remove` name it. */
+  /** Unique name, used in `policy.order` and `policy.remove`. */
   readonly name: string;
-  /** Outside of it the policy is not asked. @default everything */
+  /** Messages outside the scope are sent without asking the policy. @default everything */
   readonly scope?: PolicyScope;
-  /** Decisions by the place of the item in `slice.items`. */
+  /** Decisions by the index of the item in `slice.items`. */
   decide(slice: PolicySlice): Promise<PolicyDecisions>;
 }
 
-/** A policy of the app, or an array of them; any module may provide it. */
+/** Injection token of the app's policies. Any module may provide it; a provider may provide an array. */
 export const MESSAGING_POLICY = Symbol('MESSAGING_POLICY');

@@ -56,7 +56,7 @@ const rateLimitOrFunction: OptionReader<RateLimit | ((lane: string) => RateLimit
     ? callback<(lane: string) => RateLimit | undefined>()(name, value)
     : rateLimit(name, value);
 
-/** A bare number is taken for days more often than for milliseconds, and would erase at once. */
+/** A bare number is more often meant as days than as milliseconds, and as milliseconds it would erase data at once. */
 const keptFor: OptionReader<number> = (name, value) => {
   if (typeof value === 'number' && value > 0 && value < 60_000)
     throw new MessagingConfigError(
@@ -175,14 +175,14 @@ const readOptions = group({
   sms: group(SMS),
   whatsapp: group(WHATSAPP),
   channels: withDefault(list(object<ChannelDefinition>()), []),
-  // Read as they were given: a missing one and an empty one are different.
+  // These options are read unchanged, because a missing one and an empty one differ.
   callbacks: asGiven<CallbackOptions>(group(CALLBACKS)),
   policy: asGiven<PolicyOptions>(group(POLICY)),
   inbound: asGiven<InboundOptions>(group(INBOUND)),
   rateCard: optional(object<RateCard | PriceList>()),
 } satisfies ReadersOf<MessagingOptions>);
 
-/** The options, checked, with their defaults; durations in milliseconds. */
+/** The checked options with their defaults; durations in milliseconds. */
 export type MessagingSettings = ReturnType<typeof readOptions>;
 
 /** Injection token of the {@link MessagingSettings}. */
@@ -213,7 +213,7 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
   return settings;
 }
 
-/** The extras with their defaults. Nest takes these names, and no others, out of the options. */
+/** The extras with their defaults. Nest takes exactly these names out of the options. */
 export const MESSAGING_EXTRAS: MessagingExtras = {
   isGlobal: false,
   dataSource: undefined,
@@ -223,8 +223,8 @@ export const MESSAGING_EXTRAS: MessagingExtras = {
 };
 
 /**
- * The extras, checked; `paths` serve callbacks.
- * @throws MessagingConfigError naming a wrong one, or a path that is there twice
+ * Checks the extras; `paths` are the paths that serve callbacks.
+ * @throws MessagingConfigError naming a wrong extra, or a duplicate path
  */
 export function extrasOf(given: MessagingExtras) {
   const isGlobal = withDefault(flag, false)('isGlobal', given.isGlobal);
@@ -241,7 +241,7 @@ export function extrasOf(given: MessagingExtras) {
   return { isGlobal, dataSource, paths, overrides: given.overrides ?? [] };
 }
 
-/** Nest has taken the extras out, unless a factory returned them. */
+/** Nest has already taken the extras out, except those that an options factory returns. */
 function refuseExtras(options: MessagingOptions): void {
   for (const key of Object.keys(options))
     if (Object.hasOwn(MESSAGING_EXTRAS, key))
@@ -258,7 +258,7 @@ function refuseBesideProviders(short: Readonly<Record<string, unknown>>): void {
       );
 }
 
-/** What retention has erased cannot be counted. */
+/** Frequency caps cannot count messages that retention has erased. */
 function refuseErasedCounts({ policy = {}, store: { retention } }: MessagingSettings): void {
   for (const [category, cap] of Object.entries(policy.frequencyCap ?? {}))
     for (const [field, kept] of Object.entries(retention))
@@ -268,7 +268,7 @@ function refuseErasedCounts({ policy = {}, store: { retention } }: MessagingSett
         );
 }
 
-/** An option that stands outside its group. */
+/** Refuses an option that stands outside its group. */
 function refuseUngrouped(options: MessagingOptions): void {
   for (const key of Object.keys(options))
     for (const [name, readers] of Object.entries({
@@ -290,7 +290,7 @@ function asGiven<T>(read: OptionReader<unknown>): OptionReader<T | undefined> {
   };
 }
 
-/** A provider with its options; a transport alone has none. */
+/** A provider with its options; a bare transport has no options. */
 function provider(name: string, value: unknown): ReturnType<typeof readProvider> {
   const key = name.slice(name.indexOf('.') + 1);
   if (!PROVIDER_NAME.test(key))

@@ -2,17 +2,17 @@ import { MessagingConfigError } from '../message/errors.js';
 import { type Duration, milliseconds } from './duration.js';
 
 /**
- * Reads one option: checks it and fills in its default.
+ * Checks one option and fills in its default.
  * @throws MessagingConfigError naming the option and the remedy
  */
 export type OptionReader<T> = (name: string, value: unknown) => T;
 
 type Readers = Readonly<Record<string, OptionReader<unknown>>>;
 
-/** What a group of readers gives. */
+/** Values that a group of readers returns. */
 export type ReadOptions<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> };
 
-/** A group of options, in which every name is known; left out, it is an empty one. */
+/** A group of options that refuses unknown names; a missing group counts as empty. */
 export function group<R extends Readers>(readers: R): OptionReader<ReadOptions<R>> {
   return (name, value = {}) => {
     if (!isPlainObject(value)) return wrong(name, value, 'must be an object of options');
@@ -27,7 +27,7 @@ export function group<R extends Readers>(readers: R): OptionReader<ReadOptions<R
   };
 }
 
-/** Options of one kind, each under a name of the app's own. */
+/** Options of one type, under names that the app chooses. */
 export function record<T>(read: OptionReader<T>): OptionReader<Readonly<Record<string, T>>> {
   return (name, value = {}) => {
     if (!isPlainObject(value)) return wrong(name, value, 'must be an object');
@@ -37,7 +37,7 @@ export function record<T>(read: OptionReader<T>): OptionReader<Readonly<Record<s
   };
 }
 
-/** An option that may be left out. */
+/** An option that may be missing. */
 export function optional<T>(read: OptionReader<T>): OptionReader<T | undefined> {
   return (name, value) => (value === undefined ? undefined : read(name, value));
 }
@@ -74,7 +74,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<
     wrong(name, value, `must be ${allowed.map((one) => `'${one}'`).join(' or ')}`);
 }
 
-/** A function; its type is the compiler's to check. */
+/** A function; the compiler checks its type. */
 export function callback<F>(): OptionReader<F> {
   return (name, value) =>
     typeof value === 'function' ? (value as F) : wrong(name, value, 'must be a function');
@@ -95,7 +95,7 @@ export function list<T>(read: OptionReader<T>): OptionReader<readonly T[]> {
       : wrong(name, value, 'must be an array');
 }
 
-/** The value is shown by its type alone: it may be a secret in the wrong place. */
+/** Names only the type of the value, which may be a misplaced secret. */
 function wrong(name: string, value: unknown, rule: string): never {
   const given =
     typeof value === 'number' || typeof value === 'boolean' || value === null
@@ -126,7 +126,7 @@ function suggestion(given: string, known: readonly string[], name: string): stri
     : `; there are ${known.join(', ')}`;
 }
 
-/** Levenshtein's. */
+/** Levenshtein distance of two names. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (let i = 1; i <= a.length; i++) {

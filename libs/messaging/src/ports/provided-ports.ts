@@ -12,7 +12,7 @@ import {
   StatusListeners,
 } from './status-listener.js';
 
-/** Finds what the app's modules provide under the tokens of ports that take several providers. */
+/** Finds the instances that the app's modules provide under the tokens of ports with several providers. */
 @Injectable()
 export class ProvidedPorts implements OnModuleInit {
   constructor(
@@ -22,7 +22,7 @@ export class ProvidedPorts implements OnModuleInit {
     @Inject(InboundListeners) private readonly inbound: InboundListeners,
   ) {}
 
-  /** @throws MessagingConfigError at boot where a provider is no listener, or is lost */
+  /** @throws MessagingConfigError at boot where a provider is no listener, or is overridden by another one */
   onModuleInit(): void {
     for (const listener of this.under(
       MESSAGING_STATUS_LISTENER,
@@ -39,8 +39,8 @@ export class ProvidedPorts implements OnModuleInit {
   }
 
   /**
-   * Each instance once, in the order of the modules.
-   * @param expected what a provider must give, for the error
+   * Returns each instance once, in the order of the modules.
+   * @param expected description of a valid instance, for the error
    * @throws MessagingConfigError
    */
   under<T>(token: symbol, isPort: (value: unknown) => value is T, expected: string): T[] {
@@ -58,7 +58,7 @@ export class ProvidedPorts implements OnModuleInit {
   }
 }
 
-/** Of several providers with one token in a module, Nest keeps the last. */
+/** Nest keeps only the last of several providers with the same token in a module. */
 function refuseLost(module: Type, token: symbol, name: string): void {
   const providers = (Reflect.getMetadata('providers', module) ?? []) as (
     | { readonly provide?: unknown }

@@ -3,13 +3,13 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 
-/** What is to be charged for: an SMS part, or a WhatsApp message of a category. */
+/** A unit to price: an SMS part, or a WhatsApp message of a category. */
 export interface PricedItem {
   readonly tenant: string;
   readonly channel: Channel;
-  /** `null` where the channel has none. */
+  /** Price category; `null` where the channel has none. */
   readonly category: string | null;
-  /** Address key of the recipient; `null`: no recipient in particular. */
+  /** Address key of the recipient; `null` where the price is for no particular recipient. */
   readonly recipient: string | null;
 }
 
@@ -20,19 +20,19 @@ export interface Price {
   readonly currency: string;
 }
 
-/** What a message costs. */
+/** Prices of messages. */
 export interface RateCard {
-  /** `undefined`: the price is not known. */
+  /** Price of one item; `undefined` where it is not known. */
   price(item: PricedItem): Price | undefined | Promise<Price | undefined>;
 }
 
-/** A rate card with one price for everybody. */
+/** A rate card with the same prices for all recipients. */
 export interface PriceList {
   readonly currency: string;
   /** Price of one part. */
   readonly sms?: string;
   readonly whatsapp?: Readonly<Partial<Record<MessageCategory, string>>>;
-  /** Of a registered channel: the price of one part, or prices by category. */
+  /** Of another registered channel: the price of one part, or prices by category. */
   readonly [channel: string]: string | Readonly<Partial<Record<string, string>>> | undefined;
 }
 
@@ -42,7 +42,7 @@ const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
 const CURRENCY = /^[A-Z]{3}$/;
 
 /**
- * The rate card of an option; without one there are no prices.
+ * Builds the rate card of an option; without the option there are no prices.
  * @param channels checks the channels and categories of a price list
  * @throws MessagingConfigError naming the field
  */
@@ -86,7 +86,7 @@ export function rateCardOf(
   };
 }
 
-/** The price of several of the same. */
+/** Price of `count` equal items. */
 export function times({ amount, currency }: Price, count: number): Price {
   const [whole = '', fraction = ''] = amount.split('.');
   const digits = (BigInt(whole + fraction) * BigInt(count)).toString();

@@ -2,15 +2,15 @@ import type { EntityManager } from 'typeorm';
 import type { MessageStatusChanged } from '../message/events.js';
 
 /**
- * Called inside the transaction that changes statuses: what the listener writes through `manager` commits
- * with them or not at all. It must only use the database, through `manager`.
+ * Called inside the transaction that changes statuses: the listener's writes through `manager` commit or roll back
+ * with them. The listener must only use the database, through `manager`.
  */
 export interface StatusListener {
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void>;
 }
 
 /**
- * Injection token of a {@link StatusListener}. Any module may provide it; a provider may give an array.
+ * Injection token of a {@link StatusListener}. Any module may provide it; a provider may provide an array.
  *
  * @example
  * providers: [{ provide: MESSAGING_STATUS_LISTENER, useClass: Outbox }]
@@ -29,7 +29,7 @@ export class StatusListeners {
     return this.#listeners.length === 0;
   }
 
-  async tell(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
+  async notify(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
     for (const listener of this.#listeners) await listener.onStatusChanged(changes, manager);
   }
 }

@@ -7,9 +7,9 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** One step of a message's way. Nothing in it may tell a number, a text or a secret. */
+/** One step in the processing of a message. It must contain no phone number, text or secret. */
 export interface TracedStep {
-  /** What is done: `messaging.operation.name`. */
+  /** Operation of the step: `messaging.operation.name`. */
   readonly operation: string;
   /** OpenTelemetry's `messaging.operation.type`. */
   readonly type: 'send' | 'process';
@@ -17,25 +17,25 @@ export interface TracedStep {
   readonly channel: Channel;
   /** Id of the batch, the submission or the message. */
   readonly id: string;
-  /** Messages it is about. @default 1 */
+  /** Number of messages in the step. @default 1 */
   readonly messages?: number;
   readonly attributes?: Readonly<Record<string, string | number>>;
-  /** Why it failed, where no error is thrown; told only where it is a plain word. */
+  /** Reason of a failure without a thrown error; recorded only where it is a plain word. */
   readonly error?: string | null;
-  /** The step it follows from, maybe in another process. @default what is active */
+  /** Step that this one follows, possibly in another process. @default the active step */
   readonly parent?: TraceContext;
-  /** The step passes its context on by itself: instrumented clients below it stay silent. @default false */
+  /** The step passes its context on itself, so instrumented clients below it record nothing. @default false */
   readonly quiet?: boolean;
 }
 
-/** Tells somebody's tracing of the steps messages take. */
+/** Records the steps that messages take in a tracing system. */
 export interface MessagingTracing {
   /**
    * Runs `work` as a step.
-   * @returns what `work` returns; it is given the step's own context, `undefined` where nobody records it
+   * @returns the result of `work`, which receives the step's context; `undefined` where nothing records the step
    */
   step<T>(step: TracedStep, work: (context: TraceContext | undefined) => Promise<T>): Promise<T>;
 }
 
-/** `undefined` where nobody traces. */
+/** Injection token of the {@link MessagingTracing}; its value is `undefined` without tracing. */
 export const MESSAGING_TRACING = Symbol('MESSAGING_TRACING');

@@ -1,10 +1,10 @@
 import type { Template } from '../message/templates.js';
 
 export interface WhatsAppOptions {
-  /** Number messages are sent from where they do not say. @default the service chooses */
+  /** Sender number of messages that name none. @default the service chooses */
   readonly from?: string;
-  /** Templates the app knows, of `defineTemplates()`: those named by a text are checked as well. */
+  /** Templates of `defineTemplates()`. The parameters of a message that names one of them are checked. */
   readonly templates?: Readonly<Record<string, Template>>;
-  /** Characters of a text. @default 4096 */
+  /** Most characters of a text. @default 4096 */
   readonly maxText?: number;
 }

@@ -5,12 +5,12 @@ import type { Route } from '../ports/messaging-options.js';
 /** The configured providers by name. */
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
 
-/** What a route is chosen by. */
+/** Properties of a message that select its route. */
 export interface Routed {
   readonly channel: string;
 }
 
-/** Answers which provider carries a message: the first route that matches decides. */
+/** Selects the provider of a message: the first matching route decides. */
 export class Router {
   readonly #routes: readonly Route[];
 
@@ -39,7 +39,7 @@ export class Router {
     this.#routes.forEach((route, index) => this.#check(route, index));
   }
 
-  /** The provider of every message; `undefined`: it depends on the message. */
+  /** Provider of every message; `undefined` where it depends on the message. */
   get only(): string | undefined {
     const [first] = this.#routes;
     return first?.channel === undefined ? first?.use : undefined;

@@ -2,27 +2,27 @@ import assert from 'node:assert/strict';
 import type { DispatchEngine } from '../ports/dispatch-engine.js';
 import { type TestRunner, testRunner } from './test-runner.js';
 
-/** An engine, fresh for one test; `close` frees what `stop()` leaves. */
+/** A new engine for one test; `close` frees the resources that `stop()` keeps. */
 export interface EngineUnderTest {
   readonly engine: DispatchEngine;
   close?(): Promise<void>;
 }
 
-/** What the suite must know of an engine. */
+/** Settings of the suite for one engine. */
 export interface EngineSetup {
   create(): Promise<EngineUnderTest> | EngineUnderTest;
 }
 
-/** A promise and what settles it. */
+/** A promise with its settling functions. */
 class Latch {
   open!: () => void;
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));
 }
 
 /**
- * What every {@link DispatchEngine} promises the dispatcher, as a suite for any test runner with
- * `describe` and `it`. Assertions are Node's own. An engine may forget wakes when its process or its
- * broker dies (the wake job repairs that), but not while both live.
+ * Contract of every {@link DispatchEngine}, as a suite for any test runner with `describe` and `it`. Its assertions
+ * are Node's own. An engine may lose wakes when its process or its broker dies, which the wake job repairs, but not
+ * while both live.
  *
  * @example
  * dispatchEngineContract('database', { create: () => ({ engine: new DatabaseEngine() }) });

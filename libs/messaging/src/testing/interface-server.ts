@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { InterfaceWhatsApp } from './interface-whatsapp.js';
 
-/** A request as it came in, whole. */
+/** A complete request as received. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** Answers instead of the server: write to `response`, or cut its socket. `false`: let the server answer. */
+/** Answers instead of the server: write to `response`, or cut its socket. Return `false` to let the server answer. */
 export type Answer = (
   request: ReceivedRequest,
   response: ServerResponse,
@@ -32,9 +32,9 @@ interface AcceptedBatch {
 }
 
 /**
- * A small honest service that speaks the interface on a free loopback port, for tests: it checks the
- * credential and the sender, honours `Idempotency-Key`, keeps the book of what it accepted and lists
- * every accepted recipient as delivered, WhatsApp messages as read. Faults are put in with {@link InterfaceServer.answer}.
+ * A small server of the interface on a free loopback port, for tests. It checks the credential and the sender,
+ * honours `Idempotency-Key`, records the accepted submissions, and lists every accepted recipient as delivered,
+ * WhatsApp messages as read. {@link InterfaceServer.answer} injects faults.
  *
  * @example
  * const service = await InterfaceServer.start();
@@ -47,9 +47,9 @@ export class InterfaceServer {
   /** The one registered sender. */
   readonly sender = 'ACME';
   readonly requests: ReceivedRequest[] = [];
-  /** What was accepted, by idempotency key. */
+  /** Accepted submissions by idempotency key. */
   readonly accepted = new Map<string, AcceptedBatch>();
-  /** Reports in one page of a list. */
+  /** Reports on one page of a list. */
   pageSize = 1000;
   #answer: Answer | undefined;
 
@@ -82,12 +82,12 @@ export class InterfaceServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Puts a fault in: asked before each request is answered, until the next call. */
+  /** Injects a fault: called before each request is answered, until the next call of this method. */
   answer(answer: Answer | undefined): void {
     this.#answer = answer;
   }
 
-  /** Takes the next send in and cuts its connection instead of answering. */
+  /** Accepts the next send and cuts its connection instead of answering. */
   loseNextAnswer(): void {
     this.#answer = (request, response) => {
       this.#answer = undefined;

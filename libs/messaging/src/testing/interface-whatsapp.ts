@@ -11,9 +11,9 @@ interface AcceptedMessage {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/** The WhatsApp side of {@link InterfaceServer}: takes every message once per key, and lists each as read. */
+/** The WhatsApp part of {@link InterfaceServer}: accepts every message once per key, and lists each as read. */
 export class InterfaceWhatsApp {
-  /** What was accepted, by idempotency key. */
+  /** Accepted messages by idempotency key. */
   readonly accepted = new Map<string, AcceptedMessage>();
 
   send(key: string, body: string): WhatsAppAnswer {

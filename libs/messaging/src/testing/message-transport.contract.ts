@@ -10,48 +10,48 @@ import type { MessageTransport, Submission } from '../ports/message-transport.js
 import { type TestRunner, testRunner } from './test-runner.js';
 import { failureOf, heardAll, listenTo, polled } from './transport-probes.js';
 
-/** A transport with a provider behind it, fresh for one test. */
+/** A transport with a provider, new for one test. */
 export interface TransportUnderTest {
   readonly transport: MessageTransport;
-  /** How many submissions the provider's own book holds, where it keeps one. */
+  /** Number of submissions that the provider has recorded, where it counts them. */
   accepted?(): number;
-  /** Stops both. */
+  /** Stops the transport and the provider. */
   close(): Promise<void>;
 }
 
-/** What the suite must know of a transport and its provider. */
+/** Settings of the suite for one transport and its provider. */
 export interface TransportSetup<T extends TransportUnderTest = TransportUnderTest> {
   start(): Promise<T>;
-  /** A sender the provider knows. */
+  /** A sender that the provider knows. */
   readonly sender: string;
-  /** Recipients that are delivered, a different one for each index. */
+  /** A recipient whose messages are delivered, a different one for each index. */
   recipient(index: number): string;
-  /** Changes that make the provider refuse a submission for good. */
+  /** Changes that make the provider refuse a submission permanently. */
   readonly refused: Partial<Submission>;
-  /** Set where the provider refuses a recipient while it takes the others. */
+  /** Set where the provider refuses this recipient and accepts the others. */
   readonly refusedRecipient?: string;
   /** Set where an answer can be lost after acceptance. */
   readonly lostAnswer?: {
-    /** Changes that lose it. */
+    /** Changes to a submission whose answer is lost. */
     readonly changes?: Partial<Submission>;
-    /** Or: lose the next one. */
+    /** Alternatively, loses the next answer. */
     arm?(under: T): void;
-    /** The same submission again gets an answer. */
+    /** Whether the resent submission gets an answer. */
     readonly settles: boolean;
   };
   /** Changes to every submission, such as its channel. */
   readonly changes?: Partial<Submission>;
-  /** Recipients of one submission, where that is fewer than the transport carries on other channels. */
+  /** Most recipients of one submission, where fewer than on the transport's other channels. */
   readonly most?: number;
-  /** The transport has `listen()`: it hears of deliveries by itself. */
+  /** The transport has `listen()`, so it receives delivery reports by itself. */
   readonly pushes: boolean;
   /** The transport has `fetchReports()`. */
   readonly polls: boolean;
 }
 
 /**
- * What every {@link MessageTransport} promises the dispatcher, as a suite for any test runner with
- * `describe` and `it`. Assertions are Node's own.
+ * Contract of every {@link MessageTransport}, as a suite for any test runner with `describe` and `it`. Its assertions
+ * are Node's own.
  *
  * @example
  * messageTransportContract('acme', { start: startAcme, sender: 'ACME', … });

@@ -1,10 +1,10 @@
-/** The two functions every test runner has in common: Jest, Vitest, Mocha, `node:test`. */
+/** The two functions that all test runners share: Jest, Vitest, Mocha, `node:test`. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly it: (name: string, body: () => Promise<void>) => unknown;
 }
 
-/** @throws Error where the runner sets no globals; pass its `describe` and `it` then. */
+/** @throws Error where the runner sets no globals; then pass its `describe` and `it` */
 export function testRunner(): TestRunner {
   const { describe, it } = globalThis as Partial<TestRunner>;
   if (!describe || !it)

@@ -4,7 +4,7 @@ import type { DeliveryReport } from '../message/delivery-report.js';
 import { SubmitFailure } from '../message/failures.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 
-/** The failure, which must say its meaning and name nobody. */
+/** Returns the failure of the submit, with a valid code and a message without addresses. */
 export async function failureOf(
   transport: MessageTransport,
   submission: Submission,
@@ -20,7 +20,7 @@ export async function failureOf(
   return failure;
 }
 
-/** Polls until there is a report of every recipient. */
+/** Polls until every recipient has a report. */
 export async function polled(
   transport: MessageTransport,
   { id, channel, recipients, firstSentAt }: Submission,
@@ -35,26 +35,29 @@ export async function polled(
   }
 }
 
-/** @returns a function that resolves with the reports once each of the recipients has one. */
+/** @returns a function that resolves with the reports once every recipient has one */
 export function listenTo(transport: MessageTransport, before: () => void = () => undefined) {
   const heard: DeliveryReport[] = [];
-  let told: () => void = () => undefined;
+  let notify: () => void = () => undefined;
   transport.listen?.(async (reports) => {
     before();
     heard.push(...reports);
-    told();
+    notify();
   });
   return (recipients: readonly string[]) =>
     new Promise<readonly DeliveryReport[]>((resolve) => {
-      told = () => {
+      notify = () => {
         const found = new Set(heard.map(({ recipient }) => recipient));
         if (recipients.every((recipient) => found.has(recipient))) resolve(heard);
       };
-      told();
+      notify();
     });
 }
 
-/** Whether what was polled is pushed as well, word for word, if not yet then within two seconds: `read` comes after everybody's `delivered`. */
+/**
+ * Whether every polled report is also pushed unchanged, within two seconds: `read` follows the `delivered` of all
+ * recipients.
+ */
 export async function heardAll(
   heard: readonly DeliveryReport[],
   polled: readonly DeliveryReport[],

@@ -8,8 +8,8 @@ export type Secrets = string | readonly string[];
 const MIN_LENGTH = 16;
 
 /**
- * The secrets as given, checked as a deployment gets them wrong.
- * @throws MessagingConfigError naming the option, never the secret.
+ * Returns the secrets after checks for common deployment mistakes.
+ * @throws MessagingConfigError naming the option, never the secret
  */
 export function checkedSecrets(option: string, given: Secrets | undefined): readonly string[] {
   const secrets = typeof given === 'string' ? [given] : (given ?? []);
@@ -26,12 +26,12 @@ export function checkedSecrets(option: string, given: Secrets | undefined): read
   return secrets;
 }
 
-/** In constant time, whatever their lengths. */
+/** Compares two texts of any length in constant time. */
 export function sameText(given: string, expected: string): boolean {
   return timingSafeEqual(digestOf(given), digestOf(expected));
 }
 
-/** Every candidate is compared, so that time does not tell which one it was. */
+/** Compares every candidate, so that the duration does not reveal which one matches. */
 export function anySame(given: string, expected: readonly string[]): boolean {
   return expected.map((secret) => sameText(given, secret)).includes(true);
 }
@@ -41,8 +41,8 @@ function digestOf(text: string): Buffer {
 }
 
 /**
- * The bytes a signature is over.
- * @throws MessagingConfigError where there was a body and the application keeps no bytes of it.
+ * Bytes that the signature covers.
+ * @throws MessagingConfigError where the request has a body and the application keeps no raw bytes
  */
 export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   if (rawBody) return rawBody;
@@ -54,15 +54,15 @@ export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   return Buffer.alloc(0);
 }
 
-/** Express leaves `{}` where there was no body. */
+/** Express sets `{}` for a request without a body. */
 function hasContent(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return Boolean(body);
   return Object.keys(body).length > 0;
 }
 
 /**
- * Scheme and host, as the provider calls them.
- * @throws MessagingConfigError naming the option.
+ * Scheme and host of the callback address, as the provider calls it.
+ * @throws MessagingConfigError naming the option
  */
 export function checkedOrigin(option: string, origin: string): string {
   if (!/^https?:\/\/[^/?#\s]+$/.test(origin))

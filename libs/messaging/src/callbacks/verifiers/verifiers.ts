@@ -12,7 +12,7 @@ export interface BasicAuthOptions {
 
 /**
  * HTTP Basic authentication (RFC 7617), as in `https://user:password@app.example.com/…`.
- * @throws MessagingConfigError naming the wrong option.
+ * @throws MessagingConfigError naming the wrong option
  */
 export function basicAuth({ username, password }: BasicAuthOptions): CallbackVerifier {
   if (typeof username !== 'string' || username === '' || username.includes(':'))
@@ -36,18 +36,18 @@ export interface HmacSignatureOptions {
   readonly algorithm?: string;
   /** @default 'hex' */
   readonly encoding?: 'hex' | 'base64' | 'base64url';
-  /** What stands before the signature, such as `sha256=`. @default '' */
+  /** Text before the signature, such as `sha256=`. @default '' */
   readonly prefix?: string;
 }
 
 /**
- * A header with the HMAC of the bytes of the body. A GET is never proven: its query is not signed.
- * It proves who wrote the body, not when: add `ipRanges()` where a repeated body matters (reports may
- * be repeated; they change nothing).
+ * Verifies a header with the HMAC of the body's bytes. A GET always fails, because its query is not signed. The HMAC
+ * proves the author of the body but not its time: add `ipRanges()` where a repeated body matters. Repeated reports
+ * change nothing.
  *
  * @example
  * hmacSignature({ header: 'X-Termii-Signature', algorithm: 'sha512', secret: process.env.TERMII_SECRET })
- * @throws MessagingConfigError naming the wrong option.
+ * @throws MessagingConfigError naming the wrong option
  */
 export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
   const { algorithm = 'sha256', encoding = 'hex', prefix = '' } = options;
@@ -77,11 +77,11 @@ export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
 }
 
 /**
- * The peer's address is in one of the ranges (`203.0.113.0/24`, `2001:db8::/32`, or one address). IPv4
- * in IPv6 clothes counts as IPv4. Behind a proxy, tell the platform to trust it (`trustProxy` on
- * Fastify, `app.set('trust proxy', …)` on Express), or the peer is the proxy.
+ * Verifies that the peer's address is in one of the ranges (`203.0.113.0/24`, `2001:db8::/32`, or one address). An
+ * IPv4-mapped IPv6 address counts as IPv4. Behind a proxy, make the platform trust it (`trustProxy` on Fastify,
+ * `app.set('trust proxy', …)` on Express); otherwise the peer is the proxy.
  *
- * @throws MessagingConfigError naming the range by its index.
+ * @throws MessagingConfigError naming the range by its index
  */
 export function ipRanges(ranges: readonly string[]): CallbackVerifier {
   if (ranges.length === 0) throw new MessagingConfigError('ipRanges: must name at least one range');
@@ -111,18 +111,18 @@ export function ipRanges(ranges: readonly string[]): CallbackVerifier {
 export interface SharedSecretOptions {
   /** At least 16 characters; two during a rotation. */
   readonly secret: Secrets;
-  /** Where it is: behind the provider's name in the path, or in a named parameter or header. @default 'path' */
+  /** Place of the secret: after the provider's name in the path, or in a named parameter or header. @default 'path' */
   readonly in?: 'path' | { readonly query: string } | { readonly header: string };
 }
 
 /**
- * A secret in the address the provider was given: `…/delivery-reports/acme/{secret}`. For providers
- * that cannot sign; access logs of servers and proxies will show a path or query, so it is the weakest
- * of the proofs. Better together with {@link ipRanges}.
+ * Verifies a secret in the callback address: `…/delivery-reports/acme/{secret}`, for providers that cannot sign. It
+ * is the weakest verifier, because access logs of servers and proxies show paths and queries. Combine it with {@link
+ * ipRanges}.
  *
  * @example
  * sharedSecret({ secret: process.env.ACME_SECRET, in: { query: 'token' } })
- * @throws MessagingConfigError naming the wrong option.
+ * @throws MessagingConfigError naming the wrong option
  */
 export function sharedSecret(options: SharedSecretOptions): CallbackVerifier {
   const secrets = checkedSecrets('sharedSecret.secret', options.secret);
@@ -153,7 +153,7 @@ function whereItIs(
 }
 
 /**
- * Proven only where every one of them agrees.
+ * Verifies a callback only where all verifiers accept it.
  * @example
  * allOf(ipRanges(['203.0.113.0/24']), sharedSecret({ secret }))
  */
@@ -167,7 +167,7 @@ export function allOf(...verifiers: readonly CallbackVerifier[]): CallbackVerifi
   };
 }
 
-/** Proven where one of them agrees; while a provider moves from one proof to another. */
+/** Verifies a callback where one verifier accepts it, for a provider that changes its verification. */
 export function anyOf(...verifiers: readonly CallbackVerifier[]): CallbackVerifier {
   atLeastOne('anyOf', verifiers);
   return {
@@ -178,7 +178,7 @@ export function anyOf(...verifiers: readonly CallbackVerifier[]): CallbackVerifi
   };
 }
 
-/** All of none would prove everything. */
+/** `allOf()` without verifiers would accept every callback. */
 function atLeastOne(name: string, verifiers: readonly CallbackVerifier[]): void {
   if (verifiers.length === 0)
     throw new MessagingConfigError(`${name}: needs at least one verifier`);

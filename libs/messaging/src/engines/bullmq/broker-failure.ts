@@ -1,4 +1,4 @@
-/** What is wrong with a broker, for people, with the remedy; never an address or a credential. */
+/** Describes the broker's failure and the remedy to operators, without an address or a credential. */
 export function reasonOf(error: unknown): string {
   if (isUnreachable(error)) return AWAY;
   const text = error instanceof Error ? error.message : '';
@@ -10,25 +10,25 @@ export function reasonOf(error: unknown): string {
   return `the broker fails (${typeof code === 'string' ? code : name}); see its log`;
 }
 
-/** The broker never answered. */
+/** The broker did not answer in time. */
 export class BrokerTimeoutError extends Error {
   override readonly name = 'BrokerTimeoutError';
 }
 
-/** The connection may be dead: nobody answers on it. */
-export function isSilence(error: unknown): boolean {
+/** Whether the broker did not answer in time, so that the connection may be dead. */
+export function isTimeout(error: unknown): boolean {
   return (
     error instanceof BrokerTimeoutError ||
     (error instanceof Error && /^(?:Command timed out|Query read timeout)/.test(error.message))
   );
 }
 
-/** The broker answers with an error. */
+/** Whether the broker answers with an error. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** There is no connection. */
+/** Whether there is no connection to the broker. */
 export function isUnreachable(error: unknown): boolean {
   const { code = '', message = '' } = error as { code?: unknown; message?: string };
   return UNREACHABLE.test(`${String(code)} ${message}`);

@@ -2,13 +2,16 @@ import { Logger } from '@nestjs/common';
 import type { EngineHealth } from '../../ports/engine-health.js';
 import { reasonOf } from './broker-failure.js';
 
-/** Milliseconds the last word of the broker is good for. */
+/** How long the broker's last answer proves that it is up, in milliseconds. */
 const FRESH = 5_000;
 
-/** Milliseconds after a worker's last failure until it counts as well; a failing one fails more often. */
-const AILING = 15_000;
+/**
+ * How long the worker counts as failing after its last failure, in milliseconds. A failing worker fails more often
+ * than that.
+ */
+const FAILING_FOR = 15_000;
 
-/** What this process has heard of the broker: of the wakes it sends, and of the lanes it takes. */
+/** State of the broker as this process sees it, for the wakes it sends and for the lanes it receives. */
 export class BrokerHealth {
   readonly #logger = new Logger('BullMQ');
   #wakes: string | null = null;
@@ -17,24 +20,24 @@ export class BrokerHealth {
   #failedAt = -Infinity;
 
   get health(): EngineHealth {
-    const reason = this.#wakes ?? (this.ailing ? this.#lanes : null);
+    const reason = this.#wakes ?? (this.failing ? this.#lanes : null);
     return { state: reason === null ? 'up' : 'degraded', reason };
   }
 
-  /** It took a wake a moment ago. */
+  /** Whether the broker took a wake recently. */
   get fresh(): boolean {
     return performance.now() - this.#heardAt < FRESH;
   }
 
-  /** Lanes may not come from it. */
-  get ailing(): boolean {
-    return performance.now() - this.#failedAt < AILING;
+  /** Whether the worker has failed recently, so that the broker may not hand out lanes. */
+  get failing(): boolean {
+    return performance.now() - this.#failedAt < FAILING_FOR;
   }
 
   wakesFailed(error: unknown): void {
     this.#heardAt = -Infinity;
-    this.#wakes = this.#tell(
-      'Wakes do not travel, messages wait for the next look',
+    this.#wakes = this.#warn(
+      'The broker takes no wakes, so messages wait for the wake job',
       this.#wakes,
       error,
     );
@@ -42,16 +45,16 @@ export class BrokerHealth {
 
   wakesPassed(): void {
     this.#heardAt = performance.now();
-    if (this.#wakes !== null) this.#logger.log('Wakes travel again');
+    if (this.#wakes !== null) this.#logger.log('The broker takes wakes again');
     this.#wakes = null;
   }
 
   lanesFailed(error: unknown): void {
-    const told = this.ailing ? this.#lanes : null;
+    const last = this.failing ? this.#lanes : null;
     this.#failedAt = performance.now();
-    this.#lanes = this.#tell(
-      'Lanes are not handed out, this process looks for its own',
-      told,
+    this.#lanes = this.#warn(
+      'The broker hands out no lanes, so this process runs the lanes that it wakes',
+      last,
       error,
     );
   }
@@ -60,10 +63,10 @@ export class BrokerHealth {
     this.#failedAt = -Infinity;
   }
 
-  /** Each reason once. */
-  #tell(what: string, told: string | null, error: unknown): string {
+  /** Logs each reason once. */
+  #warn(summary: string, last: string | null, error: unknown): string {
     const reason = reasonOf(error);
-    if (reason !== told) this.#logger.warn(`${what}: ${reason}`);
+    if (reason !== last) this.#logger.warn(`${summary}: ${reason}`);
     return reason;
   }
 }

@@ -1,7 +1,7 @@
 import { createPostgresBackend, Queue, type RedisOptions, Worker } from 'bullmq';
 import type { BullMqSettings } from './bullmq.options.js';
 
-/** A lane to drain, or to wake later. */
+/** Data of a job: the lane to drain, or to wake later. */
 export interface LaneJob {
   readonly lane: string;
 }
@@ -9,16 +9,16 @@ export interface LaneJob {
 /** Longest wait between two attempts to connect, in milliseconds. */
 const RECONNECT = 1_000;
 
-/** Milliseconds after which a broker that owes a worker an answer is given up. */
-const SILENCE = 2_000;
+/** Time limit of the broker's answer to a worker, in milliseconds. */
+const ANSWER_TIMEOUT = 2_000;
 
-/** The same where it is asked to wait, which is never for more than ten seconds. */
-const LONG_SILENCE = 12_000;
+/** Time limit of the answer to a blocking command, which blocks for at most ten seconds, in milliseconds. */
+const BLOCKING_TIMEOUT = 12_000;
 
-/** Nobody reads BullMQ's events. */
+/** Most entries of BullMQ's event stream, which has no readers. */
 const EVENTS = 1_000;
 
-/** Where wakes are put; it fails at once, and waits for nothing, where the broker is away. */
+/** Opens the queue for wakes. Its commands fail at once while the broker is unavailable. */
 export function openQueue(settings: BullMqSettings): Queue<LaneJob> {
   const { queue, deadline } = settings;
   const common = { ...prefixOf(settings), streams: { events: { maxLen: EVENTS } } };
@@ -36,7 +36,7 @@ export function openQueue(settings: BullMqSettings): Queue<LaneJob> {
   return new Queue<LaneJob>(queue, { ...common, connection });
 }
 
-/** Takes lanes one after the other, `lanes` at a time. */
+/** Opens a worker that drains up to `lanes` lanes at a time. */
 export function openWorker(
   settings: BullMqSettings,
   work: (name: string, job: LaneJob) => Promise<void>,
@@ -47,7 +47,7 @@ export function openWorker(
     concurrency: lanes,
     lockDuration: lock,
     stalledInterval: Math.round(lock / 2),
-    // However often a process dies at it, a lane is never given up.
+    // A lane is retried without limit, even where its processes keep dying.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     runRetryDelay: RECONNECT,
   };
@@ -61,12 +61,12 @@ export function openWorker(
     ) as unknown as Worker<LaneJob>;
   const connection = redisOf(settings, {
     maxRetriesPerRequest: null,
-    commandTimeout: LONG_SILENCE,
+    commandTimeout: BLOCKING_TIMEOUT,
   });
   const worker = new Worker<LaneJob>(queue, process, { ...options, connection });
   void worker
     .getBackend()
-    .client.then((client) => Object.assign(client.options, { commandTimeout: SILENCE }))
+    .client.then((client) => Object.assign(client.options, { commandTimeout: ANSWER_TIMEOUT }))
     .catch(() => undefined);
   return worker;
 }

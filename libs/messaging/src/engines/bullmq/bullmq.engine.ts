@@ -5,36 +5,36 @@ import type { Drain } from '../../ports/dispatch-engine.js';
 import type { EngineHealth, ObservedEngine } from '../../ports/engine-health.js';
 import { DatabaseEngine } from '../database.engine.js';
 import { type LaneJob, openQueue, openWorker } from './broker.js';
-import { isRefusal, isSilence, isUnreachable } from './broker-failure.js';
+import { isRefusal, isTimeout, isUnreachable } from './broker-failure.js';
 import { BrokerHealth } from './broker-health.js';
 import type { BullMqSettings } from './bullmq.options.js';
 import { KeptOpen } from './kept-open.js';
 import { DRAIN, WAKE, type Wake, WakeOutbox } from './wake-outbox.js';
 
-/** Milliseconds before a lane whose run failed is tried again. */
+/** Wait before the retry of a lane whose run failed, in milliseconds. */
 const AFTER_FAILURE = 1_000;
 
-/** Milliseconds a broker's refusals stop this worker from asking again. */
+/** Pause of the worker after the broker refuses a command, in milliseconds. */
 const REST = 1_000;
 
-/** Milliseconds the broker has to say goodbye. */
-const GOODBYE = 1_000;
+/** Time limit to close the connections to the broker, in milliseconds. */
+const CLOSE_TIMEOUT = 1_000;
 
 /**
- * Lanes over many processes. A lane is a job: whichever worker takes it drains it, and a wake that
- * comes meanwhile makes one more job, which begins when this one ends. A wake for later is a delayed
- * job of its own that merely wakes. The job decides nothing: the lane's lease says who may drain it,
- * the store what there is to do.
+ * Distributes lanes over many processes. A lane is a job: the worker that takes the job drains the lane. A wake
+ * during the drain adds one more job, which starts after the running one. A wake for later is a delayed job that only
+ * adds such a job. A job carries no state: the lane's lease decides which process may drain it, and the store holds
+ * the work.
  *
- * What the broker does not take by its deadline is run by this process itself if it drains at all;
- * otherwise the wake job of one that does finds it.
+ * Where the broker does not take a wake by its deadline, a process that dispatches runs the lane itself. From a
+ * process that does not dispatch, the wake job of another process finds the lane.
  */
 export class BullMqEngine implements ObservedEngine {
   readonly #logger = new Logger('BullMQ');
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;
   /** Runs lanes without the broker. */
-  readonly #here = new DatabaseEngine();
+  readonly #local = new DatabaseEngine();
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #abort = new AbortController();
   readonly #broker = new BrokerHealth();
@@ -44,7 +44,7 @@ export class BullMqEngine implements ObservedEngine {
   #stopped: Promise<void> | undefined;
 
   constructor(private readonly settings: BullMqSettings) {
-    // Every lane at work listens to it; that many are no leak.
+    // Each running lane adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, this.#abort.signal);
     this.#queue = new KeptOpen(
       () => openQueue(settings),
@@ -60,7 +60,7 @@ export class BullMqEngine implements ObservedEngine {
 
   async start(drain: Drain): Promise<void> {
     this.#drain = drain;
-    await this.#here.start((lane) => this.#run(lane));
+    await this.#local.start((lane) => this.#run(lane));
     this.#worker = new KeptOpen(
       () => openWorker(this.settings, (name, job) => this.#work(name, job)),
       (error) => this.#workerFailed(error),
@@ -70,7 +70,7 @@ export class BullMqEngine implements ObservedEngine {
   wake(lane: string, at?: number): void {
     if (this.#abort.signal.aborted) return;
     this.#outbox.add(at === undefined ? { lane } : { lane, at });
-    if (this.#drain && this.#broker.ailing) this.#here.wake(lane, at);
+    if (this.#drain && this.#broker.failing) this.#local.wake(lane, at);
   }
 
   stop(): Promise<void> {
@@ -90,10 +90,10 @@ export class BullMqEngine implements ObservedEngine {
   async #stop(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#resting);
-    await Promise.all([this.#here.stop(), ...this.#running.values()]);
+    await Promise.all([this.#local.stop(), ...this.#running.values()]);
     await this.#outbox.idle();
-    await this.#worker?.close(GOODBYE);
-    await this.#queue.close(GOODBYE);
+    await this.#worker?.close(CLOSE_TIMEOUT);
+    await this.#queue.close(CLOSE_TIMEOUT);
   }
 
   async #work(name: string, { lane }: LaneJob): Promise<void> {
@@ -103,17 +103,17 @@ export class BullMqEngine implements ObservedEngine {
     const next = await this.#run(lane).catch((error: unknown) => {
       const { name: kind, message } = error as Error;
       this.#logger.error(`Lane ${lane} failed: ${kind}: ${message}`);
-      // Where it could not give the lane back, nobody else can take it yet.
-      this.#here.wake(lane, Date.now() + AFTER_FAILURE);
+      // If the failed run could not release the lane, no other process can take it yet.
+      this.#local.wake(lane, Date.now() + AFTER_FAILURE);
       return undefined;
     });
-    // What this process did not finish, another takes up when its job ends.
+    // When this job ends, another process continues the work that this one did not finish.
     if (this.#abort.signal.aborted) this.#outbox.add({ lane });
     else if (next !== undefined) this.wake(lane, next);
     await this.#outbox.idle();
   }
 
-  /** Never one lane beside itself. */
+  /** Runs a lane at most once at a time in this process. */
   async #run(lane: string): Promise<number | undefined> {
     while (this.#running.has(lane)) await this.#running.get(lane);
     const { signal } = this.#abort;
@@ -132,8 +132,8 @@ export class BullMqEngine implements ObservedEngine {
 
   #unsent(wakes: readonly Wake[], error: unknown): void {
     this.#queueFailed(error);
-    if (isSilence(error)) this.#queue.reopen();
-    if (this.#drain) for (const { lane, at } of wakes) this.#here.wake(lane, at);
+    if (isTimeout(error)) this.#queue.reopen();
+    if (this.#drain) for (const { lane, at } of wakes) this.#local.wake(lane, at);
   }
 
   #queueFailed(error: unknown): void {
@@ -142,13 +142,13 @@ export class BullMqEngine implements ObservedEngine {
 
   #workerFailed(error: unknown): void {
     if (this.#abort.signal.aborted) return;
-    if (isSilence(error)) this.#worker?.reopen();
+    if (isTimeout(error)) this.#worker?.reopen();
     else if (isRefusal(error)) this.#rest();
     else if (!isUnreachable(error)) return;
     this.#broker.lanesFailed(error);
   }
 
-  /** A worker would ask a broker that refuses again at once, and again. */
+  /** Pauses the worker, which would otherwise retry a refused command without a wait. */
   #rest(): void {
     if (this.#resting) return;
     const worker = this.#worker?.current;

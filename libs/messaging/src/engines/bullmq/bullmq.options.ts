@@ -5,13 +5,13 @@ import { type Duration, milliseconds } from '../../ports/duration.js';
 /** Options of {@link bullMq}. */
 export interface BullMqOptions {
   /**
-   * Redis or Valkey: `redis://…`, `rediss://…` or ioredis options; no cluster. PostgreSQL, by BullMQ's
-   * own backend: `postgres://…`.
+   * Redis or Valkey: `redis://…`, `rediss://…` or ioredis options, without cluster support. PostgreSQL, through
+   * BullMQ's own backend: `postgres://…`.
    */
   readonly connection: string | RedisOptions;
   /** Name of the queue; apps with different databases need different ones. No colon. @default 'messaging' */
   readonly queue?: string;
-  /** Prefix of all keys in Redis; the schema on PostgreSQL. @default 'bull', 'bullmq' */
+  /** Prefix of all keys in Redis, or the schema on PostgreSQL. @default 'bull', 'bullmq' */
   readonly prefix?: string;
   /** Lanes one process drains at a time. @default 10000 */
   readonly lanes?: number;
@@ -30,7 +30,7 @@ export interface BullMqSettings {
   readonly lanes: number;
   readonly deadline: number;
   readonly migrate: boolean;
-  /** How long a lane's job stays with a process that fell silent: less than its lease. */
+  /** How long the job of a lane stays with a process that no longer answers; shorter than the lane's lease. */
   readonly lock: number;
 }
 
@@ -51,7 +51,7 @@ export function bullMqSettings(options: BullMqOptions, leaseTime: number): BullM
     lanes,
     deadline,
     migrate,
-    // Its job must be free again before its lease is: the wake that follows must not wait for it.
+    // The job must become free before the lane's lease does, because the wake that follows must not wait for it.
     lock: Math.round(Math.min(10_000, Math.max(500, leaseTime / 3))),
   };
 }

@@ -5,7 +5,7 @@ import { type BullMqOptions, bullMqSettings } from './bullmq.options.js';
 export type { BullMqOptions };
 
 /**
- * An engine for many processes, on BullMQ 6: lanes accepted in one are drained in another within
+ * An engine for many processes, on BullMQ 6. A lane accepted in one process is drained in another within
  * milliseconds. Needs `bullmq`, and `ioredis` (Redis, Valkey) or `pg` (PostgreSQL).
  *
  * @throws MessagingConfigError naming the option and the remedy, at start

@@ -1,4 +1,4 @@
-/** What BullMQ's queues and workers have in common. */
+/** Methods that BullMQ's queues and workers share. */
 interface Opened {
   waitUntilReady(): Promise<unknown>;
   close(force?: boolean): Promise<void>;
@@ -6,12 +6,12 @@ interface Opened {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** Milliseconds until what could not be opened is opened again. */
+/** Wait before a failed queue or worker is reopened, in milliseconds. */
 const AGAIN = 1_000;
 
 /**
- * A queue or a worker. What fails for good while it opens (its first words to a broker that freezes
- * there), or hangs on a connection nobody answers any more, is closed and opened again.
+ * Keeps a queue or a worker open. It is closed and reopened where it fails for good while it opens (such as its first
+ * commands to a broker that hangs), or where its connection no longer answers.
  */
 export class KeptOpen<T extends Opened> {
   #current: T;
@@ -29,7 +29,7 @@ export class KeptOpen<T extends Opened> {
     return this.#current;
   }
 
-  /** Opens another soon, and cuts this one off. */
+  /** Opens a new instance soon and closes this one. */
   reopen(): void {
     if (this.#closing || this.#timer) return;
     this.#timer = setTimeout(() => {
@@ -39,7 +39,7 @@ export class KeptOpen<T extends Opened> {
     }, AGAIN);
   }
 
-  /** Gives it so many milliseconds, then cuts it off. */
+  /** Closes the instance; cuts its connection after `within` milliseconds. */
   async close(within: number): Promise<void> {
     this.#closing = true;
     clearTimeout(this.#timer);

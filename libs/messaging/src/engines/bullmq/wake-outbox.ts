@@ -3,13 +3,13 @@ import type { JobsOptions, Queue } from 'bullmq';
 import type { LaneJob } from './broker.js';
 import { BrokerTimeoutError } from './broker-failure.js';
 
-/** Lanes in one round trip. */
+/** Most lanes in one round trip. */
 const LANES = 500;
 
-/** Lanes that may wait for the broker; more are not sent. */
+/** Most lanes that wait for the broker; further wakes are not sent. */
 const WAITING = 10_000;
 
-/** Milliseconds during which a lane that has a job already is not woken again but once. */
+/** Interval in which a lane that already has a job is woken at most once more, in milliseconds. */
 const QUIET = 10;
 
 /** Names of jobs. */
@@ -18,38 +18,37 @@ export const WAKE = 'wake';
 const PROBE = 'probe';
 
 export interface WakeOutboxOptions {
-  /** Milliseconds. */
+  /** Longest time a wake may take to reach the broker, in milliseconds. */
   readonly deadline: number;
-  /** Gives the queue to write to, or throws. */
+  /** Returns the queue to write to, or throws. */
   readonly queue: () => Promise<Queue<LaneJob>>;
   readonly onSent: () => void;
-  /** The broker did not take these: whoever can, sees to them. */
+  /** Called with the wakes that the broker did not take; the engine runs them another way. */
   readonly onUnsent: (wakes: readonly Wake[], error: unknown) => void;
 }
 
 export interface Wake {
   readonly lane: string;
-  /** Epoch milliseconds; now where it is left out. */
+  /** Epoch milliseconds; absent for now. */
   readonly at?: number;
 }
 
 /**
- * Takes wakes to the broker, each lane once in one round trip, the next round trip when the last has
- * ended. Whatever the broker does, one round trip is under way and so many lanes wait; a wake that has
- * not arrived by its deadline is given back.
+ * Sends wakes to the broker, each lane once per round trip, one round trip at a time. Regardless of the broker, at
+ * most one round trip is under way and a limited number of lanes wait. A wake that misses its deadline is returned.
  */
 export class WakeOutbox {
   readonly #now = new Set<string>();
   readonly #later = new Map<string, number>();
-  /** By lane, the earliest wake this process has put into the future. */
+  /** Earliest scheduled wake of this process, by lane. */
   readonly #scheduled = new Map<string, number>();
-  /** Lanes that had a job a moment ago: the store is looked at again when it ends. */
+  /** Lanes that recently had a job, at whose end the store is read again. */
   readonly #quiet = new Set<string>();
   readonly #afterwards = new Set<string>();
   readonly #run = randomBytes(6).toString('hex');
   #count = 0;
   #flushing: Promise<void> | undefined;
-  /** A round trip that outlived its deadline: no other is begun beside it. */
+  /** A round trip that outlived its deadline. No other starts until it ends. */
   #stuck: Promise<unknown> | undefined;
 
   constructor(private readonly options: WakeOutboxOptions) {}
@@ -67,20 +66,20 @@ export class WakeOutbox {
     this.#flushing ??= this.#flush();
   }
 
-  /** A write of no consequence. @throws what the broker says of it */
+  /** Tests the broker with a harmless write. @throws the error of the broker */
   async probe(): Promise<void> {
     await this.#send((queue) =>
       queue.add(PROBE, { lane: '' }, { ...REMOVE, deduplication: { id: PROBE } }),
     );
   }
 
-  /** Resolves when nothing waits to be sent. */
+  /** Resolves when no wake is left to send. */
   async idle(): Promise<void> {
     while (this.#flushing) await this.#flushing;
   }
 
   async #flush(): Promise<void> {
-    // What is woken in one turn of the event loop travels together.
+    // Wakes of one turn of the event loop share a round trip.
     await Promise.resolve();
     while (this.#now.size + this.#later.size > 0) {
       const wakes = this.#take();
@@ -114,7 +113,7 @@ export class WakeOutbox {
     const put = await queue.addBulk(jobs);
     for (const [index, { lane, at }] of wakes.entries())
       if (at !== undefined) this.#remember(lane, at);
-      else if (put[index]?.id !== jobs[index]?.opts.jobId) this.#hush(lane);
+      else if (put[index]?.id !== jobs[index]?.opts.jobId) this.#collapse(lane);
   }
 
   #jobOf({ lane, at }: Wake): { name: string; data: LaneJob; opts: JobsOptions } {
@@ -139,8 +138,11 @@ export class WakeOutbox {
     }
   }
 
-  /** A lane at work would be woken for every message: once more after a moment says as much. */
-  #hush(lane: string): void {
+  /**
+   * Collapses the wakes of a lane that has a job: without it, every message would wake the lane. One more wake
+   * follows later.
+   */
+  #collapse(lane: string): void {
     if (this.#quiet.size === 0)
       setTimeout(() => {
         this.#quiet.clear();
@@ -173,7 +175,7 @@ export class WakeOutbox {
   }
 }
 
-/** Nothing that has ended is kept: a kept job would answer for its lane. */
+/** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
 const REMOVE = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
 function wakeOf(lane: string, at: number | undefined): Wake {

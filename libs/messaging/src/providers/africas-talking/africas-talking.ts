@@ -3,8 +3,8 @@ import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
 /**
- * Africa's Talking's delivery reports: a form per status of one message, without a time. Its `Failed`
- * is a message that did not reach the handset.
+ * Parser of Africa's Talking's delivery reports: one form for each status of a message, without a time. Its `Failed`
+ * means that the message did not reach the handset.
  *
  * @see https://developers.africastalking.com/docs/sms/notifications
  */
@@ -27,8 +27,7 @@ export function africasTalkingParser(): DeliveryReportParser {
 }
 
 /**
- * What people wrote to an Africa's Talking number or short code: a form. Its `date` has no zone and is left
- * alone.
+ * Parser of messages to an Africa's Talking number or short code: a form. Its `date` has no zone and is ignored.
  *
  * @see https://developers.africastalking.com/docs/sms/notifications
  */

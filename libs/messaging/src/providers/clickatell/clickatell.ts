@@ -2,12 +2,12 @@ import { fieldMapParser, inboundMapParser } from '../../callbacks/map.parsers.js
 import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js';
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
-/** Where One API lists what came in, by its kind. */
+/** Lists of inbound messages in One API, by kind. */
 const ONE_API_MESSAGES = ['event.moText', 'event.moMedia', 'event.moLocation'];
 
 /**
- * Clickatell's status callbacks: of the platform's REST API (one flat JSON) and of One API (a list
- * in `event.messageStatusUpdate`); times are milliseconds. `UNKNOWN` moves nothing.
+ * Parser of Clickatell's status callbacks: of the platform's REST API (flat JSON) and of One API (a list in
+ * `event.messageStatusUpdate`). Times are milliseconds. `UNKNOWN` changes no message.
  *
  * @see https://www.clickatell.com/developers/api-documentation/rest-api-status-callback/
  * @see https://docs.clickatell.com/channels/one-api/one-api-message-status-table/
@@ -46,8 +46,8 @@ export function clickatellParser(): DeliveryReportParser {
 }
 
 /**
- * What people wrote to a Clickatell number: the platform's reply callback (flat) and One API's, SMS or
- * WhatsApp; times are milliseconds.
+ * Parser of messages to a Clickatell number: the platform's reply callback (flat JSON) and One API's, SMS or
+ * WhatsApp. Times are milliseconds.
  *
  * @see https://www.clickatell.com/developers/api-documentation/rest-api-reply-callback/
  * @see https://www.clickatell.com/developers/api-documentation/one-api-received-message-callback/

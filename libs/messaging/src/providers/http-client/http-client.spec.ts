@@ -23,14 +23,14 @@ describe('isUntouched', () => {
   });
 
   it('adding and removing an interceptor is detected', () => {
-    const door = made();
-    const { request, response } = door.axiosRef.interceptors;
+    const httpService = made();
+    const { request, response } = httpService.axiosRef.interceptors;
     const ids = [request.use((config) => config), request.use((config) => config)];
-    expect(isUntouched(door)).toBe(false);
+    expect(isUntouched(httpService)).toBe(false);
     for (const id of ids) request.eject(id);
-    expect(isUntouched(door)).toBe(true);
+    expect(isUntouched(httpService)).toBe(true);
     response.use(undefined, (error) => Promise.reject(error));
-    expect(isUntouched(door)).toBe(false);
+    expect(isUntouched(httpService)).toBe(false);
   });
 
   it.each<[string, CreateAxiosDefaults]>([
@@ -81,19 +81,19 @@ describe('HttpClient', () => {
   const signal = new AbortController().signal;
 
   let service: InterfaceServer;
-  let doors: HttpClient[];
+  let clients: HttpClient[];
   beforeEach(async () => {
     service = await InterfaceServer.start();
-    doors = [];
+    clients = [];
   });
   afterEach(async () => {
-    await Promise.all(doors.map((door) => door.close()));
+    await Promise.all(clients.map((client) => client.close()));
     await service.close();
   });
   const send = (http: HttpService, asked: AbortSignal = signal) => {
-    const door = new HttpClient(http, service.url, 4);
-    doors.push(door);
-    return door.send(request, asked);
+    const client = new HttpClient(http, service.url, 4);
+    clients.push(client);
+    return client.send(request, asked);
   };
 
   it('interceptors see and change the request and see the parsed answer', async () => {
@@ -202,8 +202,8 @@ describe('HttpClient', () => {
   });
 
   it('concurrent requests keep to the connection limit and all complete', async () => {
-    const door = new HttpClient(made(), service.url, 4);
-    doors.push(door);
+    const client = new HttpClient(made(), service.url, 4);
+    clients.push(client);
     const sockets = new Set<unknown>();
     service.answer((_request, response) => {
       sockets.add(response.socket);
@@ -211,7 +211,7 @@ describe('HttpClient', () => {
     });
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        door.send(
+        client.send(
           { ...request, headers: { ...request.headers, 'idempotency-key': `k${index}` } },
           signal,
         ),
@@ -223,30 +223,30 @@ describe('HttpClient', () => {
   });
 
   it('an abort signal ends only its running requests', async () => {
-    const door = new HttpClient(made(), service.url, 8);
-    doors.push(door);
+    const client = new HttpClient(made(), service.url, 8);
+    clients.push(client);
     const giveUp = new AbortController();
-    await expect(door.send(request, giveUp.signal)).resolves.toMatchObject({ status: 200 });
+    await expect(client.send(request, giveUp.signal)).resolves.toMatchObject({ status: 200 });
     let held = 0;
     const allHeld = new Promise<void>((resolve) => {
       service.answer(() => void (++held === 6 && resolve()));
     });
-    const running = Array.from({ length: 5 }, () => door.send(request, giveUp.signal));
+    const running = Array.from({ length: 5 }, () => client.send(request, giveUp.signal));
     const elsewhere = new AbortController();
-    const other = door.send(request, elsewhere.signal);
+    const other = client.send(request, elsewhere.signal);
     const ended = Promise.allSettled(running);
     await allHeld;
     giveUp.abort();
     for (const { reason } of (await ended) as PromiseRejectedResult[])
       expect(reason).toMatchObject({ code: 'aborted' });
-    await expect(door.send(request, giveUp.signal)).rejects.toMatchObject({ code: 'not_sent' });
+    await expect(client.send(request, giveUp.signal)).rejects.toMatchObject({ code: 'not_sent' });
     elsewhere.abort();
     await expect(other).rejects.toMatchObject({ code: 'aborted' });
   });
 
   it('a closed client sends no request', async () => {
-    const door = new HttpClient(made(), service.url, 4);
-    await door.close();
-    await expect(door.send(request, signal)).rejects.toMatchObject({ code: 'not_sent' });
+    const client = new HttpClient(made(), service.url, 4);
+    await client.close();
+    await expect(client.send(request, signal)).rejects.toMatchObject({ code: 'not_sent' });
   });
 });

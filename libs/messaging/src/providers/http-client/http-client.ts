@@ -6,30 +6,29 @@ import { networkFailure } from './network-failure.js';
 import { undiciAdapter } from './undici.adapter.js';
 import { type ExchangeTrace, type HttpRequest, UndiciClient } from './undici.client.js';
 
-export interface DoorRequest {
+export interface ClientRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query, after `baseUrl`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A text goes as it is; anything else is written as JSON. */
+  /** A text is sent unchanged; any other value is sent as JSON. */
   readonly body?: string | Readonly<Record<string, unknown>>;
-  /** Bytes of the answer that are read. */
+  /** Most bytes read of the answer. */
   readonly maxBytes: number;
 }
 
-export interface DoorAnswer {
+export interface ClientAnswer {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** The JSON body; `undefined` where it is none, or too large. */
+  /** The JSON body; `undefined` where the body is no JSON, or too large. */
   readonly body: unknown;
-  /** The body as it came; empty where HttpService has read it as JSON. */
+  /** The body as received; empty where HttpService has parsed it as JSON. */
   readonly text: string;
 }
 
 /**
- * The way to the service. `HttpService` is the door: its interceptors, defaults and overrides
- * apply. Where nobody has touched it there is nothing to apply, and requests take the straight way
- * to undici, which is several times faster.
+ * HTTP client of the providers. It applies the interceptors, defaults and overrides of `HttpService`. A `HttpService`
+ * without changes has none, so its requests go directly to undici, which is several times faster.
  *
  * ```
  * untouched                        → undici
@@ -52,8 +51,8 @@ export class HttpClient {
     this.#client = new UndiciClient(connections);
   }
 
-  /** @throws SubmitFailure where no whole answer came; never an error that holds the request. */
-  async send(request: DoorRequest, signal: AbortSignal): Promise<DoorAnswer> {
+  /** @throws SubmitFailure where no complete answer arrived; never an error that contains the request */
+  async send(request: ClientRequest, signal: AbortSignal): Promise<ClientAnswer> {
     const trace: ExchangeTrace = { reach: 'untried' };
     try {
       if (!isUntouched(this.http)) return await this.#throughHttpService(request, signal, trace);
@@ -61,17 +60,17 @@ export class HttpClient {
       const { status, headers, body } = answer;
       return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(body), text: body };
     } catch (error) {
-      // The error at hand may hold the request, credential included: it ends here.
+      // The caught error may contain the request with its credential, so it is not passed on.
       throw networkFailure({ code: codeOf(error), reach: trace.reach, aborted: abortOf(signal) });
     }
   }
 
-  /** Requests in flight have a second to end. */
+  /** Gives requests in flight one second to end. */
   close(): Promise<void> {
     return this.#client.close(1_000);
   }
 
-  #direct({ method, path, headers, body, maxBytes }: DoorRequest): HttpRequest {
+  #direct({ method, path, headers, body, maxBytes }: ClientRequest): HttpRequest {
     return {
       method,
       origin: this.#origin,
@@ -83,12 +82,12 @@ export class HttpClient {
   }
 
   async #throughHttpService(
-    request: DoorRequest,
+    request: ClientRequest,
     signal: AbortSignal,
     trace: ExchangeTrace,
-  ): Promise<DoorAnswer> {
+  ): Promise<ClientAnswer> {
     const ownWay = hasOwnWay(this.http);
-    // What somebody else's adapter sent, nobody tells us.
+    // Custom axios adapters do not report whether bytes were sent.
     if (ownWay) trace.reach = 'unknown';
     const response = await this.#ask({
       method: request.method,
@@ -113,7 +112,7 @@ export class HttpClient {
     };
   }
 
-  /** The Observable of `request()` adds nothing but time, unless it is somebody's own. */
+  /** Skips the Observable of an unchanged `request()`, which only costs time. */
   #ask(config: AxiosRequestConfig): Promise<AxiosResponse<unknown>> {
     return hasOwnRequest(this.http)
       ? firstValueFrom(this.http.request<unknown>(config))
@@ -122,7 +121,7 @@ export class HttpClient {
 }
 
 function parsed(text: string): unknown {
-  // A plain sentence is an everyday answer: no error is made for it.
+  // Plain text is a common answer, so it is detected without the cost of a thrown error.
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
@@ -135,7 +134,7 @@ function oneOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** By shape: errors come from more than one realm. */
+/** Reads the code without `instanceof`, because errors come from more than one realm. */
 function codeOf(error: unknown): string | undefined {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } | null };
   const found = code ?? cause?.code;

@@ -3,7 +3,7 @@ import type { AxiosInstance } from 'axios';
 
 type Defaults = AxiosInstance['defaults'];
 
-/** What axios itself sets; whatever else is there, somebody configured. */
+/** Defaults that axios sets itself; the app has set all other ones. */
 const STANDARD_KEYS = new Set(
   (
     'transitional adapter transformRequest transformResponse timeout xsrfCookieName xsrfHeaderName ' +
@@ -11,7 +11,7 @@ const STANDARD_KEYS = new Set(
   ).split(' '),
 );
 
-/** Nothing on the service could change a request or see an answer. */
+/** Whether nothing on the service can change a request or read an answer. */
 export function isUntouched(http: HttpService): boolean {
   if (hasOwnRequest(http)) return false;
   const { interceptors, defaults } = http.axiosRef;
@@ -23,12 +23,12 @@ export function isUntouched(http: HttpService): boolean {
   );
 }
 
-/** The service is a subclass or a stand-in. */
+/** Whether the service is a subclass or a replacement. */
 export function hasOwnRequest(http: HttpService): boolean {
   return http.request !== HttpService.prototype.request;
 }
 
-/** An adapter, agent or proxy was chosen: the request must go where that leads. */
+/** Whether the app has set an adapter, agent or proxy, which the request must use. */
 export function hasOwnWay(http: HttpService): boolean {
   const defaults = (http as Partial<HttpService>).axiosRef?.defaults;
   if (!defaults) return true;
@@ -40,7 +40,7 @@ export function hasOwnWay(http: HttpService): boolean {
   );
 }
 
-/** An ejected interceptor leaves `null`. */
+/** Axios keeps `null` in place of an ejected interceptor. */
 function isEmpty({ handlers }: { handlers?: unknown[] }): boolean {
   return handlers !== undefined && handlers.every((handler) => handler === null);
 }
@@ -61,7 +61,7 @@ function isStandard(defaults: Defaults): boolean {
 function hasStandardHeaders({ headers }: Defaults): boolean {
   for (const group in headers) {
     const named: unknown = headers[group as keyof typeof headers];
-    // An older axios kept a content type per method; ours is set on every request.
+    // An older axios keeps a content type for each method; the client sets its own on every request.
     if (typeof named !== 'object' || named === null) return false;
     for (const name in named) if (name !== 'Accept' && name !== 'Content-Type') return false;
   }

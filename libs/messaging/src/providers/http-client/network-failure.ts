@@ -1,16 +1,19 @@
 import { PausedFailure, type SubmitFailure, UncertainFailure } from '../../message/failures.js';
 
-/** What is known of a request that got no whole answer. */
+/** Facts about a request without a complete answer. */
 export interface NetworkFacts {
   /** `ECONNREFUSED`, `UND_ERR_SOCKET`, … */
   readonly code?: string | undefined;
-  /** `untried`: an interceptor failed first; `unsent`: no socket took it; `unknown`: nobody can tell. */
+  /**
+   * `untried`: an interceptor failed first; `unsent`: no socket took the request; `unknown`: a custom adapter does
+   * not report it.
+   */
   readonly reach: 'untried' | 'unsent' | 'sent' | 'unknown';
-  /** Why we gave up ourselves, if we did. */
+  /** Reason why the client itself aborted the request. */
   readonly aborted?: 'timeout' | 'stop' | undefined;
 }
 
-/** The one place where a broken exchange becomes a meaning: was anything sent? */
+/** Maps every broken exchange to a failure, by whether bytes may have been sent. */
 export function networkFailure(facts: NetworkFacts): SubmitFailure {
   const code = facts.code !== undefined && /^[A-Z0-9_]{1,64}$/.test(facts.code) ? facts.code : '';
   const why = code === '' ? '' : ` (${code})`;
@@ -36,7 +39,7 @@ export function networkFailure(facts: NetworkFacts): SubmitFailure {
   return new PausedFailure('unreachable', `The service cannot be reached${why}; nothing was sent`);
 }
 
-/** Codes that only come up before a connection stands, or before a request is taken on. */
+/** Codes that only occur before a connection is established, or before the client accepts a request. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|UND_ERR_CLOSED|UND_ERR_DESTROYED|ERR_INVALID_URL)$|^CERT_|^UNABLE_TO_|_CERT$|SELF_SIGNED|^ERR_TLS_CERT|^HOSTNAME_MISMATCH$/;
 const TIMEOUT = /_TIMEOUT$|^ETIMEDOUT$|^ECONNABORTED$/;

@@ -7,9 +7,9 @@ import axios, {
 import type { ExchangeTrace, UndiciClient } from './undici.client.js';
 
 /**
- * An axios adapter over undici: interceptors and transforms run as ever, the bytes go the fast way.
- * For what a JSON client asks: no streams, no progress, no redirects; agents and proxies
- * belong to axios's own adapter, which {@link HttpClient} leaves in place where one is set.
+ * An axios adapter over undici. Interceptors and transforms run as usual. It covers the needs of a JSON client: no
+ * streams, no progress, no redirects. Agents and proxies need axios's own adapter, which {@link HttpClient} keeps
+ * where one is set.
  */
 export function undiciAdapter(
   client: UndiciClient,
@@ -55,7 +55,7 @@ export function undiciAdapter(
   };
 }
 
-/** With `baseURL` and `params` applied where somebody set them; asking axios costs a merge of all options. */
+/** Applies `baseURL` and `params` where they are set; axios's own function costs a merge of all options. */
 function addressOf(config: InternalAxiosRequestConfig): URL {
   const address = config.baseURL || config.params ? axios.getUri(config) : (config.url ?? '');
   try {
@@ -70,7 +70,7 @@ function headersOf(config: InternalAxiosRequestConfig): Record<string, string | 
   for (const [name, value] of Object.entries(config.headers.toJSON()))
     if (value !== null && value !== undefined)
       headers[name.toLowerCase()] = Array.isArray(value) ? value : String(value);
-  // undici computes it from the body it really sends.
+  // undici computes the length from the body that it sends.
   delete headers['content-length'];
   return headers;
 }
@@ -86,7 +86,7 @@ function bodyOf(config: InternalAxiosRequestConfig): string | Buffer | undefined
   );
 }
 
-/** The caller's signal, and axios's own `timeout` where one is set. */
+/** The caller's signal, combined with axios's own `timeout` where one is set. */
 function signalOf(config: InternalAxiosRequestConfig): AbortSignal {
   const signals: AbortSignal[] = [];
   if (config.signal instanceof AbortSignal) signals.push(config.signal);
@@ -103,7 +103,9 @@ function responseOf(
   return { data, status, statusText: '', headers: { ...headers }, config, request: undefined };
 }
 
-/** By shape: an abort reason may be anything, and errors come from more than one realm. */
+/**
+ * Converts without `instanceof`, because an abort reason may have any type and errors come from more than one realm.
+ */
 function asError(error: unknown): Error {
   return typeof error === 'object' && error !== null && 'message' in error
     ? (error as Error)

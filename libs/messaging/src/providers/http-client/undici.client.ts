@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 
 const CONNECT_TIMEOUT = 5_000;
 
-/** One HTTP request, complete. */
+/** One complete HTTP request. */
 export interface HttpRequest {
   readonly method: string;
   /** Scheme, host and port. */
@@ -13,11 +13,11 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer | undefined;
-  /** Bytes of the answer's body that are read; a longer answer is cut and marked. */
+  /** Most bytes read of the answer's body; a longer answer is cut and marked. */
   readonly maxBytes: number;
 }
 
-/** The answer as it came. */
+/** The answer as received. */
 export interface HttpAnswer {
   readonly status: number;
   /** Lower-case names. */
@@ -27,21 +27,21 @@ export interface HttpAnswer {
   readonly tooLarge: boolean;
 }
 
-/** Told while the exchange runs, so that whoever catches its error knows how far it came. */
+/** Updated during the exchange, so that the handler of its error knows how far the request came. */
 export interface ExchangeTrace {
-  /** `sent`: handed to a socket, from here on the service may have it. */
+  /** `sent`: a socket took the request, so the service may have it. */
   reach: 'untried' | 'unsent' | 'sent' | 'unknown';
 }
 
 /**
- * Keep-alive HTTP/1.1 over undici, one pool per origin, one request per connection at a time:
- * pipelining would let one lost connection make many requests uncertain.
- * Redirects are not followed, answers not decompressed (none is asked for).
+ * Keep-alive HTTP/1.1 over undici: one pool per origin, one request per connection at a time, because with pipelining
+ * one lost connection would make many requests uncertain. Redirects are not followed, and answers are not
+ * decompressed (the client requests no compression).
  */
 export class UndiciClient {
   readonly #connecting = new Set<Socket>();
   readonly #agent: Agent;
-  /** Exchanges by the signal that ends them: one may watch hundreds, and is listened to once. */
+  /** Exchanges by their abort signal. A signal may have hundreds of exchanges, with one listener for all. */
   readonly #watched = new WeakMap<AbortSignal, Set<ExchangeHandler>>();
 
   constructor(connections: number) {
@@ -50,7 +50,7 @@ export class UndiciClient {
       connections,
       pipelining: 1,
       connect: (options, callback) => {
-        // The declaration leaves it out, but the connector gives its socket back.
+        // The type declaration omits the return value, but the connector returns its socket.
         const socket = open(options, (...result) => {
           this.#connecting.delete(socket);
           callback(...result);
@@ -80,19 +80,19 @@ export class UndiciClient {
     const abort = () => {
       for (const exchange of exchanges) exchange.abort(signal.reason);
     };
-    // Whoever listens besides is no leak.
+    // Callers also listen to the signal, so the warning about a listener leak does not apply.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', abort, { once: true });
     return exchanges;
   }
 
-  /** Lets running exchanges end for at most `grace` milliseconds, then cuts them. */
+  /** Waits at most `grace` milliseconds for running exchanges, then closes their connections. */
   async close(grace: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, grace)));
     await Promise.race([this.#agent.close().catch(() => undefined), late]);
     clearTimeout(timer);
-    // undici forgets sockets whose handshake has not ended; they would keep the process alive.
+    // undici does not track sockets before the end of their handshake; they would keep the process alive.
     for (const socket of this.#connecting) socket.destroy();
     await this.#agent.destroy().catch(() => undefined);
   }
@@ -108,7 +108,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly maxBytes: number,
-    /** Where it is until it has ended. */
+    /** Set that contains this exchange until it ends. */
     private readonly watched: Set<ExchangeHandler>,
     private readonly trace: ExchangeTrace,
     private readonly resolve: (answer: HttpAnswer) => void,
@@ -123,8 +123,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, the error takes the request off the queue; controller.abort() would take a healthy
-    // connection with it.
+    // A thrown error removes the request from the queue; controller.abort() would also close a healthy connection.
     if (this.#aborted) throw new Error('aborted');
     this.#controller = controller;
     this.trace.reach = 'sent';
@@ -159,7 +158,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.reject(error);
   }
 
-  /** The status is known, the rest of the body is not worth having. */
+  /** Keeps the status and drops the rest of the body. */
   #overflow(controller: Dispatcher.DispatchController): void {
     this.#done();
     this.#settle('', true);

@@ -3,10 +3,10 @@ import { MessagingConfigError } from '../../message/errors.js';
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /**
- * Catches at boot what the service would answer with 401 (interface section 5.7).
- * The value itself is never printed.
+ * Detects at boot the credential mistakes that the service would answer with 401 (interface section 5.7). The error
+ * never contains the value.
  *
- * @throws MessagingConfigError naming `option`, the cause and the remedy.
+ * @throws MessagingConfigError naming `option`, the cause and the remedy
  */
 export function checkCredential(option: 'apiToken' | 'apiKey', value: unknown): string {
   const where = option === 'apiToken' ? 'Settings, Security' : 'Email, API Keys';
@@ -36,9 +36,9 @@ export function checkCredential(option: 'apiToken' | 'apiKey', value: unknown): 
 }
 
 /**
- * The address without its trailing slash.
+ * Returns the address without its trailing slash.
  *
- * @throws MessagingConfigError naming `baseUrl`; the value is not printed, it may hold a password.
+ * @throws MessagingConfigError naming `baseUrl`; the error omits the value, which may contain a password
  */
 export function checkBaseUrl(value: unknown): string {
   const reject = (cause: string): never => {

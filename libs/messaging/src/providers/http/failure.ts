@@ -6,7 +6,7 @@ import {
   UncertainFailure,
 } from '../../message/failures.js';
 
-/** What an answer that is no success says. */
+/** Facts of an answer without success. */
 export interface AnswerFacts {
   readonly status: number;
   /** `error.code` of the body, where it could be read. */
@@ -22,20 +22,22 @@ const CAUSES_OF_401 =
   'the token was rotated. Check';
 
 /**
- * The one place where an HTTP answer becomes a meaning.
+ * Maps every HTTP answer without success to a failure.
  *
  * | answer | meaning |
  * |---|---|
- * | 3xx | paused: `baseUrl` is not the final address; redirects are never followed, they would carry the token elsewhere |
+ * | 3xx | paused: `baseUrl` is not the final address; redirects are never followed, because they would send the token
+ * to another address |
  * | 401, 403 | paused until the credential is right |
- * | 404, 405 without the interface's error body | paused: `baseUrl` leads elsewhere, and nobody's message is at fault |
+ * | 404, 405 without the interface's error body | paused: `baseUrl` is wrong, and the message is not the cause |
  * | 408 | uncertain: the service may have read the request |
  * | 409 `idempotency_key_in_use` | uncertain: the first try is still running |
- * | 422 `idempotency_key_reused` | uncertain: keys are ours alone, so an earlier try in another form was taken |
+ * | 422 `idempotency_key_reused` | uncertain: only this library uses the key, so the service accepted an earlier try
+ * in another form |
  * | 429 | paused |
  * | other 4xx | permanent |
- * | 503 | retryable: nothing was taken |
- * | other 5xx, and what HTTP does not know | uncertain |
+ * | 503 | retryable: the service accepted nothing |
+ * | other 5xx, and status codes outside HTTP | uncertain |
  */
 export function answerFailure(
   facts: AnswerFacts,
@@ -54,7 +56,7 @@ export function answerFailure(
   if ((status === 404 || status === 405) && code === undefined)
     return new PausedFailure(
       'not_the_interface',
-      `There is nothing of the interface at this address (${status}); check baseUrl`,
+      `This address does not serve the interface (${status}); check baseUrl`,
     );
   switch (status) {
     case 401:
@@ -101,7 +103,7 @@ export function answerFailure(
     );
   return new UncertainFailure(
     code ?? `http_${status}`,
-    `The service failed with the request in hand (${said})`,
+    `The service failed while it processed the request (${said})`,
     retryAfter,
   );
 }
@@ -127,7 +129,7 @@ export function retryAfterMilliseconds(
   return wait >= 0 ? Math.min(wait, longest) : undefined;
 }
 
-/** `error.code` as the interface writes codes; anything else could be somebody's data. */
+/** Returns `error.code` in the interface's form of codes; any other value could be personal data. */
 function machineCode(code: string | undefined): string | undefined {
   return code !== undefined && /^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : undefined;
 }

@@ -19,14 +19,14 @@ const ways: [string, () => HttpService][] = [
   [
     'http through interceptors',
     () => {
-      const door = new HttpService(axios.create());
-      door.axiosRef.interceptors.request.use((config) => config);
-      return door;
+      const httpService = new HttpService(axios.create());
+      httpService.axiosRef.interceptors.request.use((config) => config);
+      return httpService;
     },
   ],
 ];
 
-for (const [name, door] of ways)
+for (const [name, httpService] of ways)
   messageTransportContract<UnderTest>(
     name,
     {
@@ -34,7 +34,7 @@ for (const [name, door] of ways)
         const service = await InterfaceServer.start();
         const transport = http({ baseUrl: service.url, apiToken: service.apiToken })({
           channels: registryOf(),
-          http: door(),
+          http: httpService(),
           clock: systemClock,
         }) as HttpTransport;
         return {

@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../../ports/duration.js';
 import { checkBaseUrl, checkCredential } from './credential.js';
 import type { WhatsAppTextField } from './whatsapp-wire.js';
 
-/** Which field carries the text, by channel. */
+/** Name of the field with the text, by channel. */
 export interface TextFields {
   /** @default 'body' */
   readonly sms?: 'body' | 'content';
@@ -20,39 +20,44 @@ export interface HttpTransportOptions {
   /** `svk_` key for WhatsApp and email. */
   readonly apiKey?: string;
   /**
-   * Field that carries the text of an SMS (the schema of the interface says `body`, its samples
-   * `content`) and of a WhatsApp message (it says none), or one name for both.
+   * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and of a WhatsApp
+   * message (the interface defines none), or one name for both.
    * @default { sms: 'body', whatsapp: 'text' }
    */
   readonly textField?: 'body' | 'content' | TextFields;
-  /** Recipients one request may carry. @default 1000 */
+  /** Most recipients of one request. @default 1000 */
   readonly maxRecipients?: number;
-  /** How long the service honours an `Idempotency-Key`; 0: it does not. @default '20h' */
+  /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
   readonly idempotencyWindow?: Duration;
-  /** Asks the service for callbacks, or not, whatever a message says. @default as the message says */
+  /**
+   * Whether to ask the service for callbacks, regardless of the message's own setting. @default the message's setting
+   */
   readonly deliveryReport?: 'none' | 'yes';
-  /** Connections kept to the service at most, and requests of this process in flight. @default 128 */
+  /** Most connections to the service, and most requests of this process in flight. @default 128 */
   readonly connections?: number;
-  /** Tells several apart; stored with every submission and report, so never change it. @default 'http' */
+  /**
+   * Distinguishes several transports. It is stored with every submission and report, so do not change it. @default
+   * 'http'
+   */
   readonly name?: string;
 }
 
-/** The options checked, defaults filled in. */
+/** The checked options with their defaults. */
 export interface HttpSettings {
   readonly name: string;
-  /** No trailing slash. */
+  /** Address without a trailing slash. */
   readonly baseUrl: string;
   readonly apiToken: string;
   readonly apiKey: string | undefined;
   readonly textField: Required<TextFields>;
   readonly maxRecipients: number;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly idempotencyWindow: number;
   readonly deliveryReport: 'none' | 'yes' | undefined;
   readonly connections: number;
 }
 
-/** @throws MessagingConfigError naming the option and the remedy. */
+/** @throws MessagingConfigError naming the option and the remedy */
 export function httpSettings(options: HttpTransportOptions): HttpSettings {
   const name = options.name ?? 'http';
   if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(name))

@@ -37,22 +37,22 @@ let transports: HttpTransport[];
 
 function transport(
   options: Partial<HttpTransportOptions> = {},
-  door = new HttpService(axios.create()),
+  httpService = new HttpService(axios.create()),
 ) {
   const made = http({ baseUrl: service.url, apiToken: TOKEN, ...options })({
     channels: registryOf(),
-    http: door,
+    http: httpService,
     clock: systemClock,
   }) as HttpTransport;
   transports.push(made);
   return made;
 }
 
-/** A door that somebody else's code stands in. */
+/** A httpService that somebody else's code stands in. */
 function watchedDoor(): HttpService {
-  const door = new HttpService(axios.create());
-  door.axiosRef.interceptors.request.use((config) => config);
-  return door;
+  const httpService = new HttpService(axios.create());
+  httpService.axiosRef.interceptors.request.use((config) => config);
+  return httpService;
 }
 
 async function failure(made: HttpTransport, signal = new AbortController().signal) {
@@ -91,9 +91,12 @@ afterEach(async () => {
 describe.each([
   ['straight to undici', () => new HttpService(axios.create())],
   ['through the interceptors', watchedDoor],
-])('%s', (_way, door) => {
+])('%s', (_way, httpService) => {
   it("a submit posts the interface's request and returns its reference", async () => {
-    const accepted = await transport({}, door()).submit(submission, new AbortController().signal);
+    const accepted = await transport({}, httpService()).submit(
+      submission,
+      new AbortController().signal,
+    );
     const [request] = service.requests;
     expect(request).toMatchObject({ method: 'POST', url: '/ng/v1/sendsms' });
     expect(request?.headers).toMatchObject({
@@ -112,19 +115,19 @@ describe.each([
 
   it("the delivery report option overrides the message's", async () => {
     const { signal } = new AbortController();
-    await transport({ deliveryReport: 'none' }, door()).submit(submission, signal);
+    await transport({ deliveryReport: 'none' }, httpService()).submit(submission, signal);
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ delivery_report: 'none' });
   });
 
   it.each([404, 405])('an address without the interface (%d) pauses the lane', async (code) => {
     service.answer(status(code, '<html>'));
     await expect(
-      transport({}, door()).submit(submission, new AbortController().signal),
+      transport({}, httpService()).submit(submission, new AbortController().signal),
     ).rejects.toMatchObject({ name: 'PausedFailure', code: 'not_the_interface' });
   });
 
   it('a resend has the same bytes and is taken once', async () => {
-    const made = transport({}, door());
+    const made = transport({}, httpService());
     const first = await made.submit(submission, new AbortController().signal);
     const second = await made.submit({ ...submission, attempt: 2 }, new AbortController().signal);
     expect(second).toEqual(first);
@@ -151,20 +154,20 @@ describe.each([
     [503, 'unavailable', RetryableFailure, 'unavailable'],
   ])('%i %s maps to its failure kind', async (code, said, kind, told) => {
     service.answer(status(code, refused(said), { 'retry-after': '7' }));
-    const error = await failure(transport({}, door()));
+    const error = await failure(transport({}, httpService()));
     expect(error).toBeInstanceOf(kind);
     expect(error.code).toBe(told);
   });
 
   it.each([408, 429, 500, 503])('%i passes Retry-After on', async (code) => {
     service.answer(status(code, refused('x'), { 'retry-after': '7' }));
-    expect(await failure(transport({}, door()))).toMatchObject({ retryAfter: 7000 });
+    expect(await failure(transport({}, httpService()))).toMatchObject({ retryAfter: 7000 });
   });
 
   it('redirects are not followed', async () => {
     const elsewhere = await InterfaceServer.start();
     service.answer(status(307, '', { location: `${elsewhere.url}/ng/v1/sendsms` }));
-    const error = await failure(transport({}, door()));
+    const error = await failure(transport({}, httpService()));
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unexpected_redirect');
     expect(elsewhere.requests).toHaveLength(0);
@@ -194,18 +197,21 @@ describe.each([
     ],
   ])('a success with %s is uncertain', async (_what, answer) => {
     service.answer(answer);
-    expect(await failure(transport({}, door()))).toBeInstanceOf(UncertainFailure);
+    expect(await failure(transport({}, httpService()))).toBeInstanceOf(UncertainFailure);
   });
 
   it('JSON under another content type is read', async () => {
     service.answer(status(200, { reference_id: 'r-1' }, { 'content-type': 'text/plain' }));
-    const accepted = await transport({}, door()).submit(submission, new AbortController().signal);
+    const accepted = await transport({}, httpService()).submit(
+      submission,
+      new AbortController().signal,
+    );
     expect(accepted).toEqual({ reference: 'r-1' });
   });
 
   it('a refusal with an overlong body is still definite', async () => {
     service.answer(status(422, { error: { code: 'c' }, pad: 'x'.repeat(2_000_000) }));
-    const error = await failure(transport({}, door()));
+    const error = await failure(transport({}, httpService()));
     expect(error).toBeInstanceOf(PermanentFailure);
     expect(error.code).toBe('http_422');
   });
@@ -225,7 +231,7 @@ describe.each([
     ],
   ])('a socket cut %s is uncertain', async (_when, answer) => {
     service.answer(answer);
-    const error = await failure(transport({}, door()));
+    const error = await failure(transport({}, httpService()));
     expect(error).toBeInstanceOf(UncertainFailure);
     expect(error.code).toBe('connection_lost');
     expect(service.requests).toHaveLength(1);
@@ -237,13 +243,13 @@ describe.each([
   ])('a missing answer ends as %s and is uncertain', async (code, reason) => {
     const giveUp = new AbortController();
     service.answer(() => giveUp.abort(reason));
-    const error = await failure(transport({}, door()), giveUp.signal);
+    const error = await failure(transport({}, httpService()), giveUp.signal);
     expect(error).toBeInstanceOf(UncertainFailure);
     expect(error.code).toBe(code);
   });
 
   it('a submission aborted before it left is unsent', async () => {
-    const error = await failure(transport({}, door()), AbortSignal.abort());
+    const error = await failure(transport({}, httpService()), AbortSignal.abort());
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('not_sent');
     expect(service.requests).toHaveLength(0);
@@ -254,21 +260,21 @@ describe.each([
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
-    const error = await failure(transport({ baseUrl: `http://127.0.0.1:${port}` }, door()));
+    const error = await failure(transport({ baseUrl: `http://127.0.0.1:${port}` }, httpService()));
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unreachable');
     expect(error.message).toContain('ECONNREFUSED');
   });
 
   it('an unresolvable name pauses the lane', async () => {
-    const error = await failure(transport({ baseUrl: 'http://nowhere.invalid' }, door()));
+    const error = await failure(transport({ baseUrl: 'http://nowhere.invalid' }, httpService()));
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unreachable');
   });
 
   it('a server without TLS pauses the lane', async () => {
     const baseUrl = service.url.replace('http:', 'https:');
-    const error = await failure(transport({ baseUrl }, door()));
+    const error = await failure(transport({ baseUrl }, httpService()));
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unreachable');
     expect(service.requests).toHaveLength(0);
@@ -279,7 +285,7 @@ describe.each([
     const mute = createServer(() => giveUp.abort(new DOMException('late', 'TimeoutError')));
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
     const { port } = mute.address() as AddressInfo;
-    const made = transport({ baseUrl: `https://127.0.0.1:${port}` }, door());
+    const made = transport({ baseUrl: `https://127.0.0.1:${port}` }, httpService());
     const error = await failure(made, giveUp.signal);
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unreachable');
@@ -289,7 +295,7 @@ describe.each([
 
   it('submission values never become headers or fields', async () => {
     const signal = new AbortController().signal;
-    const made = transport({}, door());
+    const made = transport({}, httpService());
     const evil = 'a\r\nx-evil: 1';
     await expect(made.submit({ ...submission, id: evil }, signal)).rejects.toThrow(
       PermanentFailure,
@@ -304,7 +310,7 @@ describe.each([
 
   it('content that the provider cannot carry is refused', async () => {
     const signal = new AbortController().signal;
-    const made = transport({}, door());
+    const made = transport({}, httpService());
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     await expect(made.submit({ ...submission, channel: 'email' }, signal)).rejects.toMatchObject({
       code: 'unsupported_channel',

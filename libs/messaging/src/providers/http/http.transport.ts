@@ -10,7 +10,7 @@ import type {
 } from '../../ports/message-transport.js';
 import type { TransportContext, TransportFactory } from '../../ports/messaging-options.js';
 import type { TraceContext } from '../../ports/tracing.js';
-import { type DoorAnswer, HttpClient } from '../http-client/http-client.js';
+import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { answerFailure } from './failure.js';
 import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
 import { ReportPoll } from './report-poll.js';
@@ -23,7 +23,7 @@ const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 interface Fetched {
   readonly reports: readonly DeliveryReport[];
-  /** Why there may be more. */
+  /** Error because of which reports may be missing. */
   readonly failure: unknown;
 }
 
@@ -32,7 +32,7 @@ const NOTHING: Fetched = { reports: [], failure: undefined };
 /**
  * Sends through a service that speaks the messaging service interface.
  *
- * @throws MessagingConfigError at boot for each credential mistake that would be a 401
+ * @throws MessagingConfigError at boot for each credential mistake that would cause a 401
  * @example
  * MessagingModule.forRoot({
  *   transport: http({ baseUrl: 'https://sms.example.com', apiToken: process.env.SMS_TOKEN! }),
@@ -43,12 +43,15 @@ export function http(options: HttpTransportOptions): TransportFactory {
   return (context) => new HttpTransport(settings, context);
 }
 
-/** The interface's client (sections 2.1 to 2.4, 4.1, 4.2 and 7). A resend is byte-identical, under the submission's id as key. */
+/**
+ * Client of the interface (sections 2.1 to 2.4, 4.1, 4.2 and 7). A resend is byte-identical and has the submission's
+ * id as its idempotency key.
+ */
 export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   readonly #logger = new Logger(HttpTransport.name);
-  readonly #door: HttpClient;
+  readonly #client: HttpClient;
   readonly #authorization: string;
 
   constructor(
@@ -63,7 +66,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       channels: settings.apiKey === undefined ? ['sms'] : ['sms', 'whatsapp'],
       passesTraceOn: true,
     };
-    this.#door = new HttpClient(context.http, settings.baseUrl, settings.connections);
+    this.#client = new HttpClient(context.http, settings.baseUrl, settings.connections);
     this.#authorization = `Bearer ${settings.apiToken}`;
   }
 
@@ -74,7 +77,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
         ...submission,
         id: submissionIdOf(submission),
       });
-    const answer = await this.#door.send(
+    const answer = await this.#client.send(
       {
         method: 'POST',
         path: '/ng/v1/sendsms',
@@ -100,8 +103,8 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   }
 
   /**
-   * `GET {baseUrl}/ng/v1/deliveryreports`, by reference or, where none is known, by key;
-   * `GET {baseUrl}/whatsapp/ng/v1/messages/{id}`.
+   * `GET {baseUrl}/ng/v1/deliveryreports`, by reference, or by key where no reference is known; `GET
+   * {baseUrl}/whatsapp/ng/v1/messages/{id}`.
    */
   async fetchReports(
     submissions: readonly SentSubmission[],
@@ -120,7 +123,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       .map((one) => (one.status === 'fulfilled' ? one.value.failure : one.reason))
       .filter((one) => one !== undefined);
     if (failure === undefined) return reports;
-    // What was learned counts, and the next poll has less to ask.
+    // The fetched reports are returned despite the failure, so that the next poll asks for fewer.
     if (reports.length === 0) throw failure as Error;
     this.#logger.warn(`Some reports could not be fetched: ${(failure as Error).message}`);
     return reports;
@@ -128,7 +131,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
 
   async #fetchSms(submissions: readonly SentSubmission[], signal: AbortSignal): Promise<Fetched> {
     const get = async (path: string) => {
-      const answer = await this.#door.send(
+      const answer = await this.#client.send(
         {
           method: 'GET',
           path,
@@ -152,7 +155,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.#door.close();
+    await this.#client.close();
   }
 
   #bodyOf(submission: Submission): Record<string, unknown> {
@@ -175,7 +178,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     const { apiKey, textField } = this.settings;
     return new WhatsAppWire(async ({ method, path, idempotencyKey, body }) => {
       if (apiKey === undefined) throw keyMissing();
-      const answer = await this.#door.send(
+      const answer = await this.#client.send(
         {
           method,
           path,
@@ -195,9 +198,9 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     }, textField.whatsapp);
   }
 
-  /** The body of a 2xx; anything else is thrown by its meaning. */
+  /** Returns the body of a 2xx; throws the matching failure for other answers. */
   #success(
-    { status, body, retryAfter }: DoorAnswer,
+    { status, body, retryAfter }: ClientAnswer,
     credential: 'apiToken' | 'apiKey' = 'apiToken',
   ): unknown {
     if (status >= 200 && status < 300) return body;
@@ -210,7 +213,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   }
 }
 
-/** It becomes a header: what is no plain word must not get there. */
+/** The id becomes a header value, so only plain words are accepted. */
 function submissionIdOf({ id }: Submission): string {
   if (!SUBMISSION_ID.test(id))
     throw new PermanentFailure('invalid_submission', 'The submission id cannot be a header value');

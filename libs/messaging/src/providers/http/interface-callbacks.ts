@@ -25,11 +25,11 @@ import type {
 import type { InboundParser, ParsedInbound } from '../../ports/inbound-parser.js';
 
 /**
- * Reads one delivery report in the interface's own form: the `data` of a callback, or an item of a
- * report list. A field of the wrong type counts as missing, a time without an offset, before 1990 or
- * more than a day ahead of `now` as unknown, a status without a mapping is kept raw.
+ * Reads one delivery report in the interface's own form: the `data` of a callback, or an item of a report list. A
+ * field of the wrong type counts as missing. A time without an offset, before 1990 or more than a day after `now`
+ * counts as unknown. A status without a mapping is kept raw.
  *
- * @returns the report, or one line that says why there is none (no content, no number).
+ * @returns the report, or one line with the reason why there is none (without content or numbers)
  */
 export function readDeliveryReport(
   data: unknown,
@@ -55,8 +55,8 @@ export function readDeliveryReport(
 }
 
 /**
- * The interface's own form: `{ type, timestamp, data }`, or the bare `data`, one or an array of them,
- * as JSON, form or query. Events of other types are passed over.
+ * Parser of the interface's own form: `{ type, timestamp, data }`, or the bare `data`, one or an array of them, as
+ * JSON, form or query. Events of other types are skipped.
  */
 export class InterfaceReportParser implements DeliveryReportParser {
   constructor(
@@ -64,7 +64,7 @@ export class InterfaceReportParser implements DeliveryReportParser {
     private readonly channels: ChannelRegistry,
   ) {}
 
-  /** @throws UnreadableCallbackError where there is no entry to read at all. */
+  /** @throws UnreadableCallbackError where the callback has no entry */
   parse(request: CallbackRequest): ParsedReports {
     const entries = callbackEntries(request);
     const now = this.clock.now();
@@ -82,7 +82,7 @@ export class InterfaceReportParser implements DeliveryReportParser {
     return { reports, errors };
   }
 
-  /** The event's data, or the entry itself where it is bare. */
+  /** Returns the data of the event, or a bare entry itself. */
   #dataOf(entry: unknown): unknown {
     if (typeof entry !== 'object' || entry === null || !Object.hasOwn(entry, 'data')) return entry;
     const { type, data } = entry as { type?: unknown; data: unknown };
@@ -95,8 +95,8 @@ export class InterfaceReportParser implements DeliveryReportParser {
 const FOREIGN = Symbol('an event of another type');
 
 /**
- * The interface's own form: `{ type: 'whatsapp.message_received', timestamp, data: { message_id, from,
- * to, text, received_at } }`, one or an array of them. Events of other types are passed over.
+ * Parser of the interface's own form: `{ type: 'whatsapp.message_received', timestamp, data: { message_id, from, to,
+ * text, received_at } }`, one or an array of them. Events of other types are skipped.
  */
 export class InterfaceInboundParser implements InboundParser {
   constructor(
@@ -104,7 +104,7 @@ export class InterfaceInboundParser implements InboundParser {
     private readonly channels: ChannelRegistry,
   ) {}
 
-  /** @throws UnreadableCallbackError where there is no entry to read at all. */
+  /** @throws UnreadableCallbackError where the callback has no entry */
   parse(request: CallbackRequest): ParsedInbound {
     const now = this.clock.now();
     const messages: InboundMessage[] = [];
@@ -132,7 +132,7 @@ function readMessage(
   const messageId = identifier(own(data, 'message_id'));
   if (messageId === null) return 'no message_id';
   const to = recipientNumber(own(data, 'to'));
-  if (to === null) return 'no number it was written to';
+  if (to === null) return 'no destination number';
   const from = recipientNumber(own(data, 'from'));
   const bsuid = identifier(own(data, 'bsuid'));
   if (from === null && bsuid === null) return 'neither from nor bsuid';
@@ -148,23 +148,23 @@ function readMessage(
   };
 }
 
-/** Seconds a signature may be old or early. */
+/** Most seconds between the time of a signature and now, in both directions. */
 const TOLERANCE = 300;
-/** Signatures in one header that are looked at; a rotation needs two. */
+/** Most signatures checked in one header; a rotation needs two. */
 const MAX_SIGNATURES = 8;
 const MIN_KEY_BYTES = 16;
 
 /**
- * Standard Webhooks, symmetric (`v1`): HMAC-SHA256 over `{id}.{timestamp}.{raw body}`, at most five
- * minutes old or early, by any of several secrets, compared in constant time.
- * A GET is never proven: its query is not part of what is signed.
+ * Verifies Standard Webhooks, symmetric (`v1`): HMAC-SHA256 over `{id}.{timestamp}.{raw body}`, at most five minutes
+ * old or early, by any of several secrets, compared in constant time. A GET always fails, because the signature does
+ * not cover its query.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export class StandardWebhooksVerifier implements CallbackVerifier {
   readonly #keys: readonly Buffer[];
 
-  /** @throws MessagingConfigError naming the secret by its index, never by its value. */
+  /** @throws MessagingConfigError naming the secret by its index, never by its value */
   constructor(
     secrets: readonly string[],
     private readonly clock: Clock,
@@ -173,7 +173,7 @@ export class StandardWebhooksVerifier implements CallbackVerifier {
     this.#keys = secrets.map((secret, index) => keyOf(secret, `${option}[${index}]`));
   }
 
-  /** @throws MessagingConfigError where the application keeps no raw bodies. */
+  /** @throws MessagingConfigError where the application keeps no raw bodies */
   verify(request: CallbackRequest): boolean {
     const { method, headers } = request;
     if (method === 'GET') return false;

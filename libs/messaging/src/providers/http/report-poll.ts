@@ -3,38 +3,38 @@ import { readDeliveryReport } from './interface-callbacks.js';
 import { PausedFailure, PermanentFailure } from '../../message/failures.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 
-/** `GET` of one page; throws a SubmitFailure. */
+/** Fetches one page with `GET`; throws a SubmitFailure. */
 export type GetPage = (path: string) => Promise<unknown>;
 
 const PATH = '/ng/v1/deliveryreports';
 const PAGE = 1000;
-/** Against a service whose cursors never end. */
+/** Most pages of one list, against a service whose cursors never end. */
 const MAX_PAGES = 1000;
-/** Lists read at the same time. */
+/** Most lists read at the same time. */
 const CONCURRENCY = 4;
-/** Servers refuse request lines above 8 to 16 KiB. */
+/** Longest query in characters: servers refuse request lines above 8 to 16 KiB. */
 const MAX_QUERY = 6000;
 
 export interface PollResult {
   readonly reports: readonly DeliveryReport[];
-  /** Items that could not be read. */
+  /** Number of items that could not be read. */
   readonly unreadable: number;
-  /** Why there may be more. */
+  /** Error because of which reports may be missing. */
   readonly failure: unknown;
 }
 
-/** One list to read, page by page. */
+/** One list, read page by page. */
 interface ReportList {
   readonly query: string;
-  /** Where the list is one submission's, asked by its key. */
+  /** Set where the list belongs to one submission and is requested by its key. */
   readonly submissionId: string | undefined;
 }
 
 /**
- * Fetches the reports of sent submissions: those with a reference many to a request
- * (`reference_id` repeated), the others one by one under the key they were sent with.
- * A list that fails leaves the others alone, and a service that serves nobody is asked no more: what was
- * learned is told with the first failure. Where nothing at all was learned, that is thrown.
+ * Fetches the reports of sent submissions. Those with a reference share a request (`reference_id` repeated); the
+ * others are requested one by one, by their idempotency key. A failed list does not affect the others. After a
+ * failure that affects every request, no further list is requested. The fetched reports are returned with the first
+ * failure; without any report, the failure is thrown.
  */
 export class ReportPoll {
   readonly #reports: DeliveryReport[] = [];

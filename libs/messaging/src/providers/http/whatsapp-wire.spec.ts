@@ -36,10 +36,10 @@ describe('WhatsApp over the interface', () => {
   let made: HttpTransport[];
   const transport = (options: Partial<HttpTransportOptions> = {}) => {
     const { url: baseUrl, apiToken, apiKey } = service;
-    const door = new HttpService(axios.create());
+    const httpService = new HttpService(axios.create());
     const one = http({ baseUrl, apiToken, apiKey, ...options })({
       channels: registryOf(),
-      http: door,
+      http: httpService,
       clock: systemClock,
     });
     made.push(one as HttpTransport);
@@ -135,10 +135,10 @@ describe('WhatsApp over the interface', () => {
 
   it('without a key it says that it cannot send WhatsApp, and what is stored already waits', async () => {
     const { apiToken, url: baseUrl } = service;
-    const door = new HttpService(axios.create());
+    const httpService = new HttpService(axios.create());
     const keyless = http({ baseUrl, apiToken })({
       channels: registryOf(),
-      http: door,
+      http: httpService,
       clock: systemClock,
     });
     made.push(keyless as HttpTransport);

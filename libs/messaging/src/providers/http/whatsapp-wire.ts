@@ -9,7 +9,10 @@ import type {
   SubmissionAccepted,
 } from '../../ports/message-transport.js';
 
-/** A request under the `svk_` key; resolves with the body of a 2xx and throws a SubmitFailure by its meaning. */
+/**
+ * Sends a request with the `svk_` key. Resolves with the body of a 2xx; throws the matching SubmitFailure for other
+ * answers.
+ */
 export type AskWhatsApp = (request: {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -20,11 +23,11 @@ export type AskWhatsApp = (request: {
 export type WhatsAppTextField = 'text' | 'body' | 'content';
 
 const PATH = '/whatsapp/ng/v1';
-/** Messages asked after at the same time. */
+/** Most messages queried at the same time. */
 const CONCURRENCY = 8;
 const CURRENCY = /^[A-Z]{3}$/;
 
-/** The interface's WhatsApp side: `sendwhatsapp` (sections 2.3, 2.4 and 4.2) and `messages/{id}`. */
+/** The WhatsApp part of the interface: `sendwhatsapp` (sections 2.3, 2.4 and 4.2) and `messages/{id}`. */
 export class WhatsAppWire {
   constructor(
     private readonly ask: AskWhatsApp,
@@ -51,8 +54,8 @@ export class WhatsAppWire {
   }
 
   /**
-   * One request each: there is no list to ask. Those whose id was never learned cannot be asked after. What
-   * was learned comes with the first failure; where nothing was, that is thrown.
+   * Queries each message with one request, because the interface has no list. A message without a known id is
+   * skipped. The reports are returned with the first failure; without any report, the failure is thrown.
    */
   async fetch(
     submissions: readonly SentSubmission[],
@@ -88,7 +91,7 @@ export class WhatsAppWire {
     try {
       answer = await this.ask({ method: 'GET', path });
     } catch (error) {
-      // One that the service does not know leaves the others alone.
+      // A message that the service does not know does not affect the others.
       if (error instanceof PermanentFailure) return undefined;
       throw error;
     }
@@ -109,7 +112,7 @@ export class WhatsAppWire {
   }
 }
 
-/** Without an `apiKey` nothing is lost: it waits for one. */
+/** Pauses without an `apiKey`, so that messages wait for one and are not lost. */
 export function keyMissing(): PausedFailure {
   return new PausedFailure(
     'unauthorized',
@@ -117,7 +120,7 @@ export function keyMissing(): PausedFailure {
   );
 }
 
-/** What the answer tells of price and sender; what is no such thing is left out. */
+/** Price and sender of the answer; invalid values are left out. */
 function detailsOf(answer: unknown): Record<string, string> {
   const cost = fieldOf(answer, 'cost');
   const currency = fieldOf(answer, 'currency');
@@ -134,7 +137,7 @@ function detailsOf(answer: unknown): Record<string, string> {
   };
 }
 
-/** A JSON number as money is written inside, never as `1e-7`. */
+/** Writes a JSON number as a decimal, never as `1e-7`. */
 function decimal(value: number): string {
   const text = String(value);
   return text.includes('e') ? value.toFixed(12).replace(/\.?0+$/, '') : text;

@@ -3,8 +3,8 @@ import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
 /**
- * Infobip's delivery reports: up to a hundred `results` in one JSON. The group decides, but for
- * `DELIVERED_TO_OPERATOR`, which is not the handset yet.
+ * Parser of Infobip's delivery reports: up to a hundred `results` in one JSON. The status group decides, except for
+ * `DELIVERED_TO_OPERATOR`, where the handset does not have the message yet.
  *
  * @see https://www.infobip.com/docs/api/channels/sms/sms-messaging/logs-and-status-reports/receive-outbound-sms-message-report
  * @see https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes
@@ -32,7 +32,7 @@ export function infobipParser(): DeliveryReportParser {
 }
 
 /**
- * What people wrote to an Infobip number, SMS or WhatsApp: up to a hundred `results` in one JSON.
+ * Parser of messages to an Infobip number, SMS or WhatsApp: up to a hundred `results` in one JSON.
  *
  * @see https://www.infobip.com/docs/api/channels/sms/inbound-sms/receive-inbound-sms-messages
  * @see https://www.infobip.com/docs/api/channels/whatsapp/receive-whatsapp-messages

@@ -14,12 +14,12 @@ import type { InboundParser } from '../../ports/inbound-parser.js';
 import { checkCallbackSecret } from './kannel.options.js';
 import { isSigned } from './report-link.js';
 
-/** Proves a report by the signature in the address that Kannel was given. */
+/** Verifies a report by the signature in the callback address that was given to Kannel. */
 export class KannelCallbackVerifier implements CallbackVerifier {
   readonly #secrets: readonly string[];
 
   /**
-   * @param secrets `callbackSecret`; during a rotation the new one and the old
+   * @param secrets `callbackSecret`; during a rotation, the new and the old one
    * @throws MessagingConfigError where there is none, or one is too short
    */
   constructor(...secrets: readonly string[]) {
@@ -36,17 +36,17 @@ export class KannelCallbackVerifier implements CallbackVerifier {
 }
 
 /**
- * Reads what Kannel calls a report address with. Its status is one bit:
+ * Parser of the query of Kannel's report address. Its status is one bit:
  *
  * | bit | from | status |
  * |---|---|---|
  * | 1 | the phone | `delivered` |
- * | 2 | the phone | `undelivered`, or what an SMPP `stat:` says: `expired`, `rejected` |
+ * | 2 | the phone | `undelivered`, or the status in an SMPP `stat:`: `expired`, `rejected` |
  * | 4, 8 | the SMSC: queued, accepted | `sent` |
  * | 16 | the SMSC: refused | `rejected`; `failed` where Kannel's own retries ran out |
  *
- * Others are kept raw and move nothing. The submission is named, so that a report also settles a
- * message whose submit was never answered.
+ * Other values are stored raw and change no message. The query names the submission, so that a report also settles a
+ * message whose submit received no answer.
  */
 export class KannelReportParser implements DeliveryReportParser {
   constructor(private readonly clock: Pick<Clock, 'now'> = systemClock) {}
@@ -74,7 +74,7 @@ export class KannelReportParser implements DeliveryReportParser {
 }
 
 interface Words {
-  /** SMPP's message state. */
+  /** Message state of SMPP. */
   readonly stat: string | null;
   readonly error: string | null;
   readonly retriesRanOut: boolean;
@@ -96,7 +96,7 @@ function statusOf(bit: string, { stat, retriesRanOut }: Words): ReportedStatus |
   }
 }
 
-/** Kannel has one bit for every end but delivery; SMPP's word says which it was. */
+/** Kannel has one bit for all final states but delivery; the SMPP state distinguishes them. */
 function undeliveredOf(stat: string | null): ReportedStatus | null {
   switch (stat) {
     case 'EXPIRED':
@@ -111,7 +111,10 @@ function undeliveredOf(stat: string | null): ReportedStatus | null {
   }
 }
 
-/** `id:1 … stat:UNDELIV err:011 text:…`, `NACK/11/Invalid destination`: codes alone, the text is the message's own. */
+/**
+ * Reads codes from `id:1 … stat:UNDELIV err:011 text:…` or `NACK/11/Invalid destination`. It skips the text, which is
+ * the message's content.
+ */
 function wordsOf(answer: string): Words {
   const text = answer.slice(0, 1024).replaceAll('\0', '');
   const nack = /^NACK\/([\w .-]{1,64})?/.exec(text);
@@ -133,9 +136,9 @@ function seconds(value: unknown): Date | null {
 }
 
 /**
- * What people wrote through Kannel: a `get-url` or `post-url` of an `sms-service` that ends in
- * `?id=%I&from=%p&to=%P&text=%b&time=%T`. With a `post-url`, too, the address says everything: the body is
- * not read. `mo-recode = true` in the `smsbox` group makes every text UTF-8.
+ * Parser of messages through Kannel: a `get-url` or `post-url` of an `sms-service` that ends in
+ * `?id=%I&from=%p&to=%P&text=%b&time=%T`. With a `post-url`, the parser also reads only the address and ignores the
+ * body. `mo-recode = true` in the `smsbox` group converts every text to UTF-8.
  *
  * @see https://www.kannel.org/download/kannel-userguide-snapshot/userguide.html
  */

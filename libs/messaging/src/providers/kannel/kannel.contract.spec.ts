@@ -16,14 +16,14 @@ const ways: [string, () => HttpService][] = [
   [
     'kannel through interceptors',
     () => {
-      const door = new HttpService(axios.create());
-      door.axiosRef.interceptors.request.use((config) => config);
-      return door;
+      const httpService = new HttpService(axios.create());
+      httpService.axiosRef.interceptors.request.use((config) => config);
+      return httpService;
     },
   ],
 ];
 
-for (const [name, door] of ways)
+for (const [name, httpService] of ways)
   messageTransportContract<UnderTest>(
     name,
     {
@@ -36,7 +36,7 @@ for (const [name, door] of ways)
           password,
           callbackUrl: 'http://127.0.0.1:9/reports',
           callbackSecret: 'a secret of its own'.replaceAll(' ', '-'),
-        })({ channels: registryOf(), http: door(), clock: systemClock }) as KannelTransport;
+        })({ channels: registryOf(), http: httpService(), clock: systemClock }) as KannelTransport;
         return {
           transport,
           server,

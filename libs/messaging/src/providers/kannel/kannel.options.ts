@@ -7,23 +7,29 @@ export interface KannelOptions {
   readonly url: string;
   /** `username` of the `sendsms-user` group. */
   readonly username: string;
-  /** Its `password`. Sent in a header, never in an address. */
+  /** Password of that user. Sent in a header, never in an address. */
   readonly password: string;
-  /** Address of this app's delivery-report controller, as Kannel reaches it. Without it a message stays `sent`. */
+  /** Address of this app's delivery-report controller, as Kannel reaches it. Without it, messages stay `sent`. */
   readonly callbackUrl?: string;
-  /** Signs what Kannel calls back with; {@link KannelCallbackVerifier} checks it. At least 16 characters. */
+  /** Signs the callback address for Kannel; {@link KannelCallbackVerifier} verifies it. At least 16 characters. */
   readonly callbackSecret?: string;
-  /** `'message'`: reports only where the message asks for them. Kannel cannot be asked later. @default 'always' */
+  /** `'message'`: reports only for messages that ask for them. Kannel offers no polling. @default 'always' */
   readonly reports?: 'always' | 'message';
-  /** `smsc-id` to route through. @default as Kannel routes */
+  /** `smsc-id` to route through. @default Kannel's own routing */
   readonly smsc?: string;
-  /** Connections kept to smsbox at most, and requests of this process in flight; it takes 500 of all its clients. @default 64 */
+  /**
+   * Most connections to smsbox, and most requests of this process in flight; smsbox accepts 500 from all clients.
+   * @default 64
+   */
   readonly connections?: number;
-  /** Tells several apart; stored with every submission and report, so never change it. @default 'kannel' */
+  /**
+   * Distinguishes several transports. It is stored with every submission and report, so do not change it. @default
+   * 'kannel'
+   */
   readonly name?: string;
 }
 
-/** The options checked, defaults filled in. */
+/** The checked options with their defaults. */
 export interface KannelSettings {
   readonly name: string;
   readonly url: string;
@@ -39,7 +45,7 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const SENDSMS = '/cgi-bin/sendsms';
 
-/** @throws MessagingConfigError naming the option and the remedy; what is secret is not shown. */
+/** @throws MessagingConfigError naming the option and the remedy; the error omits secret values */
 export function kannelSettings(options: KannelOptions): KannelSettings {
   const { name = 'kannel', reports = 'always', connections = 64, smsc } = options;
   if (!NAME.test(name))
@@ -70,13 +76,13 @@ function reportLinkOf({ callbackUrl, callbackSecret }: KannelOptions): ReportLin
     );
   if (callbackSecret === undefined)
     throw new MessagingConfigError(
-      'callbackSecret: is missing; without it anybody could report deliveries to callbackUrl',
+      'callbackSecret: is missing; without it any client could report deliveries to callbackUrl',
     );
   const url = httpAddress('callbackUrl', callbackUrl);
   return new ReportLink(url.href, checkCallbackSecret(callbackSecret));
 }
 
-/** @throws MessagingConfigError where it is too short to keep anybody out. */
+/** @throws MessagingConfigError where the secret is too short to be safe */
 export function checkCallbackSecret(secret: string): string {
   if (typeof secret !== 'string' || secret.length < 16 || /\s/.test(secret))
     throw new MessagingConfigError(
@@ -90,7 +96,7 @@ function addressOf(value: string): string {
   return url.origin + (url.pathname === '/' ? SENDSMS : url.pathname);
 }
 
-/** The value is not shown: it may hold a password. */
+/** Errors omit the value, which may contain a password. */
 function httpAddress(option: string, value: string): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
@@ -104,7 +110,7 @@ function httpAddress(option: string, value: string): URL {
   return url;
 }
 
-/** It goes into a header, whose outer spaces Kannel cuts off. */
+/** The value becomes a header, and Kannel trims the spaces around it. */
 function headerText(option: string, value: string): string {
   if (typeof value !== 'string' || value === '')
     throw new MessagingConfigError(`${option}: is missing; it is in Kannel's sendsms-user group`);

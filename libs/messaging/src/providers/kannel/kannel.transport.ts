@@ -15,7 +15,7 @@ import { sendsmsFailure } from './sendsms-answer.js';
 const MAX_ANSWER = 65_536;
 const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
-/** Every kind of report: delivered 1, undeliverable 2, queued 4, accepted 8, refused 16. */
+/** Bits of all kinds of reports: delivered 1, undeliverable 2, queued 4, accepted 8, refused 16. */
 const ALL_REPORTS = '31';
 
 /**
@@ -34,14 +34,14 @@ export function kannel(options: KannelOptions): TransportFactory {
 }
 
 /**
- * One recipient a request: of several, Kannel's answer speaks of the first alone. Kannel gives no
- * reference and knows no keys, so the reference is ours, and what may have been taken is never sent
- * again: its report, which names our submission, settles it.
+ * Submits one recipient per request, because Kannel's answer for several covers only the first. Kannel returns no
+ * reference and ignores keys. The transport therefore makes its own reference, and never repeats a submission that
+ * Kannel may have accepted: a report, which names the submission, settles it.
  */
 export class KannelTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
   readonly capabilities: TransportCapabilities;
-  readonly #door: HttpClient;
+  readonly #client: HttpClient;
   readonly #fixed: Readonly<Record<string, string>>;
 
   constructor(
@@ -56,7 +56,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
       connections,
       channels: ['sms'],
     };
-    this.#door = new HttpClient(http, url, connections);
+    this.#client = new HttpClient(http, url, connections);
     this.#fixed = {
       'content-type': 'text/plain; charset=UTF-8',
       'x-kannel-username': username,
@@ -65,10 +65,12 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
     };
   }
 
-  /** `POST` of the text; everything else, the password too, is in headers, which Kannel does not log. */
+  /**
+   * Sends the text in a `POST`. All other values, including the password, are in headers, which Kannel does not log.
+   */
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     const { text, recipient } = this.#checked(submission);
-    const { status, text: answer } = await this.#door.send(
+    const { status, text: answer } = await this.#client.send(
       {
         method: 'POST',
         path: '',
@@ -89,7 +91,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.#door.close();
+    await this.#client.close();
   }
 
   #reportHeaders(
@@ -118,7 +120,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
     const [recipient] = recipients;
     if (recipient === undefined || recipients.length > 1)
       throw new PermanentFailure('invalid_submission', 'Kannel takes one recipient at a time');
-    // They become headers: what is no plain text must not get there.
+    // Id and sender become header values, so only plain text is accepted.
     if (!SUBMISSION_ID.test(id) || !HEADER_TEXT.test(sender))
       throw new PermanentFailure(
         'invalid_submission',

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { own } from '../../message/report-fields.js';
 
-/** What Kannel fills in: status bit, the SMSC's words, its message id, seconds since 1970. */
+/** Placeholders that Kannel fills in: status bit, the SMSC's answer, its message id, seconds since 1970. */
 const FILLED_IN = 'status=%d&answer=%A&id=%F&time=%T';
 
 /**
- * The address Kannel calls with a report. Submission and recipient are ours, as we wrote them: Kannel's
- * own `%p` may be a number it has rewritten. The signature covers both, so that whoever reads an
- * address in Kannel's logs can report on that one message and no other.
+ * The address that Kannel calls with a report. It contains the submission and the recipient as submitted, because
+ * Kannel may rewrite the number in its own `%p`. The signature covers both, so that an address from Kannel's logs
+ * allows reports on that message only.
  */
 export class ReportLink {
   readonly #head: string;
@@ -19,7 +19,7 @@ export class ReportLink {
     this.#head = literal(url);
   }
 
-  /** @returns what goes into `dlr-url` */
+  /** @returns the value of `dlr-url` */
   of(submissionId: string, recipient: string): string {
     const ours = new URLSearchParams({
       submission: submissionId,
@@ -30,7 +30,10 @@ export class ReportLink {
   }
 }
 
-/** Is the query's signature that of its submission and recipient, by one of the secrets? Takes the same time for every wrong one. */
+/**
+ * Whether one of the secrets signs the query's submission and recipient. Takes the same time for every wrong
+ * signature.
+ */
 export function isSigned(query: object, secrets: readonly string[]): boolean {
   const submission = own(query, 'submission');
   const recipient = own(query, 'to');
@@ -56,7 +59,7 @@ function signature(secret: string, submissionId: string, recipient: string): Buf
   return createHmac('sha256', secret).update(`${submissionId}\n${recipient}`).digest();
 }
 
-/** Kannel reads `%` as the start of a code. */
+/** Escapes `%`, which starts a placeholder in Kannel. */
 function literal(text: string): string {
   return text.replaceAll('%', '%%');
 }

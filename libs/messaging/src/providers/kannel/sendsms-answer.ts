@@ -7,17 +7,17 @@ import {
 } from '../../message/failures.js';
 
 /**
- * What smsbox's answer means where it is not 202.
+ * Maps an answer of smsbox other than 202 to a failure.
  *
  * | answer | meaning |
  * |---|---|
- * | 400 | permanent: a field, or the number is on a list |
+ * | 400 | permanent: a field is wrong, or the number is on a list |
  * | 403 `Authorization failed` | paused until user, password or address range is right |
  * | 403 `Not routable` | permanent: no SMSC takes this number |
- * | 403, other | paused: something in between refuses |
- * | 503 `Temporal failure` | retryable: queues are full or no SMSC is there, nothing was taken |
- * | 404, 405, 3xx | paused: this is not sendsms |
- * | other 4xx | as HTTP means them |
+ * | 403, other | paused: a proxy in front of Kannel refuses the request |
+ * | 503 `Temporal failure` | retryable: queues are full or no SMSC is connected; Kannel accepted nothing |
+ * | 404, 405, 3xx | paused: the address is not that of sendsms |
+ * | other 4xx | the usual meaning in HTTP |
  * | other 2xx, 5xx | uncertain |
  */
 export function sendsmsFailure(status: number, text: string): SubmitFailure {
@@ -35,7 +35,7 @@ export function sendsmsFailure(status: number, text: string): SubmitFailure {
     case 407:
       return new PausedFailure(
         'unauthorized',
-        `Something before Kannel asks for a credential (${status})`,
+        `A proxy in front of Kannel asks for a credential (${status})`,
       );
     case 403:
       return forbidden(text);
@@ -68,5 +68,5 @@ function forbidden(text: string): SubmitFailure {
       'unauthorized',
       'Kannel refused the user (403); check username, password and user-allow-ip of its sendsms-user',
     );
-  return new PausedFailure('forbidden', 'Something before Kannel refuses the request (403)');
+  return new PausedFailure('forbidden', 'A proxy in front of Kannel refuses the request (403)');
 }

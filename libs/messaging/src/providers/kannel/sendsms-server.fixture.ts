@@ -12,17 +12,17 @@ interface TakenMessage {
   readonly text: string;
 }
 
-/** Answers instead of smsbox. `false`: let it answer. */
+/** Answers instead of the server; returns `false` to let the server answer. */
 type Fault = (response: ServerResponse) => boolean | void;
 
 /**
- * smsbox's sendsms over POST, as Kannel 1.4.5 was seen to answer: it checks the user and the number, keeps
- * the book of what it took, gives no reference and knows no keys.
+ * smsbox's sendsms over POST, with the observed answers of Kannel 1.4.5: it checks the user and the number, records
+ * the accepted messages, returns no reference and ignores keys.
  */
 export class SendsmsServer {
   readonly username = 'tester';
   readonly password = 'kannel-pass-1';
-  /** Prefix no SMSC takes. */
+  /** Prefix of numbers that no SMSC takes. */
   readonly unroutable = '99';
   readonly requests: TakenMessage[] = [];
   readonly taken: TakenMessage[] = [];
@@ -50,12 +50,12 @@ export class SendsmsServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Until the next call. */
+  /** Sets the fault until the next call. */
   fault(fault: Fault | undefined): void {
     this.#fault = fault;
   }
 
-  /** Takes the next message and cuts the connection instead of answering. */
+  /** Accepts the next message and cuts the connection instead of answering. */
   loseNextAnswer(): void {
     this.#fault = (response) => {
       this.#fault = undefined;

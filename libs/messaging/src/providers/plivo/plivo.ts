@@ -15,7 +15,7 @@ import type {
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
 /**
- * Plivo's message status callbacks: form or query. Its times have no zone, and are left alone.
+ * Parser of Plivo's message status callbacks: form or query. Its times have no zone and are ignored.
  *
  * @see https://www.plivo.com/docs/messaging/api/message/message-status-callbacks
  */
@@ -40,7 +40,7 @@ export function plivoParser(): DeliveryReportParser {
 }
 
 /**
- * What people wrote to a Plivo number, SMS, MMS or WhatsApp: form or query, without a time.
+ * Parser of messages to a Plivo number, SMS, MMS or WhatsApp: form or query, without a time.
  *
  * @see https://www.plivo.com/docs/messaging/api/message/handling-incoming
  */
@@ -56,26 +56,28 @@ export function plivoInboundParser(): InboundParser {
 }
 
 export interface PlivoSignatureOptions {
-  /** The account's auth token, and the subaccount's where one sends; two of them during a rotation. */
+  /** The account's auth token, and the subaccount's for messages from one; two of them during a rotation. */
   readonly authToken: Secrets;
-  /** Scheme and host as Plivo calls them, such as `https://app.example.com`: behind a proxy nobody else knows. */
+  /**
+   * Scheme and host as Plivo calls them, such as `https://app.example.com`; behind a proxy, the request does not
+   * contain them.
+   */
   readonly origin: string;
 }
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Signatures in one header that are looked at. */
+/** Most signatures checked in one header. */
 const MAX_SIGNATURES = 8;
 
 /**
- * Plivo's signatures, HMAC-SHA256 under the auth token. `X-Plivo-Signature-V3` (or `-Ma-V3`, always
- * by the main account's token) covers the address, the fields and a nonce. Callbacks of messages are
- * documented to have `X-Plivo-Signature-V2` alone, over the address without its query and a nonce: it
- * proves who called and not what was said, so keep the address on HTTPS. Where there is one of V3,
- * that of V2 counts for nothing.
+ * Verifies Plivo's signatures, HMAC-SHA256 with the auth token. `X-Plivo-Signature-V3` (or `-Ma-V3`, always with the
+ * main account's token) covers the address, the fields and a nonce. Plivo documents only `X-Plivo-Signature-V2` for
+ * callbacks of messages. It covers the address without its query and a nonce, so it proves the caller but not the
+ * content: use HTTPS. Where a V3 signature exists, V2 is ignored.
  *
  * @see https://docs.plivo.com/docs/messaging/concepts/signature-validation
  * @see https://docs.plivo.com/docs/voice/xml/request/validation
- * @throws MessagingConfigError naming the wrong option.
+ * @throws MessagingConfigError naming the wrong option
  */
 export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier {
   const tokens = checkedSecrets('plivoSignature.authToken', options.authToken);
@@ -94,7 +96,7 @@ export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier
   };
 }
 
-/** Of the account and of the main account; a header may have several, by comma. */
+/** Signatures of the account and of the main account; a header may have several, separated by commas. */
 function signaturesOf({ headers }: CallbackRequest, version: 'v2' | 'v3'): readonly string[] {
   return [headers[`x-plivo-signature-${version}`], headers[`x-plivo-signature-ma-${version}`]]
     .flatMap((header) => (typeof header === 'string' ? header.split(',', MAX_SIGNATURES) : []))
@@ -106,17 +108,17 @@ function signedByV2(origin: string, { url, headers }: CallbackRequest): string |
   return typeof nonce === 'string' ? `${origin}${url.split('?')[0]}${nonce}` : undefined;
 }
 
-/** `undefined`: there is no nonce, or the body is no form and the signature does not cover it. */
+/** Signed text of V3; `undefined` without a nonce, or where the body is no form, which the signature does not cover. */
 function signedByV3(origin: string, request: CallbackRequest): string | undefined {
   const nonce = request.headers['x-plivo-signature-v3-nonce'];
   const fields = fieldsOf(request);
   if (typeof nonce !== 'string' || fields === undefined) return undefined;
   const [path = '', query = ''] = request.url.split('?');
-  const asked = sorted(new URLSearchParams(query), '=', '&');
-  const told = sorted(fields, '', '');
-  const mark = asked || told ? '?' : '';
-  const dot = asked && told ? '.' : '';
-  return `${origin}${path}${mark}${asked}${dot}${told}.${nonce}`;
+  const signedQuery = sorted(new URLSearchParams(query), '=', '&');
+  const signed = sorted(fields, '', '');
+  const mark = signedQuery || signed ? '?' : '';
+  const dot = signedQuery && signed ? '.' : '';
+  return `${origin}${path}${mark}${signedQuery}${dot}${signed}.${nonce}`;
 }
 
 function fieldsOf(request: CallbackRequest): URLSearchParams | undefined {
@@ -127,7 +129,7 @@ function fieldsOf(request: CallbackRequest): URLSearchParams | undefined {
   return raw === '' || isForm ? new URLSearchParams(raw) : undefined;
 }
 
-/** By name, then by value. */
+/** Sorts fields by name, then by value. */
 function sorted(fields: URLSearchParams, equals: string, and: string): string {
   return [...new Set(fields.keys())]
     .sort()

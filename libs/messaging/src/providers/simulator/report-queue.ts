@@ -7,9 +7,9 @@ const LAST_RETRY = 5_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Hands reports, or what people wrote, to the sink when they are due. One timer whatever the number of reports: they wait
- * in slots of a few milliseconds. One sink call at a time, with all that is due; a call that fails is
- * repeated until it succeeds, so nothing is lost while the process lives.
+ * Passes reports, or inbound messages, to the sink when they are due. One timer serves any number of reports: they
+ * wait in slots of a few milliseconds. One sink call runs at a time, with all due reports. A failed call is repeated
+ * until it succeeds, so no report is lost while the process lives.
  *
  * ```
  * add → slot → (timer) → due → sink
@@ -24,17 +24,17 @@ export class ReportQueue<T> {
   #timer: NodeJS.Timeout | undefined;
   #timerSlot = Number.POSITIVE_INFINITY;
   #pumping = false;
-  /** Ends when the last sink call that was asked for has ended. */
+  /** Resolves when the last requested sink call has ended. */
   #turn: Promise<void> = Promise.resolve();
 
-  /** `slot`: milliseconds that may lie between being due and being handed over. */
+  /** `slot`: most milliseconds between the due time of a report and its sink call. */
   constructor(
     private readonly sink: (items: readonly T[]) => Promise<void>,
     private readonly clock: Clock,
     private readonly slot: number,
   ) {}
 
-  /** To be handed over in `delay` milliseconds. */
+  /** Passes `report` to the sink after `delay` milliseconds. */
   add(report: T, delay: number): void {
     if (this.#stop.signal.aborted) return;
     const slot = Math.ceil((this.clock.monotonic() + delay) / this.slot);
@@ -44,7 +44,7 @@ export class ReportQueue<T> {
     if (slot < this.#timerSlot) this.#setTimer(slot);
   }
 
-  /** In the next sink call; resolves when the sink has them. */
+  /** Adds the reports to the next sink call; resolves when the sink has them. */
   async handOver(reports: readonly T[]): Promise<void> {
     let wait = FIRST_RETRY;
     while (!this.#stop.signal.aborted && !(await this.#call(reports))) {
@@ -54,7 +54,7 @@ export class ReportQueue<T> {
     }
   }
 
-  /** Drops what is not yet due or not yet taken: a poll will find it. */
+  /** Drops the reports that are not due or not yet taken; a poll finds them. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);

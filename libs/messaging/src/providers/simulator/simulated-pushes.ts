@@ -9,7 +9,7 @@ import type { Simulation } from '../../message/channel-definition.js';
 import { platformIdOf, type SimulatedRecipient } from './simulated-recipient.js';
 import type { SimulatorSettings } from './simulator.options.js';
 
-/** Delivery reports and replies that the simulated provider sends by itself. */
+/** Delivery reports and replies that the simulated provider pushes. */
 export class SimulatedPushes {
   readonly #reports: ReportQueue<DeliveryReport>;
   readonly #inbound: ReportQueue<InboundMessage> | undefined;
@@ -92,13 +92,13 @@ function replyTo(
   };
 }
 
-/** The carrier has the messages by then: giving up leaves their outcome unknown. */
+/** The simulated carrier already has the messages, so an abort leaves their outcome unknown. */
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   let giveUp!: () => void;
   const aborted = new Promise<never>((_resolve, reject) => {
     giveUp = () =>
       reject(new UncertainFailure('aborted', 'Given up before the simulated carrier answered'));
-    // One signal may watch a whole lane's submissions; that many listeners are no leak.
+    // One signal may serve all submissions of a lane, so the warning about a listener leak does not apply.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', giveUp);
   });

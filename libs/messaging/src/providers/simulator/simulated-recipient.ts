@@ -4,22 +4,22 @@ import type { SimulatedFate, Simulation } from '../../message/channel-definition
 import type { DeliveryReport } from '../../message/delivery-report.js';
 
 /**
- * Everything the simulator will ever say of one recipient of one submission, derived from what a
- * resend repeats: after a restart it says the same, times included, so that a repeated report is
- * recognised. The times lie within 50 ms after the submission first left.
+ * All reports of the simulator for one recipient of one submission. They derive from data that a resend repeats.
+ * After a restart the simulator gives the same reports with the same times, so that a repeated report is recognised.
+ * The times lie within 50 ms after the first start of the submission.
  */
 export interface SimulatedRecipient {
   readonly course: SimulatedFate['course'];
-  /** 0 to 1; spreads reports over time. */
+  /** Random value from 0 to 1; spreads reports over time. */
   readonly jitter: number;
-  /** The message is on its way; only `disordered` reports it. */
+  /** Report of a message on its way; only `disordered` sends it. */
   readonly underway: DeliveryReport;
   readonly final: DeliveryReport;
   /** Follows the final report, where the channel has such a status. */
   readonly followUp: DeliveryReport | undefined;
 }
 
-/** @param recipient its address key */
+/** @param recipient address key of the recipient */
 export function simulatedRecipient(
   submissionId: string,
   recipient: string,

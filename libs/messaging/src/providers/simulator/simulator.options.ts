@@ -5,23 +5,26 @@ import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card
 
 /** Options of {@link simulator}. */
 export interface SimulatorOptions {
-  /** From the acceptance to the report, at least; up to three times as long, by recipient. @default '50ms' */
+  /**
+   * Shortest time from the acceptance to the report; up to three times as long, depending on the recipient. @default
+   * '50ms'
+   */
   readonly reportDelay?: Duration;
-  /** Recipients one submission may carry. @default 1000 */
+  /** Most recipients of one submission. @default 1000 */
   readonly maxRecipients?: number;
   /** How long a submission may be repeated under its id; 0: never. @default '20h' */
   readonly idempotencyWindow?: Duration;
-  /** From the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
+  /** Time from the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
   readonly replyDelay?: Duration;
-  /** What WhatsApp answers name as the cost. @default they name none */
+  /** Prices that WhatsApp answers report as the cost. @default no cost */
   readonly rateCard?: RateCard | PriceList;
-  /** Categories of WhatsApp templates that do not come with one. @default utility */
+  /** Categories of WhatsApp templates for messages without one. @default utility */
   readonly categories?: Readonly<Record<string, MessageCategory>>;
-  /** Number that WhatsApp messages without one are sent from. @default '2348000000001' */
+  /** Sender number of WhatsApp messages that name none. @default '2348000000001' */
   readonly whatsAppNumber?: string;
 }
 
-/** The options checked, defaults filled in, durations in milliseconds. */
+/** The checked options with their defaults; durations in milliseconds. */
 export interface SimulatorSettings {
   readonly reportDelay: number;
   readonly maxRecipients: number;
@@ -32,7 +35,7 @@ export interface SimulatorSettings {
   readonly whatsAppNumber: string;
 }
 
-/** @throws MessagingConfigError naming the option and the remedy. */
+/** @throws MessagingConfigError naming the option and the remedy */
 export function simulatorSettings(options: SimulatorOptions): SimulatorSettings {
   const { maxRecipients = 1_000, categories = {}, whatsAppNumber = '2348000000001' } = options;
   if (!Number.isSafeInteger(maxRecipients) || maxRecipients < 1)

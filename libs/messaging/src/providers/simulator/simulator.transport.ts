@@ -29,10 +29,10 @@ import { ThrottleMemory } from './throttle-memory.js';
 const REFUSED = 'destination_refused';
 
 /**
- * A provider that sends nothing. Each channel's definition says what happens to a recipient (`simulate`); on SMS
- * and WhatsApp the last four digits of the number decide:
+ * A provider that sends nothing. The definition of each channel decides the outcome for a recipient (`simulate`). On
+ * SMS and WhatsApp, the last four digits of the number decide:
  *
- * | digits | what happens |
+ * | digits | outcome |
  * |---|---|
  * | `9901` | undelivered |
  * | `9902` | expired |
@@ -46,9 +46,9 @@ const REFUSED = 'destination_refused';
  * | `9910` | delivered; on WhatsApp the recipient writes back a second later |
  * | other | delivered |
  *
- * In a submission of many, the refused ones are named beside the reference (all refused: the submission is).
- * One `9907` throttles the whole, one `9908` or `9909` loses the answer for the whole: then no report is pushed,
- * and a poll finds all recipients but the `9909`s.
+ * The answer to a submission of many recipients names the refused ones beside the reference; where all are refused,
+ * the submission is refused. One `9907` throttles the whole submission. One `9908` or `9909` loses its answer: then
+ * no report is pushed, and a poll finds all recipients but the `9909`s.
  *
  * On WhatsApp the answer gives category, cost, currency and sender, and a delivered message is read.
  *
@@ -60,7 +60,10 @@ export function simulator(options: SimulatorOptions = {}): TransportFactory {
   return (context) => new SimulatorTransport(settings, context);
 }
 
-/** Stateless but for pending pushes: every answer and report derives from submission id and recipient, so that a restart repeats them. */
+/**
+ * Stateless except for pending pushes: every answer and report derives from submission id and recipient, so that a
+ * restart repeats them.
+ */
 export class SimulatorTransport implements MessageTransport, BeforeApplicationShutdown {
   readonly name = 'simulator';
   readonly capabilities: TransportCapabilities;
@@ -116,7 +119,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     };
   }
 
-  /** Knows every submission it could have accepted; a report is found once its time has come. */
+  /** Recognises every submission that it could have accepted; a report is found after its due time. */
   fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
     const reports: DeliveryReport[] = [];
@@ -154,7 +157,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     return definition.simulate;
   }
 
-  /** Category and price of a message, as the platform's answer gives them. */
+  /** Category and price of a message, as in the platform's answer. */
   async #charge({ tenant, channel, content, recipients }: Submission) {
     const category =
       content.kind === 'template'

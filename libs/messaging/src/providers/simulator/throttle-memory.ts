@@ -1,14 +1,14 @@
 const CAPACITY = 10_000;
 
 /**
- * Which messages were throttled once already. A throttled submission comes back under a new id and
- * without having used an attempt, so it is known by batch and recipient. The oldest are forgotten,
- * as is everything by a restart: then the message is throttled once more, and sent after that.
+ * Remembers which messages were throttled. A throttled submission returns with a new id and the same attempt count,
+ * so batch and recipient identify it. The oldest entries are dropped, and a restart drops all of them. A message
+ * without an entry is throttled once more and sent after that.
  */
 export class ThrottleMemory {
   readonly #seen = new Set<string>();
 
-  /** True the first time, false from then on. */
+  /** @returns true on the first call for a message, false afterwards */
   isNew(message: string): boolean {
     if (this.#seen.has(message)) return false;
     this.#seen.add(message);

@@ -3,8 +3,8 @@ import type { DeliveryReportParser } from '../../ports/delivery-report-parser.js
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
 /**
- * Termii's outbound events: JSON; the status may carry a sentence behind a bar
- * (`DELIVERED | Message delivered to handset`). Signed with HMAC-SHA512 in `X-Termii-Signature`.
+ * Parser of Termii's outbound events: JSON. A sentence may follow the status after a bar (`DELIVERED | Message
+ * delivered to handset`). Signed with HMAC-SHA512 in `X-Termii-Signature`.
  *
  * @see https://developer.termii.com/events-and-reports
  */
@@ -25,7 +25,7 @@ export function termiiParser(): DeliveryReportParser {
 }
 
 /**
- * Termii's inbound events: JSON, signed as the outbound ones are. `channel` is the route, or `whatsapp`.
+ * Parser of Termii's inbound events: JSON, signed like the outbound ones. `channel` is the route, or `whatsapp`.
  *
  * @see https://developer.termii.com/incoming
  */

@@ -15,7 +15,7 @@ import type {
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
 /**
- * Twilio's status callbacks: a form per status of one message, named by its SID, without a time.
+ * Parser of Twilio's status callbacks: one form for each status of a message, with its SID and without a time.
  *
  * @see https://www.twilio.com/docs/messaging/guides/track-outbound-message-status
  */
@@ -42,8 +42,8 @@ export function twilioParser(): DeliveryReportParser {
 }
 
 /**
- * What people wrote to a Twilio number: a form, without a time. `whatsapp:` in front of the addresses says
- * WhatsApp; other channels' messages are passed over.
+ * Parser of messages to a Twilio number: a form, without a time. The prefix `whatsapp:` in the addresses marks
+ * WhatsApp; messages of other channels are skipped.
  *
  * @see https://www.twilio.com/docs/messaging/guides/webhook-request
  */
@@ -60,18 +60,21 @@ export function twilioInboundParser(): InboundParser {
 export interface TwilioSignatureOptions {
   /** The account's auth token; two during a rotation. */
   readonly authToken: Secrets;
-  /** Scheme and host as Twilio calls them, such as `https://app.example.com`: behind a proxy nobody else knows. */
+  /**
+   * Scheme and host as Twilio calls them, such as `https://app.example.com`; behind a proxy, the request does not
+   * contain them.
+   */
   readonly origin: string;
 }
 
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the form's fields,
- * sorted; of another body, the address carries its SHA-256.
+ * Verifies `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the sorted fields of the
+ * form. For another body, the address contains its SHA-256.
  *
  * @see https://www.twilio.com/docs/usage/security#validating-requests
- * @throws MessagingConfigError naming the wrong option.
+ * @throws MessagingConfigError naming the wrong option
  */
 export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifier {
   const tokens = checkedSecrets('twilioSignature.authToken', options.authToken);
@@ -93,18 +96,18 @@ export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifi
   };
 }
 
-/** What is signed behind the address; `undefined`: the body is not the one the address speaks of. */
+/** Text that is signed after the address; `undefined` where the body does not match the hash in the address. */
 function signedFields(request: CallbackRequest): string | undefined {
   if (request.method === 'GET') return '';
   const raw = rawBodyOf(request);
   const type = request.headers['content-type'];
   if (typeof type === 'string' && type.startsWith(FORM)) return sortedFields(raw);
-  const told = new URLSearchParams(request.url.split('?')[1] ?? '').get('bodySHA256');
+  const given = new URLSearchParams(request.url.split('?')[1] ?? '').get('bodySHA256');
   const own = createHash('sha256').update(raw).digest('hex');
-  return told !== null && sameText(told.toLowerCase(), own) ? '' : undefined;
+  return given !== null && sameText(given.toLowerCase(), own) ? '' : undefined;
 }
 
-/** By name, then by value; the same twice counts once. */
+/** Sorts fields by name, then by value, and drops duplicates. */
 function sortedFields(raw: Buffer): string {
   const values = new Map<string, Set<string>>();
   for (const [name, value] of new URLSearchParams(raw.toString()))

@@ -13,8 +13,8 @@ import { type Duration, milliseconds } from '../../ports/duration.js';
 import type { InboundParser } from '../../ports/inbound-parser.js';
 
 /**
- * Vonage's delivery receipts of the SMS API (query, form or JSON; `msisdn` is the recipient,
- * `message-timestamp` UTC) and status callbacks of the Messages API.
+ * Parser of Vonage's delivery receipts of the SMS API (query, form or JSON; `msisdn` is the recipient,
+ * `message-timestamp` is UTC) and of status callbacks of the Messages API.
  *
  * @see https://developer.vonage.com/en/messaging/sms/guides/delivery-receipts
  * @see https://developer.vonage.com/en/messages/concepts/messages-status-callbacks
@@ -35,7 +35,7 @@ export function vonageParser(): DeliveryReportParser {
       failed: 'failed',
       rejected: 'rejected',
       undeliverable: 'undelivered',
-      // As carriers write them.
+      // Spelling of the carriers.
       acceptd: 'sent',
       delivrd: 'delivered',
       undeliv: 'undelivered',
@@ -50,8 +50,8 @@ export function vonageParser(): DeliveryReportParser {
 }
 
 /**
- * What people wrote to a Vonage number: webhooks of the SMS API (query, form or JSON; a long text comes
- * in parts, each a message of its own) and of the Messages API, v1 and v0.1.
+ * Parser of messages to a Vonage number: webhooks of the SMS API (query, form or JSON; each part of a long text is a
+ * message of its own) and of the Messages API, v1 and v0.1.
  *
  * @see https://developer.vonage.com/en/messaging/sms/guides/inbound-sms
  * @see https://developer.vonage.com/en/messages/concepts/inbound-messages
@@ -72,26 +72,26 @@ export function vonageInboundParser(): InboundParser {
 export interface VonageSignatureOptions {
   /** The account's signature secret; two during a rotation. */
   readonly secret: Secrets;
-  /** Claims that have to be told so, where one secret signs for several. */
+  /** Claims that a token must have, where one secret signs for several accounts or applications. */
   readonly claims?: { readonly api_key?: string; readonly application_id?: string };
   /** How old or early a token may be. @default '5m' */
   readonly tolerance?: Duration;
-  /** @default the system's */
+  /** @default the system clock */
   readonly clock?: Pick<Clock, 'now'>;
 }
 
-/** A token of Vonage has some five hundred characters. */
+/** Longest accepted token in characters; a token of Vonage has about five hundred. */
 const MAX_TOKEN = 4_096;
 
 /**
- * Vonage's signed webhooks (Messages API): a JSON Web Token, HS256 (RFC 7515, 7519), in the
- * `Authorization` header, whose `payload_hash` is the SHA-256 of the body. A GET is never proven, and
- * neither is a delivery receipt of the SMS API, which carries no token: `sharedSecret()` is for those.
+ * Verifies Vonage's signed webhooks (Messages API): a JSON Web Token, HS256 (RFC 7515, 7519), in the `Authorization`
+ * header, whose `payload_hash` is the SHA-256 of the body. A GET always fails. So does a delivery receipt of the SMS
+ * API, which has no token: use `sharedSecret()` for those.
  *
  * @example
  * vonageSignature({ secret: process.env.VONAGE_SIGNATURE_SECRET })
  * @see https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
- * @throws MessagingConfigError naming the wrong option.
+ * @throws MessagingConfigError naming the wrong option
  */
 export function vonageSignature(options: VonageSignatureOptions): CallbackVerifier {
   const { claims: wanted = {}, tolerance = '5m', clock = systemClock } = options;
@@ -119,7 +119,7 @@ function bearer(header: unknown): string | undefined {
   return /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(header)?.[1];
 }
 
-/** `undefined`: not signed by any of them, or not as HS256. */
+/** Claims of a token; `undefined` where no secret has signed it with HS256. */
 function claimsOf(token: string, secrets: readonly string[]): Record<string, unknown> | undefined {
   const [head = '', payload = '', tail = ''] = token.split('.');
   const signature = Buffer.from(tail, 'base64url');
@@ -127,7 +127,7 @@ function claimsOf(token: string, secrets: readonly string[]): Record<string, unk
     .map((secret) => createHmac('sha256', secret).update(`${head}.${payload}`).digest())
     .map((own) => own.length === signature.length && timingSafeEqual(own, signature))
     .includes(true);
-  // The secret proves HS256 alone, whatever the header says; another one there is a mistake.
+  // The header's algorithm must be HS256, the only one that the secret verifies.
   return signed && json(head)?.alg === 'HS256' ? json(payload) : undefined;
 }
 

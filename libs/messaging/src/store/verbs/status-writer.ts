@@ -115,7 +115,7 @@ export class StatusWriter {
     if (announced.length === 0) return;
     try {
       const events = announced.map((change) => this.#eventOf(change));
-      await this.database.guest(() => this.listeners.tell(events, tx.manager));
+      await this.database.guest(() => this.listeners.notify(events, tx.manager));
     } catch (error) {
       const fault =
         error instanceof Error ? error : new Error('a listener failed', { cause: error });
