@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { EventPublisher, MessagingEvents } from './ports/event-publisher.js';
 
-/** Publishes through `@nestjs/event-emitter`, so that `@OnEvent()` hears of it. */
+/** Publishes events through `@nestjs/event-emitter`, for `@OnEvent()` listeners. */
 @Injectable()
 export class EventEmitterPublisher implements EventPublisher {
   readonly #logger = new Logger(EventEmitterPublisher.name);

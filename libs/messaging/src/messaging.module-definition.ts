@@ -18,7 +18,7 @@ import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-settings.js';
 
-/** Injection token of the app's data source, also where that has a name. */
+/** Injection token of the module's data source, default or named. */
 export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
 
 const CALLBACK_PROVIDERS: Provider[] = [
@@ -54,10 +54,10 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
         ...(takesCallbacks ? CALLBACK_PROVIDERS : []),
         {
           provide: MESSAGING_DATA_SOURCE,
-          // Nest's own token of a named data source.
+          // Nest's token of a named data source.
           useExisting: dataSource === undefined ? DataSource : `${dataSource}DataSource`,
         },
-        // Of two providers with one token, Nest takes the later one.
+        // Where two providers have one token, Nest takes the later one.
         ...overrides,
       ],
     };

@@ -214,7 +214,7 @@ const dispatcher: FactoryProvider<Dispatcher> = {
   ],
 };
 
-/** @throws MessagingConfigError naming a capability with which no message could leave */
+/** @throws MessagingConfigError naming a capability value that would prevent all sending */
 function checked(option: string, given: MessageTransport): MessageTransport {
   const { maxRecipients, connections = 1 } = given.capabilities;
   for (const [name, value] of Object.entries({ maxRecipients, connections }))
@@ -222,7 +222,7 @@ function checked(option: string, given: MessageTransport): MessageTransport {
   return given;
 }
 
-/** The parts of the library that are built from the options and from each other. */
+/** Internal providers, built from the options and from each other. */
 export const MESSAGING_PROVIDERS: Provider[] = [
   settings,
   channels,

@@ -18,10 +18,13 @@ import { MessageStore } from './store/message-store.js';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 
-/** Milliseconds after `shutdownTimeout` for recording outcomes and releasing lanes. */
+/** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
 const AFTERWARDS = 2_000;
 
-/** Starts dispatch and jobs once every module is ready, and stops them before the servers close. */
+/**
+ * Starts dispatch and jobs once every module is initialised, and stops them before the servers
+ * close.
+ */
 @Injectable()
 export class MessagingRuntime
   implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
@@ -85,7 +88,7 @@ export class MessagingRuntime
     await this.store.close();
   }
 
-  /** Finds lanes with due messages, and lanes whose holder died. */
+  /** Finds lanes with due messages and lanes with an expired lease. */
   #wakeJob(): MessagingJob {
     const { queues } = this.store;
     return wakeJob(this.dispatcher, 'wake', async (horizon) => {
@@ -96,7 +99,7 @@ export class MessagingRuntime
     });
   }
 
-  /** Waits for `part` until `until`, then logs what is still under way and goes on. */
+  /** Waits for `part` until `until`, then logs unfinished work and continues. */
   async #within(
     until: number,
     stopped: Promise<void>,
@@ -113,7 +116,7 @@ export class MessagingRuntime
     clearTimeout(timer);
   }
 
-  /** The app's registry where it has one, so that operators see our intervals beside theirs. */
+  /** Uses the app's registry if there is one, so that operators see all intervals in one place. */
   #registry(): SchedulerRegistry {
     try {
       return this.modules.get(SchedulerRegistry, { strict: false });

@@ -6,13 +6,16 @@ import {
 } from './store/schema/schema.js';
 import type { PolicyOptions } from './ports/policy-options.js';
 
-/** Entities of the library's tables, for apps that read them through their own repositories. Never write through them. */
+/**
+ * Entities of the library's tables, for apps that read them through their own repositories. They
+ * are read-only for apps.
+ */
 export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
 
 /** Migrations of the library's tables, for apps that run their own (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];
 
-/** The migrations that an app with these policies needs, in their order. */
+/** The migrations for these policies, in order. */
 export function migrationsFor(policy: PolicyOptions = {}) {
   return policy.frequencyCap
     ? [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS]

@@ -8,7 +8,7 @@ import type { TraceContext } from './ports/tracing.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { type EngineHealth, healthOf } from './ports/engine-health.js';
 
-/** What is common to all channels. */
+/** Operations that concern all channels. */
 @Injectable()
 export class MessagingService {
   constructor(
@@ -18,7 +18,7 @@ export class MessagingService {
   ) {}
 
   /**
-   * Sends on a channel by its definition alone and follows what was sent.
+   * The service of a registered channel.
    *
    * @example
    * await messaging.channel('telegram').send({ to: 'platform:42', content: { kind: 'text', text: 'Hello' } });
@@ -29,9 +29,10 @@ export class MessagingService {
   }
 
   /**
-   * Runs `work` in a transaction of the app's data source, READ COMMITTED, again after a deadlock.
-   * On SQLite TypeORM shares one connection among all flows, and of two concurrent
-   * `dataSource.transaction()` calls one joins the other; here they take turns, with the store, too.
+   * Runs `work` in a READ COMMITTED transaction of the app's data source and repeats it after a
+   * deadlock. On SQLite TypeORM shares one connection: of two concurrent `dataSource.transaction()`
+   * calls, the second joins the first. This method serialises them, also with the store's
+   * transactions.
    *
    * @example
    * await messaging.transaction(async (manager) => {
@@ -43,17 +44,21 @@ export class MessagingService {
     return this.store.database.callerTransaction(work);
   }
 
-  /** How long the oldest due message of each class has waited, in milliseconds; 0: nothing is due. */
+  /** Wait of the oldest due message of each class, in milliseconds; 0 where none is due. */
   queueAges(): Promise<Readonly<Record<MessageClass, number>>> {
     return this.store.queues.ages();
   }
 
-  /** Ends a lane's pause; within seconds somebody works on it. False: there is no such lane. */
+  /**
+   * Ends a lane's pause; a process takes the lane within seconds. False: the lane does not exist.
+   */
   resumeLane(lane: string): Promise<boolean> {
     return this.store.lanes.resume(lane);
   }
 
-  /** The trace a batch was sent in; `undefined` where nobody recorded it, or retention erased it. */
+  /**
+   * Trace context of a batch's send; `undefined` where none was recorded, or retention erased it.
+   */
   traceOf(batchId: string): Promise<TraceContext | undefined> {
     return this.store.traces.of(batchId);
   }
@@ -63,7 +68,10 @@ export class MessagingService {
     return this.store.queues.health();
   }
 
-  /** Whether the engine's broker takes wakes; sends are accepted and leave even where it does not. Never throws. */
+  /**
+   * Whether the engine's broker accepts wakes. Sends are accepted and leave without the broker,
+   * too. Never throws.
+   */
   engineHealth(): Promise<EngineHealth> {
     return healthOf(this.engine);
   }

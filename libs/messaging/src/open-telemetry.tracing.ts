@@ -3,17 +3,17 @@ import type { MessagingTracing, TraceContext, TracedStep } from './ports/tracing
 
 type Api = typeof import('@opentelemetry/api');
 
-/** Instrumentations ask the context for this key of OpenTelemetry's SDK. */
+/** Context key of OpenTelemetry's SDK that disables instrumentations. */
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING';
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-/** What W3C asks everybody to pass on. */
+/** W3C: the length that every system must be able to pass on. */
 const MAX_TRACESTATE = 512;
-/** A provider's code may be any text: what could hold a phone number is not told. */
+/** A provider's code may be any text; codes that may contain a phone number are left out. */
 const PLAIN_CODE = /^(?!.*\d{7})[\w.:-]{1,64}$/;
 
 /**
- * Spans through `@opentelemetry/api`, where the app has it and an SDK was registered before the
- * module was made; else `undefined`, and nothing on a message's way knows of tracing.
+ * Tracing through `@opentelemetry/api`. `undefined` where the app does not have the package, or
+ * registered no SDK before the module was made; then the library creates no spans.
  *
  * @see https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
  */
@@ -59,7 +59,7 @@ class OpenTelemetryTracing implements MessagingTracing {
         contextOf(span),
       );
     } catch (error) {
-      // Not its message: that may quote what was sent.
+      // The error message may quote the sent content, so it is not recorded.
       span.setStatus({ code: SpanStatusCode.ERROR });
       span.setAttribute('error.type', errorTypeOf(error));
       throw error;
@@ -89,10 +89,10 @@ class OpenTelemetryTracing implements MessagingTracing {
 
 const KINDS = { producer: 'PRODUCER', client: 'CLIENT', consumer: 'CONSUMER' } as const;
 
-/** `undefined` where no SDK stands behind the API. */
+/** `undefined` where no SDK is registered. */
 function registeredTracer({ trace }: Api): Tracer | undefined {
   const provider = trace.getTracerProvider();
-  // The API's own provider; by shape, since the app's copy of the API may be another one.
+  // Recognises the API's proxy provider by shape, because the app may use another copy of the API.
   return 'getDelegateTracer' in provider
     ? (provider as { getDelegateTracer(name: string): Tracer | undefined }).getDelegateTracer(
         '@dundun/messaging',

@@ -2,8 +2,9 @@ import { dirname, resolve } from 'node:path';
 import ts from 'typescript';
 
 /**
- * The declaration of each name that a module exports, without comments, bodies and private members. It reads
- * syntax alone and follows relative imports only, so that it takes a second and not a full type check.
+ * The declaration of each exported name, without comments, bodies and private members. It parses
+ * syntax only and follows relative imports, which takes a second; a full type check takes much
+ * longer.
  */
 export function declarationsOf(entry: string): Map<string, string> {
   const options: ts.CompilerOptions = {

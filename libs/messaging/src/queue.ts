@@ -1,5 +1,5 @@
 /**
- * The queue that messages stand on, for an application's own background work: leased lanes, wakes, a drain with a
+ * The message queue, for an application's own background work: leased lanes, wakes, a drain with a
  * bounded stop, group commit and retries.
  */
 export { recordAgain } from './dispatch/record-again.js';

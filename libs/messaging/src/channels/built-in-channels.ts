@@ -11,7 +11,7 @@ interface ChannelOptions {
   readonly channels?: readonly ChannelDefinition[];
 }
 
-/** SMS, WhatsApp and the app's own channels. */
+/** The registry of SMS, WhatsApp and the app's own channels. */
 export function registryOf({ sms = {}, whatsapp = {}, channels = [] }: ChannelOptions = {}) {
   return new ChannelRegistry([smsChannel(sms), whatsAppChannel(whatsapp), ...channels]);
 }

@@ -41,16 +41,16 @@ export interface ListOptions extends TenantOption {
 }
 
 export interface OutcomeOptions extends TenantOption {
-  /** Resolve after this time with the message as it stands then. @default '10s' */
+  /** Longest wait. After it the call resolves with the message's current state. @default '10s' */
   readonly timeout?: Duration;
 }
 
 export interface EstimateOptions extends TenantOption {
-  /** The recipient, where that decides the price. */
+  /** The recipient; needed where the price depends on the country. */
   readonly to?: string;
 }
 
-/** Price of a message; `null`: the rate card does not give it. */
+/** Price of a message. `null`: the rate card has no price for it. */
 export interface CostEstimate {
   /** Decimal number, such as `'0.0125'`. */
   readonly cost: string | null;
@@ -58,7 +58,7 @@ export interface CostEstimate {
   readonly currency: string | null;
 }
 
-/** What the service of a channel works with. */
+/** Dependencies of a channel's service. */
 @Injectable()
 export class ChannelContext {
   constructor(
@@ -72,11 +72,14 @@ export class ChannelContext {
   ) {}
 }
 
-/** First and longest wait, in ms, between two looks into the store for a change by another process. */
+/**
+ * First and longest interval, in ms, between two polls of the store for a change by another
+ * process.
+ */
 const FIRST_LOOK = 100;
 const LONGEST_LOOK = 1_000;
 
-/** Sends on one channel, follows what was sent, and changes what has not left yet. */
+/** Sends on one channel, reads batches and messages, reschedules and cancels. */
 export abstract class ChannelService {
   constructor(
     protected readonly definition: ChannelDefinition,
@@ -88,24 +91,24 @@ export abstract class ChannelService {
     return this.#store.reads.batch(id, this.#scopeOf(options));
   }
 
-  /** Newest first. */
+  /** Lists batches, newest first. */
   async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
     return this.#store.reads.batches(this.#scopeOf(options), pageOf(options));
   }
 
-  /** Every recipient, as accepted. @throws BatchNotFoundError */
+  /** Every recipient, in the order of acceptance. @throws BatchNotFoundError */
   async recipients(id: string, options: TenantOption = {}): Promise<string[]> {
     return this.#store.reads.recipients(id, this.#scopeOf(options));
   }
 
-  /** The messages that have begun, in the order of the batch. @throws BatchNotFoundError */
+  /** The messages that have started, in the order of the batch. @throws BatchNotFoundError */
   async messages(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
     return this.#store.reads.messages(id, this.#scopeOf(options), pageOf(options));
   }
 
   /**
-   * One message as it stands.
-   * @param id `{batchId}-{position}`, or the provider's once it is known
+   * The current state of one message.
+   * @param id `{batchId}-{position}`, or the provider's id once it is known
    * @throws MessageNotFoundError
    */
   async message(id: string, options: TenantOption = {}): Promise<SubmittedMessage> {
@@ -122,15 +125,16 @@ export abstract class ChannelService {
   }
 
   /**
-   * One message once the outcome of its submit is known; after `timeout` as it stands, `queued` or `sending`.
+   * Resolves with the message once its submit has an outcome. After `timeout` it resolves with the
+   * current state, `queued` or `sending`.
    * @param id `{batchId}-{position}`
-   * @throws MessageNotFoundError where its transaction has not been committed
+   * @throws MessageNotFoundError where the transaction of the send has not been committed
    */
   async outcome(id: string, options: OutcomeOptions = {}): Promise<SubmittedMessage> {
     const { clock } = this.context;
     const scope = this.#scopeOf(options);
     const deadline = clock.monotonic() + milliseconds('timeout', options.timeout ?? '10s');
-    // A commit of this process wakes the wait at once; one of another process is seen at the next look.
+    // A commit of this process wakes the wait at once; polling finds a commit of another process.
     const watch = this.#store.notices.watch(id.slice(0, id.lastIndexOf('-')));
     try {
       for (let look = FIRST_LOOK; ; look = Math.min(LONGEST_LOOK, look * 2)) {
@@ -146,7 +150,7 @@ export abstract class ChannelService {
   }
 
   /**
-   * Delivery reports, oldest first, whatever `deliveryReport` was.
+   * Delivery reports, oldest first, also of messages sent with `deliveryReport: 'none'`.
    * @throws MessageValidationError naming each wrong field of the filter
    */
   async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {
@@ -155,7 +159,7 @@ export abstract class ChannelService {
   }
 
   /**
-   * Changes when a batch is due, as long as none of it has started.
+   * Changes the time at which a batch is due. No message of the batch may have started.
    * @throws BatchNotFoundError
    * @throws AlreadySentError
    */
@@ -173,9 +177,10 @@ export abstract class ChannelService {
   }
 
   /**
-   * Stops what has not started; messages that have are followed to their end. Repeatable.
+   * Cancels the messages that have not started. Started messages still get their outcomes and
+   * reports. Repeated calls are safe.
    * @throws BatchNotFoundError
-   * @throws AlreadySentError where nothing is left to stop
+   * @throws AlreadySentError where no message can be cancelled any more
    */
   async cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
     return this.#store.batches.cancel(id, this.#scopeOf(options));
@@ -193,7 +198,9 @@ export abstract class ChannelService {
     return this.context.enqueuer.replayOf(this.definition, message, options);
   }
 
-  /** Price of `parts` parts, or of one message of a category; `null` category: nobody knows a price. */
+  /**
+   * Price of `parts` parts, or of one message of a category; a `null` category has no known price.
+   */
   protected async costOf(
     { parts, category }: { readonly parts: number; readonly category: string | null },
     { tenant = '', to }: EstimateOptions,
@@ -247,7 +254,7 @@ export abstract class ChannelService {
 }
 
 /**
- * Any channel by its definition alone: what `MessagingService.channel()` gives.
+ * The service of any registered channel, returned by `MessagingService.channel()`.
  *
  * @example
  * const telegram = messaging.channel('telegram');
@@ -255,15 +262,16 @@ export abstract class ChannelService {
  */
 export class AnyChannelService extends ChannelService {
   /**
-   * Accepts a message for one or many recipients. Resolves once it is durable, or, with `manager`, once it is
-   * part of that transaction; status, events and reports tell what happens then.
+   * Accepts a message for one or many recipients. Resolves once the batch is durable, or, with
+   * `manager`, once it is part of that transaction. Status, events and reports give its progress.
    *
    * @throws MessageValidationError naming each wrong field; nothing was stored
-   * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some, their
-   *   messages are `rejected` with the code
+   * @throws PolicyError where policy denies every recipient; nothing was stored. Where policy
+   *   denies some recipients, their messages are `rejected` with the code
    * @throws IdempotencyKeyReusedError where the key was used for other content
    * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
+   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data
+   *   source
    * @throws NoRouteError where no provider carries this channel; nothing was stored
    */
   async send(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {

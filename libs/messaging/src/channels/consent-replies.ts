@@ -6,9 +6,10 @@ import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-s
 import { Enqueuer } from './enqueuer.js';
 
 /**
- * Answers a STOP or START that changed a consent: once, from the address it was written to, by the process
- * that recorded it and only if that process still runs. The answer to a STOP passes the opt-out it confirms;
- * the suppression list and every other policy still count.
+ * Sends the reply to a STOP or START that changed a consent. The process that recorded the consent
+ * sends it once, from the address that received the message; a crash of that process loses the
+ * reply. The reply to a STOP bypasses the opt-out that it confirms. The suppression list and all
+ * other policies still apply.
  */
 @Injectable()
 export class ConsentReplies {
@@ -18,7 +19,10 @@ export class ConsentReplies {
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
   ) {}
 
-  /** @throws MessageValidationError where the reply is no text, or the address cannot be sent from */
+  /**
+   * @throws MessageValidationError where the reply is not text, or the address is not a valid
+   *   sender
+   */
   async reply(received: InboundReceived): Promise<void> {
     const { tenant, channel, from, to, consent } = received;
     if (consent === null || from === null) return;

@@ -2,7 +2,7 @@ import type { Simulation, SimulatedFate } from '../message/channel-definition.js
 
 const DELIVERED = { status: 'delivered', rawStatus: 'DELIVRD' };
 
-/** Fates by the last four digits of the number; any other number is delivered. */
+/** Fates by the last four digits of the number; all other numbers get `delivered`. */
 const FATES: ReadonlyMap<string, SimulatedFate> = new Map<string, SimulatedFate>([
   [
     '9901',
@@ -37,7 +37,7 @@ const FATES: ReadonlyMap<string, SimulatedFate> = new Map<string, SimulatedFate>
 
 const REPORTED: SimulatedFate = { course: 'reported', ...DELIVERED };
 
-/** The simulator on channels that phone numbers address; statuses in the words of SMPP. */
+/** The simulation of channels with phone numbers; raw statuses are those of SMPP. */
 export const phoneSimulation: Simulation = {
   fateOf: ({ value }) => FATES.get(value.slice(-4)) ?? REPORTED,
   underway: { status: 'sent', rawStatus: 'ACCEPTD' },

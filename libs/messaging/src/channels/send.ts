@@ -20,64 +20,76 @@ import { type Duration, milliseconds } from '../ports/duration.js';
 import type { LaneOf } from '../ports/messaging-options.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
 
-/** Options that every channel's send takes. */
+/** Options of a send on any channel. */
 export interface SendOptions {
-  /** Join this transaction: the send commits or rolls back with it. Must be inside `dataSource.transaction()` of the module's data source. */
+  /**
+   * Joins this transaction: the send commits or rolls back with it. It must be a transaction of the
+   * module's data source.
+   */
   readonly manager?: EntityManager;
   /** Tenant of the message. @default '' */
   readonly tenant?: string;
-  /** At most 255 visible ASCII characters; the same key and content again returns the first batch. */
+  /**
+   * At most 255 visible ASCII characters. A repeated send with the same key and content returns the
+   * first batch.
+   */
   readonly idempotencyKey?: string;
   /** @default 'normal' */
   readonly class?: MessageClass;
-  /** A message that has not left this long after it was due is `expired`, not sent. @default never */
+  /**
+   * Longest time from due to start; a message that has not started by then is `expired` and not
+   * sent. @default unlimited
+   */
   readonly validFor?: Duration;
 }
 
-/** Result of a send, once it is durable (or part of the caller's transaction). */
+/** Result of a send, once the batch is durable (or part of the caller's transaction). */
 export interface Receipt {
-  /** UUIDv7 of the batch; the `reference_id` of the interface. */
+  /** UUIDv7 of the batch; `reference_id` in the HTTP interface. */
   readonly id: string;
-  /** Unique recipients. */
+  /** Number of unique recipients. */
   readonly recipients: number;
   readonly createdAt: Date;
-  /** The idempotency key was known: this is the first send's batch. */
+  /** The idempotency key was used before: this is the batch of the first send. */
   readonly replayed: boolean;
 }
 
 /** A message on any channel. */
 export interface ChannelMessage {
-  /** The channel's definition says what a sender is. */
+  /** Sender; the channel's definition checks it. */
   readonly from?: string | undefined;
   readonly to: Recipients;
-  /** One of the channel's kinds of content. */
+  /** Content of one of the channel's kinds. */
   readonly content: MessageContent | ContentInput;
   /** Ask the provider for a callback per status change. @default the channel's, `'yes'` */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
-  /** Not before this time; a past time means at once, in its turn. */
+  /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date | undefined;
 }
 
-/** Content as the caller gives it; the channel's definition checks it by its kind. */
+/** Content as given by the caller; the channel's definition checks it by its kind. */
 export interface ContentInput {
   readonly kind: string;
   readonly [field: string]: unknown;
 }
 
-/** A message that the library itself may send. */
+/** A message that the library itself can send. */
 export interface LibraryMessage extends ChannelMessage {
-  /** The one answer to an opt-out, which its writer gets all the same. */
+  /** The message confirms this opt-out and bypasses it. */
   readonly confirms?: 'opted_out' | undefined;
 }
 
 /** A send that passed its checks. */
 export interface CheckedSend {
   readonly batch: NewBatch;
-  /** What `batch.content` is the JSON of. */
+  /** The content whose JSON is in `batch.content`. */
   readonly content: MessageContent;
 }
 
-/** Members of the groups among the recipients, by group id; `undefined`: there are none, or the provider has them. */
+/**
+ * Members of the groups among the recipients, by group id. `undefined`: the message has no groups,
+ * or the provider expands them.
+ */
 export type Members = ReadonlyMap<string, readonly string[]>;
 
 export interface SendContext {
@@ -86,7 +98,7 @@ export interface SendContext {
 }
 
 /**
- * Checks a send and makes a batch of it.
+ * Checks a send and builds its batch.
  * @throws MessageValidationError naming each wrong field
  */
 export function checkedSend(
@@ -144,7 +156,7 @@ export function checkedSend(
   return { batch, content };
 }
 
-/** Whether a group stands among the recipients. */
+/** Whether the recipients include a group. */
 export function namesGroups(to: unknown): boolean {
   return Array.isArray(to) ? to.some(isGroupId) : isGroupId(to);
 }
@@ -159,7 +171,9 @@ export function checkIdempotencyKey(key: unknown, errors: FieldError[]): void {
     errors.push({ path: 'idempotencyKey', message: 'must be 1 to 255 visible ASCII characters' });
 }
 
-/** Adds an error unless `time` is left out or a date that the store can hold: years 1970 to 9999. */
+/**
+ * Adds an error unless `time` is undefined or a date that the store can hold: years 1970 to 9999.
+ */
 export function checkTime(path: string, time: unknown, errors: FieldError[]): void {
   if (time === undefined) return;
   const at = time instanceof Date ? time.getTime() : Number.NaN;
@@ -179,7 +193,7 @@ function checkOptions(options: SendOptions, errors: FieldError[]): void {
   checkIdempotencyKey(options.idempotencyKey, errors);
 }
 
-/** Left out, or a text of that form: `null` is neither. */
+/** Undefined, or a text of this form; `null` is rejected. */
 function isText(value: unknown, form: RegExp): boolean {
   return value === undefined || (typeof value === 'string' && form.test(value));
 }
@@ -210,21 +224,23 @@ function contentOf(
   return { content: given as MessageContent };
 }
 
-/** As `JSON.stringify` writes it; a plain text, for a third of what it takes with an object. */
+/** The output of `JSON.stringify`; plain text has a fast path that takes a third of the time. */
 function jsonOf(content: MessageContent): string {
   return content.kind === 'text' && content.confirms === undefined
     ? `{"kind":"text","text":${JSON.stringify(content.text)}}`
     : JSON.stringify(content);
 }
 
-/** The platform may change a template's category between a send and its repetition. */
+/** The platform may change a template's category between a send and its retry. */
 function identityOf(content: MessageContent): string {
   return JSON.stringify(
     content.kind === 'template' ? { ...content, category: undefined } : content,
   );
 }
 
-/** What two sends under one idempotency key must have in common. */
+/**
+ * Identifies the content of a send; sends under one idempotency key must have the same fingerprint.
+ */
 function fingerprintOf(asked: readonly unknown[], recipients: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify(asked))
@@ -234,7 +250,9 @@ function fingerprintOf(asked: readonly unknown[], recipients: readonly string[])
 
 interface AskedRecipients {
   readonly recipients: readonly string[];
-  /** With groups in their members' place taken back: an idempotency key covers what the caller wrote. */
+  /**
+   * The recipients as given by the caller, groups not expanded: the idempotency key covers these.
+   */
   unexpanded(): readonly string[];
 }
 
@@ -280,7 +298,7 @@ function isAddressLike(to: unknown): boolean {
   return typeof to === 'object' && to !== null && 'kind' in to;
 }
 
-/** Groups in their members' place; without `members` they stay as they are, after the addresses. */
+/** Replaces groups by their members. Without `members` the groups follow the addresses. */
 function expanded(
   to: readonly unknown[],
   kinds: readonly AddressKind[],
@@ -299,7 +317,7 @@ function expanded(
   );
 }
 
-/** Errors at the places they have beside the groups. */
+/** Errors of addresses, at their positions in the list that includes groups. */
 function placed(to: readonly unknown[], kinds: readonly AddressKind[]): FieldError[] {
   const errors: FieldError[] = [];
   to.forEach((one, index) => {
@@ -311,7 +329,8 @@ function placed(to: readonly unknown[], kinds: readonly AddressKind[]): FieldErr
 }
 
 /**
- * The lane of a tenant's channel: the option's, else the channel's, else `{tenant}:{channel}`.
+ * The lane of a tenant's channel: from the `lane` option, else from the channel, else
+ * `{tenant}:{channel}`.
  * @throws MessagingConfigError where the function returns no lane name; nothing was stored
  */
 function laneOf(

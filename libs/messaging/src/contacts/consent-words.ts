@@ -1,12 +1,12 @@
 import { MessagingConfigError } from '../message/errors.js';
 
-/** Words that opt out and in, alone in a message. */
+/** Words that opt a contact out or in when a message consists of that word alone. */
 export interface ConsentWordList {
   readonly stop: readonly string[];
   readonly start: readonly string[];
 }
 
-/** By language; no word of one means the contrary in another. */
+/** Words by language. No word opts out in one language and in in another. */
 export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
   en: {
     stop: [
@@ -63,10 +63,10 @@ export function consentWords(
   return (text) => (text.length > LONGEST ? undefined : meanings.get(folded(text)));
 }
 
-/** Longer ones are no single word; they are not looked at whole. */
+/** A longer text is never a single word, so it is not analysed. */
 const LONGEST = 100;
 
-/** Letters alone, without marks and case. */
+/** Lower-case letters only, without diacritics. */
 function folded(text: string): string {
   return text
     .normalize('NFKD')

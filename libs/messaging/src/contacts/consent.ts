@@ -4,7 +4,7 @@ import type { Sql } from '../store/database/store-database.js';
 import type { Consent, ConsentEntry, ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
 
-/** A channel, or one category of it. */
+/** A whole channel, or one category of it. */
 export interface ConsentScope {
   readonly channel: Channel;
   /** `*`: the whole channel. */
@@ -31,7 +31,7 @@ export interface ConsentRow extends ConsentScope {
   readonly evidence: string | null;
 }
 
-/** Reason on the suppression list for what a contact had refused when it was erased. */
+/** Suppression reason of a refusal that outlives its erased contact. */
 export const REFUSED = 'opted_out';
 
 /** Key of `Contact.consents`. */
@@ -44,8 +44,8 @@ export function consentOf({ state, at, source, evidence }: ConsentRow): Consent 
 }
 
 /**
- * Of two entries for one scope the younger one counts; of two at the same instant the refusal does. A time
- * in the future comes from a wrong clock: any refusal counts against it.
+ * Of two entries for one scope the younger one wins; at the same instant the refusal wins. A time
+ * in the future means a wrong clock: then any refusal wins.
  * @param now epoch milliseconds
  */
 export function overrules(consent: Standing, other: Standing, now: number): boolean {
@@ -66,18 +66,19 @@ const CONSENT = {
 } as const satisfies Columns;
 const HISTORY = { ...CONSENT, v_id: 'uuid', v_recorded: 'bigint' } as const satisfies Columns;
 
-/** MySQL assigns from left to right, so the columns that the condition reads come last. */
+/** MySQL assigns from left to right, so the columns that the condition reads are last. */
 const RAISED = ['source', 'evidence', 'state', 'at'];
 
 /**
- * Present consent by contact, channel and category, and the history, which only grows. A refusal stands
- * until a younger consent of the same or of a wider scope, so that the order of arrival does not matter:
- * consent for a whole channel ends the older refusals of its categories, and those that arrive later.
+ * Current consent by contact, channel and category, and an append-only history. A refusal stands
+ * until a younger consent of the same or a wider scope, so that the order of arrival does not
+ * matter. Consent for a whole channel ends older refusals of its categories, also those that arrive
+ * later.
  */
 export class Consents {
   readonly #sql: ReturnType<typeof statementsFor>;
 
-  /** @param newId UUIDv7 of a line of the history */
+  /** @param newId returns a UUIDv7 for a history entry */
   constructor(
     dialect: Dialect,
     private readonly newId: () => string,
@@ -85,7 +86,7 @@ export class Consents {
     this.#sql = statementsFor(dialect);
   }
 
-  /** Appends to the history and changes the present consent. The contacts are locked. */
+  /** Appends to the history and updates the current consent. The caller holds the contact locks. */
   async record(tx: Sql, consents: readonly ContactConsent[], now: number): Promise<void> {
     if (consents.length === 0) return;
     const { history, append } = this.#sql;
@@ -94,7 +95,10 @@ export class Consents {
     await this.#raise(tx, consents, now);
   }
 
-  /** Moves consent and history to the contacts these are merged into. All of them are locked. */
+  /**
+   * Moves consent and history to the target contacts of a merge. The caller holds the contact
+   * locks.
+   */
   async move(tx: Sql, to: ReadonlyMap<string, string>, now: number): Promise<void> {
     const { moves, moveHistory, ids, select } = this.#sql;
     await tx.run(moveHistory, moves.bind([...to]));
@@ -116,13 +120,13 @@ export class Consents {
       const other = winners.get(key);
       if (!other || overrules(consent, other, now)) winners.set(key, consent);
     }
-    // In one order, so that two transactions never wait for each other.
+    // A fixed order avoids deadlocks between transactions.
     const sorted = [...winners.keys()].sort().map((key) => winners.get(key) as ContactConsent);
     await tx.run(raise, [...rows.bind(sorted.map(rowOf)), ...RAISED.map(() => now * 1_000)]);
     await this.#endRefusals(tx, sorted, now);
   }
 
-  /** Ends what a younger consent has overruled: refusals of a category, and of a contact that was erased. */
+  /** Deletes refusals that a younger consent overrules: of a category, or of an erased contact. */
   async #endRefusals(tx: Sql, given: readonly ContactConsent[], now: number): Promise<void> {
     const { ids, rows, overruled, end, outlived, lift } = this.#sql;
     const contacts = [...new Set(given.map(({ contact }) => contact))];
@@ -144,7 +148,10 @@ export class Consents {
       await tx.run(lift, [tenant, address, channel, category]);
   }
 
-  /** Present consent by contact and {@link consentKey}. The contacts are locked, so that it stays as read. */
+  /**
+   * Current consent by contact and {@link consentKey}. The caller holds the contact locks, so the
+   * result stays current.
+   */
   async present(tx: Sql, contacts: readonly string[]): Promise<Map<string, Standing>> {
     const { ids, select } = this.#sql;
     const rows = await tx.all<ConsentRow>(select, ids.bind(sortedIds(contacts)));
@@ -156,7 +163,10 @@ export class Consents {
     );
   }
 
-  /** Scopes that contacts refuse; also those that a former contact with one of their addresses refused. */
+  /**
+   * Scopes that contacts refused, including refusals of an erased contact with one of their
+   * addresses.
+   */
   async refused(
     tx: Sql,
     contacts: readonly string[],
@@ -166,7 +176,7 @@ export class Consents {
     return tx.all(refused, [...bound, ...bound]);
   }
 
-  /** Oldest first. */
+  /** Entries, oldest first. */
   async history(sql: Pick<Sql, 'all'>, contact: string): Promise<ConsentEntry[]> {
     const rows = await sql.all<ConsentRow>(
       `SELECT contact, channel, category, state, at, source, evidence
@@ -196,7 +206,7 @@ function statementsFor(dialect: Dialect) {
   const moves = dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
   const columns = 'contact, channel, category, state, at, source, evidence';
   const values = 'v_contact, v_channel, v_category, v_state, v_at, v_source, v_evidence';
-  // `overrules()`, in SQL.
+  // The rule of `overrules()` as SQL.
   const wins = `(new.at > messaging_consent.at OR (new.at = messaging_consent.at
       AND (new.state = 'opted_out' OR messaging_consent.state = 'opted_in'))
     OR (new.state = 'opted_out' AND messaging_consent.at > ?))`;

@@ -15,41 +15,41 @@ import { consentKey, type ConsentScope, type ContactConsent } from './consent.js
 import type { Contact } from './contact.js';
 import { EVERY, type Identity, invalid, isText } from './contact-input.js';
 
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const CHUNK = 500;
-/** Errors that are reported one by one. */
+/** Most errors that are reported individually. */
 const MAX_ERRORS = 1_000;
 const MAX_ROW = 65_536;
 const MAX_TEXT = 255;
-/** Between several addresses of one kind; no address contains it. */
+/** Separates several addresses of one kind; no address contains it. */
 const SEPARATOR = ' ; ';
-/** Names that columns had before. */
+/** Former column names. */
 const RENAMED: Readonly<Record<string, string>> = { bsuid: 'platform' };
-/** Text that spreadsheets take for a formula; the export puts an apostrophe before it. */
+/** Text that spreadsheets read as a formula; the export puts an apostrophe before it. */
 const GUARDED = /^'(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/;
 
-/** One row that was left out. */
+/** An error of one skipped row. */
 export interface CsvRowError extends FieldError {
-  /** Of the file, from 1. */
+  /** Line of the file, from 1. */
   readonly line: number;
 }
 
 export interface CsvImport {
   /** Rows recorded. */
   readonly imported: number;
-  /** Rows left out. */
+  /** Rows skipped. */
   readonly failed: number;
-  /** The reasons, of the first thousand. */
+  /** The first thousand errors. */
   readonly errors: readonly CsvRowError[];
 }
 
-/** Consent as a row has it. */
+/** Consent as read from a row. */
 interface CsvConsent extends Omit<ContactConsent, 'contact'> {
-  /** The row has its time; otherwise it counts from now. */
+  /** The row gives a time; otherwise the consent takes the time of its recording. */
   readonly timed: boolean;
 }
 
-/** A row, checked. */
+/** A checked row. */
 export interface CsvContact {
   readonly line: number;
   readonly identity: Identity;
@@ -79,11 +79,12 @@ export class ContactCsv {
   }
 
   /**
-   * Reads contacts a chunk at a time; `store` records one chunk, all of it or, where it throws a
-   * MessageValidationError, nothing: then its rows are tried one by one.
+   * Reads contacts in chunks. `store` records a whole chunk, or throws a MessageValidationError and
+   * records nothing; then each row of the chunk is stored on its own.
    *
    * @param now epoch milliseconds
-   * @throws MessageValidationError where the header is missing or the file is not CSV; earlier rows stay
+   * @throws MessageValidationError where the header is missing or the file is not CSV; earlier rows
+   *   stay
    */
   async read(
     source: Readable,
@@ -104,7 +105,7 @@ export class ContactCsv {
       max_record_size: MAX_ROW,
       on_skip: (error) => {
         const line = error?.['lines'] as number | undefined;
-        // After any other error the parser does not know where the next row begins.
+        // After any other error the parser cannot find the start of the next row.
         if (error && error.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') throw error;
         const message = 'has not as many columns as the header';
         result.refuse({ line: line ?? 0, path: 'row', message });
@@ -137,7 +138,7 @@ export class ContactCsv {
     return result;
   }
 
-  /** CSV that {@link read} reads back; no cell is a formula to a spreadsheet. */
+  /** CSV for {@link read}; spreadsheets read no cell as a formula. */
   write(contacts: AsyncIterable<Contact>): Readable {
     const rows = stringify({ header: true, columns: [...this.#columns], escape_formulas: true });
     const input = Readable.from(this.#rows(contacts));
@@ -210,7 +211,7 @@ export class ContactCsv {
   }
 }
 
-/** Counts rows and records them. */
+/** Records rows and counts them. */
 class ImportResult implements CsvImport {
   imported = 0;
   failed = 0;
@@ -242,7 +243,10 @@ class ImportResult implements CsvImport {
   }
 }
 
-/** Column of consent for a channel; a channel named as an address kind has a longer name. */
+/**
+ * Consent column of a channel; a channel with the name of an address kind gets a longer column
+ * name.
+ */
 function columnOf({ channel, category }: ConsentScope): string {
   if (category !== EVERY) return `${channel}_${category}`;
   return (ADDRESS_KINDS as readonly string[]).includes(channel) ? `${channel}_consent` : channel;

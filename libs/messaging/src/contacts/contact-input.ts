@@ -11,14 +11,14 @@ import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import type { ContactListOptions, ContactOptions, NewContact, Person } from './contact.js';
 
-/** Stands for every channel, or for every category of a channel. */
+/** Every channel, or every category of a channel. */
 export const EVERY = '*';
 
-/** A person as the tables have them. */
+/** A checked person with normalised addresses. */
 export interface Identity {
-  /** Address keys in the order given, at least one. */
+  /** Address keys in the order given; at least one. */
   readonly addresses: readonly string[];
-  /** `undefined`: stays as it is. */
+  /** `undefined`: the name does not change. */
   readonly name: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function addressKeysOf(
   return [...new Set(identities.flatMap(({ addresses }) => addresses))];
 }
 
-/** The kind that a wrong address was probably meant to be, for the error's path. */
+/** The most likely address kind of a wrong address, for the path of the error. */
 function kindOf(given: unknown): Address['kind'] {
   const { kind } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Address>;
   if (kind !== undefined && ADDRESS_KINDS.includes(kind)) return kind;
@@ -121,12 +121,12 @@ export function invalid(path: string, message: string): MessageValidationError {
   return new MessageValidationError([{ path, message }]);
 }
 
-/** The caller's transaction, or reads outside of one. */
+/** The caller's transaction, or the pool for reads outside of a transaction. */
 export function readerOf(database: StoreDatabase, { manager }: ContactOptions): Pick<Sql, 'all'> {
   return manager ? database.join(manager) : database;
 }
 
-/** Runs `work` in the caller's transaction, or in one of its own. */
+/** Runs `work` in the caller's transaction, or in a new one. */
 export function within<T>(
   database: StoreDatabase,
   { manager }: ContactOptions,

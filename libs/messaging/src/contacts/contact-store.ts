@@ -11,7 +11,7 @@ interface AddressRow {
   readonly address: string;
   readonly contact: string;
   readonly given_at: string | number;
-  /** When the youngest address of the contact and kind was given. */
+  /** Time at which the youngest address of this contact and kind was given. */
   readonly newest: string | number;
 }
 
@@ -29,13 +29,13 @@ const ADDRESS = {
   v_at: 'bigint',
 } as const satisfies Columns;
 
-/** Tables with rows of a contact, in the order they are emptied. */
+/** Tables with rows of a contact, in the order of deletion. */
 const PARTS = ['group_member', 'last_inbound', 'consent_history', 'consent', 'contact_address'];
 
 /**
- * Contacts by their addresses, many to a statement. All changes of a contact, its addresses included, are
- * made under the lock of its row, and an address leaves a contact only when that contact ends. The order
- * of locks is: addresses that are new, in their order; contacts by id; groups by id.
+ * Stores contacts by their addresses, many per statement. Every change of a contact, its addresses
+ * included, holds the lock of the contact's row. An address leaves a contact only when the contact
+ * is deleted. The order of locks is: new addresses in their order; contacts by id; groups by id.
  */
 export class ContactStore {
   readonly consents: Consents;
@@ -52,8 +52,8 @@ export class ContactStore {
   }
 
   /**
-   * Contact ids in the order given, each contact locked. A contact that does not exist is made; contacts
-   * that one identity names together are merged into the oldest of them.
+   * Contact ids in the order given, each contact locked. Creates missing contacts. Where one
+   * identity names several contacts, they are merged into the oldest.
    */
   async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
     if (people.length === 0) return [];
@@ -64,7 +64,8 @@ export class ContactStore {
         made.has(contact) ? [] : [contact],
       );
       const names = rows.size > 0 && (await this.#lock(tx, existing));
-      // Otherwise a contact was erased or merged before it could be locked, or has come since the snapshot.
+      // Repeat where a contact was erased or merged before its lock, or was created after the
+      // snapshot.
       if (names && people.every(({ addresses }) => addresses.every((key) => rows.has(key))))
         return this.#settle(tx, tenant, people, rows, names, made);
     }
@@ -80,7 +81,7 @@ export class ContactStore {
     return new Map([...rows].map(([address, { contact }]) => [address, contact]));
   }
 
-  /** As {@link find}, each contact locked. */
+  /** Like {@link find}, and locks each contact. */
   async hold(tx: Sql, tenant: string, addresses: readonly string[]): Promise<Map<string, string>> {
     for (let again = false; ; again = true) {
       const rows = await this.#addresses(tx, tenant, addresses, again);
@@ -99,7 +100,7 @@ export class ContactStore {
     return rows.map(({ address }) => address);
   }
 
-  /** Deletes contacts, which are locked, with all that belongs to them. */
+  /** Deletes locked contacts with all their rows. */
   async remove(tx: Sql, contacts: readonly string[]): Promise<void> {
     if (contacts.length === 0) return;
     const { ids, removals } = this.#sql;
@@ -107,7 +108,10 @@ export class ContactStore {
     for (const removal of removals) await tx.run(removal, bound);
   }
 
-  /** Contacts with all that belongs to them: five queries for any number. */
+  /**
+   * Contacts with addresses, consent, groups and inbound times: five queries for any number of
+   * contacts.
+   */
   async views(sql: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<Map<string, Contact>> {
     const views = new Map<string, ContactBuilding>();
     if (contacts.length === 0) return views;
@@ -115,7 +119,7 @@ export class ContactStore {
     const bound = ids.bind([...new Set(contacts)].map((id) => [id]));
     const rowsOf = <T>(table: keyof typeof parts) => sql.all<T>(parts[table], bound);
     for (const row of await rowsOf<ContactRow>('contact')) views.set(row.id, newView(row));
-    // A contact that is erased between two of the queries is in the first one only.
+    // A contact that is erased between two of the queries is missing from the later ones.
     const of = (id: string) => views.get(id) ?? newView();
     for (const row of await rowsOf<AddressRow>('contact_address')) {
       const [view, address] = [of(row.contact), addressOfKey(row.address)];
@@ -132,7 +136,7 @@ export class ContactStore {
     return views;
   }
 
-  /** Writes down addresses that are new, each with a contact id of its own for now. */
+  /** Inserts new addresses, each with a contact id of its own for now. */
   async #make(
     tx: Sql,
     tenant: string,
@@ -149,7 +153,8 @@ export class ContactStore {
         if (known.has(address) || rows.has(address)) return;
         const id = this.clock.id();
         made.add(id);
-        // Of two at once the one given first stays the contact's first.
+        // Of two new addresses of one kind, the first given gets the later time, so that it is the
+        // contact's first.
         rows.set(address, [tenant, address, addressOfKey(address).kind, id, at - n]);
       });
     if (rows.size === 0) return known;
@@ -159,7 +164,9 @@ export class ContactStore {
     return this.#addresses(tx, tenant, all, locked);
   }
 
-  /** @param locked reads what is committed now, also where the transaction reads from an older snapshot */
+  /**
+   * @param locked reads the latest committed rows, also where the transaction has an older snapshot
+   */
   async #addresses(
     sql: Pick<Sql, 'all'>,
     tenant: string,
@@ -173,7 +180,10 @@ export class ContactStore {
     return new Map(rows.map((row) => [row.address, row]));
   }
 
-  /** Locks contacts in the order of their ids. @returns their names; `undefined`: one of them is gone */
+  /**
+   * Locks contacts in the order of their ids. @returns their names; `undefined`: a contact no
+   * longer exists
+   */
   async #lock(
     tx: Sql,
     contacts: readonly string[],
@@ -188,7 +198,7 @@ export class ContactStore {
     return rows.length < wanted.length ? undefined : new Map(rows.map((row) => [row.id, row.name]));
   }
 
-  /** Makes, merges and updates locked contacts, until each identity has one. */
+  /** Creates, merges and updates locked contacts until each identity has one contact. */
   async #settle(
     tx: Sql,
     tenant: string,
@@ -211,7 +221,7 @@ export class ContactStore {
     return ids;
   }
 
-  /** Makes the first address of each kind that an identity gives the first one of its contact. */
+  /** Makes the first given address of each kind the contact's first address of that kind. */
   async putFirst(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
     const all = people.flatMap(({ addresses }) => addresses);
     const rows = await this.#addresses(tx, tenant, all, false);
@@ -231,7 +241,9 @@ export class ContactStore {
     if (moved.size > 0) await tx.run(touch, addresses.bind([...moved.values()]));
   }
 
-  /** Moves addresses, and of contacts that existed everything else, to the contacts they are merged into. */
+  /**
+   * Moves addresses, and for existing contacts all other rows, to the target contacts of a merge.
+   */
   async #move(
     tx: Sql,
     moves: ReadonlyMap<string, string>,
@@ -244,7 +256,7 @@ export class ContactStore {
     await this.consents.move(tx, merged, this.clock.now());
     await this.inbound.move(tx, merged);
     const from = ids.bind([...merged.keys()].map((id) => [id]));
-    // Locked, so that a group which is deleted at the same time gets no member.
+    // Locks the groups, so that a group that is deleted concurrently gets no member.
     const joined = await tx.all<MemberRow>(groups, from);
     const rows = joined.map(({ group_id, contact }) => [group_id, merged.get(contact)]);
     if (rows.length > 0) await tx.run(insertMembers, members.bind(rows));
@@ -257,7 +269,7 @@ export class ContactStore {
     await this.remove(tx, [...merged.keys()]);
   }
 
-  /** Inserts contacts that are new and renames the others where a name is given. */
+  /** Inserts new contacts, and renames existing ones where a name is given. */
   async #write(
     tx: Sql,
     tenant: string,
@@ -295,8 +307,8 @@ export class ContactStore {
 }
 
 /**
- * Contacts that are named together, directly or through others, are one.
- * @returns the contact that each is merged into: the oldest that existed, else the one given first
+ * Groups contacts that share an identity, directly or through other contacts.
+ * @returns the merge target of each contact: the oldest existing one, else the first given
  */
 function oldestTogether(
   together: readonly (readonly string[])[],
@@ -307,7 +319,7 @@ function oldestTogether(
     const next = into.get(contact);
     return next === undefined ? contact : target(next);
   };
-  // Ids are UUIDv7: by age.
+  // UUIDv7 ids sort by age.
   const older = (a: string, b: string) => (made.has(a) === made.has(b) ? a < b : made.has(b));
   for (const [first, ...others] of together)
     for (const other of others) {

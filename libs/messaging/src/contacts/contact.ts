@@ -3,13 +3,13 @@ import type { Address } from '../message/address.js';
 import type { Channel } from '../message/message.js';
 
 /**
- * A person, by one address or several. A text is a phone number, an e-mail address, or `platform:` and a
- * platform id.
+ * A person, given by one address or several. A text is a phone number, an e-mail address, or
+ * `platform:` and a platform id.
  */
 export type Person = string | Address | PersonAddresses;
 
 export interface PersonAddresses {
-  /** Digits with country code; a plus, spaces and dashes are normalised away. */
+  /** Digits with country code. The library removes a plus, spaces and dashes. */
   readonly phone?: string;
   readonly email?: string;
   /** A user id that only the platform knows, such as WhatsApp's business-scoped user id. */
@@ -18,7 +18,7 @@ export interface PersonAddresses {
   readonly addresses?: readonly Address[];
 }
 
-/** What is known of a person. A field that is left out stays as it is; addresses are added, never removed. */
+/** Data of a contact. An omitted field does not change; addresses are added, never removed. */
 export interface NewContact extends PersonAddresses {
   /** At most 255 characters. */
   readonly name?: string;
@@ -28,7 +28,7 @@ export interface Contact {
   /** UUIDv7. */
   readonly id: string;
   readonly tenant: string;
-  /** All addresses; of each kind the one that `upsert()` gave last comes first. */
+  /** All addresses. The address of a kind that `upsert()` received last comes first in its kind. */
   readonly addresses: readonly Address[];
   /** The first phone number of `addresses`. */
   readonly phone: string | null;
@@ -38,9 +38,12 @@ export interface Contact {
   readonly platform: string | null;
   readonly name: string | null;
   readonly createdAt: Date;
-  /** By channel, such as `sms`; consent for one category of it by `{channel}:{category}`, such as `email:marketing`. */
+  /**
+   * Consent by channel, such as `sms`; for one category by `{channel}:{category}`, such as
+   * `email:marketing`.
+   */
   readonly consents: Readonly<Record<string, Consent>>;
-  /** When the contact last wrote, by the address of ours it wrote to. */
+  /** Time of the contact's last message, by the address that received it. */
   readonly lastInbound: Readonly<Record<string, Date>>;
   /** Ids of the contact's groups. */
   readonly groups: readonly string[];
@@ -51,9 +54,9 @@ export type ConsentState = 'opted_in' | 'opted_out';
 export interface Consent {
   readonly state: ConsentState;
   readonly at: Date;
-  /** Where it was given: `web form`, `keyword`, `import`. */
+  /** Origin of the consent: `web form`, `keyword`, `import`. */
   readonly source: string;
-  /** What proves it. */
+  /** Evidence of the consent, such as the text of the message. */
   readonly evidence: string | null;
 }
 
@@ -67,21 +70,25 @@ export interface ConsentEntry extends Consent {
 export interface ConsentOptions extends ContactOptions {
   readonly channel: Channel;
   /**
-   * `transactional`, `marketing`, or one of the channel's own. A refusal of one category leaves the others
-   * alone; consent for the whole channel covers them all. @default '*', the whole channel
+   * `transactional`, `marketing`, or a category of the channel. A refusal of one category leaves
+   * the others unchanged; consent for the whole channel covers all of them. @default '*', the whole
+   * channel
    */
   readonly category?: string;
-  /** Where it was given; at most 255 characters. */
+  /** Origin of the consent; at most 255 characters. */
   readonly source: string;
   readonly evidence?: string;
-  /** When it was given; an older entry never overrules a younger one. A time in the future counts as now. @default now */
+  /**
+   * Time of the consent. An older entry never overrules a younger one. A time in the future counts
+   * as now. @default now
+   */
   readonly at?: Date;
 }
 
 export interface ContactOptions {
   /** @default '' */
   readonly tenant?: string;
-  /** Joins this transaction, as with `send()`. */
+  /** Joins this transaction, as in `send()`. */
   readonly manager?: EntityManager;
 }
 

@@ -44,10 +44,10 @@ import { Suppressions, type SuppressionScope } from './suppressions.js';
 const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Contacts: their addresses, what they consented to, when they last wrote, and their groups. Every method
- * takes one person or many, in the same number of statements, and `manager` to join the caller's
- * transaction. A person who is no contact yet becomes one; contacts that one person names together turn
- * out to be one and are merged into the oldest.
+ * Contacts with their addresses, consent, inbound times and groups. Every method takes one person
+ * or many in the same number of statements, and takes `manager` to join the caller's transaction.
+ * An unknown person becomes a contact. Contacts that one person names together are merged into the
+ * oldest.
  *
  * @example
  * await contacts.optIn('+234 801 234 5678', { channel: 'whatsapp', source: 'web form' });
@@ -76,7 +76,7 @@ export class ContactsService {
     this.groups = new ContactGroups(database, this.#store, clock, () => facts.wrote());
   }
 
-  /** Makes contacts or adds to what is known of them. @returns them in the order given */
+  /** Creates contacts or adds data to existing ones. @returns the contacts in the order given */
   async upsert(
     contacts: NewContact | readonly NewContact[],
     options: ContactOptions = {},
@@ -98,14 +98,14 @@ export class ContactsService {
     return id === undefined ? undefined : (await this.#store.views(sql, [id])).get(id);
   }
 
-  /** By the id its views have; `undefined`: no contact of this tenant. */
+  /** Finds a contact by its id. `undefined`: the tenant has no such contact. */
   async get(id: string, options: ContactOptions = {}): Promise<Contact | undefined> {
     if (!CONTACT_ID.test(id)) return undefined;
     const found = (await this.#store.views(readerOf(this.#database, options), [id])).get(id);
     return found?.tenant === tenantOf(options) ? found : undefined;
   }
 
-  /** Oldest first. */
+  /** Lists contacts, oldest first. */
   async list(options: ContactListOptions = {}): Promise<Page<Contact>> {
     const { cursor } = options;
     const limit = limitOf(options);
@@ -124,12 +124,15 @@ export class ContactsService {
     };
   }
 
-  /** Records consent for messages on this channel, or in one category of it. */
+  /** Records consent for messages on this channel, or for one category of it. */
   optIn(people: Person | readonly Person[], options: ConsentOptions): Promise<void> {
     return this.#consent(people, options, 'opted_in');
   }
 
-  /** Records a refusal: no message of that channel and category leaves any more, accepted ones included. */
+  /**
+   * Records a refusal. Messages of that channel and category are no longer sent, also those already
+   * accepted.
+   */
   optOut(people: Person | readonly Person[], options: ConsentOptions): Promise<void> {
     return this.#consent(people, options, 'opted_out');
   }
@@ -142,7 +145,7 @@ export class ContactsService {
   }
 
   /**
-   * Records that the person wrote to `sender`: a WhatsApp service window opens.
+   * Records an inbound message of the person to `sender`, which opens a WhatsApp service window.
    * @param inbound `at`: a time in the future counts as now. @default now
    */
   async recordInbound(
@@ -162,7 +165,7 @@ export class ContactsService {
     });
   }
 
-  /** Nothing is sent to these addresses any more, whatever their contacts say. */
+  /** Suppresses addresses: they receive no messages, regardless of consent. */
   async suppress(
     recipients: string | Address | readonly (string | Address)[],
     options: SuppressOptions & { readonly reason: string },
@@ -176,7 +179,7 @@ export class ContactsService {
     );
   }
 
-  /** Takes back a `suppress()` with the same channel and category. */
+  /** Removes the entry of a `suppress()` with the same channel and category. */
   async unsuppress(
     recipients: string | Address | readonly (string | Address)[],
     options: SuppressOptions = {},
@@ -186,16 +189,16 @@ export class ContactsService {
     await this.#in(options, (tx) => this.#suppressions.remove(tx, tenant, addresses, scope));
   }
 
-  /** The suppression list, by address. */
+  /** The suppression list, ordered by address. */
   async suppressions(options: ContactListOptions = {}): Promise<Page<SuppressionEntry>> {
     return this.#suppressions.list(readerOf(this.#database, options), tenantOf(options), options);
   }
 
   /**
-   * Erases a person: the contact with its history and groups, and all its addresses in messages and reports
-   * of batches that have ended; the counts stay. What the contact refused stays on the suppression list,
-   * as `opted_out`, until the person opts in again. Batches that have not ended keep the address until
-   * they have: the result says how many, and the call is repeatable.
+   * Erases a person: the contact with its history and groups, and its addresses in messages and
+   * reports of ended batches; counts stay. Refusals stay on the suppression list as `opted_out`
+   * until the person opts in again. Open batches keep the address until they end: the result counts
+   * them. Repeated calls are safe.
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
     const addresses = identitiesOf([person], 'person').flatMap((one) => one.addresses);
@@ -204,14 +207,15 @@ export class ContactsService {
   }
 
   /**
-   * Reads contacts from CSV as it arrives, a few hundred rows at a time: columns `phone`, `email`,
-   * `platform` (several addresses of a kind apart by ` ; `), `name`, and for each channel its consent
-   * (`whatsapp`: `opted_in`, `opted_out` or empty), `whatsapp_at` and `whatsapp_source`; for a category
-   * `whatsapp_marketing` and so on. A channel with the name of an address kind has `email_consent`. A bad
-   * row is left out and reported. An `opted_in` without its time does not count against a refusal, so that
-   * importing the same file again undoes no STOP: it adds to the history and changes nothing.
+   * Imports contacts from a CSV stream, a few hundred rows at a time. Columns: `phone`, `email`,
+   * `platform` (several addresses of one kind separated by ` ; `), `name`, and consent for each
+   * channel (`whatsapp`: `opted_in`, `opted_out` or empty; `whatsapp_at`; `whatsapp_source`) and
+   * category (`whatsapp_marketing` and so on). A channel with the name of an address kind has
+   * `email_consent`. Bad rows are skipped and reported. An `opted_in` without a time does not
+   * overrule a refusal: a repeated import of one file undoes no STOP, only adds to the history.
    *
-   * @throws MessageValidationError where the file is not CSV or its header is unknown; rows before that stay
+   * @throws MessageValidationError where the file is not CSV or its header is unknown; rows before
+   *   that stay
    */
   importCsv(
     source: Readable | AsyncIterable<string | Uint8Array> | Iterable<string>,
@@ -223,7 +227,10 @@ export class ContactsService {
     );
   }
 
-  /** The tenant's contacts as CSV that `importCsv()` reads back, read as it is consumed. No cell is a formula. */
+  /**
+   * The tenant's contacts as CSV for `importCsv()`, streamed. Spreadsheets read no cell as a
+   * formula.
+   */
   exportCsv(options: Pick<ContactOptions, 'tenant'> = {}): Readable {
     return this.#csv.write(this.#all(options));
   }
@@ -261,7 +268,7 @@ export class ContactsService {
         one.state === 'opted_out' ||
         !refusals.get(one.contact)?.some((refusal) => overlap(one, refusal)),
     );
-    // The time at which the import began would be older than what was recorded since.
+    // The start time of the import would be older than consents recorded since then.
     await this.#store.consents.record(tx, counts, this.clock.now());
   }
 
@@ -302,7 +309,7 @@ export class ContactsService {
     return { channel, category };
   }
 
-  /** Epoch milliseconds; a clock that is ahead gives no time in the future. */
+  /** Epoch milliseconds; a time in the future becomes now. */
   #past(at: Date | undefined): number {
     const now = this.clock.now();
     if (at === undefined) return now;

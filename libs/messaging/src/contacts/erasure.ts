@@ -9,13 +9,13 @@ import type { ContactStore } from './contact-store.js';
 import type { Suppressions } from './suppressions.js';
 
 export interface ErasureResult {
-  /** Messages that no longer name the person. */
+  /** Number of messages from which the address was erased. */
   readonly messages: number;
-  /** Batches that have not ended and still do. */
+  /** Number of open batches that still contain the address. */
   readonly remaining: number;
 }
 
-/** Forgets persons by their addresses, and keeps the counts and what they refused. */
+/** Erases persons by their addresses; keeps counts and refusals. */
 export class Erasure {
   readonly #ids;
   readonly #refused: string;
@@ -38,7 +38,7 @@ export class Erasure {
     given: readonly string[],
     now: number,
   ): Promise<ErasureResult> {
-    // Locked, so that a refusal which comes at the same time waits until the contact is gone.
+    // The locks make a concurrent refusal wait until the contact is deleted.
     const contacts = [...new Set((await this.store.hold(tx, tenant, given)).values())];
     const addresses = new Set(given);
     for (const contact of contacts) {
@@ -60,7 +60,7 @@ export class Erasure {
     return result;
   }
 
-  /** The channel sends to addresses of this kind. */
+  /** Whether the channel sends to addresses of this kind. */
   #reaches(channel: string, address: string): boolean {
     const { kind } = addressOfKey(address);
     return !this.registry.has(channel) || this.registry.get(channel).addressKinds.includes(kind);

@@ -19,7 +19,10 @@ import type { ContactStore } from './contact-store.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const GROUP_ID = /^grp_[0-9A-Za-z]{10,60}$/;
-/** How often groups may name the same member before they are refused unread. */
+/**
+ * Largest ratio of group rows to allowed recipients; above it the send is refused before the
+ * members are read.
+ */
 const MAX_OVERLAP = 4;
 
 export interface ContactGroup {
@@ -30,7 +33,7 @@ export interface ContactGroup {
   readonly createdAt: Date;
 }
 
-/** No group with this id for this tenant. */
+/** The tenant has no group with this id. */
 export class GroupNotFoundError extends MessagingError {
   constructor(readonly groupId: string) {
     super('not_found', `No group ${groupId.slice(0, 64)}`);
@@ -44,14 +47,14 @@ interface GroupRow {
   readonly size: string | number;
 }
 
-/** Whether the text has the form of a group's id, rather than of an address. */
+/** Whether the text has the form of a group id. */
 export function isGroupId(value: unknown): value is string {
   return typeof value === 'string' && GROUP_ID.test(value);
 }
 
 /**
- * Named lists of contacts. `send({ to: [group.id] })` goes to every member that has an address of the
- * channel, at the first one.
+ * Named lists of contacts. `send({ to: [group.id] })` sends to the first suitable address of every
+ * member.
  */
 export class ContactGroups {
   readonly #keys;
@@ -91,7 +94,7 @@ export class ContactGroups {
     return viewOf(rows[0]);
   }
 
-  /** Oldest id first. */
+  /** Lists groups, ordered by id. */
   async list(options: ContactListOptions = {}): Promise<Page<ContactGroup>> {
     const { cursor } = options;
     const limit = limitOf(options);
@@ -118,7 +121,7 @@ export class ContactGroups {
     return this.find(id, options);
   }
 
-  /** Members in the order they became contacts. @throws GroupNotFoundError */
+  /** Members in the order of their contact ids, oldest first. @throws GroupNotFoundError */
   async members(id: string, options: ContactListOptions = {}): Promise<Page<Contact>> {
     await this.find(id, options);
     const { cursor } = options;
@@ -139,7 +142,7 @@ export class ContactGroups {
     };
   }
 
-  /** Adds people, made contacts where they are none; members stay members. @throws GroupNotFoundError */
+  /** Adds people and creates missing contacts; existing members stay. @throws GroupNotFoundError */
   async add(
     id: string,
     people: readonly (Person | NewContact)[],
@@ -149,7 +152,7 @@ export class ContactGroups {
     const tenant = tenantOf(options);
     await this.#in(options, async (tx) => {
       await this.#check(tx, id, tenant);
-      // Contacts are locked before groups, as everywhere, so that two transactions never wait for each other.
+      // Contacts are locked before groups, in every transaction, to avoid deadlocks.
       const contacts = await this.store.resolve(tx, tenant, identities);
       await this.#lock(tx, id, tenant);
       if (contacts.length === 0) return;
@@ -163,8 +166,8 @@ export class ContactGroups {
   }
 
   /**
-   * Removes members; they stay contacts.
-   * @returns how many were members
+   * Removes members; their contacts stay.
+   * @returns number of removed members
    * @throws GroupNotFoundError
    */
   async remove(
@@ -187,7 +190,7 @@ export class ContactGroups {
     });
   }
 
-  /** The contacts stay. @throws GroupNotFoundError */
+  /** Deletes the group; its contacts stay. @throws GroupNotFoundError */
   async delete(id: string, options: ContactOptions = {}): Promise<void> {
     const tenant = tenantOf(options);
     await this.#in(options, async (tx) => {
@@ -198,11 +201,13 @@ export class ContactGroups {
   }
 
   /**
-   * One address key of each member that has one of `kinds`, by group; all groups in one query.
-   * @param paths where each id stands in the message, as `to[3]`
-   * @param most recipients the caller can use; far more are refused unread
-   * @param kinds the first one that a member has counts
-   * @throws MessageValidationError naming the groups that do not exist, or `to` for far too many members
+   * One address key for each member with an address of `kinds`, by group; one query for all groups.
+   * @param paths position of each id in the message, as `to[3]`
+   * @param most largest number of recipients the caller accepts; far larger groups are refused
+   *   before the members are read
+   * @param kinds in order of preference
+   * @throws MessageValidationError naming the groups that do not exist, or `to` for far too many
+   *   members
    */
   async expand(
     sql: Pick<Sql, 'all'>,
@@ -260,7 +265,10 @@ interface MemberAddressRow {
   readonly kind: AddressKind | null;
 }
 
-/** Takes the first address of the first kind of each member; the rows are in this order but for the kinds. */
+/**
+ * Takes the first address of the most preferred kind of each member; the query orders the rows,
+ * except by kind.
+ */
 function membersOf(
   rows: readonly MemberAddressRow[],
   kinds: readonly AddressKind[],

@@ -18,16 +18,16 @@ import { consentKey, type ContactConsent, overrules, type Standing } from './con
 import { EVERY, type Identity, tenantOf } from './contact-input.js';
 import { ContactStore } from './contact-store.js';
 
-/** Milliseconds an id is remembered: longer than any provider repeats a callback. */
+/** Retention of message ids in ms; longer than any provider repeats a callback. */
 const REMEMBERED = 30 * 86_400_000;
-/** Characters of a text that are kept as evidence of consent. */
+/** Characters of a text that are stored as evidence of consent. */
 const MAX_EVIDENCE = 255;
 const MAX_TEXT = 65_536;
 
-/** An inbound message whose fields are checked. */
+/** An inbound message with checked fields. */
 interface Incoming {
   readonly message: InboundMessage;
-  /** Digest of what makes it this message and no other. */
+  /** Digest that identifies this message. */
   readonly digest: string;
   readonly identity: Identity;
   /** Epoch milliseconds, never in the future. */
@@ -47,15 +47,16 @@ export interface InboundDependencies {
   readonly listeners: InboundListeners;
   readonly consentOf: ConsentReader;
   readonly tenantOf: NonNullable<InboundOptions['tenant']>;
-  /** A contact was written. */
+  /** Called after a contact was written. */
   readonly onWrite: () => void;
-  /** Runs after the commit; its errors are logged. */
+  /** Runs after the commit; errors are logged. */
   readonly after: (received: InboundReceived) => Promise<void>;
 }
 
 /**
- * Takes inbound messages, many to a commit and each once: the sender becomes a contact, its window opens,
- * STOP and START change its consent, listeners run in the same transaction and events follow it.
+ * Records inbound messages, many per commit and each once. One transaction makes the sender a
+ * contact, opens its window, applies STOP and START and runs the listeners. Events follow the
+ * commit.
  */
 export class InboundRecorder {
   readonly #logger = new Logger('MessagingInbound');
@@ -81,8 +82,8 @@ export class InboundRecorder {
   }
 
   /**
-   * Resolves after the commit. A message that lacks a field, or whose number belongs to no tenant, is left
-   * out and logged: it counts when it comes again.
+   * Resolves after the commit. A message without a required field, or to a number of no tenant, is
+   * skipped and logged; a later delivery of it is processed.
    */
   async record(
     messages: readonly InboundMessage[],
@@ -106,12 +107,15 @@ export class InboundRecorder {
     await Promise.all(this.#afterwards);
   }
 
-  /** Forgets ids that no provider repeats any more. @returns how many */
+  /** Deletes ids past their retention. @returns the number of deleted ids */
   forget(limit: number): Promise<number> {
     return this.#log.expire(this.needs.clock.now() - REMEMBERED, limit);
   }
 
-  /** @throws MessageValidationError where the app's tenant has no valid form */
+  /**
+   * @throws MessageValidationError where the tenant of the `inbound.tenant` option has no valid
+   *   form
+   */
   async #assign(given: InboundMessage, one: Incoming | string): Promise<TenantIncoming | string> {
     if (typeof one === 'string') return one;
     const tenant = given.tenant ?? (await this.needs.tenantOf(one.message));
@@ -140,7 +144,7 @@ export class InboundRecorder {
     const { clock, listeners } = this.needs;
     const digests = all.map(({ digest }) => digest);
     const fresh = new Set(await this.#log.add(tx, digests, token, clock.now()));
-    // Of two with one id in one group, the first.
+    // Of two messages with one id in one group, the first is taken.
     const taken = all.filter(({ digest }) => fresh.delete(digest));
     if (taken.length === 0) return [];
     const contacts = await this.#contacts(tx, taken);
@@ -172,7 +176,7 @@ export class InboundRecorder {
     return contacts;
   }
 
-  /** @returns the consent that each message changed, by its place */
+  /** @returns the changed consent by the position of its message */
   async #changeConsent(
     tx: Transaction,
     taken: readonly TenantIncoming[],
@@ -232,7 +236,7 @@ export class InboundRecorder {
   }
 }
 
-/** @returns one line that says why the message cannot be taken (no content, no address) */
+/** @returns one line with the reason where the message is invalid (no content, no address) */
 function checked(
   given: InboundMessage,
   transport: string,
@@ -281,7 +285,7 @@ function textOf(text: unknown): string | null {
 
 const INBOUND = { v_id: 'uuid', v_token: 'uuid', v_at: 'bigint' } as const satisfies Columns;
 
-/** Inbound messages that were taken, by a digest of their ids; nothing else of them is kept. */
+/** Digests of the ids of recorded inbound messages; nothing else of them is stored. */
 class InboundLog {
   readonly #sql: ReturnType<typeof statementsFor>;
 
@@ -291,7 +295,7 @@ class InboundLog {
 
   /**
    * Records digests.
-   * @param token of this transaction alone
+   * @param token unique to this transaction
    * @returns the digests that are new
    */
   async add(
@@ -310,7 +314,10 @@ class InboundLog {
     return new Set(fresh.map(({ id }) => id));
   }
 
-  /** Deletes at most `limit` digests from before `oldest`, epoch milliseconds. @returns how many */
+  /**
+   * Deletes at most `limit` digests older than `oldest`, in epoch milliseconds. @returns the number
+   * of deleted digests
+   */
   expire(oldest: number, limit: number): Promise<number> {
     const { old, ids, remove } = this.#sql;
     return this.database.transaction(async (tx) => {

@@ -1,12 +1,15 @@
 import type { Columns, Dialect } from '../store/database/dialect.js';
 import type { Sql } from '../store/database/store-database.js';
 
-/** Sender of messages that leave the choice of a number to the provider: an inbound message to any number counts. */
+/**
+ * Sender of messages for which the provider chooses the number: inbound messages to any number
+ * count.
+ */
 export const ANY_SENDER = '';
 
 export interface InboundTime {
   readonly contact: string;
-  /** The address of ours that was written to. */
+  /** The address that received the message. */
   readonly sender: string;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -18,7 +21,10 @@ const INBOUND = {
   v_at: 'bigint',
 } as const satisfies Columns;
 
-/** When contacts last wrote, by the address of ours, and to any. A time is never set back. */
+/**
+ * Time of each contact's last message, by receiving address and over all addresses. A recorded time
+ * never decreases.
+ */
 export class LastInbound {
   readonly #rows;
   readonly #ids;
@@ -35,7 +41,7 @@ export class LastInbound {
       ${dialect.join} messaging_last_inbound i ON i.contact = v_id`;
   }
 
-  /** The contacts are locked. */
+  /** Records times. The caller holds the contact locks. */
   async record(tx: Sql, times: readonly InboundTime[]): Promise<void> {
     const latest = new Map<string, InboundTime>();
     for (const time of times)
@@ -44,7 +50,7 @@ export class LastInbound {
         if ((latest.get(key)?.at ?? -Infinity) < time.at) latest.set(key, { ...time, sender });
       }
     if (latest.size === 0) return;
-    // In one order, so that two transactions never wait for each other.
+    // A fixed order avoids deadlocks between transactions.
     const rows = [...latest.keys()].sort().map((key) => {
       const { contact, sender, at } = latest.get(key) as InboundTime;
       return [contact, sender, at * 1_000];
@@ -52,7 +58,7 @@ export class LastInbound {
     await tx.run(this.#raise, this.#rows.bind(rows));
   }
 
-  /** Copies times to the contacts these are merged into. All of them are locked. */
+  /** Copies times to the target contacts of a merge. The caller holds the contact locks. */
   async move(tx: Sql, to: ReadonlyMap<string, string>): Promise<void> {
     const rows = await tx.all<{ contact: string; sender: string; at: string | number }>(
       this.#select,

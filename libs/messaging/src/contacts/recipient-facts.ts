@@ -7,7 +7,7 @@ import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import { EVERY } from './contact-input.js';
 
-/** Recipients of messages over one channel, from one sender. */
+/** Recipients of messages on one channel, from one sender. */
 export interface FactsQuestion {
   readonly tenant: string;
   readonly channel: Channel;
@@ -16,10 +16,10 @@ export interface FactsQuestion {
   readonly recipients: readonly string[];
 }
 
-/** Which recipients are read: all that are known, or only those who refused something of the channel. */
+/** The recipients to read: all known ones, or only those with a refusal for the channel. */
 export type FactsOf = 'known' | 'refused';
 
-/** What is known of a recipient for a channel as a whole, and what differs in categories of it. */
+/** Facts about a recipient for a whole channel, and those that differ by category. */
 export interface KnownFacts extends RecipientFacts {
   readonly categories?: ReadonlyMap<string, CategoryFacts>;
 }
@@ -29,10 +29,10 @@ interface CategoryFacts {
   consent: RecipientFacts['consent'];
 }
 
-/** Facts by the place of the recipient among all of the questions. */
+/** Facts by the position of the recipient over all questions. */
 export type FactsByPlace = ReadonlyMap<number, KnownFacts>;
 
-/** Nothing is known of this recipient. */
+/** Facts of a recipient that is not in the database. */
 export const UNKNOWN_RECIPIENT: RecipientFacts = {
   contact: null,
   suppressed: false,
@@ -40,7 +40,10 @@ export const UNKNOWN_RECIPIENT: RecipientFacts = {
   lastInboundAt: null,
 };
 
-/** The facts for messages of one consent category: a refusal of it or of the whole channel counts. */
+/**
+ * The facts for messages of one consent category; a refusal of the category or of the whole channel
+ * applies.
+ */
 export function factsFor(known: KnownFacts, category: string): RecipientFacts {
   const own = known.categories?.get(category);
   if (!own) return known;
@@ -51,17 +54,17 @@ export function factsFor(known: KnownFacts, category: string): RecipientFacts {
   };
 }
 
-/** How long empty tables count as empty, in milliseconds. */
+/** Milliseconds for which empty tables are presumed to stay empty. */
 const EMPTY_FOR = 1_000;
-/** Questions about at most so many recipients share a query with those of other sends. */
+/** Largest number of recipients in a question that shares a query with other sends. */
 const FEW = 100;
 const MAX_SHARED = 2_000;
 
-/** What is known of many recipients, in one query. Questions of concurrent sends share one. */
+/** Reads facts about many recipients in one query. Questions of concurrent sends share a query. */
 export class RecipientFactsReader {
   readonly #statements;
   readonly #shared;
-  /** A look that must be fresh waits for the next one, which begins after it was asked for. */
+  /** A fresh check joins the next query, which starts after the request. */
   readonly #looks = new GroupCommit<undefined, boolean>(
     async (take) => {
       const askers = take();
@@ -88,7 +91,9 @@ export class RecipientFactsReader {
     this.#shared = { known: together('known'), refused: together('refused') };
   }
 
-  /** A recipient without an entry is {@link UNKNOWN_RECIPIENT}, or with `refused` has refused nothing. */
+  /**
+   * A recipient without an entry is an {@link UNKNOWN_RECIPIENT}; with `refused` it has no refusal.
+   */
   read(
     questions: readonly FactsQuestion[],
     of: FactsOf = 'known',
@@ -100,20 +105,21 @@ export class RecipientFactsReader {
     return this.#read(questions, of, sql ?? this.database);
   }
 
-  /** No contact and no suppression existed within the last second: a read can be spared. */
+  /** The tables were empty within the last second, so that the read can be skipped. */
   presumesEmpty(): boolean {
     return !this.#filled && this.clock.monotonic() < this.#emptyUntil;
   }
 
   /**
-   * Whether there is no contact and no suppression at all. An answer holds for a second, so that sends of an
-   * app without contacts cost nothing; a write of this process ends it at once. With `fresh` it is looked up.
+   * Whether there are no contacts and no suppressions. The result is cached for a second, so that
+   * apps without contacts pay nothing; a write by this process ends the cache at once. `fresh`
+   * skips the cache.
    */
   async isEmpty(sql?: Pick<Sql, 'all'>, fresh = false): Promise<boolean> {
-    // Once there is a row, looking first would only be one query more.
+    // Once the tables have a row, the check would only add a query.
     if (this.#filled) return false;
     if (!fresh && this.presumesEmpty()) return true;
-    // A transaction has a view of its own.
+    // A transaction has its own snapshot.
     if (sql) return this.#seesEmpty(sql);
     if (fresh) return this.#looks.add(undefined);
     this.#looking ??= this.#look().finally(() => {
@@ -122,7 +128,7 @@ export class RecipientFactsReader {
     return this.#looking;
   }
 
-  /** This process has written a contact or a suppression. */
+  /** Called after this process wrote a contact or a suppression. */
   wrote(): void {
     this.#writes++;
     this.#emptyUntil = -Infinity;
@@ -190,7 +196,10 @@ export class RecipientFactsReader {
 }
 
 interface FactsRow {
-  /** Place among all recipients; `null` from the form for one sender, where `recipient` names it. */
+  /**
+   * Position among all recipients; `null` in the statement for one sender, where `recipient`
+   * identifies the row.
+   */
   readonly v_i: number | string | null;
   readonly recipient: string;
   /** Suppressed category, `*` for all of them. */
@@ -201,7 +210,7 @@ interface FactsRow {
   readonly last_at: string | number | null;
 }
 
-/** A recipient has a row for each suppression and each consent. */
+/** A recipient has one row per suppression and consent. */
 function factsOf<K>(rows: readonly FactsRow[], keyOf: (row: FactsRow) => K): Map<K, KnownFacts> {
   const facts = new Map<K, KnownFacts>();
   for (const row of rows) {
@@ -242,14 +251,14 @@ const MANY = {
   v_sender: 'key',
 } as const satisfies Columns;
 
-/** The question about one sender's recipients in a short form, and about many senders' with each one's own. */
+/** One statement for recipients of one sender, and one for recipients of many senders. */
 function factsStatements(dialect: Dialect) {
   const one = dialect.rows({ v_recipient: 'key' });
   const many = dialect.rows(MANY);
   const statements = (of: FactsOf) => ({ one: ofOne(dialect, one, of), many: ofMany(many, of) });
   const sql = { known: statements('known'), refused: statements('refused') };
   return {
-    /** Recipients that have tenant, channel and sender in common. */
+    /** For recipients with the same tenant, channel and sender. */
     ofOne: (of: FactsOf, { tenant, channel, sender }: FactsQuestion, to: readonly string[]) => {
       const recipients = one.bind(to.map((recipient) => [recipient]));
       return {

@@ -12,19 +12,19 @@ class ContactEntity {
   @Column('bigint', { name: 'updated_at' }) updatedAt!: string;
 }
 
-/** An address of a contact; within a tenant an address has one contact. */
+/** An address of a contact; unique within a tenant. */
 @Entity('messaging_contact_address')
 class ContactAddressEntity {
   @PrimaryColumn('varchar') tenant!: string;
-  /** As `addressKey()` writes it. */
+  /** The output of `addressKey()`. */
   @PrimaryColumn('varchar', { length: 320 }) address!: string;
   @Column('varchar', { length: 16 }) kind!: string;
   @Column('varchar', { length: 36 }) contact!: string;
-  /** Of each kind the youngest is the contact's first. */
+  /** The youngest address of each kind is the contact's first of that kind. */
   @Column('bigint', { name: 'given_at' }) givenAt!: string;
 }
 
-/** A contact's present consent for a channel, or with a category other than `*` for one category of it. */
+/** A contact's current consent for a channel (category `*`), or for one category of it. */
 @Entity('messaging_consent')
 class ConsentEntity {
   @PrimaryColumn('varchar', { length: 36 }) contact!: string;
@@ -44,7 +44,7 @@ class ContactGroupEntity {
   @Column('bigint', { name: 'created_at' }) createdAt!: string;
 }
 
-/** An address nothing is sent to; `*` is every channel, or every category. */
+/** A suppressed address; `*` is every channel, or every category. */
 @Entity('messaging_suppression')
 class SuppressionEntity {
   @PrimaryColumn('varchar') tenant!: string;

@@ -7,7 +7,7 @@ import { REFUSED } from './consent.js';
 import type { ContactListOptions, SuppressionEntry } from './contact.js';
 import { limitOf } from './contact-input.js';
 
-/** What is suppressed; `*` is every channel, or every category. */
+/** Scope of a suppression; `*` is every channel, or every category. */
 export interface SuppressionScope {
   readonly channel: string;
   readonly category: string;
@@ -29,7 +29,7 @@ interface SuppressionRow extends SuppressionScope {
   readonly at: string | number;
 }
 
-/** Addresses nothing is sent to, whatever their contact. */
+/** Addresses that receive no messages, regardless of their contact. */
 export class Suppressions {
   readonly #rows;
   readonly #insert: string;
@@ -39,8 +39,8 @@ export class Suppressions {
     this.#rows = dialect.rows(SUPPRESSION);
     this.#addresses = dialect.rows({ v_address: 'key' });
     const was = (column: string) => `messaging_suppression.${column}`;
-    // An entry for a refusal ends with the next consent that is younger than the last such refusal; any other
-    // entry stays. MySQL assigns from left to right, so the column that decides comes last.
+    // A refusal's entry ends with the first younger consent; any other entry stays. MySQL assigns
+    // from left to right, so the column that decides comes last.
     this.#insert = `INSERT INTO messaging_suppression (tenant, address, channel, category, reason, at)
       SELECT v_tenant, v_address, v_channel, v_category, v_reason, v_at FROM ${this.#rows.sql} WHERE 1 = 1
       ${dialect.onConflict(
@@ -80,7 +80,7 @@ export class Suppressions {
     );
   }
 
-  /** By address. */
+  /** Lists entries, ordered by address. */
   async list(
     sql: Pick<Sql, 'all'>,
     tenant: string,

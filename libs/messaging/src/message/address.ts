@@ -11,7 +11,7 @@ export interface Address {
   readonly value: string;
 }
 
-/** What an address of each kind must look like, for error messages. */
+/** Form of an address of each kind, for error messages. */
 export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
   phone: 'must be 7 to 15 digits with country code',
   email: 'must be an e-mail address, such as ada@example.com',
@@ -21,20 +21,24 @@ export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
 const PLATFORM = 'platform:';
 
 /**
- * The address as one text: what the store keeps, compares and indexes. A phone number is its digits and an
- * e-mail address is itself, so that both stay short; a platform id is `platform:{id}`.
+ * The address as one text, which the store keeps, compares and indexes. A phone number is its
+ * digits and an e-mail address is itself, so that both stay short; a platform id is
+ * `platform:{id}`.
  */
 export function addressKey({ kind, value }: Address): string {
   return kind === 'platform' ? PLATFORM + value : value;
 }
 
-/** The address that {@link addressKey} wrote. */
+/** Parses the output of {@link addressKey}. */
 export function addressOfKey(key: string): Address {
   if (key.startsWith(PLATFORM)) return { kind: 'platform', value: key.slice(PLATFORM.length) };
   return { kind: key.includes('@') ? 'email' : 'phone', value: key };
 }
 
-/** Reads and normalises one address of this kind; `undefined`: the value breaks {@link ADDRESS_RULES}. */
+/**
+ * Parses and normalises one address of this kind; `undefined`: the value breaks {@link
+ * ADDRESS_RULES}.
+ */
 export function addressOf(kind: AddressKind, given: unknown): Address | undefined {
   if (typeof given !== 'string') return undefined;
   const value = NORMALISED[kind](given);
@@ -42,8 +46,8 @@ export function addressOf(kind: AddressKind, given: unknown): Address | undefine
 }
 
 /**
- * Reads an address, or a text as the first of `kinds` that it fits. A platform id in a text starts with
- * `platform:` unless it is the only kind: most other texts would fit it.
+ * Parses an address; a text becomes the first of `kinds` that it fits. A platform id needs the
+ * prefix `platform:` unless `platform` is the only kind, because most other texts would fit it.
  */
 export function readAddress(
   given: unknown,
@@ -65,7 +69,9 @@ export function readAddress(
   return known && addressOf(known, value);
 }
 
-/** `23480******78`, `a***@example.com`, `platform:NG.1***`: enough to tell two apart in a log, too little to use. */
+/**
+ * `23480******78`, `a***@example.com`, `platform:NG.1***`: distinguishable in a log, not usable.
+ */
 export function maskAddress({ kind, value }: Address): string {
   switch (kind) {
     case 'phone':
@@ -91,7 +97,7 @@ const LOCAL_PART = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`);
 const HOST =
   /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** Dot-atom local part as given, domain in lower case, an international one as A-labels. */
+/** Local part as given (dot-atom), domain in lower case, international domains as A-labels. */
 function normalisedEmail(given: string): string | undefined {
   const at = given.lastIndexOf('@');
   const [local, domain] = [given.slice(0, at), given.slice(at + 1)];
@@ -99,7 +105,7 @@ function normalisedEmail(given: string): string | undefined {
     return undefined;
   let host = domain.toLowerCase();
   if (!HOST.test(host)) {
-    // Only letters beyond ASCII may need translation; `URL` would take paths, ports and escapes.
+    // Only non-ASCII letters may need conversion; `URL` would accept paths, ports and escapes.
     if (!/^[A-Za-z0-9.\-\u0080-\u{10ffff}]+$/u.test(domain) || !URL.canParse(`http://${domain}`))
       return undefined;
     host = new URL(`http://${domain}`).hostname;

@@ -1,4 +1,7 @@
-/** Billing categories of WhatsApp messages (interface section 2.4); a template's is fixed, a text is `service`. */
+/**
+ * Billing categories of WhatsApp messages (interface section 2.4). A template has a fixed category,
+ * a text is `service`.
+ */
 export type MessageCategory = 'utility' | 'marketing' | 'authentication' | 'service';
 
 export const MESSAGE_CATEGORIES: readonly MessageCategory[] = [

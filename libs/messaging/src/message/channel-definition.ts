@@ -4,8 +4,8 @@ import type { MessageContent } from './message.js';
 import type { StatusDefinition } from './status.js';
 
 /**
- * Everything the library and the gateway need to know of a channel; nothing else decides by a channel's
- * name. The parts after `accepted` are optional: without one, the channel does not have that feature.
+ * All the library and the gateway know about a channel; no other code depends on a channel's name.
+ * The members after `accepted` are optional: without one, the channel lacks that feature.
  *
  * @example
  * const telegram: ChannelDefinition = {
@@ -22,29 +22,29 @@ export interface ChannelDefinition {
   readonly name: string;
   /** The channel's name in texts for people, such as `WhatsApp`. @default `name` */
   readonly title?: string;
-  /** Kinds of address a recipient may have; a recipient given as text is read as the first kind it fits. */
+  /** Address kinds of recipients; a recipient given as text becomes the first kind it fits. */
   readonly addressKinds: readonly [AddressKind, ...AddressKind[]];
   /**
-   * The channel's own statuses, beside those that every channel has: `queued`, `sending`, `unknown`, `expired`,
-   * `failed`, `rejected` and `cancelled`.
+   * The channel's own statuses, in addition to those of every channel: `queued`, `sending`,
+   * `unknown`, `expired`, `failed`, `rejected` and `cancelled`.
    */
   readonly statuses: Readonly<Record<string, StatusDefinition>>;
-  /** The status of a message that the provider has accepted, such as `sent`. */
+  /** The status of a message after the provider accepted it, such as `sent`. */
   readonly accepted: string;
-  /** Kinds of content the channel carries, each with its check. */
+  /** The channel's kinds of content, each with its check. */
   readonly content: Readonly<Record<string, ContentCheck>>;
   /** Checks `from`. @default any text of 1 to 255 characters without control characters */
   readonly sender?: SenderCheck;
-  /** Most recipients of one send. @default 100000 */
+  /** Largest number of recipients per send. @default 100000 */
   readonly maxRecipients?: number;
   /**
-   * Ids of contact groups may stand among the recipients. `expand`: their members take their place. `pass`:
-   * the provider knows the groups. @default they are no recipients
+   * Allows ids of contact groups as recipients. `expand`: the library replaces groups by their
+   * members. `pass`: the provider knows the groups. @default groups are not allowed
    */
   readonly groups?: 'expand' | 'pass' | undefined;
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
-  /** Lane of a message where the `lane` option gives none. @default `{tenant}:{channel}` */
+  /** Lane of a message where the `lane` option returns none. @default `{tenant}:{channel}` */
   readonly lane?: (of: { readonly tenant: string }) => string;
   readonly consent?: ConsentRules;
   readonly pricing?: PricingRules;
@@ -54,67 +54,80 @@ export interface ChannelDefinition {
   readonly retention?: 'timed' | 'exempt';
 }
 
-/** Content that passed its check. */
+/** Checked content. */
 export interface CheckedContent {
-  /** What the store keeps and the provider gets. */
+  /** Content for the store and the provider. */
   readonly content: MessageContent;
   /** Billing units of one message, such as the parts of an SMS. @default 0 */
   readonly parts?: number;
 }
 
 /**
- * Checks content of one kind as the caller gave it and adds each wrong field to `errors`. The answer counts
- * only where nothing was added.
+ * Checks content of one kind and adds each wrong field to `errors`. The return value is ignored
+ * where there are errors.
  */
 export type ContentCheck = (
   given: Readonly<Record<string, unknown>>,
   errors: FieldError[],
 ) => CheckedContent;
 
-/** Checks and normalises a sender, and adds to `errors` (path `from`) what is wrong; `''`: the provider chooses. */
+/**
+ * Checks and normalises a sender and adds errors with the path `from`; `''`: the provider chooses
+ * the sender.
+ */
 export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
 
-/** What a recipient must have agreed to. */
+/** Consent that the channel needs from recipients. */
 export interface ConsentRules {
-  /** Only recipients who opted in get messages. @default false: all but those who opted out */
+  /**
+   * Only recipients with an opt-in receive messages. @default false: all recipients without an
+   * opt-out do
+   */
   readonly required?: boolean;
-  /** Categories that consent is kept for, beside `transactional` and `marketing`. @default none */
+  /** Consent categories in addition to `transactional` and `marketing`. @default none */
   readonly categories?: readonly string[];
-  /** Free-form text passes only within 24 hours after the recipient wrote. @default false */
+  /**
+   * Free-form text needs an inbound message of the recipient within the last 24 hours. @default
+   * false
+   */
   readonly serviceWindow?: boolean;
 }
 
-/** How messages are charged and counted. */
+/** Charging and counting of messages. */
 export interface PricingRules {
-  /** Each message has a category with a price of its own; otherwise `parts` times the channel's one price. */
+  /** Categories with a price each; without it the price is `parts` times the channel's price. */
   readonly categories?: readonly string[];
-  /** Category by kind of content, where the content names none. A price needs it, a cap counts by it. */
+  /** Category by kind of content, for content that names none. Prices and caps use it. */
   readonly categoryOf?: Readonly<Record<string, string>>;
-  /** Category that a frequency cap counts content of unknown category as. */
+  /** Category for frequency caps where the content's category is unknown. */
   readonly presumedCategory?: string;
 }
 
-/** The channel's form in callbacks of the gateway. */
+/** The channel's form in the gateway's webhooks. */
 export interface WireForm {
-  /** `type` of the callback about a status, such as `sms.delivery_report`. */
+  /** `type` of status webhooks, such as `sms.delivery_report`. */
   readonly statusEvent: string;
-  /** `type` of the callback about an inbound message. @default none is sent */
+  /** `type` of webhooks for inbound messages. @default none is sent */
   readonly receivedEvent?: string;
   /**
-   * What callbacks and lists call a message: `batch`: `reference_id` is the batch's id and `message_id` ours.
-   * `message`: `reference_id` is our id of the message and `message_id` the provider's, once it is known.
+   * Message identifiers in webhooks and lists. `batch`: `reference_id` is the batch's id and
+   * `message_id` the library's. `message`: `reference_id` is the library's id of the message and
+   * `message_id` the provider's, once it is known.
    */
   readonly identifiedBy: 'batch' | 'message';
 }
 
-/** What the simulator does with a recipient. */
+/** The simulator's behaviour for a recipient. */
 export interface SimulatedFate {
   /**
-   * - `reported`: accepted, then reported. `early`: the report comes before the answer to the submit.
-   * - `disordered`: reports come twice and out of order. `silent`: no report is pushed, a poll finds it.
-   * - `throttled`: as `reported`, after the first submit was throttled.
-   * - `lost`: the answer to the submit is lost, a poll finds the report. `vanished`: no poll finds it either.
-   * - `replying`: as `reported`, then the recipient writes back. `refused`: refused at submit.
+   * Course of the submission and its reports:
+   * - `reported`: accepted, then reported. `early`: the report precedes the submit response.
+   * - `disordered`: reports arrive twice and out of order. `silent`: no report is pushed, a poll
+   *   finds it.
+   * - `throttled`: the first submit is throttled, then as `reported`.
+   * - `lost`: the submit response is lost, a poll finds the report. `vanished`: no poll finds the
+   *   report.
+   * - `replying`: as `reported`, then the recipient replies. `refused`: refused at submit.
    */
   readonly course:
     | 'reported'
@@ -126,26 +139,32 @@ export interface SimulatedFate {
     | 'vanished'
     | 'replying'
     | 'refused';
-  /** The final report: status, the provider's word for it, and the error code. */
+  /** The final report: status, raw status and error code. */
   readonly status: string;
   readonly rawStatus: string;
   readonly errorCode?: string;
 }
 
-/** How the simulator plays the channel's provider. */
+/** The simulator's rules for the channel. */
 export interface Simulation {
-  /** What happens to a message to this address; the same each time. */
+  /** The fate of a message to this address; the same on each call. */
   readonly fateOf: (to: Address) => SimulatedFate;
-  /** Report of a message that is on its way, as a `disordered` fate gives it. */
+  /** Intermediate report of a `disordered` fate. */
   readonly underway: { readonly status: string; readonly rawStatus: string };
-  /** Report that follows the final one of this status, such as `read` after `delivered`. @default none */
+  /**
+   * Report that follows a final report of this status, such as `read` after `delivered`. @default
+   * none
+   */
   readonly followUp?: {
     readonly after: string;
     readonly status: string;
     readonly rawStatus: string;
   };
-  /** The answer to a submit gives each message an id with this prefix, a category, a cost and a sender. @default it gives a reference alone */
+  /**
+   * Submit responses give each message an id with this prefix, a category, a cost and a sender.
+   * @default the response has only a reference
+   */
   readonly idPrefix?: string;
-  /** Text of the message that a `replying` recipient writes. @default none is written */
+  /** Text of a `replying` recipient. @default no reply */
   readonly reply?: string;
 }

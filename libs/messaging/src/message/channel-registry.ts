@@ -3,7 +3,7 @@ import { MessagingConfigError } from './errors.js';
 import type { Channel, MessageContent } from './message.js';
 import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from './status.js';
 
-/** Statuses that every channel has, because the library itself gives them. */
+/** Statuses of every channel: the library itself sets them. */
 const { queued, sending, unknown, expired, failed, rejected, cancelled } = STATUSES;
 const COMMON: Readonly<Record<string, StatusDefinition>> = {
   queued,
@@ -19,11 +19,11 @@ const TRANSACTIONAL = 'transactional';
 /** Consent categories of every channel. */
 const CONSENT_CATEGORIES = [TRANSACTIONAL, 'marketing'];
 
-/** Ranks of a channel's own statuses. */
+/** Range of the ranks of a channel's own statuses. */
 const LOWEST = STATUS_RANK.sent;
 const HIGHEST = STATUS_RANK.cancelled - 1;
 
-/** The channels of an app. Injectable wherever the module is imported. */
+/** The channels of an app. Injectable in every module that imports the messaging module. */
 export class ChannelRegistry {
   readonly #channels = new Map<string, ChannelDefinition>();
   readonly #statuses = new Map<string, StatusDefinition>(Object.entries(COMMON));
@@ -39,7 +39,7 @@ export class ChannelRegistry {
     return [...this.#channels.values()];
   }
 
-  /** Names of the channels, in the order they were registered. */
+  /** Channel names, in the order of registration. */
   get names(): readonly Channel[] {
     return [...this.#channels.keys()];
   }
@@ -58,7 +58,7 @@ export class ChannelRegistry {
     return definition;
   }
 
-  /** The channel, or `undefined` where it is not registered, such as that of an old message. */
+  /** The channel; `undefined` where it is not registered, such as the channel of an old message. */
   find(name: string): ChannelDefinition | undefined {
     return this.#channels.get(name);
   }
@@ -68,12 +68,12 @@ export class ChannelRegistry {
     return this.all.filter(test).map(({ name }) => name);
   }
 
-  /** Categories that consent of the channel may be given for; those of every channel where it is not registered. */
+  /** Consent categories of the channel; an unregistered channel has those of every channel. */
   consentCategories(channel: string): readonly string[] {
     return [...CONSENT_CATEGORIES, ...(this.#channels.get(channel)?.consent?.categories ?? [])];
   }
 
-  /** The consent category of a message: what its content names, `transactional` where it names none. */
+  /** The consent category of a message: from its content, else `transactional`. */
   consentCategoryOf(channel: string, content: MessageContent): string {
     const { category } = content as { readonly category?: unknown };
     const presumed =
@@ -85,7 +85,10 @@ export class ChannelRegistry {
     );
   }
 
-  /** What a frequency cap counts the message as: its price category, or the channel where that has none. */
+  /**
+   * The category for frequency caps: the message's price category, or the channel's name where it
+   * has none.
+   */
   capCategoryOf(channel: string, content: MessageContent): string {
     const { categories, categoryOf, presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
     if (!categories) return channel;
@@ -98,14 +101,14 @@ export class ChannelRegistry {
     );
   }
 
-  /** Names of all statuses, by rank. */
+  /** All status names, by rank. */
   get statuses(): readonly string[] {
     return [...this.#statuses]
       .toSorted(([, one], [, other]) => one.rank - other.rank)
       .map(([name]) => name);
   }
 
-  /** Rank of a status, whatever its channel; `undefined` for a name that no channel has. */
+  /** Rank of a status on any channel; `undefined` for an unknown name. */
   rankOf(status: string): number | undefined {
     return this.#statuses.get(status)?.rank;
   }
@@ -124,28 +127,30 @@ export class ChannelRegistry {
     return this.#statuses.get(status)?.terminal ?? false;
   }
 
-  /** Whether a provider's report may carry the status; any other is kept raw and changes nothing. */
+  /**
+   * Whether provider reports may have the status; other statuses are stored raw and change nothing.
+   */
   isReported(status: unknown): status is ChannelStatus {
     return typeof status === 'string' && (this.#statuses.get(status)?.reported ?? false);
   }
 
-  /** Rank of an accepted message of the channel; `sent` for one that is no longer registered. */
+  /** Rank of an accepted message of the channel; `sent` for an unregistered channel. */
   acceptedRankOf(channel: string): number {
     const definition = this.#channels.get(channel);
     return definition?.statuses[definition.accepted]?.rank ?? STATUS_RANK.sent;
   }
 
-  /** Ranks of messages that a provider may have and that lack a final report. */
+  /** Ranks of messages that may be at the provider and have no final report. */
   get openRanks(): readonly number[] {
     return this.#ranksWhere(({ rank, terminal }) => rank >= STATUS_RANK.sending && !terminal);
   }
 
-  /** Ranks of messages that reached their recipient or may have: what a frequency cap counts. */
+  /** Ranks of messages that may have reached their recipient; frequency caps count them. */
   get countedRanks(): readonly number[] {
     return this.#ranksWhere(({ rank, failed }) => rank >= STATUS_RANK.sending && !failed);
   }
 
-  /** The channel whose callbacks have this `type`. */
+  /** The channel with this webhook `type`. */
   ofEvent(type: string): ChannelDefinition | undefined {
     return this.all.find(({ wire }) => wire?.statusEvent === type || wire?.receivedEvent === type);
   }

@@ -1,10 +1,10 @@
-/** One wrong field: `path` as `to[3]`, `message` with the remedy. */
+/** One wrong field. `path` is as `to[3]`; `message` contains the remedy. */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
 }
 
-/** Base of every error this library throws on purpose: `code` is stable, the message is for people. */
+/** Base of the library's errors: `code` is stable, the message is for people. */
 export class MessagingError extends Error {
   constructor(
     readonly code: string,
@@ -16,14 +16,14 @@ export class MessagingError extends Error {
   }
 }
 
-/** The options or credentials are wrong; thrown at boot, names the option and the remedy. */
+/** The options or credentials are wrong. Thrown at boot; names the option and the remedy. */
 export class MessagingConfigError extends MessagingError {
   constructor(message: string) {
     super('invalid_config', message);
   }
 }
 
-/** The message cannot be accepted as written; nothing was stored. */
+/** The message has wrong fields; nothing was stored. */
 export class MessageValidationError extends MessagingError {
   constructor(
     readonly fields: readonly FieldError[],
@@ -43,7 +43,7 @@ export class IdempotencyKeyReusedError extends MessagingError {
   }
 }
 
-/** Another send under this idempotency key is still under way, in another open transaction; nothing was stored. */
+/** Another open transaction sends under this idempotency key; nothing was stored. */
 export class IdempotencyKeyInUseError extends MessagingError {
   constructor(options?: ErrorOptions) {
     super(
@@ -54,7 +54,7 @@ export class IdempotencyKeyInUseError extends MessagingError {
   }
 }
 
-/** `manager` cannot carry the send; the message says what to pass. */
+/** `manager` is not in a suitable transaction; the message contains the remedy. */
 export class TransactionRequiredError extends MessagingError {
   constructor(message: string) {
     super('transaction_required', message);
@@ -63,7 +63,7 @@ export class TransactionRequiredError extends MessagingError {
 
 /** No provider carries the message's channel; nothing was stored. */
 export class NoRouteError extends MessagingError {
-  /** @param provider the one that the route names, which does not carry the channel */
+  /** @param provider the provider of the route, which does not carry the channel */
   constructor(
     readonly channel: string,
     readonly provider?: string,
@@ -77,21 +77,21 @@ export class NoRouteError extends MessagingError {
   }
 }
 
-/** No batch with this id for this tenant. */
+/** The tenant has no batch with this id. */
 export class BatchNotFoundError extends MessagingError {
   constructor(readonly batchId: string) {
     super('not_found', `No batch ${batchId}`);
   }
 }
 
-/** No message with this id for this tenant. */
+/** The tenant has no message with this id. */
 export class MessageNotFoundError extends MessagingError {
   constructor(readonly messageId: string) {
     super('not_found', `No message ${messageId.slice(0, 64)}`);
   }
 }
 
-/** Everything of the batch has left, or it has ended: nothing is left to change. */
+/** All messages of the batch have started, or the batch has ended: it can no longer be changed. */
 export class AlreadySentError extends MessagingError {
   constructor(readonly batchId: string) {
     super('already_sent', `Nothing of batch ${batchId} is left to change`);
@@ -99,8 +99,8 @@ export class AlreadySentError extends MessagingError {
 }
 
 /**
- * The database owed an answer when the app's time to stop was over (`shutdownTimeout`). What was asked of
- * it may have been done or not.
+ * The database did not answer before the shutdown deadline (`shutdownTimeout`). The statement may
+ * or may not have taken effect.
  */
 export class DatabaseShutdownTimeoutError extends MessagingError {
   constructor() {

@@ -22,7 +22,7 @@ export interface MessageStatusChanged {
   readonly previous: ChannelStatus;
   readonly status: ChannelStatus;
   readonly errorCode: string | null;
-  /** Time of the provider's report, else of its arrival. */
+  /** Time of the provider's report; the time of arrival where the report has none. */
   readonly providerTime: Date;
   /** 1 for the first change of this message from `sent` on, then 2, … */
   readonly sequence: number;
@@ -30,7 +30,7 @@ export interface MessageStatusChanged {
   readonly deliveryReport: 'none' | 'yes';
 }
 
-/** Every recipient of the batch has left `queued` and `sending`; reports may still come. */
+/** No message of the batch is `queued` or `sending` any more; reports may follow. */
 export interface BatchCompleted {
   readonly tenant: string;
   readonly channel: Channel;
@@ -40,10 +40,12 @@ export interface BatchCompleted {
 /** An inbound message was stored. Published once for each message, after the commit. */
 export interface InboundReceived extends InboundMessage {
   readonly tenant: string;
-  /** Contact of the sender, as `ContactsService` knows it. */
+  /** Id of the sender's contact in `ContactsService`. */
   readonly contactId: string;
-  /** Time of the message, or of its arrival where the provider gives none or one in the future. */
+  /**
+   * Time of the message; the time of arrival where the provider gives no time or one in the future.
+   */
   readonly sentAt: Date;
-  /** What this message changed the sender's consent for the channel to. */
+  /** The sender's new consent for the channel, if this message changed it. */
   readonly consent: 'opted_in' | 'opted_out' | null;
 }

@@ -18,7 +18,7 @@ export class RetryableFailure extends SubmitFailure {
   constructor(
     code: string,
     message: string,
-    /** Provider's wish in milliseconds (`Retry-After`). */
+    /** Delay requested by the provider (`Retry-After`), in milliseconds. */
     readonly retryAfter?: number,
   ) {
     super(code, message);
@@ -27,7 +27,7 @@ export class RetryableFailure extends SubmitFailure {
 
 export class PausedFailure extends SubmitFailure {
   constructor(
-    /** `unauthorized`, `throttled`, `unreachable`, … shown in health. */
+    /** Reason shown by health checks, such as `unauthorized`, `throttled`, `unreachable`. */
     code: string,
     message: string,
     readonly retryAfter?: number,

@@ -1,20 +1,20 @@
 import type { Channel } from './message.js';
 
-/** An inbound message, as a parser or a transport yields it. */
+/** An inbound message from a parser or a transport. */
 export interface InboundMessage {
-  /** The provider's id, at most 255 characters: what makes it this message and no other. */
+  /** The provider's id, at most 255 characters; identifies the message. */
   readonly messageId: string;
   readonly channel: Channel;
   /** Address of the sender, such as digits with country code; `null` where only the `bsuid` is known. */
   readonly from: string | null;
   /** WhatsApp's business-scoped user id of the sender. */
   readonly bsuid: string | null;
-  /** The number or address of ours it was sent to. */
+  /** The number or address that received the message. */
   readonly to: string;
   /** `null`: not a text message. */
   readonly text: string | null;
-  /** Time of the message; `null` where the provider does not give it. */
+  /** Time of the message; `null` where the provider omits it. */
   readonly sentAt: Date | null;
-  /** Tenant of the message, where the transport knows it. @default the `inbound.tenant` option */
+  /** Tenant of the message, where the transport has it. @default the `inbound.tenant` option */
   readonly tenant?: string;
 }

@@ -6,10 +6,10 @@ export type Channel = 'sms' | 'whatsapp' | (string & {});
 /** Order class inside a lane: `high` goes before `normal`, so that a one-time password does not wait behind a campaign. */
 export type MessageClass = 'high' | 'normal';
 
-/** Content of a message. The store keeps it as JSON, so that a new kind needs no new column. */
+/** Content of a message. The store keeps it as JSON, so that a new kind needs no migration. */
 export type MessageContent = TextContent | TemplateContent | ChannelContent;
 
-/** Content that one channel alone carries. */
+/** Content of one channel only. */
 export interface ChannelContent {
   /** `{channel}.{kind}`, such as `email.html`. */
   readonly kind: `${string}.${string}`;
@@ -19,7 +19,7 @@ export interface ChannelContent {
 export interface TextContent {
   readonly kind: 'text';
   readonly text: string;
-  /** The one answer to a STOP, which its writer gets all the same; only the library says this. */
+  /** Marks the confirmation of a STOP, which bypasses the opt-out; only the library sets it. */
   readonly confirms?: 'opted_out';
 }
 
@@ -27,8 +27,8 @@ export interface TemplateContent {
   readonly kind: 'template';
   readonly template: string;
   readonly language: string;
-  /** By place. */
+  /** Values by position. */
   readonly params: readonly string[];
-  /** Where the app knows it. */
+  /** The template's category, if known. */
   readonly category?: MessageCategory;
 }

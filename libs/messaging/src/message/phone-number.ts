@@ -15,21 +15,21 @@ export function normalisePhoneNumber(value: string): string {
   return phoneNumberValue(value) > 0 ? value : value.trim().replace(DECORATION, '');
 }
 
-/** The number, normalised; adds to `errors` what is wrong with it. */
+/** The normalised number; adds an error to `errors` where it is wrong. */
 export function checkedPhoneNumber(path: string, value: unknown, errors: FieldError[]): string {
   const number = typeof value === 'string' ? normalisePhoneNumber(value) : '';
   if (!isPhoneNumber(number)) errors.push({ path, message: NO_PHONE_NUMBER });
   return number;
 }
 
-/** `23480******78`: enough to tell two apart in a log, too little to call. */
+/** `23480******78`: distinguishable in a log, not callable. */
 export function maskPhoneNumber(value: string): string {
   return value.length < 8
     ? '****'
     : `${value.slice(0, 5)}${'*'.repeat(value.length - 7)}${value.slice(-2)}`;
 }
 
-/** Value of a number of 7 to 15 digits without a leading zero; 0 for any other text. */
+/** Numeric value of a number of 7 to 15 digits without a leading zero; 0 for any other text. */
 export function phoneNumberValue(number: string): number {
   const { length } = number;
   if (length < 7 || length > 15 || number.charCodeAt(0) === ZERO) return 0;

@@ -8,18 +8,21 @@ import {
 import type { FieldError } from './errors.js';
 import { NO_PHONE_NUMBER, normalisePhoneNumber, phoneNumberValue } from './phone-number.js';
 
-/** Recipients of a send: text that is read as one of the channel's address kinds, or addresses. */
+/** Recipients of a send: addresses, or texts that are parsed as the channel's address kinds. */
 export type Recipients = string | Address | readonly (string | Address)[];
 
-/** Recipients as the store keeps them, each once, in the order given. */
+/** Parsed recipients without duplicates, in the order given. */
 export interface ReadRecipients {
   /** Address keys. */
   readonly recipients: string[];
-  /** Paths `to[3]`. */
+  /** Errors with paths such as `to[3]`. */
   readonly errors: FieldError[];
 }
 
-/** Reads, normalises and de-duplicates recipients in one pass, and reports the first `maxErrors` wrong ones. */
+/**
+ * Parses, normalises and de-duplicates recipients in one pass; reports the first `maxErrors`
+ * errors.
+ */
 export function readRecipients(
   to: readonly unknown[],
   kinds: readonly AddressKind[],
@@ -46,14 +49,17 @@ function readAddresses(
   return { recipients: [...recipients], errors };
 }
 
-/** What an address of these kinds must look like. */
+/** Form of an address of these kinds, for error messages. */
 export function ruleOf(kinds: readonly AddressKind[]): string {
   return kinds
     .map((kind) => (kind === 'phone' ? NO_PHONE_NUMBER : ADDRESS_RULES[kind]))
     .join(', or ');
 }
 
-/** As {@link readAddresses}; 100,000 numbers are compared by value, because a `Set` of texts costs four times as much. */
+/**
+ * Like {@link readAddresses}, but compares numbers by value: for 100,000 numbers a `Set` of texts
+ * costs four times as much.
+ */
 function readPhoneNumbers(to: readonly unknown[], maxErrors: number): ReadRecipients {
   const seen = to.length > 1 ? new PhoneNumberSet(to.length) : undefined;
   const recipients: string[] = [];
@@ -78,11 +84,11 @@ function numberOf(entry: unknown): string {
   return readAddress(entry, ['phone'])?.value ?? '';
 }
 
-/** Phone numbers seen, by value: open addressing in one flat array. */
+/** Set of phone numbers by value: open addressing in one flat array. */
 class PhoneNumberSet {
   readonly #slots: Float64Array;
   readonly #shift: number;
-  /** Odd and unpredictable, so that a caller cannot choose numbers that all fall on one slot. */
+  /** Odd and random, so that a caller cannot choose numbers with colliding slots. */
   readonly #factor = Math.floor(Math.random() * 0x1_0000_0000) | 1;
 
   constructor(capacity: number) {
@@ -91,7 +97,7 @@ class PhoneNumberSet {
     this.#shift = 32 - bits;
   }
 
-  /** Adds a positive whole number below 2^53; false where the set has it. */
+  /** Adds a positive integer below 2^53; false where the set already has it. */
   add(value: number): boolean {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -1,8 +1,11 @@
 import { isPhoneNumber, normalisePhoneNumber } from './phone-number.js';
 
-/** Zones as RFC 3339 writes them, and without their colon as many providers do. */
+/**
+ * Date, time and offset; the offset as in RFC 3339 or without its colon, as many providers write
+ * it.
+ */
 const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
-/** The first SMSC is younger than this. */
+/** No SMSC existed before this time. */
 const EARLIEST = Date.UTC(1990, 0, 1);
 const DAY = 86_400_000;
 
@@ -10,18 +13,21 @@ const DAY = 86_400_000;
 const PLAIN = /^[\x20-\x7e]{1,255}$/;
 const PLAIN_WORD = /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/;
 
-/** An own property: `__proto__` in the JSON is not one. */
+/** An own property of the parsed JSON; an inherited `__proto__` is excluded. */
 export function own(data: object, name: string): unknown {
   return Object.hasOwn(data, name) ? (data as Record<string, unknown>)[name] : undefined;
 }
 
-/** Compared byte by byte later on, so taken whole or not at all; controls and halves of a pair fit no database. */
+/**
+ * Identifiers are compared byte by byte, so they are never shortened; control characters and
+ * unpaired surrogates are refused, because no database stores them.
+ */
 export function identifier(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   return PLAIN.test(value) || /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value) ? value : null;
 }
 
-/** A short word or number for people: made fit to store. */
+/** A short text or number for people, shortened and cleaned for storage. */
 export function word(value: unknown): string | null {
   if (typeof value === 'string' && PLAIN_WORD.test(value)) return value;
   if (typeof value !== 'string' && typeof value !== 'number') return null;
@@ -33,14 +39,14 @@ export function word(value: unknown): string | null {
   return text === '' ? null : text;
 }
 
-/** Digits with country code, from any spelling of the number. */
+/** Digits with country code, from a number in any format. */
 export function recipientNumber(value: unknown): string | null {
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
   const number = normalisePhoneNumber(String(value).slice(0, 64));
   return isPhoneNumber(number) ? number : null;
 }
 
-/** A date and time with its offset; without an offset the time is unknown. */
+/** A date and time with its offset; `null` without an offset. */
 export function moment(value: unknown): Date | null {
   if (typeof value !== 'string' || !WITH_OFFSET.test(value)) return null;
   const plain = value[10] === 'T' && value.endsWith('Z');
@@ -55,7 +61,7 @@ export function moment(value: unknown): Date | null {
   return Number.isNaN(at) ? null : new Date(at);
 }
 
-/** `null` before 1990, more than a day ahead of `now`, or where it is no time at all. */
+/** `null` for a time before 1990, more than a day after `now`, or invalid. */
 export function plausible(time: Date | null, now: number): Date | null {
   const at = time?.getTime() ?? Number.NaN;
   return at >= EARLIEST && at <= now + DAY ? time : null;

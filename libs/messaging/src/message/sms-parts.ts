@@ -1,4 +1,4 @@
-/** How a text goes over the air (3GPP TS 23.038 and 23.040). */
+/** Encoding and parts of a text (3GPP TS 23.038 and 23.040). */
 export interface SmsParts {
   readonly encoding: 'GSM-7' | 'UCS-2';
   readonly parts: number;
@@ -16,8 +16,9 @@ for (const character of BASIC) SEPTETS[character.charCodeAt(0)] = 1;
 for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2;
 
 /**
- * Parts of a text: 160 septets, then 153 a part, an escape never split from its character;
- * where a character is not in GSM 03.38, 70 units, then 67 a part, a surrogate pair never split.
+ * Parts of a text. GSM-7: 160 septets, or 153 per part, never splitting an escape sequence. UCS-2,
+ * where a character is not in GSM 03.38: 70 units, or 67 per part, never splitting a surrogate
+ * pair.
  */
 export function smsParts(text: string): SmsParts {
   let units = 0;
@@ -36,7 +37,9 @@ export function smsParts(text: string): SmsParts {
   return { encoding: 'GSM-7', parts: units <= 160 ? 1 : parts, units };
 }
 
-/** The characters of a text that are not in GSM 03.38, each once, in their order: what makes it UCS-2. */
+/**
+ * The distinct characters of a text that are not in GSM 03.38, in their order; they make it UCS-2.
+ */
 export function ucs2Characters(text: string, max = 10): string[] {
   const found = new Set<string>();
   for (const character of text) {

@@ -1,13 +1,14 @@
 /** One status of a channel's messages. */
 export interface StatusDefinition {
   /**
-   * Orders the statuses: the highest rank reported is the status. A channel's own statuses have 40 to 119.
-   * The store keeps the rank, so it never changes, and one name has the same rank in every channel.
+   * Orders the statuses: the highest reported rank is the message's status. A channel's own
+   * statuses have ranks 40 to 119. The store keeps ranks, so a rank never changes, and a name has
+   * the same rank on every channel.
    */
   readonly rank: number;
-  /** Only a higher terminal status follows. @default false */
+  /** Only a terminal status of higher rank may follow. @default false */
   readonly terminal?: boolean;
-  /** A provider's report may carry it. @default false */
+  /** Provider reports may have this status. @default false */
   readonly reported?: boolean;
   /** The message did not reach its recipient; frequency caps do not count it. @default false */
   readonly failed?: boolean;
@@ -29,7 +30,7 @@ export interface StatusDefinition {
 export const STATUSES = {
   queued: { rank: 10 },
   sending: { rank: 20 },
-  /** The outcome of the submit could not be learned. */
+  /** The outcome of the submit is unknown. */
   unknown: { rank: 30 },
   sent: { rank: 40, reported: true },
   expired: { rank: 50, terminal: true, reported: true, failed: true },
@@ -68,7 +69,7 @@ export function isReportedStatus(value: unknown): value is ReportedStatus {
 }
 
 /**
- * The lowest rank that a provider's answer or report gives. From here on a status change has a sequence
- * number and may be called back.
+ * The lowest rank that a provider's response or report gives. Status changes of this rank and above
+ * have a sequence number and may trigger webhooks.
  */
 export const FIRST_REPORTED_RANK = STATUS_RANK.sent;

@@ -1,16 +1,18 @@
 import { isMessageCategory, type MessageCategory } from './category.js';
 import { type FieldError, MessagingConfigError } from './errors.js';
 
-/** A template as the app knows it; the platform's owner approved it in advance (interface section 2.3). */
+/** A message template that the platform approved (interface section 2.3). */
 export interface TemplateDefinition {
-  /** Language code, such as `en` or `pt_BR`; a message may name another the template has. */
+  /**
+   * Language code, such as `en` or `pt_BR`; a message may name another language of the template.
+   */
   readonly language: string;
   readonly category?: MessageCategory;
-  /** Names of the parameters in the order of their places; or how many there are. */
+  /** Names of the parameters in the order of their positions, or the number of parameters. */
   readonly params: readonly string[] | number;
 }
 
-/** One of {@link defineTemplates}'s: a {@link TemplateDefinition} and its name. */
+/** A {@link TemplateDefinition} with its name, made by {@link defineTemplates}. */
 export interface Template<
   P extends TemplateDefinition['params'] = TemplateDefinition['params'],
 > extends TemplateDefinition {
@@ -24,7 +26,7 @@ type Places<N extends number, Filled extends string[] = []> = number extends N
     ? Readonly<Filled>
     : Places<N, [...Filled, string]>;
 
-/** What a template wants: a value by name, or one for each place. */
+/** Parameters of a template: values by name, or one value per position. */
 export type TemplateParams<P extends TemplateDefinition['params']> = P extends readonly string[]
   ? Readonly<Record<P[number], string>> | { readonly [Place in keyof P]: string }
   : P extends number
@@ -40,8 +42,8 @@ const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8})*$/;
 const LONGEST_PARAM = 4_096;
 
 /**
- * The templates an app sends, by the names they were approved under: what `sendTemplate()` gets for
- * their parameters is then checked by the compiler, and at run time.
+ * Defines the app's templates by their approved names. The compiler and the library check the
+ * parameters of `sendTemplate()` against them.
  *
  * @example
  * export const templates = defineTemplates({
@@ -83,7 +85,7 @@ export function isLanguage(value: unknown): value is string {
   return typeof value === 'string' && LANGUAGE.test(value);
 }
 
-/** The values in the order of their places; what is wrong with them goes to `errors`, by field. */
+/** The values in the order of their positions; adds errors by field to `errors`. */
 export function placedParams(
   given: unknown,
   template: Pick<Template, 'name' | 'params'> | undefined,

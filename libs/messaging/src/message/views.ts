@@ -9,29 +9,29 @@ export interface Page<T> {
 
 export type StatusCounts = Partial<Record<MessageStatus, number>>;
 
-/** A batch read back. */
+/** State of a batch. */
 export interface BatchView {
-  /** UUIDv7; the `reference_id` of the interface. */
+  /** UUIDv7; `reference_id` in the HTTP interface. */
   readonly id: string;
   readonly tenant: string;
   readonly channel: Channel;
   readonly sender: string;
-  /** `null` once retention erased it. */
+  /** `null` after retention erased it. */
   readonly content: MessageContent | null;
   readonly deliveryReport: 'none' | 'yes';
   readonly status: BatchStatus;
   readonly createdAt: Date;
   readonly sendAt: Date | null;
   readonly validUntil: Date | null;
-  /** Unique recipients. */
+  /** Number of unique recipients. */
   readonly recipients: number;
   /** SMS parts of one message; 0 where the channel has none. */
   readonly parts: number;
-  /** Messages by status, zeros left out. */
+  /** Number of messages by status, without zeros. */
   readonly counts: StatusCounts;
 }
 
-/** One recipient's message read back. */
+/** State of one recipient's message. */
 export interface MessageView {
   /** `{batchId}-{position}`. */
   readonly id: string;
@@ -44,46 +44,52 @@ export interface MessageView {
   readonly attempts: number;
 }
 
-/** One message, with the answer to its submit. */
+/** One message with its submit response. */
 export interface SubmittedMessage extends MessageView {
-  /** Content that was or will be sent; `null` once retention erased it. */
+  /** Content of the message; `null` after retention erased it. */
   readonly content: MessageContent | null;
-  /** From the answer, else as it was sent. */
+  /** Sender from the submit response, else as given in the send. */
   readonly sender: string;
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
-  /** Billing category, where the answer gave it. */
+  /** Billing category from the submit response. */
   readonly category: string | null;
-  /** Price charged, a decimal number, where the answer gave it. */
+  /** Charged price from the submit response, as a decimal number. */
   readonly cost: string | null;
   readonly currency: string | null;
   readonly acceptedAt: Date;
-  /** When it was first about to leave, with the submission it is in; `null` before that, and while it is queued again. */
+  /** Start of its current submission; `null` while the message is queued. */
   readonly sentAt: Date | null;
 }
 
-/** The life of one message. */
+/** One message with all its reports. */
 export interface MessageTimeline extends SubmittedMessage {
-  /** The submit's outcome and every report, oldest first; `sequence` numbers those that moved the status. */
+  /**
+   * The submit outcome and every report, oldest first; `sequence` numbers the reports that changed
+   * the status.
+   */
   readonly reports: readonly ReportView[];
 }
 
 /** One entry of the append-only report log. */
 export interface ReportView {
   readonly batchId: string;
-  /** `null`: none of the batch's messages is meant, such as a member of a group only the provider knows. */
+  /**
+   * `null`: the report matches no message of the batch, such as that of a member of a provider's
+   * group.
+   */
   readonly messageId: string | null;
   readonly sender: string;
-  /** Address key of the recipient; empty where retention erased it or the report named none. */
+  /** Address key of the recipient; empty where retention erased it or the report has none. */
   readonly recipient: string;
   /** `null`: a status without a mapping. */
   readonly status: ReportedStatus | null;
   readonly rawStatus: string;
   readonly errorCode: string | null;
-  /** Time of the provider's report, else of its arrival. */
+  /** Time of the provider's report; the time of arrival where the report has none. */
   readonly providerTime: Date;
   readonly receivedAt: Date;
-  /** Which change of the message's status this was; `null` where it moved nothing. */
+  /** Number of the status change that the report made; `null` where it changed nothing. */
   readonly sequence: number | null;
 }
 
@@ -91,11 +97,11 @@ export interface ReportFilter {
   readonly tenant?: string;
   /** At most 100. */
   readonly batchIds?: readonly string[];
-  /** The key the batch was sent with. */
+  /** The idempotency key of the send. */
   readonly idempotencyKey?: string;
   readonly to?: string;
   readonly status?: ChannelStatus;
-  /** Received at or after. */
+  /** Only reports received at or after this time. */
   readonly since?: Date;
   readonly cursor?: string;
   /** @default 100, at most 1000 */

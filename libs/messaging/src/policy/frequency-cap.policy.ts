@@ -23,14 +23,14 @@ const DENIED: PolicyDecision = {
 /** A cap on one channel's messages of one category. */
 interface Cap {
   readonly channel: string;
-  /** As `ChannelRegistry.capCategoryOf()` gives it. */
+  /** The output of `ChannelRegistry.capCategoryOf()`. */
   readonly category: string;
   readonly max: number;
   /** Milliseconds. */
   readonly per: number;
 }
 
-/** The caps by channel, checked. @throws MessagingConfigError naming the option */
+/** Checked caps by channel. @throws MessagingConfigError naming the option */
 export function capsOf(options: FrequencyCapOptions, channels: ChannelRegistry): Cap[] {
   const known = channels.all.flatMap(({ name, pricing }) =>
     (pricing?.categories ?? [name]).map((category) => ({ channel: name, category })),
@@ -50,9 +50,9 @@ export function capsOf(options: FrequencyCapOptions, channels: ChannelRegistry):
 }
 
 /**
- * Denies a recipient more than `max` messages of a category in any window of `per`. Messages that have or
- * may have left count, by the store, in one query for each cap; of several in one slice the first ones
- * pass. The confirmation of an opt-out always passes.
+ * Denies a recipient more than `max` messages of a category in any window of `per`. The store
+ * counts messages that may have left, with one query per cap; of several messages in one slice the
+ * first ones pass. The confirmation of an opt-out always passes.
  */
 export class FrequencyCapPolicy implements MessagingPolicy {
   readonly name = 'frequency-cap';
@@ -93,7 +93,7 @@ export class FrequencyCapPolicy implements MessagingPolicy {
       const { tenant, recipient, batchId } = people[index] as (typeof people)[number];
       const key = `${recipient} ${tenant}`;
       const batches = sent.get(key) ?? new Set<string>();
-      // A recipient is in a batch once, so that the batch identifies the message.
+      // A batch has each recipient once, so the batch identifies the message.
       const own = batchId ?? `place ${place}`;
       const others = batches.size - (batches.has(own) ? 1 : 0);
       if (others >= max) decisions.set(place, DENIED);

@@ -8,7 +8,9 @@ import type {
 } from '../ports/messaging-policy.js';
 import { confirmsOptOut } from './opted-out.policy.js';
 
-/** On channels that require consent, denies recipients who have not opted in (interface section 4.2). */
+/**
+ * On channels that require consent, denies recipients without an opt-in (interface section 4.2).
+ */
 export class OptInRequiredPolicy implements MessagingPolicy {
   readonly name = 'opt-in-required';
   readonly scope: PolicyScope;

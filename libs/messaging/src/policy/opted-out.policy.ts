@@ -18,14 +18,14 @@ const SUPPRESSED: PolicyDecision = {
   reason: 'is on the suppression list',
 };
 
-/** The one answer to a STOP. */
+/** Whether the message confirms the recipient's opt-out. */
 export function confirmsOptOut({ message: { content }, facts }: PolicyItem): boolean {
   return (
     content.kind === 'text' && content.confirms === 'opted_out' && facts.consent === 'opted_out'
   );
 }
 
-/** Denies recipients who refused the channel and category, or who are suppressed. */
+/** Denies recipients that refused the channel or category, or are suppressed. */
 export class OptedOutPolicy implements MessagingPolicy {
   readonly name = 'opted-out';
   readonly scope: PolicyScope = { recipients: 'refused' };

@@ -19,7 +19,7 @@ import type {
 import type { Sql, Transaction } from '../store/database/store-database.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 
-/** Recipients whose facts are read at once. */
+/** Number of recipients whose facts are read together. */
 const SLICE = 10_000;
 const MAX_CODE = 64;
 const EVERYTHING: PolicyScope = {};
@@ -34,18 +34,18 @@ export interface Addressed {
 /** A decision and the policy that made it. */
 export type NamedDecision = PolicyDecision & { readonly policy: string };
 
-/** What the policies together decide about one message that may not leave now as it is. */
+/** The combined decision on one message that may not leave unchanged now. */
 export type AppliedDecision = Exclude<NamedDecision, { readonly decision: 'allow' }>;
 
 /**
- * Asks every policy in order about a slice, with the facts of all its recipients read in one query. The
- * first denial counts, and the latest deferral; the policies after a substitution decide about the new
- * content, and those before it as well where the new content has another consent category. A message
- * outside a policy's scope costs that policy nothing.
+ * Asks every policy in order about a slice, with the facts of all recipients from one query. The
+ * first denial and the latest deferral win. Later policies decide about the new content of a
+ * substitution; earlier ones decide again where the consent category changed. A policy is not
+ * called for messages outside its scope.
  */
 export class PolicyPipeline {
   constructor(
-    /** In the order they are asked; known once every module is. */
+    /** In the order of the calls; known once all modules are initialised. */
     private readonly policiesOf: () => readonly MessagingPolicy[],
     private readonly facts: RecipientFactsReader,
     private readonly clock: Clock,
@@ -56,7 +56,7 @@ export class PolicyPipeline {
     return this.policiesOf();
   }
 
-  /** True where, without asking, no policy can decide anything about a send over this channel. */
+  /** True where no policy can affect a send on this channel, without any query. */
   isSilent(channel: Channel): boolean {
     for (const { scope = EVERYTHING } of this.policies)
       if (
@@ -67,7 +67,10 @@ export class PolicyPipeline {
     return true;
   }
 
-  /** Decisions by the place of the recipient among all of `asked`; a message without one may leave. */
+  /**
+   * Decisions by the position of the recipient over all of `asked`; a message without a decision
+   * may leave.
+   */
   async review(
     asked: readonly Addressed[],
     stage: PolicySlice['stage'],
@@ -78,7 +81,7 @@ export class PolicyPipeline {
     if (policies.length === 0) return decisions;
     let from = 0;
     for (const parts of slicesOf(asked)) {
-      // At dispatch an answer that is a second old is not enough.
+      // Dispatch needs fresh facts; the cache of a second is only for sends.
       const read = () => this.#read(parts, policies, stage !== 'send', tx);
       const facts = await (stage === 'send' && !tx ? retryWhileUnavailable(read) : read());
       const slice = new DecidedSlice(parts, facts, this.registry);
@@ -93,7 +96,7 @@ export class PolicyPipeline {
     return decisions;
   }
 
-  /** What each policy decides about each recipient, in order, whatever the others decide. */
+  /** Each policy's decision about each recipient, in order, independent of the other policies. */
   async explain({ message, recipients }: Addressed): Promise<readonly NamedDecision[][]> {
     const facts = (await this.facts.isEmpty(undefined, true))
       ? NO_FACTS
@@ -149,7 +152,7 @@ async function askAll(
   }
 }
 
-/** @returns the places where a substitution changed the consent category */
+/** @returns the positions where a substitution changed the consent category */
 async function ask(
   policy: MessagingPolicy,
   slice: DecidedSlice,
@@ -171,11 +174,14 @@ async function ask(
   return changed;
 }
 
-/** Messages that are decided together. Most policies concern few of them: only theirs become items. */
+/**
+ * Messages that are decided together. Most policies concern few of them, so items are built only
+ * for those.
+ */
 class DecidedSlice {
   readonly length: number;
   readonly #items: (PolicyItem | undefined)[] = [];
-  /** The part that each place is in, and where that part begins. */
+  /** The part of each position, and the first position of each part. */
   readonly #partOf: Uint16Array;
   readonly #begins: number[] = [];
   readonly #messages: readonly PolicyMessage[];
@@ -195,7 +201,7 @@ class DecidedSlice {
     });
   }
 
-  /** The places a policy of this scope is asked about. */
+  /** The positions in the scope of a policy. */
   placesOf({ channels, recipients }: PolicyScope = EVERYTHING): number[] {
     const places: number[] = [];
     if (recipients === 'refused') {
@@ -223,7 +229,7 @@ class DecidedSlice {
     });
   }
 
-  /** The next policies decide about the new content. @returns whether its consent category is another one */
+  /** Later policies decide about the new content. @returns whether its consent category changed */
   substitute(place: number, content: MessageContent): boolean {
     const item = this.item(place);
     const message = this.#withCategory({ ...item.message, content });
@@ -247,7 +253,10 @@ class DecidedSlice {
   }
 }
 
-/** What two decisions in a row come to. A deferred message is decided about again when it is due. */
+/**
+ * Combines two consecutive decisions. The policies decide again about a deferred message when it is
+ * due.
+ */
 function combined(
   before: AppliedDecision | undefined,
   decision: PolicyDecision,

@@ -14,7 +14,7 @@ import { OptedOutPolicy } from './opted-out.policy.js';
 import { QuietHoursPolicy } from './quiet-hours.policy.js';
 import { SERVICE_WINDOW, ServiceWindowPolicy } from './service-window.policy.js';
 
-/** The built-in policies and those that any module of the app provides, in their order. */
+/** The built-in policies and those that the app's modules provide, in order. */
 @Injectable()
 export class PolicyRegistry implements OnModuleInit {
   #policies: readonly MessagingPolicy[] | undefined;
@@ -26,7 +26,10 @@ export class PolicyRegistry implements OnModuleInit {
     @Inject(MessageStore) private readonly store: MessageStore,
   ) {}
 
-  /** @throws MessagingConfigError at boot where the options name an unknown policy, or a provider hides another */
+  /**
+   * @throws MessagingConfigError at boot where an option names an unknown policy, or two policies
+   *   have one name
+   */
   onModuleInit(): void {
     void this.policies;
   }
@@ -46,8 +49,8 @@ export class PolicyRegistry implements OnModuleInit {
 }
 
 /**
- * The policies in the order they are asked: the built-in ones, then the app's own, unless `order` says
- * otherwise.
+ * The policies in the order of their calls: built-in ones, then the app's, unless `order` changes
+ * it.
  * @throws MessagingConfigError naming the option
  */
 export function policiesInOrder(

@@ -17,7 +17,7 @@ import type { Channel, MessageContent } from '../message/message.js';
 import { readRecipients, type Recipients } from '../message/recipients.js';
 import { type Addressed, type NamedDecision, PolicyPipeline } from './policy-pipeline.js';
 
-/** A message as the policies see it. */
+/** A message to be decided by the policies. */
 export interface ExplainedMessage {
   readonly channel: Channel;
   /** @default '' */
@@ -27,13 +27,13 @@ export interface ExplainedMessage {
   readonly content: MessageContent;
 }
 
-/** Every policy's decision on one recipient, in the order they are asked. */
+/** Every policy's decision on one recipient, in the order of the calls. */
 export interface PolicyExplanation {
   readonly recipient: Address;
   readonly decisions: readonly NamedDecision[];
 }
 
-/** Why one recipient is not sent to. */
+/** The denial of one recipient. */
 export interface RecipientDenial {
   /** The address as one text: digits with country code, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
@@ -56,7 +56,7 @@ export class PolicyError extends MessagingError {
 }
 
 /**
- * Asks the policies without sending.
+ * Evaluates the policies without sending.
  *
  * @example
  * const [explanation] = await policy.explain({
@@ -81,8 +81,8 @@ export class PolicyService {
   }
 
   /**
-   * Resolves where every recipient may be sent the message now or later.
-   * @throws PolicyError naming the recipients that are denied
+   * Resolves where every recipient may receive the message, now or later.
+   * @throws PolicyError naming the denied recipients
    * @throws MessageValidationError naming each wrong address
    */
   async require(message: ExplainedMessage): Promise<void> {
@@ -105,14 +105,16 @@ export class PolicyService {
   }
 }
 
-/** Makes the message that a request asks for. Guards run before pipes, so that the request is not checked yet. */
+/**
+ * Builds the message from a request. Guards run before pipes, so the request is not validated yet.
+ */
 export type PolicySubject = (
   context: ExecutionContext,
 ) => ExplainedMessage | Promise<ExplainedMessage>;
 
 const SUBJECT = 'messaging:policy-subject';
 
-/** Passes a request only where policy allows its message to all recipients. */
+/** Admits a request only where policy allows its message to all recipients. */
 @Injectable()
 export class PolicyGuard implements CanActivate {
   constructor(@Inject(PolicyService) private readonly policy: PolicyService) {}
@@ -142,9 +144,9 @@ export class PolicyGuard implements CanActivate {
 }
 
 /**
- * Decorates a route, or a controller for each route without a decorator of its own, that runs only where
- * policy allows a message: otherwise the answer is 403 with the code (`opt_in_required`, `window_closed`)
- * before the handler is called. Nothing is sent.
+ * Decorates a route, or a controller for all routes without their own decorator. Where policy
+ * denies the message, the response is 403 with the code (`opt_in_required`, `window_closed`) and
+ * the handler does not run. Nothing is sent.
  *
  * @example
  * @RequirePolicy((context) => {

@@ -14,19 +14,22 @@ import type { QuietHoursOptions } from '../ports/policy-options.js';
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 const MINUTE = 60_000;
 const DAY = 1_440;
-/** Milliseconds after which zones that are quiet in turn are quiet for ever: no country's zones are further apart. */
+/** Longest search for an allowed time, in ms; the zones of every country lie closer together. */
 const LOOK_AHEAD = 48 * 60 * MINUTE;
-/** Digits of a number that are enough to tell its country. */
+/** Number of digits that suffice to find a number's country. */
 const COUNTRY_DIGITS = 8;
 const MAX_PREFIXES = 20_000;
 
-/** Minutes of the day, `from` included, `to` not; `from` after `to` passes midnight. */
+/**
+ * Minutes of the day, including `from`, excluding `to`; the span passes midnight where `from` is
+ * after `to`.
+ */
 export interface QuietSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** Defers messages at night until the morning, by the clock of the recipient's phone number. */
+/** Defers messages during the night in the time zone of the recipient's phone number. */
 export class QuietHoursPolicy implements MessagingPolicy {
   readonly name = 'quiet-hours';
   readonly scope: PolicyScope = { recipients: 'unread' };
@@ -73,8 +76,9 @@ function minutesOf(field: string, time: string): number {
 const prefixes = new Map<string, readonly string[]>();
 
 /**
- * IANA zones of the number's country; a mobile number does not tell where in it. Countries by
- * libphonenumber's metadata, zones by the IANA database. None where the number names no country.
+ * IANA zones of the number's country, since a mobile number has no location. Countries come from
+ * libphonenumber's metadata, zones from the IANA database. Empty where the number has no known
+ * country.
  */
 export function zonesOfNumber(phone: string): readonly string[] {
   const prefix = phone.slice(0, COUNTRY_DIGITS);
@@ -87,7 +91,7 @@ export function zonesOfNumber(phone: string): readonly string[] {
   return zones;
 }
 
-/** False for a zone that is younger than the runtime. */
+/** False for a zone that the runtime does not know. */
 function isZone(zone: string): boolean {
   try {
     minuteOfDay(zone, 0);
@@ -121,8 +125,8 @@ export function isQuiet({ from, to }: QuietSpan, minute: number): boolean {
 }
 
 /**
- * When it is quiet in none of the zones any more, epoch milliseconds; `undefined`: it is not quiet. Where
- * the zones leave no such moment, the end in the first of them.
+ * The first time, in epoch milliseconds, outside the quiet span of every zone; `undefined`: it is
+ * not quiet now. Where there is no such time, the end of the span in the first zone.
  */
 export function quietUntil(
   zones: readonly string[],
@@ -140,7 +144,7 @@ export function quietUntil(
   }
 }
 
-/** The next local `to`; a change of the clocks before it is followed minute by minute. */
+/** The next local `to`; steps by minutes where the clock changes before it. */
 function endIn(zone: string, span: QuietSpan, at: number): number {
   const whole = Math.floor(at / MINUTE) * MINUTE;
   let end = whole + ((span.to - minuteOfDay(zone, at) + DAY) % DAY) * MINUTE;

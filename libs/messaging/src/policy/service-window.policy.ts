@@ -31,7 +31,7 @@ export function windowIsOpen(lastInboundAt: number | null, now: number, margin: 
   return age >= -margin && age < SERVICE_WINDOW - margin;
 }
 
-/** On channels with a service window, free-form text passes only while the sender's window is open. */
+/** On channels with a service window, denies free-form text unless the sender's window is open. */
 export class ServiceWindowPolicy implements MessagingPolicy {
   readonly name = 'service-window';
   readonly scope: PolicyScope;

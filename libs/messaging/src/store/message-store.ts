@@ -30,9 +30,9 @@ import { ReportPolls } from './upkeep/report-polls.js';
 /** Durations in milliseconds. */
 export interface StoreSettings {
   readonly migrate: boolean;
-  /** What `migrate` runs: the store's own, and those of the higher layers. */
+  /** Migrations for `migrate`: the store's own, and those of the higher layers. */
   readonly migrations: Migrations;
-  /** Of what runs often, on PostgreSQL. */
+  /** Whether to prepare frequent statements on PostgreSQL. */
   readonly preparedStatements: boolean;
   readonly leaseTime: number;
   readonly idempotencyWindow: number;
@@ -51,7 +51,7 @@ export interface StoreDependencies {
   readonly tracing?: MessagingTracing | undefined;
 }
 
-/** The durable state of messages, opened on the app's database: its rooms, each with one duty. */
+/** The durable state of messages in the app's database; each member has one duty. */
 export class MessageStore {
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;

@@ -11,7 +11,7 @@ import { SQLITE_DRIVER } from './sqlite/driver.js';
 import type { StoreDriver } from './store.js';
 import type { StoreDatabase, StoreDatabaseOptions } from './database/store-database.js';
 
-/** The one place that looks at the type of a data source. */
+/** Drivers by the type of the data source; no other code depends on that type. */
 const DRIVERS = {
   postgres: {
     driver: POSTGRES_DRIVER,
@@ -48,17 +48,17 @@ function familyOf({ options }: Pick<DataSource, 'options'>): keyof typeof DRIVER
   }
 }
 
-/** @throws MessagingConfigError for a server the store does not run on */
+/** @throws MessagingConfigError for an unsupported server */
 export function driverOf(dataSource: Pick<DataSource, 'options'>): StoreDriver {
   return DRIVERS[familyOf(dataSource)].driver;
 }
 
-/** @throws MessagingConfigError for a server the store does not run on */
+/** @throws MessagingConfigError for an unsupported server */
 export function dialectOf(dataSource: Pick<DataSource, 'options'>): Dialect {
   return driverOf(dataSource).dialect;
 }
 
-/** The store's connections to a data source; they are still to be opened. */
+/** The store's connections to a data source, not yet opened. */
 export function databaseOf(
   dataSource: DataSource,
   options: Partial<StoreDatabaseOptions> = {},

@@ -14,9 +14,9 @@ import type { PlainOutcome } from './rows/outcome.js';
 import { eraseRecipient } from './upkeep/erasure.js';
 import type { PlannedBatch } from './rows/planned-batch.js';
 
-/** How the suite opens stores on one database. */
+/** Opens stores on one database for the suite. */
 export interface StoreContractSetup {
-  /** A process of its own; the caller closes what it opened. */
+  /** A store of its own process; the caller closes its stores. */
   open(options?: StoreOptions): Promise<MessageStore>;
   /** Whether other transactions may hold locks on single rows. */
   readonly locksRows: boolean;
@@ -373,7 +373,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
           const store = await bench.open({ fastPaths });
           const id = await bench.accepted(store, 5);
           const reference = `ref-${id}-s0`;
-          // Its places are remembered from here on.
+          // From here on the positions are cached.
           await bench.report(store, { reference, recipient: bench.to(0), status: 'sent' });
           await store.database.transaction((tx) =>
             tx.run(`${change} WHERE batch = ? AND position = 4`, [id]),
@@ -596,7 +596,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       const [stuck, open] = [await bench.enqueue(store), await bench.enqueue(store)];
       const [first] = await bench.intend(store);
       await store.outcomes.record(accepted(first!));
-      // As a crash between outcome and completion leaves it.
+      // The state after a crash between outcome and completion.
       await store.database.transaction((tx) =>
         tx.run(
           'UPDATE messaging_batch SET state = 4, completed_at = NULL, poll_at = NULL WHERE id = ?',
@@ -656,13 +656,13 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
   });
 }
 
-/** One submission that has started. */
+/** One started submission. */
 interface Started extends Pick<PlainOutcome, 'batch' | 'n' | 'firstPosition' | 'lastPosition'> {
   readonly fence: number;
   readonly intended: PlainOutcome['intended'];
 }
 
-/** Opens stores and drives them as a drain does. */
+/** Opens stores and calls them as a drain does. */
 class Bench {
   static #count = 0;
   readonly scope;
@@ -719,7 +719,7 @@ class Bench {
   }
 
   /**
-   * Does what a drain does up to where its requests start, with `share` recipients in a submission.
+   * Runs the steps of a drain up to the start of requests, with `share` recipients per submission.
    * @param meanwhile runs between plan and intent
    */
   async intend(
@@ -761,7 +761,7 @@ class Bench {
     assert.deepEqual({ status: batch.status, counts: batch.counts }, { status, counts });
   }
 
-  /** Statuses in the report log of a batch, each with its sequence number. */
+  /** Statuses in the report log of a batch, with their sequence numbers. */
   async story(store: MessageStore, id: string): Promise<unknown[]> {
     const { data } = await store.reportLog.find(this.scope, { batchIds: [id], limit: 100 });
     return data.map(({ status, sequence }) => [status, sequence]);
@@ -786,12 +786,12 @@ class Bench {
     return Object.fromEntries(await Promise.all(tables));
   }
 
-  /** The lane goes to another process. */
+  /** Another process takes the lane. */
   takeOver(store: MessageStore): Promise<unknown> {
     return this.#fence(store);
   }
 
-  /** Batch and chunks of a new batch, without what differs from run to run. */
+  /** Batch and chunks of a new batch, without values that differ from run to run. */
   async enqueuedRows(store: MessageStore, id: string, at: number) {
     const [batch] = await store.database.all<Record<string, unknown>>(
       `SELECT tenant, lane, priority, sender, content, delivery_report, parts, recipient_count, created_at, send_at,
@@ -813,7 +813,7 @@ class Bench {
     };
   }
 
-  /** The lane's fence; another process takes the lane over. */
+  /** The lane's fence, read by taking the lane over with another process. */
   async #fence(store: MessageStore): Promise<number> {
     for (const [holder, fence] of this.#fences)
       if (holder !== store) {

@@ -34,23 +34,29 @@ import type { HeldMessage } from './rows/status.js';
  */
 export interface StoreDriver {
   readonly dialect: Dialect;
-  /** CREATE statements of the first migration. Each may be repeated: some servers commit each of them. */
+  /**
+   * CREATE statements of the first migration. Each is repeatable, because some servers commit each
+   * of them.
+   */
   schema(runner: QueryRunner): Promise<readonly string[]>;
-  /** What follows the columns in CREATE TABLE. */
+  /** SQL after the columns in CREATE TABLE. */
   tableOptions(runner: QueryRunner): Promise<string>;
-  /** A lock of the server that one migrating process holds; `undefined`: SQLite has its write lock. */
+  /** A server lock for one migrating process; `undefined`: SQLite uses its write lock. */
   readonly migrationLock: MigrationLock | undefined;
 }
 
 export interface MigrationLock {
-  /** Name of the pool's option that bounds its connections. */
+  /** Name of the pool option for the largest number of connections. */
   readonly poolLimit: 'max' | 'connectionLimit';
-  /** Statements that take the lock; the last one answers `taken: 1`, or fails or answers something else after `wait` milliseconds. */
+  /**
+   * Statements that take the lock. The last one returns `taken: 1`; after `wait` milliseconds it
+   * fails or returns another value.
+   */
   take(key: number, wait: number): readonly string[];
   release(key: number): string;
 }
 
-/** The verbs of one driver that have a faster way than the slow path. */
+/** The verbs of a driver with a faster implementation than the slow path. */
 export interface FastPaths {
   /**
    * Stores batches without keys and denied recipients.
@@ -58,37 +64,37 @@ export interface FastPaths {
    */
   readonly enqueue?: (sql: Sql, batches: readonly NewBatch[], again: boolean) => Promise<void>;
   /**
-   * Takes the lanes that no other process holds and no transaction has locked; the locked ones are left out.
-   * @returns the lanes as they were before
+   * Takes the lanes that no other process holds; skips lanes that a transaction has locked.
+   * @returns the lanes before they were taken
    */
   readonly takeLanes?: (
     sql: Sql,
     lanes: readonly string[],
     holder: LaneHolder,
   ) => Promise<LaneRow[]>;
-  /** @returns the lanes that were renewed; the others are not the holder's, or locked */
+  /** @returns the renewed lanes; the others belong to another holder, or are locked */
   readonly renewLanes?: (
     sql: Sql,
     lanes: readonly HeldLane[],
     holder: LaneHolder,
   ) => Promise<Set<string>>;
-  /** @returns the lanes that were released; the others are not the holder's, or locked */
+  /** @returns the released lanes; the others belong to another holder, or are locked */
   readonly releaseLanes?: (
     sql: Sql,
     lanes: readonly ReleasedLane[],
     holder: LaneHolder,
   ) => Promise<Set<string>>;
-  /** Reads the next batches of each lane, {@link MOST_PLANNED} messages of a lane at most. */
+  /** Reads the next batches of each lane, at most {@link MOST_PLANNED} messages per lane. */
   readonly plan?: (sql: Pick<Sql, 'all'>, requests: readonly PlanRequest[]) => Promise<PlanRow[]>;
-  /** Milliseconds until each lane has something to do; `undefined`: nothing is known. */
+  /** Milliseconds until each lane's next work; `undefined`: it has none. */
   readonly nextDue?: (
     sql: Pick<Sql, 'all'>,
     lanes: readonly string[],
   ) => Promise<ReadonlyMap<string, number | undefined>>;
   /**
-   * Writes down what starts in lanes, none of whose messages has a row yet; each lane is fenced by itself.
-   * @returns by lane, ids of the batches that may start. A lane that is lost, or whose rows another
-   * transaction has locked, is left out and untouched.
+   * Records intents of messages without rows, in one or many lanes; each lane has its own fence.
+   * @returns by lane, ids of the batches that may start. A lost lane, or one with rows locked by
+   *   another transaction, is left out and unchanged.
    */
   readonly intend?: (
     sql: Sql,
@@ -99,18 +105,18 @@ export interface FastPaths {
   readonly report?: ReportFastPath;
 }
 
-/** What a fast path shares with those of other verbs. */
+/** Common members of the fast paths for outcomes and reports. */
 interface FastPath {
   /**
-   * One statement, which needs no transaction around it and commits by itself; otherwise it runs in a
-   * transaction, which is rolled back where it throws.
+   * True: one statement, which commits by itself and needs no transaction. False: it runs in a
+   * transaction, which is rolled back on an error.
    */
   readonly atomic: boolean;
 }
 
-/** Records acceptances of messages that are known from their intent, without reading them first. */
+/** Records acceptances of messages known from their intent, without prior reads. */
 export interface SettleFastPath extends FastPath {
-  /** Whether the outcomes are what it assumes. */
+  /** Whether the outcomes meet the assumptions. */
   takes(outcomes: readonly PlainOutcome[]): boolean;
   /** @throws ConcurrentChangeError where another outcome or report was recorded before */
   settle(
@@ -123,19 +129,19 @@ export interface SettleFastPath extends FastPath {
 export interface SettleContext {
   /** Epoch microseconds. */
   readonly at: number;
-  /** Milliseconds from completion until the provider is asked for missing reports. */
+  /** Milliseconds from completion to the first poll for missing reports. */
   readonly pollAfter: number;
-  /** The rank of a message of the channel that its provider has accepted. */
+  /** The rank of an accepted message of the channel. */
   readonly acceptedRankOf: (channel: string) => number;
 }
 
-/** Records reports, each the only one of its message in the group. */
+/** Records reports, one per message in the group. */
 export interface ReportFastPath extends FastPath {
-  /** @param wanted whether the messages are needed as they were before, for listeners and events */
+  /** @param wanted whether listeners or events need the previous state of the messages */
   takes(wanted: boolean): boolean;
   /**
-   * @returns the messages as they were before where they are wanted, otherwise none
-   * @throws ConcurrentChangeError where a message is gone or has another recipient
+   * @returns the previous state of the messages where it is wanted, otherwise an empty list
+   * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
   report(
     sql: Sql,
@@ -144,14 +150,14 @@ export interface ReportFastPath extends FastPath {
   ): Promise<readonly MessageBefore[]>;
 }
 
-/** A message as it was before its report; `v_index` is the report's place in the group. */
+/** A message before its report; `v_index` is the report's index in the group. */
 export type MessageBefore = HeldMessage & { readonly v_index: number };
 
-/** A lane, and the messages of it that are wanted. */
+/** A lane and the number of messages to plan. */
 export interface PlanRequest {
   readonly lane: string;
   readonly limit: number;
 }
 
-/** Messages of one lane at most, where many lanes are planned with one statement: reading more takes a while. */
+/** Most messages per lane where one statement plans many lanes, to bound its run time. */
 export const MOST_PLANNED = 500;

@@ -7,7 +7,7 @@ import { smsParts } from '../../message/sms-parts.js';
 
 const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
 
-/** SMS to phone numbers, charged by part. */
+/** SMS to phone numbers, charged per part. */
 export function smsChannel(options: SmsOptions): ChannelDefinition {
   const { maxParts = 10, maxRecipients = 100_000, deliveryReport, upstreamGroups } = options;
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;

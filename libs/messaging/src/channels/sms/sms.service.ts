@@ -18,24 +18,27 @@ import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts
 export interface SmsMessage {
   /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
   readonly from: string;
-  /** Phone numbers, digits with country code, and ids of groups. A leading plus, spaces, dashes and brackets are normalised away. */
+  /**
+   * Phone numbers (digits with country code) and group ids. The library removes a leading plus,
+   * spaces, dashes and brackets.
+   */
   readonly to: Recipients;
-  /** The text; longer than one part is split and charged per part. */
+  /** The text. A text longer than one part is split and charged per part. */
   readonly body: string;
   /** Ask the provider for a callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
   readonly deliveryReport?: 'none' | 'yes';
-  /** Not before this time; a past time means at once, in its turn. */
+  /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date;
 }
 
-/** What one SMS with this text would take (3GPP TS 23.038) and cost. */
+/** Parts (3GPP TS 23.038) and price of one SMS with this text. */
 export interface SmsEstimate extends SmsParts, CostEstimate {
-  /** The characters that make the text UCS-2, each once, the first ten; none in GSM-7. */
+  /** The first ten distinct characters that make the text UCS-2; empty for GSM-7. */
   readonly ucs2Characters: readonly string[];
 }
 
 /**
- * Sends SMS and follows them.
+ * Sends SMS messages and reads their batches, statuses and reports.
  *
  * @example
  * const { id } = await sms.send({ from: 'ACME', to: '+234 801 234 5678', body: 'Hello' });
@@ -48,15 +51,16 @@ export class SmsService extends ChannelService {
   }
 
   /**
-   * Accepts a message for one or many recipients. Resolves once it is durable, or, with `manager`, once it is
-   * part of that transaction; status, events and reports tell what happens then.
+   * Accepts a message for one or many recipients. Resolves once the batch is durable, or, with
+   * `manager`, once it is part of that transaction. Status, events and reports give its progress.
    *
    * @throws MessageValidationError naming each wrong field; nothing was stored
-   * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some, their
-   *   messages are `rejected` with the code
+   * @throws PolicyError where policy denies every recipient; nothing was stored. Where policy
+   *   denies some recipients, their messages are `rejected` with the code
    * @throws IdempotencyKeyReusedError where the key was used for other content
    * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
+   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data
+   *   source
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
     const { from, to, body, deliveryReport, sendAt } = message;
@@ -64,7 +68,7 @@ export class SmsService extends ChannelService {
     return this.enqueue({ from, to, content, deliveryReport, sendAt }, options);
   }
 
-  /** What one message with this text would take and cost; nothing is sent or stored. */
+  /** Parts and price of one message with this text; nothing is sent or stored. */
   async estimate(text: string, options: EstimateOptions = {}): Promise<SmsEstimate> {
     const parts = smsParts(text);
     return {

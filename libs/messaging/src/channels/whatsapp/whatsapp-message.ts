@@ -2,11 +2,17 @@ import type { MessageCategory } from '../../message/category.js';
 import type { Template, TemplateDefinition, TemplateParams } from '../../message/templates.js';
 
 interface WhatsAppAddress {
-  /** Number it is sent from, digits with country code. @default the `whatsapp.from` option, else the service chooses */
+  /**
+   * Sender number, digits with country code. @default the `whatsapp.from` option, else the
+   * provider's choice
+   */
   readonly from?: string;
-  /** Phone number, digits with country code. A leading plus, spaces, dashes and brackets are normalised away. */
+  /**
+   * Phone number, digits with country code. The library removes a leading plus, spaces, dashes and
+   * brackets.
+   */
   readonly to: string;
-  /** Not before this time; a past time means at once, in its turn. */
+  /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date;
 }
 
@@ -15,22 +21,25 @@ export interface WhatsAppText extends WhatsAppAddress {
   readonly text: string;
 }
 
-/** A template by its name alone. */
+/** A template given by its name. */
 export interface WhatsAppTemplate extends WhatsAppAddress {
-  /** Where it is one of the `whatsapp.templates` option, its parameters are checked. */
+  /**
+   * Template name. The parameters are checked where the `whatsapp.templates` option has the
+   * template.
+   */
   readonly template: string;
   /** Language code. */
   readonly language: string;
-  /** By place; by name where the template is known. */
+  /** Values by position; values by name where the template is known. */
   readonly params?: readonly string[] | Readonly<Record<string, string>>;
-  /** Where the template is not known, but its category is. */
+  /** Category of a template that the `whatsapp.templates` option does not have. */
   readonly category?: MessageCategory;
 }
 
-/** One of the app's own templates, of `defineTemplates()`: the compiler knows its parameters. */
+/** A template of `defineTemplates()`: the compiler checks its parameters. */
 export type WhatsAppKnownTemplate<P extends TemplateDefinition['params']> = WhatsAppAddress & {
   readonly template: Template<P>;
-  /** @default the template's */
+  /** @default the template's language */
   readonly language?: string;
 } & (P extends readonly [] | 0
     ? { readonly params?: TemplateParams<P> }

@@ -13,8 +13,8 @@ import type { WhatsAppOptions } from '../../ports/whatsapp-options.js';
 import { phoneSimulation } from '../phone-simulation.js';
 
 /**
- * WhatsApp to phone numbers: templates start conversations, texts pass only while the recipient's 24-hour
- * window is open, and recipients must have opted in.
+ * WhatsApp to phone numbers. Templates start conversations. Texts need an open 24-hour window.
+ * Recipients must have opted in.
  */
 export function whatsAppChannel(options: WhatsAppOptions): ChannelDefinition {
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
@@ -65,7 +65,7 @@ function checkText(
   return { content: { kind: 'text', text: text as string } };
 }
 
-/** A template is checked as far as the app knows it. */
+/** Checks a template by its definition, where the app defines it. */
 function checkTemplate(
   given: Readonly<Record<string, unknown>>,
   { templates = {} }: WhatsAppOptions,

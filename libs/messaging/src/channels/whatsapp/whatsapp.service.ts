@@ -16,22 +16,22 @@ import type { WhatsAppKnownTemplate, WhatsAppTemplate, WhatsAppText } from './wh
 /** Result of `sendTemplate()` and `sendText()`. */
 export interface WhatsAppReceipt extends Receipt {
   /**
-   * The message once the outcome of its submit is known: its status, the platform's id, category, cost,
-   * currency and sender. After `timeout` (`'10s'`) it resolves with what is known by then: the status is
+   * Resolves with the message once its submit has an outcome: status, the platform's id, category,
+   * cost, currency and sender. After `timeout` (`'10s'`) it resolves with the current state,
    * `queued` or `sending`. Where the send joined a transaction, call it after the commit.
    */
   outcome(options?: { readonly timeout?: Duration }): Promise<SubmittedMessage>;
 }
 
-/** What one WhatsApp message would cost. */
+/** Price of one WhatsApp message. */
 export interface WhatsAppEstimate extends CostEstimate {
-  /** `null`: the app does not know the template's category. */
+  /** `null`: the template's category is unknown. */
   readonly category: MessageCategory | null;
 }
 
 /**
- * Sends WhatsApp messages and follows them: templates start conversations, texts pass only while the
- * recipient's 24-hour window is open (interface section 3.1), and only recipients who opted in get either.
+ * Sends WhatsApp messages and reads their status. Templates start conversations. Texts need the
+ * recipient's 24-hour window to be open (interface section 3.1). Both need the recipient's opt-in.
  *
  * @example
  * const receipt = await whatsApp.sendTemplate({ to, template: templates.order_update, params: { name, order } });
@@ -66,9 +66,9 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * Accepts a free-form text, while the recipient's window is open: now, and again when it leaves.
+   * Accepts a free-form text. The recipient's window must be open now and when the message leaves.
    *
-   * @throws PolicyError `window_closed`, and as {@link sendTemplate}
+   * @throws PolicyError `window_closed`, and the errors of {@link sendTemplate}
    */
   async sendText(message: WhatsAppText, options: SendOptions = {}): Promise<WhatsAppReceipt> {
     const { from, to, text, sendAt } = message;
@@ -77,8 +77,8 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * The receipt of the first send of this template under `idempotencyKey`, whether or not it could be sent
-   * now; `undefined`: there was none.
+   * The receipt of the first send of this template under `idempotencyKey`, also where policy would
+   * now deny the send. `undefined`: the key was not used.
    *
    * @throws MessageValidationError naming each wrong field
    * @throws IdempotencyKeyReusedError where the key was used for other content
@@ -92,8 +92,8 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * What one message would cost: a text is `service`, a template what it was approved as. Nothing is sent or
-   * stored.
+   * Price of one message. A text is charged as `service`, a template by its approved category.
+   * Nothing is sent or stored.
    * @param message a text, or a template of `defineTemplates()` or by name
    */
   async estimate(
@@ -118,7 +118,7 @@ export class WhatsAppService extends ChannelService {
   }
 }
 
-/** A template message of either form. */
+/** A template message, with a defined template or with a template name. */
 type TemplateInput = Omit<WhatsAppTemplate, 'template' | 'language' | 'params'> &
   Partial<Record<'template' | 'language' | 'params', unknown>>;
 

@@ -5,15 +5,15 @@ type Callback = () => void;
 
 interface Waiting {
   readonly callback: Callback;
-  /** Of the savepoint that takes it back. */
+  /** Depth of the savepoint whose rollback drops the callback. */
   readonly depth: number;
 }
 
 /**
- * Runs callbacks after the *outermost* commit of a caller's transaction, once per key, and drops them
- * on its rollback, or that of the savepoint they are in. TypeORM tells of savepoints as of transactions;
- * they leave the transaction active. A callback neither delays nor fails the commit. Commits nobody tells
- * of are covered by the wake job.
+ * Runs callbacks after the *outermost* commit of a caller's transaction, once per key, and drops
+ * them on its rollback or on that of their savepoint. TypeORM reports savepoints as transactions;
+ * they leave the transaction active. A callback neither delays nor fails the commit. The wake job
+ * covers commits that TypeORM does not report.
  */
 export class AfterCommit implements EntitySubscriberInterface {
   readonly #waiting = new WeakMap<QueryRunner, Map<string, Waiting>>();

@@ -1,10 +1,13 @@
 /**
- * An assumption of a fast path does not hold: the items need the slow path, or other rows were touched
- * than expected. The transaction is rolled back.
+ * An assumption of a fast path does not hold: the items need the slow path, or the statement
+ * affected unexpected rows. The transaction is rolled back.
  */
 export class ConcurrentChangeError extends Error {}
 
-/** Runs the fast path where the driver has one, and the slow path where its assumptions do not hold. */
+/**
+ * Runs the fast path where the driver has one, and falls back to the slow path where its
+ * assumptions fail.
+ */
 export async function fastOrSlow<R>(
   fast: (() => Promise<R>) | undefined,
   slow: () => Promise<R>,

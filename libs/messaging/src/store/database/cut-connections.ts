@@ -2,9 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { DataSource } from 'typeorm';
 
 interface Connected {
-  /** `mysql2`'s. */
+  /** Stream of a `mysql2` connection. */
   readonly stream?: Duplex;
-  /** `pg`'s. */
+  /** Stream of a `pg` connection. */
   readonly connection?: { readonly stream: Duplex };
 }
 
@@ -13,8 +13,8 @@ interface ClientPool {
 }
 
 /**
- * The drivers' pools, whatever their connections are doing: being made, at work or idle. None of it is
- * published, so that a version may have it otherwise: those connections end with the process.
+ * The drivers' pools with all their connections: being opened, in use or idle. These members are
+ * not public, so a version may lack them; then its connections end with the process.
  */
 interface Pools {
   readonly master?: ClientPool;
@@ -22,7 +22,10 @@ interface Pools {
   readonly pool?: { readonly _allConnections?: { toArray?(): readonly Connected[] } };
 }
 
-/** Ends every connection of a data source without a word to the server: what waits for one fails. */
+/**
+ * Destroys every connection of a data source without closing it on the server; statements under way
+ * fail.
+ */
 export function cutConnections({ driver }: DataSource): void {
   const { master, slaves = [], pool } = driver as Pools;
   const connections = [

@@ -1,4 +1,4 @@
-/** The driver's code of a failed statement: SQLSTATE, `ER_…` or `SQLITE_…`. */
+/** The driver's error code: SQLSTATE, `ER_…` or `SQLITE_…`. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { code, driverError } = error as { code?: unknown; driverError?: unknown };
@@ -23,25 +23,31 @@ const TRANSIENT = new Set([
   'ER_CHECKREAD',
 ]);
 
-/** Deadlock or serialisation failure: the same transaction may pass when tried again. */
+/** Deadlock or serialisation failure: a retry of the transaction may succeed. */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error));
 }
 
-/** What a name means on the server is not what was prepared by it, or nothing any more; the statement did not run. */
+/**
+ * The server lost the prepared statement of this name, or has another one; the statement did not
+ * run.
+ */
 export function isStatementLost(error: unknown): boolean {
   return codeOf(error) === '26000' || isPlanRefused(error) || isStatementTaken(error);
 }
 
-/** Somebody else prepared a statement by that name on the connection: a pooler shares it out. */
+/**
+ * Another client prepared a statement of this name on the connection: a pooler shares the
+ * connection.
+ */
 export function isStatementTaken(error: unknown): boolean {
   const code = codeOf(error);
-  // Where it ends the connection it is a pooler's word for a server it has lost, with whatever that was doing.
+  // A fatal error is a pooler's report of a lost server connection; its statement may have run.
   const ends = (error as { severity?: unknown }).severity === 'FATAL';
   return code === '42P05' || (code === '08P01' && !ends);
 }
 
-/** A table was changed so that a prepared statement would answer with other columns. */
+/** A table was changed, so that the prepared statement would return other columns. */
 function isPlanRefused(error: unknown): boolean {
   return (
     codeOf(error) === '0A000' &&
@@ -49,7 +55,7 @@ function isPlanRefused(error: unknown): boolean {
   );
 }
 
-/** Somebody else's lock was waited for long enough. */
+/** The wait for a lock of another transaction timed out. */
 export function isLockTimeout(error: unknown): boolean {
   return ['55P03', 'ER_LOCK_WAIT_TIMEOUT'].includes(codeOf(error));
 }
@@ -66,13 +72,15 @@ const UNAVAILABLE = new Set([
   // PostgreSQL: idle in transaction for too long, too many connections.
   '25P03',
   '53300',
-  // The store's own.
+  // The store's own code.
   'database_given_up',
 ]);
 const BROKEN =
   /connection (terminated|is closed)|client has encountered a connection error|query runner already released|connection is in closed state/i;
 
-/** The database or the way to it was gone: nobody knows whether the last statement took effect. */
+/**
+ * The database or the network was unavailable: the last statement may or may not have taken effect.
+ */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   return (
@@ -82,7 +90,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Classes 22 and 23 of SQLSTATE and their like: the data is at fault, not the server. */
+/** Errors in the data, not of the server: SQLSTATE classes 22 and 23 and their equivalents. */
 export function isDataError(error: unknown): boolean {
   const code = codeOf(error);
   return (

@@ -1,25 +1,29 @@
 import type { Sql } from './sql.js';
 
-/** Column types of row sources; every dialect has the same words for them. */
+/** Column types of row sources; all dialects use the same names. */
 export type ColumnType = 'uuid' | 'int' | 'bigint' | 'text' | 'key';
 
 /** Columns of a row source. Their names start with `v_`, so that they never shadow a table's column. */
 export type Columns = Readonly<Record<string, ColumnType>>;
 
-/** Many rows as one relation from one statement's parameters: no placeholders per row, one plan. */
+/**
+ * Many rows as one relation, from the parameters of one statement: no placeholders per row, one
+ * plan.
+ */
 export interface RowSource {
-  /** A relation to put after FROM or JOIN, already named `v`. */
+  /** A relation for FROM or JOIN, with the alias `v`. */
   readonly sql: string;
   /**
-   * The same relation, for a join with a table by its key. PostgreSQL does not learn how many rows there
-   * are: by their number its planner would read a table of some megabytes whole, for each statement.
+   * The same relation, for joins with a table by its key. It hides the number of rows from
+   * PostgreSQL's planner, which would otherwise read a table of some megabytes whole, for each
+   * statement.
    */
   readonly keyed: string;
   readonly names: readonly string[];
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
 
-/** Inserts rows; resolves with the number written. */
+/** Inserts rows; resolves with the number of inserted rows. */
 export type RowInserter = (
   sql: Pick<Sql, 'run'>,
   rows: readonly (readonly unknown[])[],
@@ -30,27 +34,27 @@ export interface UpdateFrom {
   readonly rows: RowSource;
   readonly set: string;
   readonly where: string;
-  /** The index that finds the rows of `where`. @default the primary key */
+  /** The index for `where`. @default the primary key */
   readonly index?: string;
 }
 
 /** Names of the column types in CREATE TABLE. */
 export interface TypeNames {
   readonly uuid: string;
-  /** Up to 255 characters, may be indexed. */
+  /** Up to 255 characters, indexable. */
   readonly key: string;
-  /** An address: up to 320 characters, may be indexed. */
+  /** An address: up to 320 characters, indexable. */
   readonly address: string;
   readonly text: string;
   readonly big: string;
   readonly int: string;
   readonly small: string;
-  /** A text of so many characters at most. */
+  /** A text of at most `length` characters. */
   readonly short: (length: number) => string;
 }
 
 export interface LaneClock {
-  /** Moves the clocks of lanes on; `bind` gives its parameters. */
+  /** Advances the clocks of lanes; `bind` returns its parameters. */
   readonly advance: string;
   bind(lanes: readonly string[]): unknown[];
   /** The clock of the lane `v_lane`. */
@@ -58,49 +62,51 @@ export interface LaneClock {
 }
 
 /**
- * The words in which the three families of servers differ. Statements are written with `?`. The drivers
- * implement it: `postgres/dialect.ts`, `mysql/dialect.ts`, `sqlite/dialect.ts`.
+ * SQL that differs between the three families of servers. Statements use `?` placeholders. The
+ * drivers implement it: `postgres/dialect.ts`, `mysql/dialect.ts`, `sqlite/dialect.ts`.
  */
 export interface Dialect {
-  /** For migrations, whose DDL has no common form. Everything else asks for the word it needs. */
+  /** Only for migrations, whose DDL has no common form. All other code uses the members below. */
   readonly kind: 'sqlite' | 'postgres' | 'mysql';
   readonly types: TypeNames;
   /** Database time in epoch microseconds. */
   readonly now: string;
-  /** The batch `batch` has something left to start, in the words of the index of such batches. */
+  /** Condition: the batch `batch` has work. It matches the index of such batches literally. */
   readonly hasWork: (batch: string) => string;
   /**
-   * A clock of each lane, where the server's counts milliseconds only: it tells batches apart that are
-   * accepted within one. `undefined`: {@link now} is exact.
+   * A clock per lane, for servers whose clock counts milliseconds: it orders batches that are
+   * accepted within one millisecond. `undefined`: {@link now} counts microseconds.
    */
   readonly laneClock: LaneClock | undefined;
-  /** A parameter that is a 64-bit integer, where no column gives it a type. */
+  /** A 64-bit integer parameter, for places where no column gives the type. */
   readonly bigint: string;
   /**
-   * After a table that is locked: the index that finds its rows. MariaDB reads a small table whole, and
-   * would wait for every row that another transaction has locked.
+   * Index hint after the name of a table with locked rows. Without it MariaDB reads a small table
+   * whole and waits for every row that another transaction has locked.
    */
   forceIndex(index: string): string;
-  /** Locks the rows of the named alias until the transaction ends. */
+  /** Locks the rows of the alias until the transaction ends. */
   forUpdate(alias: string): string;
-  /** The same, without the rows that another transaction has locked. */
+  /** Like {@link forUpdate}, and skips rows that another transaction has locked. */
   skipLocked(alias: string): string;
   /** The greater of two expressions. */
   greatest(a: string, b: string): string;
-  /** Joins what follows to a row source. The source is the outer side: it is small and has no statistics. */
+  /**
+   * Joins a table to a row source. The source is the outer side: it is small and has no statistics.
+   */
   readonly join: 'JOIN' | 'CROSS JOIN' | 'STRAIGHT_JOIN';
   /**
-   * A further condition on rows found by their key. Hidden from a planner that trusts statistics: by
-   * those hardly a row is ever `sending`, and the planner would compare every row with every row.
+   * A further condition on rows found by their key, hidden from the planner. By its statistics
+   * hardly any row is `sending`, so it would choose a nested loop over all rows.
    */
   residual(condition: string): string;
   /** Integer division. */
   div(a: string, b: string): string;
-  /** Suffix of an INSERT … SELECT that leaves existing rows alone. */
+  /** Suffix of an INSERT … SELECT that skips existing rows. */
   ignoreConflict(table: string, column: string): string;
   /**
-   * Suffix of an INSERT … SELECT that sets columns of an existing row; `new.` names the row not inserted.
-   * `where` is the condition of the key's index, where the server has one.
+   * Suffix of an INSERT … SELECT that updates columns of an existing row; `new.` refers to the
+   * rejected row. `where` is the condition of the key's partial index, where the server has one.
    */
   onConflict(key: string, set: string, where?: string): string;
   rows(columns: Columns): RowSource;
@@ -111,25 +117,25 @@ export interface Dialect {
    */
   inserter(into: string, columns: Columns, suffix: string): RowInserter;
   /**
-   * After FROM: the rows of `table` whose `column` is among the source's one column. PostgreSQL takes the
-   * array itself, because it uses an index for one; it has no statistics of a relation.
+   * FROM clause: the rows of `table` whose `column` is in the source's only column. PostgreSQL gets
+   * the array, because it uses an index for arrays and has no statistics of a relation.
    */
   whereIn(table: string, column: string, alias: string, values: RowSource): string;
   updateFrom(update: UpdateFrom): string;
-  /** Deletes the rows of `table` whose `key` is in the source's `v_id`. */
+  /** Deletes the rows of `table` whose `key` is among the source's `v_id`. */
   deleteFrom(table: string, key: string, ids: RowSource): string;
-  /** A member of a JSON text, as text; null where it is not there. */
+  /** A member of a JSON text, as text; null where it is missing. */
   jsonField(column: string, name: string): string;
-  /** The driver's own placeholders in place of `?`. */
+  /** Replaces `?` by the driver's placeholders. */
   placeholders(sql: string): string;
   /**
-   * Common table expressions, the last one `heads (lane, priority, due_at)`: when the first batch with
-   * work of each lane and priority is due, and the first of those put aside.
+   * Common table expressions that end with `heads (lane, priority, due_at)`: for each lane and
+   * priority the due time of the first batch with work, and of the first parked batch.
    */
   readonly laneHeads: string;
 }
 
-/** Inserts from a row source. */
+/** A row inserter that uses a row source. */
 export function insertFrom(rows: RowSource, into: string, suffix: string): RowInserter {
   const statement = `${into} SELECT ${rows.names.join(', ')} FROM ${rows.sql} WHERE 1 = 1 ${suffix}`;
   return (sql, given) => sql.run(statement, rows.bind(given));

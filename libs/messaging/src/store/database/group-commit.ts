@@ -6,41 +6,44 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** What goes into one commit. */
+/** The items of one commit. */
 interface Group<T, R> {
   readonly waiting: readonly Waiting<T, R>[];
   readonly items: readonly T[];
 }
 
 export interface GroupCommitOptions<T> {
-  /** Items in one flush at most. */
+  /** Largest weight of one flush. */
   readonly maxItems: number;
   /** Weight of one item against `maxItems`. @default 1 each */
   readonly weight?: (item: T) => number;
-  /** A group that grows, or soon will, is waited for. @default not at all */
+  /** Delays a flush while its group grows or more items are expected. @default no delay */
   readonly gather?: {
-    /** Up to so many items, */
+    /** Number of items that ends the delay. */
     readonly items: number;
-    /** so long at most, */
+    /** Longest delay in milliseconds. */
     readonly milliseconds: number;
-    /** and so long since it last grew, while more are on their way. In milliseconds. */
+    /** Longest time in milliseconds since the last item, while more items are expected. */
     readonly silence: number;
     readonly expecting: () => boolean;
   };
-  /** Is the error about the items (then a group is split until the bad one fails alone), or about the database? */
+  /**
+   * Whether the error concerns the items, and not the database; then the group is split until the
+   * bad item fails alone.
+   */
   readonly isItemError: (error: unknown) => boolean;
 }
 
 /**
- * Stores a group in one commit. It calls `take` once its transaction is open: what came until then
- * is in the group. Called again (a transaction tried again), `take` gives the same group.
+ * Stores a group in one commit. It calls `take` once its transaction is open: all items that
+ * arrived before are in the group. On a retry of the transaction `take` returns the same group.
  */
 export type Flush<T, R> = (take: () => readonly T[]) => Promise<readonly R[]>;
 
 /**
- * Natural batching: whatever arrives while a flush is running goes into the next one, so that one
- * caller alone waits for nobody and a crowd shares commits. No timer. Each caller's promise settles
- * after its own item's commit.
+ * Natural batching: items that arrive while a flush runs go into the next flush, so that a single
+ * caller never waits and many callers share commits. It uses no timer. A caller's promise settles
+ * after the commit of its item.
  */
 export class GroupCommit<T, R> {
   #waiting: Waiting<T, R>[] = [];
@@ -58,13 +61,13 @@ export class GroupCommit<T, R> {
     });
   }
 
-  /** Resolves when nothing is waiting and no flush runs. */
+  /** Resolves when no item is waiting and no flush runs. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
-    // What came in the same turn of the event loop goes together.
+    // Items of one turn of the event loop share a flush.
     await turn();
     while (this.#waiting.length > 0) {
       await this.#gather();
@@ -73,7 +76,7 @@ export class GroupCommit<T, R> {
     this.#running = undefined;
   }
 
-  /** Where each turn of the event loop brings more, or the next ones will, waiting costs nobody much and spares a commit. */
+  /** Where each turn of the event loop brings more items, a short delay spares a commit. */
   async #gather(): Promise<void> {
     const { gather } = this.options;
     if (!gather) return;
@@ -140,22 +143,25 @@ function moment(): Promise<void> {
 }
 
 export interface LaneGroupOptions<T, R> {
-  /** Does it for all of them at once, without waiting for locks. It has not touched the lanes its answer lacks. */
+  /**
+   * Handles all items at once, without waiting for locks. Lanes missing from the result are
+   * unchanged.
+   */
   readonly many: (items: readonly T[]) => Promise<ReadonlyMap<string, R>>;
-  /** Does it for one lane, and waits for locks. */
+  /** Handles one lane, and waits for locks. */
   readonly alone: (item: T) => Promise<R>;
-  /** Weight of one flush at most. */
+  /** Largest weight of one flush. */
   readonly most: number;
   /** @default 1 each */
   readonly weight?: (item: T) => number;
-  /** A heavier request goes alone, at once. @default none does */
+  /** A request of at least this weight runs alone, at once. @default unlimited */
   readonly heavy?: number;
 }
 
 /**
- * The same request of many lanes in one statement or transaction: requests that arrive while a flush runs
- * go into the next one. A lane whose rows another transaction has locked, or whose data the database
- * refuses, goes alone, and the others do not wait for it.
+ * Runs the same request of many lanes in one statement or transaction. Requests that arrive while a
+ * flush runs go into the next one. A lane with locked rows, or with data that the database refuses,
+ * runs alone, and the other lanes do not wait for it.
  */
 export class LaneGroup<T extends { readonly lane: string }, R> {
   readonly #group: GroupCommit<T, R | Promise<R>>;
@@ -176,7 +182,7 @@ export class LaneGroup<T extends { readonly lane: string }, R> {
 
   async #flush(items: readonly T[]): Promise<(R | Promise<R>)[]> {
     const { many, alone } = this.options;
-    // A lane asks for one thing at a time. Should it ask twice, the second waits for its row.
+    // A lane has one request at a time; a second one waits for the lane's row.
     const first = new Map<string, T>();
     for (const item of items) if (!first.has(item.lane)) first.set(item.lane, item);
     const done = await many([...first.values()]);

@@ -1,12 +1,13 @@
 import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
 import { isStatementLost, isTransient, isUnavailable } from './database-errors.js';
 
-/** Attempts at a transaction that the server undoes. */
+/** Attempts at a transaction that the server rolls back. */
 const ATTEMPTS = 10;
 
 /**
- * Repeats work that the server undid for a passing reason: a deadlock, a serialisation failure.
- * @param isFinal an error to throw all the same
+ * Retries work that the server rolled back for a transient reason: a deadlock, a serialisation
+ * failure.
+ * @param isFinal whether an error is thrown without a retry
  */
 export async function retryTransient<T>(
   work: () => Promise<T>,
@@ -26,7 +27,7 @@ export async function retryTransient<T>(
 /** Milliseconds between attempts while the database is unavailable: long enough for a restart. */
 const WAITS = [50, 100, 200, 400, 800, 1_600, 2_000];
 
-/** Repeats work that may be repeated while the database is unavailable, for some five seconds. */
+/** Retries repeatable work while the database is unavailable, for about five seconds. */
 export async function retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,43 +1,49 @@
 import { Logger } from '@nestjs/common';
 import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
 
-/** Milliseconds the database has for each answer once the time to stop is over. */
+/** Milliseconds for each answer of the database after the shutdown deadline. */
 const LAST_WORD = 1_000;
 
-/** How many times as long those beside the store are freed after it was closed: the data source may outlive the app. */
+/**
+ * Period after the close in which connections are still cut, as a multiple of the time for an
+ * answer: the data source may outlive the app.
+ */
 const AFTER_CLOSE = 5;
 
 /**
- * How long the store waits for the database: as long as it takes, until the app stops. When its time is
- * over each answer has a second more, and the first that is owed then gives the database up: whatever
- * waits fails, and so does what comes after.
+ * Bounds the store's waits for the database during shutdown. Until the app stops they are
+ * unbounded. After the deadline the database has one more second for each answer; the first overdue
+ * answer abandons the database: all waiting calls fail, and so do later ones.
  */
 export class ShutdownDeadline {
   readonly #logger = new Logger('StoreDatabase');
   readonly #over = new AbortController();
-  /** What waits, and since when, oldest first. */
+  /** Reject functions of waiting calls with their start times, oldest first. */
   readonly #waiting = new Map<(error: unknown) => void, number>();
   #timer: NodeJS.Timeout | undefined;
-  /** From when on the last word counts, and when it was looked at. */
+  /** Time of the deadline, and time of the last check. */
   #from = 0;
   #lookedAt = 0;
   #stoodStill = false;
   #closedAt = Infinity;
 
   constructor(
-    /** Frees those who wait for the database beside the store; false: there is nobody left. */
+    /** Cuts connections that other code uses; false: there are none left. */
     private readonly cut: () => boolean,
     private readonly lastWord = LAST_WORD,
-    /** It answers by itself, also while the process stands still. SQLite is what that stands still for. */
+    /**
+     * Whether the database is a server, which answers even while this process is blocked. SQLite
+     * itself blocks the process.
+     */
     private readonly isServer: () => boolean = () => true,
   ) {}
 
-  /** Aborted with what everybody who waited was told. */
+  /** Aborted with the error of the waiting calls. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** @throws DatabaseShutdownTimeoutError once the database was given up */
+  /** @throws DatabaseShutdownTimeoutError after the database was abandoned */
   async wait<T>(work: () => Promise<T>): Promise<T> {
     this.over.throwIfAborted();
     return new Promise<T>((resolve, reject) => {
@@ -55,7 +61,7 @@ export class ShutdownDeadline {
     });
   }
 
-  /** The time to stop is over in so many milliseconds. */
+  /** Sets the deadline, in milliseconds from now. */
   hurry(milliseconds: number): void {
     clearInterval(this.#timer);
     this.#timer = setTimeout(() => {
@@ -64,7 +70,7 @@ export class ShutdownDeadline {
     }, milliseconds).unref();
   }
 
-  /** Nothing new is asked: what waits still has its time. */
+  /** No new calls follow; waiting calls keep their time. */
   close(): void {
     this.#closedAt = performance.now();
     this.#end();
@@ -72,7 +78,7 @@ export class ShutdownDeadline {
 
   #look(): void {
     const now = performance.now();
-    // What was answered while the process stood still is still to be read.
+    // Answers that arrived while the process was blocked have not been read yet.
     if (!this.#stoodStill && this.isServer() && now - this.#lookedAt > this.lastWord / 2) {
       this.#stoodStill = true;
       this.#from = now;
@@ -83,7 +89,7 @@ export class ShutdownDeadline {
       if (now - Math.max(oldest, this.#from) < this.lastWord) return this.#end();
       this.#giveUp();
     }
-    // Who connects after that waits in vain, too.
+    // Connections that open later would wait without end, so they are cut, too.
     const lasts = now - this.#closedAt < AFTER_CLOSE * this.lastWord;
     if (!this.cut() || !lasts) clearInterval(this.#timer);
   }

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 
-/** Statements on one connection or transaction, written with `?`. */
+/** Statements on one connection or transaction, with `?` placeholders. */
 export interface Sql {
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
-  /** Resolves with the number of rows changed. */
+  /** Resolves with the number of changed rows. */
   run(sql: string, params?: readonly unknown[]): Promise<number>;
 }
 

@@ -11,9 +11,9 @@ import { retryTransient } from './retry.js';
 export type { Sql, Transaction } from './sql.js';
 
 export interface StoreDatabaseOptions {
-  /** Milliseconds after which the server ends a transaction of a process that sends nothing any more. */
+  /** Milliseconds after which the server ends an idle transaction. */
   readonly silence: number;
-  /** PostgreSQL plans frequent statements once for each connection. */
+  /** Whether PostgreSQL plans frequent statements once for each connection. */
   readonly preparedStatements: boolean;
   readonly channels: ChannelRegistry;
   /** `false`: every verb takes the slow path. @default true */
@@ -31,10 +31,10 @@ export abstract class StoreDatabase {
     readonly channels: ChannelRegistry,
   ) {}
 
-  /** The driver's faster ways; see `store.ts`. */
+  /** The driver's fast paths; see `store.ts`. */
   abstract readonly fastPaths: FastPaths;
 
-  /** Each statement is a transaction by itself. */
+  /** Runs each statement as its own transaction. */
   readonly standalone: Sql = {
     all: (sql, params) => this.statement(sql, params),
     run: (sql, params) => this.transaction((tx) => tx.run(sql, params)),
@@ -45,50 +45,53 @@ export abstract class StoreDatabase {
   /** Reads outside a transaction. */
   abstract all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 
-  /** One statement that is a transaction by itself. */
+  /** Runs one statement as its own transaction. */
   abstract statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 
-  /** The store's own transaction; deadlocks and serialisation failures are retryTransient. */
+  /** A transaction of the store; repeated after deadlocks and serialisation failures. */
   abstract transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   /**
-   * A transaction that may meet locks of other transactions, and waits for each only so long.
+   * A transaction with a timeout for each lock wait.
    * @param timeout milliseconds; MySQL and MariaDB count whole seconds
-   * @throws an error {@link isLockTimeout} recognises
+   * @throws an error that {@link isLockTimeout} recognises
    */
   abstract transactionWithLockTimeout<T>(
     timeout: number,
     work: (tx: Transaction) => Promise<T>,
   ): Promise<T>;
 
-  /** A caller's transaction; on SQLite it takes its turn among the store's. */
+  /** A caller's transaction; SQLite serialises it with those of the store. */
   abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 
-  /** A fast path's statements: one on PostgreSQL, which is a transaction by itself, or a short transaction. */
+  /**
+   * Runs a fast path: on PostgreSQL one statement that is its own transaction, else a short
+   * transaction.
+   */
   fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.transaction(work);
   }
 
   /**
-   * Runs code of others within a transaction.
-   * @throws TransactionRequiredError from what that code would wait for without end
+   * Runs foreign code within a transaction.
+   * @throws TransactionRequiredError from a call in that code that would wait without end
    */
   guest<T>(work: () => Promise<T>): Promise<T> {
     return work();
   }
 
   /**
-   * On SQLite writers take turns: one that waits for another from within its own turn would never end.
+   * On SQLite writers take turns: a wait for a turn from within a turn would never end.
    * @throws TransactionRequiredError within a transaction of this database's callers
    */
   refuseWithin(): void {}
 
-  /** The app stops: a database that still owes an answer after so many milliseconds is left behind. */
+  /** Sets the shutdown deadline: after it, a database that does not answer is abandoned. */
   hurry(milliseconds: number): void {
     this.deadline.hurry(milliseconds);
   }
 
-  /** What still hangs in a database that was left behind is closed when it ends, if ever. */
+  /** Calls to an abandoned database are closed when they end, if ever. */
   async close(): Promise<void> {
     const closed = this.end();
     await this.deadline
@@ -121,7 +124,7 @@ export abstract class StoreDatabase {
     return dataSource === this.dataSource;
   }
 
-  /** Statements on a connection that is taken already. */
+  /** Statements on a connection that the caller has acquired. */
   protected on(runner: QueryRunner, manager: EntityManager): Transaction {
     const textOf = (sql: string) => this.dialect.placeholders(sql);
     return {
@@ -140,7 +143,7 @@ export abstract class StoreDatabase {
   }
 }
 
-/** A server's database: the app's own pool, READ COMMITTED. */
+/** The database of a server: the app's pool, READ COMMITTED. */
 export abstract class ServerDatabase extends StoreDatabase {
   protected readonly silence: number;
 
@@ -193,16 +196,16 @@ export abstract class ServerDatabase extends StoreDatabase {
     });
   }
 
-  /** Before the first statement on a connection of the store's own. */
+  /** Called before the first statement on a connection of the store. */
   protected async attach(_runner: QueryRunner): Promise<void> {}
 
   /**
-   * Begins a transaction. The server ends one in which the process says nothing for too long: a frozen
-   * process must not keep its locks from the processes that take over its work.
+   * Begins a transaction with an idle timeout on the server, so that a frozen process does not keep
+   * its locks from the processes that take over its work.
    */
   protected abstract begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void>;
 
-  /** The connection is the app's: what {@link begin} set goes back to what it was. */
+  /** Restores the settings that {@link begin} changed: the connection belongs to the app. */
   protected async restore(_runner: QueryRunner): Promise<void> {}
 
   protected async end(): Promise<void> {}
@@ -219,7 +222,7 @@ export abstract class ServerDatabase extends StoreDatabase {
         if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
         throw error;
       } finally {
-        // A connection that broke has nothing to restore.
+        // A broken connection has no settings to restore.
         await this.restore(runner).catch(() => undefined);
         await runner.release();
       }

@@ -6,13 +6,13 @@ import { steppedSettle } from '../slow-path/stepped-settle.js';
 import { ServerDatabase, type StoreDatabaseOptions } from '../database/store-database.js';
 import { MYSQL_DIALECT } from './dialect.js';
 
-/** The server has these limits by session: they are put back after each transaction. */
+/** These limits belong to the session, so they are restored after each transaction. */
 const RESTORE = `SET SESSION wait_timeout = @messaging_wait_timeout,
   SESSION innodb_lock_wait_timeout = @messaging_lock_wait`;
 
 const MYSQL_SETTLE = steppedSettle(MYSQL_DIALECT);
 
-/** MySQL and MariaDB. */
+/** The store's connection to MySQL and MariaDB. */
 export class MysqlDatabase extends ServerDatabase {
   readonly fastPaths: FastPaths;
 

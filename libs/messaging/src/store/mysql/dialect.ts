@@ -5,7 +5,7 @@ const TYPES: Record<ColumnType, string> = {
   int: 'INT',
   bigint: 'BIGINT',
   text: 'LONGTEXT',
-  // As wide as the widest of the columns: a longer value would come out as NULL.
+  // The width of the widest key column: a longer value would become NULL.
   key: 'VARCHAR(320)',
 };
 
@@ -26,7 +26,7 @@ export const MYSQL_DIALECT: Dialect = {
   now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
   bigint: '?',
   laneClock: undefined,
-  // There is no partial index: a generated column leads the index of batches with work.
+  // Without partial indexes, a generated column leads the index of batches with work.
   hasWork: (batch) => `${batch}.has_work = 1`,
   join: 'STRAIGHT_JOIN',
   forceIndex: (index) => `FORCE INDEX (${index})`,
@@ -53,7 +53,7 @@ export const MYSQL_DIALECT: Dialect = {
     `DELETE ${table} FROM ${sql} STRAIGHT_JOIN ${table} ON ${table}.${key} = v_id`,
   jsonField: (column, name) => `JSON_UNQUOTE(JSON_EXTRACT(${column}, '$.${name}'))`,
   placeholders: (sql) => sql,
-  // MySQL steps from group to group in the index by itself.
+  // MySQL's loose index scan steps from group to group.
   laneHeads: `WITH heads AS (
       SELECT b.lane, b.priority, min(b.available_at) AS due_at FROM messaging_batch b
       WHERE b.has_work = 1 AND b.parked_until = 0 GROUP BY b.has_work, b.lane, b.priority

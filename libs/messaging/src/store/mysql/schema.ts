@@ -3,10 +3,12 @@ import { HAS_WORK } from '../rows/batch-state.js';
 import { PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
 import { MYSQL_DIALECT } from './dialect.js';
 
-/** Collations that compare byte by byte, trailing spaces included: MariaDB's and MySQL 8's. */
+/** Collations of MariaDB and MySQL 8 that compare byte by byte, including trailing spaces. */
 const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin'];
 
-/** There are no partial indexes: the columns of the condition lead the index where a query needs them. */
+/**
+ * Without partial indexes, the columns of the condition lead the index where a query needs them.
+ */
 const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['lane_held', 'lane', 'owner'],
   ['batch_queue', 'batch', 'has_work, lane, priority, parked_until, available_at, id'],
@@ -16,7 +18,7 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['submission_open', 'submission', 'outcome, batch, n'],
   ['submission_reference', 'submission', 'reference'],
   ['message_reference', 'message', 'reference'],
-  // Finds the reports that match nothing yet, too.
+  // Also finds the reports without a match.
   ['report_batch', 'report', 'batch, id'],
   ['report_tenant', 'report', 'tenant, id'],
   ['report_waiting', 'report', 'batch, reference'],
@@ -24,8 +26,8 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
 ];
 
 /**
- * What follows the columns in CREATE TABLE. MySQL's older binary collation ignores trailing spaces: one
- * tenant would read another's batches.
+ * The text after the columns in CREATE TABLE. MySQL's older binary collation ignores trailing
+ * spaces, so that one tenant could read another's batches.
  */
 export async function mysqlTableOptions(runner: QueryRunner): Promise<string> {
   const known = (await runner.query(
@@ -38,7 +40,8 @@ export async function mysqlTableOptions(runner: QueryRunner): Promise<string> {
 export async function mysqlSchema(runner: QueryRunner): Promise<string[]> {
   const options = await mysqlTableOptions(runner);
   const { report, ...tables } = storeColumns(MYSQL_DIALECT.types);
-  // Stored: the server pushes no index condition down to a virtual column, and would read the lane whole.
+  // Stored, because the server does not push index conditions down to a virtual column and would
+  // read the whole lane.
   tables.batch.push(
     `has_work SMALLINT GENERATED ALWAYS AS (CASE WHEN ${HAS_WORK} THEN 1 ELSE 0 END) STORED`,
   );

@@ -2,8 +2,8 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * A column as the server writes arrays; the driver would look at each value for what it might be. Rows
- * that come together share most values, and what is as the row before has it is not written out again.
+ * Formats a column as a PostgreSQL array; the driver would check the type of each value.
+ * Consecutive rows share most values, so the text of the previous row's value is reused.
  */
 export function arrayOf(
   rows: readonly (readonly unknown[])[],

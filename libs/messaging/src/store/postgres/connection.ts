@@ -35,7 +35,7 @@ const FAST_PATHS: FastPaths = {
 export class PostgresDatabase extends ServerDatabase {
   readonly fastPaths: FastPaths;
   readonly #prepared: PreparedStatements | undefined;
-  /** Runners of the store itself. */
+  /** Query runners of the store. */
   readonly #own = new WeakSet<QueryRunner>();
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
@@ -103,9 +103,9 @@ export class PostgresDatabase extends ServerDatabase {
 }
 
 /**
- * Listens to each connection of the pool from the moment it is made. TypeORM does so a moment later, and
- * a connection that breaks in between (a failover, a pooler at its limit) would end the process with an
- * unhandled error. The statement that uses the connection fails either way.
+ * Adds an error listener to each connection of the pool when it is opened. TypeORM adds its own a
+ * moment later; a connection that breaks in between (a failover, a pooler at its limit) would end
+ * the process with an unhandled error. The statement on the connection fails in either case.
  */
 function listenFromTheStart({ driver }: DataSource): void {
   const { master, slaves = [] } = driver as { master?: EventEmitter; slaves?: EventEmitter[] };

@@ -3,7 +3,7 @@ import { type ColumnType, type Dialect, insertFrom } from '../database/dialect.j
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
 import { arrayOf } from './arrays.js';
 
-/** Texts remembered at most; some contain a list of conditions. */
+/** Largest number of cached texts; some contain a list of conditions. */
 const REMEMBERED = 1_000;
 
 const TYPES: Record<ColumnType, string> = {
@@ -47,7 +47,7 @@ export const POSTGRES_DIALECT: Dialect = {
     return {
       names,
       sql,
-      // Every row meets the condition; by its form the planner expects one in two hundred to.
+      // A condition that is always true; the planner expects it for one row in two hundred.
       keyed: `(SELECT * FROM ${sql} WHERE ${names[0]} IS NOT DISTINCT FROM greatest(${names[0]})) AS v`,
       bind: (rows) =>
         types.map((type, column) => arrayOf(rows, column, type === 'text' || type === 'key')),

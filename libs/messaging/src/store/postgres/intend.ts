@@ -7,7 +7,7 @@ import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
 const held = POSTGRES_DIALECT.rows(HELD);
-/** Each batch with its lane, and how many batches the lane has in all. */
+/** Each batch with its lane and the number of batches of that lane. */
 const batches = POSTGRES_DIALECT.rows({ ...INTENT_ROWS.batches, v_lane: 'key', v_batches: 'int' });
 const submissions = POSTGRES_DIALECT.rows(INTENT_ROWS.submissions);
 const messages = POSTGRES_DIALECT.rows(INTENT_ROWS.messages);
@@ -33,12 +33,12 @@ const INTEND = `WITH held AS MATERIALIZED (
   FROM checked WHERE whole GROUP BY v_lane`;
 
 /**
- * Writes down what starts in many lanes with one statement; one lane is many with one.
+ * Records the intents of one or many lanes with one statement.
  *
- * Assumes that none of the messages has a row yet, and that no other transaction has the lanes and batches
- * locked: a lane with a locked row is left out whole, and the slow path waits for it.
+ * Assumes that no message has a row yet, and that no other transaction has the lanes and batches
+ * locked. A lane with a locked row is skipped whole, and the slow path waits for it.
  *
- * Gain: one round trip and one commit for all lanes, in place of six statements for each.
+ * Gain: one round trip and one commit for all lanes, instead of six statements for each.
  */
 export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, holder) => {
   if (!intents.every(isFresh)) throw new ConcurrentChangeError();

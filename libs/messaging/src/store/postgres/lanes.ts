@@ -21,8 +21,8 @@ const LANE = 'messaging_lane l ON l.lane_key = v_lane';
 const LOCKED = 'ORDER BY l.lane_key FOR UPDATE OF l SKIP LOCKED';
 
 /**
- * A lease that is taken or released is on the disk with the next intent: PostgreSQL keeps its commits in
- * order, and nothing starts before that. Should it be lost, the lane is taken over as after a crash.
+ * Commits of leases are asynchronous: PostgreSQL keeps commits in order, so the next intent makes
+ * them durable before any request starts. A lost lease is taken over as after a crash.
  */
 const UNSYNCED = `WITH unsynced AS (SELECT set_config('synchronous_commit', 'off', true))`;
 
@@ -50,11 +50,11 @@ const GIVE_BACK = `WITH held AS MATERIALIZED (${UNSYNCED}
 /**
  * Takes, renews and releases lanes with one statement each.
  *
- * Assume that no other transaction has the lanes locked: those are left out of the answer, untouched, and
+ * Assumes that no other transaction has the lanes locked. Locked lanes are skipped, unchanged, and
  * the slow path waits for them.
  *
- * Gain: with `plan` and `intend`, two messages in each of a thousand lanes cost the server about as much
- * as in one lane, where each lane cost seven statements and three commits.
+ * Gain: with `plan` and `intend`, two messages in each of a thousand lanes cost the server about as
+ * much as in one lane; before, each lane cost seven statements and three commits.
  */
 export const takeLanes: NonNullable<FastPaths['takeLanes']> = (sql, lanes, holder) =>
   sql.all<LaneRow>(TAKE, taken.bind(takenRows(lanes, holder)));

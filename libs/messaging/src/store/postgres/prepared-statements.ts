@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { isStatementLost, isStatementTaken } from '../database/database-errors.js';
 
-/** What this file uses of `pg`'s client. */
+/** The members of `pg`'s client used here. */
 interface Client {
   query(text: string, values?: readonly unknown[]): Promise<Result>;
   query(config: { name: string; text: string; values: unknown }): Promise<Result>;
@@ -15,37 +15,41 @@ interface Result {
 
 /** The statements of one connection. */
 interface Prepared {
-  /** Runs by name. */
+  /** Number of runs by statement name. */
   readonly runs: Map<string, number>;
-  /** Grows each time the server has lost the connection's statements: they are prepared under other names. */
+  /**
+   * Incremented when the server has lost the connection's statements: they are prepared under new
+   * names.
+   */
   generation: number;
 }
 
-/** Statements a connection keeps at most; one takes the server some 100 kB. */
+/** Most statements per connection; one takes about 100 kB on the server. */
 const MOST = 64;
 
-/** A statement is prepared from this run on, so that rare ones are not. */
+/** Runs after which a statement is prepared, so that rare ones are not. */
 const FREQUENT = 10;
 
-/** Texts whose runs are counted. */
+/** Number of texts whose runs are counted. */
 const COUNTED = 1_000;
 
-/** Runs after which plans are made again; then after four times as many, and so on. */
+/** Runs after which plans are renewed; then after four times as many, and so on. */
 const FIRST_RENEWAL = 24;
 
-/** A connection that loses its statements so often belongs to a pooler that shares it out. */
+/** A connection that loses its statements this often belongs to a pooler that shares it. */
 const MOST_LOSSES = 3;
 
 /**
- * Prepares the store's frequent statements, so that PostgreSQL plans them once for each connection. Gain, by
- * CPU of the server: a report in groups of 32 takes 34 µs in place of 53, a send among fifty 22 in place of
- * 27, an idle lane's message 2.9 ms in place of 6.2.
+ * Prepares frequent statements, so that PostgreSQL plans them once for each connection. Gain, in
+ * CPU time of the server: a report in groups of 32 takes 34 µs instead of 53, a send among fifty 22
+ * instead of 27, an idle lane's message 2.9 ms instead of 6.2.
  *
- * The server keeps a plan until the table's statistics or columns change; one made for an empty table
- * would read a grown one whole. So plans are made again as runs grow: a table does not grow much faster.
+ * The server keeps a plan until the table's statistics or columns change; a plan made for an empty
+ * table would read a grown table whole. So plans are renewed as the number of runs grows, about as
+ * fast as a table can grow.
  *
- * A name is a hash of the text: behind a pooler it may be met on another connection, as the same
- * statement. Where statements keep getting lost, preparing ends.
+ * A name is a hash of the text: a pooler may run it on another connection, where it means the same
+ * statement. Where statements are lost repeatedly, preparing stops.
  */
 export class PreparedStatements {
   readonly #runs = new Map<string, number>();
@@ -72,7 +76,8 @@ export class PreparedStatements {
 
   /**
    * Runs a statement by name, and logs it as TypeORM does.
-   * @param runner the store's own: a caller's transaction could not be repeated when a statement is lost
+   * @param runner of the store only: a caller's transaction could not be repeated after the loss of
+   *   a statement
    */
   async run(
     runner: QueryRunner,
@@ -101,7 +106,7 @@ export class PreparedStatements {
       if (!isStatementLost(error)) throw failure;
       prepared.generation++;
       if (prepared.generation >= MOST_LOSSES || isStatementTaken(error)) this.#enabled = false;
-      // The statement did not run. A transaction is aborted by that, and is repeated.
+      // The statement did not run. Its transaction is aborted and will be repeated.
       if (runner.isTransactionActive) throw failure;
       return client.query(text, values);
     }

@@ -6,7 +6,7 @@ import { LOG, LOG_COLUMNS, onLogged } from '../verbs/status-writer.js';
 import type { MessageBefore, ReportFastPath } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 
-/** Tenant and sequence of the log row are the message's. */
+/** The log row takes tenant and sequence from the message. */
 const MATCHED = { ...LOG, v_index: 'int' } as const satisfies Columns;
 
 const ANSWER = `v_index, batch, position, recipient, status, sequence, error_code, reference, tenant, channel,
@@ -33,10 +33,11 @@ const SILENT = statement('SELECT 1 FROM fit WHERE fits');
 const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM fit)`);
 
 /**
- * Records reports in one statement that locks, logs and raises. It assumes that each message is there and
- * has one report of the group; otherwise it writes nothing.
+ * Records reports in one statement that locks, logs and raises. It assumes that each message exists
+ * and has one report in the group; otherwise it writes nothing.
  *
- * Gain: one turn of the event loop where the slow path takes six, which is most of a report's latency.
+ * Gain: one turn of the event loop where the slow path takes six, which is most of a report's
+ * latency.
  */
 export const POSTGRES_REPORT: ReportFastPath = {
   atomic: true,

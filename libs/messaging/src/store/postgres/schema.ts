@@ -1,7 +1,10 @@
 import { partialIndexes, PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
-/** A message's status is written where its row is, and no index has it: updates stay within their page. */
+/**
+ * Free space for heap-only updates: no index contains a message's status, so the new row version
+ * stays in its page.
+ */
 const STORAGE: Partial<Record<StoreTable, string>> = { message: ' WITH (fillfactor = 45)' };
 
 export async function postgresSchema(): Promise<string[]> {
@@ -12,7 +15,7 @@ export async function postgresSchema(): Promise<string[]> {
       return `CREATE TABLE IF NOT EXISTS messaging_${table} (${columns.join(', ')},
         PRIMARY KEY (${PRIMARY_KEYS[table]}))${STORAGE[table] ?? ''}`;
     }),
-    // No query asks for a report by its id alone: the index by tenant is its key.
+    // No query finds a report by its id alone, so the index by tenant is the primary key.
     `CREATE TABLE IF NOT EXISTS messaging_report (id bigint GENERATED ALWAYS AS IDENTITY,
       ${report.join(', ')}, PRIMARY KEY (tenant, id))`,
     ...partialIndexes(),

@@ -32,7 +32,7 @@ const ACCEPTED = {
 const ROWS = dialect.rows(ACCEPTED);
 const MESSAGE = 'messaging_message';
 
-/** Each part works on the rows that the part before it changed. */
+/** Each part works on the rows that the previous part changed. */
 const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
     closed AS (
       UPDATE messaging_submission SET outcome = ${SUBMISSION_OUTCOME.accepted}, reference = v_reference,
@@ -68,20 +68,22 @@ const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
     UNION ALL SELECT 'named', v_index, NULL FROM named
     UNION ALL SELECT 'message', v_index, position FROM raised WHERE (SELECT count(*) FROM raised) <> ?::int`;
 
-/** The statement's answer: the number of messages raised, then everything that did not go as expected. */
+/** A row of the result: the number of raised messages, or an unexpected state. */
 interface Answer {
   readonly kind: 'raised' | 'missed' | 'incomplete' | 'named' | 'message';
-  /** Index of the outcome; with `raised` the number. */
+  /** Index of the outcome; with `raised` the number of messages. */
   readonly index: number;
   readonly position: number | null;
 }
 
 /**
- * Records acceptances in one statement that reads nothing first: closes the open submissions, raises their
- * messages, logs each of them and completes the batches that were one submission. It assumes that nothing
- * else was recorded of the messages; outcomes of which that is not true are answered as `missed`.
+ * Records acceptances in one statement without prior reads: closes the open submissions, raises
+ * their messages, logs each of them and completes the batches with one submission. It assumes that
+ * no other outcome or report was recorded for the messages; other outcomes are returned as
+ * `missed`.
  *
- * Gain: half of what a message cost the database; one turn of the event loop where the slow path takes eight.
+ * Gain: half the database time of a message; one turn of the event loop where the slow path takes
+ * eight.
  */
 export const POSTGRES_SETTLE: SettleFastPath = {
   atomic: true,
@@ -135,7 +137,7 @@ function settled(
             kind === 'message' ? [placeOf(outcomes[index] as PlainOutcome, position)] : [],
           ),
         );
-  // The statement waited for a report, which raised the message; the message still lacks its id.
+  // A concurrent report raised the message; the message still lacks its provider id.
   const isUnnamed = (outcome: PlainOutcome, index: number) =>
     outcome.messageIds?.size === 1 &&
     raised?.has(placeOf(outcome, outcome.firstPosition)) === false &&

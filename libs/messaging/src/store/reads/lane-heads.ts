@@ -1,8 +1,9 @@
 import { HAS_WORK, PRIORITY } from '../rows/batch-state.js';
 
 /**
- * `heads (lane, priority, due_at)` for servers that read a grouped index whole: steps from lane to lane in
- * the index of batches with work. The cost grows with the lanes that have work, not with their batches.
+ * `heads (lane, priority, due_at)` for servers that would scan the whole index to group it: a
+ * recursive query steps from lane to lane. The cost grows with the lanes that have work, not with
+ * their batches.
  */
 export const STEPPING_LANE_HEADS = `WITH RECURSIVE waiting (lane) AS (
     SELECT min(lane) FROM messaging_batch WHERE ${HAS_WORK}

@@ -5,26 +5,29 @@ import { PRIORITY } from '../rows/batch-state.js';
 
 export interface LaneHealth {
   readonly lane: string;
-  /** Name of the provider that rests; `null`: the lane is not paused. */
+  /** Name of the paused provider; `null`: the lane is not paused. */
   readonly pauseProvider: string | null;
-  /** Why nothing leaves, such as `unauthorized`; `null`: it is not paused. */
+  /** Reason of the pause, such as `unauthorized`; `null`: the lane is not paused. */
   readonly pauseReason: string | null;
-  /** The same for people, with the remedy. */
+  /** Reason and remedy in words. */
   readonly pauseDetail: string | null;
   readonly pausedUntil: Date | null;
-  /** How long its oldest due message has waited, in milliseconds; one put aside, since it came back. */
+  /**
+   * Wait of the oldest due message, in milliseconds; for a parked message since the end of its
+   * parking.
+   */
   readonly waiting: number;
-  /** Somebody has its lease and works on it, or it rests until a set time after a failure. */
+  /** A process holds the lease and works on the lane, or the lane is paused until a set time. */
   readonly held: boolean;
 }
 
 export interface DueLane {
   readonly lane: string;
-  /** Milliseconds until it is due; 0 or less: now. */
+  /** Milliseconds until the lane is due; 0 or less: now. */
   readonly dueIn: number;
 }
 
-/** Which lanes have work, which nobody holds, and how long their work has waited. */
+/** Lists lanes with work, lanes without a holder, and the waits of their messages. */
 export class LaneQueues {
   readonly #heads: string;
 
@@ -35,7 +38,7 @@ export class LaneQueues {
     this.#heads = database.dialect.laneHeads;
   }
 
-  /** Lanes with something to start within `horizon` milliseconds that nobody holds. */
+  /** Lanes without a holder that have work due within `horizon` milliseconds. */
   async due(horizon: number): Promise<DueLane[]> {
     const { now } = this.database.dialect;
     const rows = await this.database.all<{ lane: string; due_in: string | number }>(
@@ -95,7 +98,7 @@ export class LaneQueues {
     }));
   }
 
-  /** Milliseconds the oldest due batch of each class has waited; 0: nothing is due. */
+  /** Wait of the oldest due batch of each class, in milliseconds; 0: none is due. */
   async ages(): Promise<Record<MessageClass, number>> {
     const { now } = this.database.dialect;
     const rows = await this.database.all<{ priority: string | number; age: string | number }>(
@@ -108,7 +111,7 @@ export class LaneQueues {
   }
 }
 
-/** The pause as the lane's row holds it: `provider code: text`. */
+/** The pause in the lane's row: `provider code: text`. */
 function pauseOf(
   reason: string | null,
 ): Pick<LaneHealth, 'pauseProvider' | 'pauseReason' | 'pauseDetail'> {

@@ -64,10 +64,10 @@ interface SubmittedRow {
 const BATCH_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
 
-/** What a provider's id may consist of, as the store keeps it. */
+/** Form of a provider's id in the store. */
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-/** Entries of the report log read at a time. */
+/** Page size for the report log. */
 const REPORT_PAGE = 1_000;
 
 const MESSAGE_COLUMNS = 'position, recipient, status, attempt, error_code';
@@ -76,7 +76,7 @@ const SUBMITTED_COLUMNS = `b.id AS batch, b.sender, b.content, b.created_at, b.s
   m.position, m.recipient, m.status, m.attempt, m.error_code, m.reference,
   s.first_sent_at, s.content AS substitute, s.details`;
 
-/** Reads batches and messages back. */
+/** Reads batches and messages. */
 export class Reads {
   readonly #batches: string;
 
@@ -95,7 +95,7 @@ export class Reads {
     return views[0] as BatchView;
   }
 
-  /** Newest first. */
+  /** Lists batches, newest first. */
   async batches(scope: BatchScope, { cursor, limit }: PageRequest): Promise<Page<BatchView>> {
     const after = cursor === undefined ? '' : 'AND b.id < ?';
     const rows = await this.database.all<BatchRow>(
@@ -114,7 +114,7 @@ export class Reads {
     };
   }
 
-  /** Every recipient, as accepted. @throws BatchNotFoundError */
+  /** Every recipient, in the order of acceptance. @throws BatchNotFoundError */
   async recipients(id: string, scope: BatchScope): Promise<string[]> {
     await this.batchRow(this.database, id, scope);
     const rows = await this.database.all<{ recipients: string }>(
@@ -152,7 +152,7 @@ export class Reads {
   }
 
   /**
-   * One message, with what the answer to its submit said.
+   * One message with its submit response.
    * @param id `{batchId}-{position}`, or the provider's id where the provider gives one
    * @throws MessageNotFoundError
    */
@@ -314,7 +314,9 @@ export function isBatchId(id: unknown): id is string {
   return typeof id === 'string' && BATCH_ID.test(id);
 }
 
-/** Price and sender from the provider's answer; the requested sender where the answer has none. */
+/**
+ * Price and sender from the provider's response; the requested sender where the response has none.
+ */
 function answerOf({ details, sender }: SubmittedRow) {
   const answer = (details === null ? {} : JSON.parse(details)) as Record<string, unknown>;
   const text = (value: unknown) =>

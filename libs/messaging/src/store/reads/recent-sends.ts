@@ -4,13 +4,13 @@ import type { StoreDatabase } from '../database/store-database.js';
 
 const PERSON = { v_tenant: 'key', v_recipient: 'key' } as const satisfies Columns;
 
-/** A channel and the category that its messages are counted as. */
+/** A channel and a category for the frequency cap. */
 export interface CountedCategory {
   readonly channel: string;
   readonly category: string;
 }
 
-/** Messages sent to recipients lately. Needs the index of {@link RecipientIndex1790000000100}. */
+/** Finds recent messages by recipient. Needs the index of {@link RecipientIndex1790000000100}. */
 export class RecentSends {
   readonly #people;
   readonly #statements = new Map<string, string>();
@@ -20,7 +20,8 @@ export class RecentSends {
   }
 
   /**
-   * The batches in which each was sent a message of the category since then, by `{recipient} {tenant}`.
+   * Batches with a message of the category to each recipient since a time, by `{recipient}
+   * {tenant}`.
    * @param people recipients as address keys
    * @param since epoch milliseconds
    * @param manager of a transaction to read in
@@ -62,7 +63,7 @@ export class RecentSends {
     return statement;
   }
 
-  /** `ChannelRegistry.capCategoryOf()` in SQL, over the content that went out. */
+  /** `ChannelRegistry.capCategoryOf()` in SQL, on the content that was sent. */
   #category(channel: string): string {
     const { dialect, channels } = this.database;
     const {

@@ -71,8 +71,8 @@ export function setBack(parkUntil: string): string {
     state = ${BATCH_STATE.retrying}, revision = revision + 1`;
 }
 
-/** The order in which the batches of a lane go. */
+/** Order of the batches in a lane. */
 export const PRIORITY = { high: 0, normal: 1 } as const;
 
-/** The queue index of PostgreSQL and SQLite holds these batches; the condition must have its very words. */
+/** Condition of the queue index of PostgreSQL and SQLite; queries must repeat it literally. */
 export const HAS_WORK = `state < ${BATCH_STATE.draining}`;

@@ -1,7 +1,7 @@
 import type { Channel } from '../../message/message.js';
 import { MessageValidationError } from '../../message/errors.js';
 
-/** The tenant and channel of a batch; a batch of another one is not found. */
+/** The tenant and channel of a batch; reads within another scope do not find it. */
 export interface BatchScope {
   readonly tenant: string;
   readonly channel: Channel;
@@ -20,7 +20,7 @@ const SHAPE = {
   suppression: /^\S{1,320} (?:\*|[a-z][a-z0-9-]{0,15}) (?:\*|[a-z0-9_-]{1,32})$/,
 } as const;
 
-/** Opaque to callers, so that its content may change. */
+/** Cursors are opaque to callers, so their content may change. */
 export function encodeCursor(value: string): string {
   return Buffer.from(value).toString('base64url');
 }

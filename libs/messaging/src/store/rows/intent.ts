@@ -1,16 +1,19 @@
 import { BATCH_STATE } from './batch-state.js';
 import type { Columns } from '../database/dialect.js';
 
-/** A batch of which a slice is about to start. */
+/** A batch with a slice that is about to start. */
 export interface IntendedBatch {
   readonly id: string;
-  /** As planned: a cancel or reschedule since then has raised it, and the batch is left out. */
+  /**
+   * Revision at planning time. A later cancel or reschedule increments it, and the batch is
+   * skipped.
+   */
   readonly revision: number;
-  /** Recipients are left to start after this slice. */
+  /** Whether recipients remain to start after this slice. */
   readonly pending: boolean;
-  /** Messages set back to `queued` are left after this slice. */
+  /** Whether messages set back to `queued` remain after this slice. */
   readonly requeued: boolean;
-  /** Nothing but deferred messages is left after this slice: until the first is due, epoch microseconds. */
+  /** Only deferred messages remain after this slice: due time of the first, epoch microseconds. */
   readonly parkUntil: number | null;
 }
 
@@ -28,9 +31,9 @@ export interface IntendedSubmission {
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly attempt: number;
-  /** JSON of what goes out in place of the batch's content. */
+  /** JSON of the content that replaces the batch's. */
   readonly content: string | null;
-  /** Name of the provider that carries it; every later step of the submission uses this provider. */
+  /** Name of the provider; every later step of the submission uses it. */
   readonly provider: string;
   readonly recipients: readonly IntendedRecipient[];
 }
@@ -38,7 +41,7 @@ export interface IntendedSubmission {
 export interface IntendedRecipient {
   readonly position: number;
   readonly recipient: string;
-  /** It has a row already, set back to `queued`. */
+  /** The message already has a row, set back to `queued`. */
   readonly requeued: boolean;
 }
 
@@ -52,7 +55,7 @@ export interface Intent {
   readonly deferred: readonly DeferredMessage[];
 }
 
-/** None of its messages has a row yet, and each of its batches starts something. */
+/** Whether none of the messages has a row yet, and each batch starts a message. */
 export function isFresh(intent: Intent): boolean {
   return (
     intent.deferred.length === 0 &&
@@ -61,13 +64,15 @@ export function isFresh(intent: Intent): boolean {
   );
 }
 
-/** Batches of which nothing starts, now or later: their last messages were reported before they could. */
+/**
+ * Batches that never start a message again: reports settled their last messages before the start.
+ */
 export function exhaustedOf({ batches, submissions }: Intent): string[] {
   const starting = new Set(submissions.map(({ batch }) => batch));
   return batches.flatMap(({ id, pending }) => (pending || starting.has(id) ? [] : [id]));
 }
 
-/** Row sources of what an intent writes. */
+/** Row sources of an intent. */
 export const INTENT_ROWS = {
   batches: { v_id: 'uuid', v_revision: 'int', v_state: 'int', v_park: 'bigint' },
   submissions: {
@@ -104,7 +109,7 @@ export function batchRow({
   return [id, revision, state, parkUntil];
 }
 
-/** Rows of `submissions`, of the batches that may start. */
+/** Rows of `submissions`, for the batches that may start. */
 export function submissionRows(
   { fence, firstSentAt, submissions }: Intent,
   live: (batch: string) => boolean = () => true,
@@ -128,7 +133,7 @@ export function submissionRows(
   );
 }
 
-/** Rows of `messages`, of the batches that may start: those without a row yet, and those that start again. */
+/** Rows of `messages`, for the batches that may start: new messages and repeated ones. */
 export function messageRows(
   { submissions }: Intent,
   live: (batch: string) => boolean = () => true,

@@ -1,22 +1,25 @@
-/** What a lane's holder knows of its lease. Durations in milliseconds. */
+/** A lane's lease, as its holder sees it. Durations in milliseconds. */
 export interface Lease {
   readonly lane: string;
-  /** Grows with each grant: submissions under a lower one belong to a former holder. */
+  /** Incremented by each grant: submissions with a lower fence belong to a former holder. */
   readonly fence: number;
-  /** The former holder released the lane, so none of its submissions is open. */
+  /** The former holder released the lane without open submissions. */
   readonly clean: boolean;
-  /** The former holder may have started requests until so long before the grant. */
+  /** The former holder may have started requests until this long before the grant. */
   readonly idleFor: number;
-  /** Limiter state of the former holder, where it released the lane. */
+  /** Limiter state of the former holder, if it released the lane. */
   readonly rateState: string | null;
-  /** This process was the former holder. A fence alone does not tell, where a database lost the last grants. */
+  /**
+   * This process was the former holder. The fence cannot show that where the database lost the last
+   * grants.
+   */
   readonly ours: boolean;
-  /** How long the lane is still paused. */
+  /** Remaining time of the lane's pause. */
   readonly pausedFor: number;
   readonly pauseReason: string | null;
 }
 
-/** A lane and the fence it is held by. */
+/** A lane and the fence of its holder. */
 export interface HeldLane {
   readonly lane: string;
   readonly fence: number;
@@ -24,7 +27,7 @@ export interface HeldLane {
 
 export interface ReleasedLane extends HeldLane {
   readonly rateState: string | null;
-  /** Submissions are left without an outcome: the next holder has to recover them. */
+  /** Some submissions have no outcome: the next holder recovers them. */
   readonly open: boolean;
 }
 
@@ -35,7 +38,7 @@ export interface LaneHolder {
   readonly leaseTime: number;
 }
 
-/** A lane as it was before it was taken. Times in microseconds, as drivers give them. */
+/** A lane before it was taken. Times in microseconds, as drivers return them. */
 export interface LaneRow {
   readonly lane_key: string;
   readonly owner: string | null;
@@ -45,9 +48,9 @@ export interface LaneRow {
   readonly paused_until: string | number;
   readonly pause_reason: string | null;
   readonly now: string | number;
-  /** 1: no other process holds it, and it was taken. */
+  /** 1: no other process holds the lane, and it was taken. */
   readonly free: string | number;
 }
 
-/** A row that another transaction has locked is waited for, or left out of the answer. */
+/** Whether to wait for rows that another transaction has locked, or to skip them. */
 export type LockWait = 'wait' | 'skip';

@@ -4,7 +4,7 @@ import type { Columns } from '../database/dialect.js';
 import type { StatusChange } from './status.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
-/** A validated send, ready to be stored. Times and durations in milliseconds. */
+/** A validated send. Times and durations in milliseconds. */
 export interface NewBatch {
   readonly id: string;
   readonly tenant: string;
@@ -16,9 +16,9 @@ export interface NewBatch {
   readonly content: string;
   readonly deliveryReport: boolean;
   readonly parts: number;
-  /** Address keys; the ones that policy denied come first. */
+  /** Address keys; recipients that policy denied come first. */
   readonly recipients: readonly string[];
-  /** Policy's code for each of the first recipients. */
+  /** Policy's code for each denied recipient. */
   readonly denied: readonly string[];
   readonly createdAt: number;
   readonly sendAt: number | null;
@@ -27,19 +27,19 @@ export interface NewBatch {
   readonly fingerprint: string | null;
 }
 
-/** The answer to a new batch: itself, or the batch that had its idempotency key first. */
+/** The result for a new batch: the batch itself, or the earlier batch with its idempotency key. */
 export interface EnqueuedBatch {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly recipients: number;
-  /** An earlier batch had the idempotency key. */
+  /** An earlier batch has the idempotency key. */
   readonly replayed: boolean;
-  /** Statuses that messages of the batch began with. */
+  /** Initial statuses of the batch's messages. */
   readonly changes: readonly StatusChange[];
 }
 
-/** The columns a new batch is stored with, except those that the database's clock decides. */
+/** The columns of a new batch, except those set from the database's clock. */
 const NEW_BATCH_COLUMNS = {
   id: 'uuid',
   tenant: 'key',
@@ -62,7 +62,7 @@ export const NEW_BATCH_NAMES = Object.keys(
   NEW_BATCH_COLUMNS,
 ) as readonly (keyof typeof NEW_BATCH_COLUMNS)[];
 
-/** The row source of new batches: their columns, and how long they are valid. */
+/** The row source of new batches: their columns and their validity. */
 export const NEW_BATCH_SOURCE: Columns = {
   ...Object.fromEntries(NEW_BATCH_NAMES.map((name) => [`v_${name}`, NEW_BATCH_COLUMNS[name]])),
   v_valid_for: 'bigint',
@@ -95,12 +95,14 @@ export function chunkRow({ id, recipients }: NewBatch): unknown[] {
   return [id, recipients.join('\n')];
 }
 
-/** What the fast paths of enqueueing assume: no key to look up, no denied recipient, one chunk of recipients. */
+/**
+ * Whether the fast paths of enqueueing can store the batch: no key, no denied recipient, one chunk.
+ */
 export function isPlainBatch({ idempotencyKey, denied, recipients }: NewBatch): boolean {
   return idempotencyKey === null && denied.length === 0 && recipients.length <= CHUNK_SIZE;
 }
 
-/** The store's unit of time. */
+/** Converts to the store's unit of time. */
 export function microseconds(milliseconds: number | null): number | null {
   return milliseconds === null ? null : milliseconds * 1_000;
 }

@@ -2,59 +2,59 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { Submission } from '../../ports/message-transport.js';
 import type { StatusChange } from './status.js';
 
-/** The outcome of a submission, as the store keeps it; `null` in the store: still open. */
+/** The outcome of a submission as a number; `null` in the store: still open. */
 export const SUBMISSION_OUTCOME = {
   accepted: 1,
   rejected: 2,
-  /** Definitely not accepted: its messages are queued again, or `failed`. */
+  /** Definitely not accepted: its messages become `queued` again, or `failed`. */
   refused: 3,
-  /** The answer was never learned. */
+  /** The provider's response was never received. */
   unknown: 4,
-  /** Never started: its messages are queued again. */
+  /** Never started: its messages become `queued` again. */
   withdrawn: 5,
-  /** Its time was over before it could start. */
+  /** Its validity ended before it could start. */
   expired: 6,
 } as const;
 
-/** The messages of a submission, as their intent knows them. */
+/** The messages of a submission, from its intent. */
 export interface IntendedMessages {
   readonly positions: readonly number[];
   readonly submission: Pick<
     Submission,
     'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport'
   >;
-  /** The submission has all messages of its batch: once it is accepted, the batch is complete. */
+  /** The submission contains all messages of its batch: once accepted, the batch is complete. */
   readonly whole: boolean;
 }
 
-/** The outcome of one submission. A fact counts whichever process holds the lane by now. */
+/** The outcome of one submission. A fact is recorded regardless of the lane's current holder. */
 export interface Outcome {
   readonly batch: string;
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly provider: string;
-  /** The fence that the request started under: only its holder may set messages back. */
+  /** The fence under which the request started: only its holder may set messages back. */
   readonly fence: number;
   readonly result: keyof typeof SUBMISSION_OUTCOME;
-  /** The messages, where they are known and need not be read again. */
+  /** The messages, if known; then they are not read again. */
   readonly intended?: IntendedMessages;
   readonly reference?: string;
   /** The provider's id by position. */
   readonly messageIds?: ReadonlyMap<number, string>;
-  /** Error codes by position of recipients that were refused while the others were accepted. */
+  /** Error codes, by position, of recipients that were refused while the others were accepted. */
   readonly rejected?: ReadonlyMap<number, string>;
   readonly details?: Readonly<Record<string, string | number | null>>;
   readonly errorCode?: string;
-  /** With `refused`: attempts used so far; the messages keep the number. */
+  /** With `refused`: attempts used so far, stored with the messages. */
   readonly attempts?: number;
   /** With `refused`: no attempt is left, the messages are `failed`. */
   readonly exhausted?: boolean;
-  /** With `refused`: milliseconds for which the batch is put aside. */
+  /** With `refused`: milliseconds for which the batch is parked. */
   readonly parkFor?: number;
 }
 
-/** An acceptance of known messages: by far the most of all outcomes. */
+/** An acceptance with known messages: the most frequent outcome. */
 export type PlainOutcome = Outcome & { readonly intended: IntendedMessages };
 
 export function isPlain(outcome: Outcome): outcome is PlainOutcome {
@@ -95,9 +95,9 @@ export function placeOf({ batch }: Pick<Outcome, 'batch'>, position: number | nu
 }
 
 /**
- * The changes that acceptances make, for listeners and events.
+ * The status changes of acceptances, for listeners and events.
  * @param at epoch microseconds
- * @param isRaised by place; a message that was reported before is not raised. @default all are
+ * @param isRaised by position; false for a message whose report came first. @default all are raised
  */
 export function acceptedChanges(
   outcomes: readonly PlainOutcome[],

@@ -3,7 +3,7 @@ import type { IntendedRecipient } from './intent.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import { readContent, type StoredContent } from './stored-content.js';
 
-/** A due batch with the recipients it would start next. */
+/** A due batch with the recipients of its next slice. */
 export interface PlannedBatch extends StoredContent {
   readonly id: string;
   readonly tenant: string;
@@ -12,20 +12,20 @@ export interface PlannedBatch extends StoredContent {
   readonly deliveryReport: boolean;
   readonly revision: number;
   readonly nextSubmission: number;
-  /** Nothing more of it may be sent. */
+  /** The batch's validity has ended. */
   readonly expired: boolean;
   /** Milliseconds until it expires; `null`: never. */
   readonly validFor: number | null;
   /** Milliseconds since it was due. */
   readonly dueFor: number;
   readonly recipients: readonly PlannedRecipient[];
-  /** Recipients are left beyond `recipients`, of those that are due. */
+  /** More due recipients follow after `recipients`. */
   readonly more: boolean;
-  /** Messages set back to `queued` are among those beyond. */
+  /** Messages set back to `queued` are among the following ones. */
   readonly moreRequeued: boolean;
-  /** When the first of its deferred messages is due, epoch microseconds; `null`: there is none. */
+  /** Due time of its first deferred message, epoch microseconds; `null`: there is none. */
   readonly deferredUntil: number | null;
-  /** Other batches of the lane may be due after it. */
+  /** Other batches of the lane may be due after this one. */
   readonly followed: boolean;
 }
 
@@ -41,13 +41,13 @@ export interface OpenSubmission extends StoredContent {
   readonly channel: Channel;
   readonly sender: string;
   readonly deliveryReport: boolean;
-  /** Name of the provider it was submitted to. */
+  /** Name of the provider of the submission. */
   readonly provider: string;
   readonly firstPosition: number;
   readonly lastPosition: number;
   readonly attempt: number;
   readonly firstSentAt: Date;
-  /** Milliseconds until its batch expires, less than 0 after it; `null`: never. */
+  /** Milliseconds until its batch expires, negative afterwards; `null`: never. */
   readonly validFor: number | null;
   /** Milliseconds since its batch was due. */
   readonly dueFor: number;
@@ -63,7 +63,7 @@ export interface BatchHead {
   readonly delivery_report: number;
 }
 
-/** Microseconds, as drivers give them. */
+/** Microseconds, as drivers return them. */
 export interface BatchTimes {
   readonly valid_for: string | number | null;
   readonly due_for: string | number;
@@ -81,15 +81,15 @@ export interface PlanRow extends BatchHead, BatchTimes {
   chunk: string | null;
 }
 
-/** Messages that were set back, which the plan's rows do not contain. */
+/** Messages set back to `queued`, which the plan's rows do not contain. */
 export interface SetBack {
-  /** Those that are due, by batch. */
+  /** Due messages by batch. */
   readonly requeued: ReadonlyMap<string, readonly PlannedRecipient[]>;
-  /** When the first of the others is due, by batch, epoch microseconds. */
+  /** Due time of the first deferred message by batch, epoch microseconds. */
   readonly deferred: ReadonlyMap<string, number>;
 }
 
-/** Cuts a lane's rows, one for each batch, down to `limit` recipients. */
+/** Limits a lane's rows, one for each batch, to `limit` recipients. */
 export function plannedOf(
   rows: readonly PlanRow[],
   { requeued, deferred }: SetBack,
@@ -108,7 +108,8 @@ export function plannedOf(
     counted += row.recipient_count;
     const { content, trace } = readContent(row.content);
     const { validFor, dueFor } = timesOf(row);
-    // Written out: spreading three objects into one costs ten times as much, for every message.
+    // Written out, because spreading three objects into one costs ten times as much, for every
+    // message.
     planned.push({
       id: row.id,
       tenant: row.tenant,
@@ -126,14 +127,14 @@ export function plannedOf(
       deferredUntil: deferred.get(row.id) ?? null,
       moreRequeued: recipients.length < again.length,
       more: taken.length < again.length + row.recipient_count - row.next,
-      // The plan goes on until the batches before count `limit` recipients.
+      // The query returns batches until those before count `limit` recipients.
       followed: planned.length + 1 < rows.length || counted >= limit,
     });
   }
   return planned;
 }
 
-/** One row per batch, its chunks joined as they follow each other. */
+/** One row per batch, with its consecutive chunks joined. */
 export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
   const merged = new Map<string, PlanRow>();
   for (const row of rows) {
@@ -142,7 +143,7 @@ export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
       known.chunk += `\n${row.chunk}`;
       continue;
     }
-    // Sums and maxima are BIGINT, which drivers give as text.
+    // Sums and maxima are BIGINT, which drivers return as text.
     row.next = Number(row.next);
     row.next_submission = Number(row.next_submission);
     merged.set(row.id, row);

@@ -4,22 +4,25 @@ import { identifier, plausible, word } from '../../message/report-fields.js';
 import { timedDigestId } from './digest-id.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 
-/** A report that fits the store's columns, whatever its parser made. Times are epoch microseconds. */
+/**
+ * A report that fits the store's columns, whatever the output of its parser. Times are epoch
+ * microseconds.
+ */
 export interface ReceivedReport extends DeliveryReport {
   readonly provider: string;
   readonly receivedAt: number;
-  /** The rank of its status. */
+  /** The rank of the report's status. */
   readonly rank: number | null;
   /** Identifies the report: a repeated one has the same hash. */
   readonly hash: string;
-  /** The report is in the log already, without a message. */
+  /** The report is already in the log, without a message. */
   readonly waiting: boolean;
 }
 
 /** The position of a message in its batch. */
 export interface MessagePlace {
   readonly batch: string;
-  /** `undefined`: the report names the batch, but none of its messages. */
+  /** `undefined`: the report identifies the batch, but no message of it. */
   readonly position: number | undefined;
 }
 
@@ -33,8 +36,8 @@ export interface MatchedReport {
 const RECIPIENT_LENGTH = 320;
 
 /**
- * Makes a report fit for the store: applications write parsers, and a report with NUL, half a surrogate
- * pair, an absurd time or an unknown status must not fail the others of its group.
+ * Cleans a report for the store. Applications write parsers; a report with NUL, an unpaired
+ * surrogate, an absurd time or an unknown status must not fail the other reports of its group.
  */
 export function receivedReport(
   report: DeliveryReport,
@@ -65,7 +68,7 @@ export function receivedReport(
     hash: timedDigestId(
       time && time.getTime(),
       provider,
-      // A polled report may name nothing but its submission.
+      // A polled report may contain only the id of its submission.
       reference ?? (messageId === null ? (report.submissionId ?? null) : null),
       messageId,
       recipient,
@@ -77,7 +80,7 @@ export function receivedReport(
   };
 }
 
-/** Applies the report to its message. @returns `undefined` where the status stays */
+/** Applies the report to its message. @returns `undefined` where the status does not change */
 export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
   const { rank, errorCode, providerTime, receivedAt } = report;
   if (rank === null) return undefined;
@@ -109,16 +112,16 @@ export function logRow(
   ];
 }
 
-/** The batch and message of a report, as far as they are known. */
+/** The batch and message of a report, where known. */
 interface LoggedPlace {
   readonly tenant?: string;
   readonly batch?: string;
   readonly position?: number;
-  /** A recipient was erased from the batch; the report must not bring it back. */
+  /** A recipient was erased from the batch; the report must not restore it. */
   readonly erased?: boolean;
 }
 
-/** A report in the log that has no message yet. */
+/** A report in the log without a message. */
 export interface WaitingRow {
   readonly id: string | number;
   readonly hash: string;

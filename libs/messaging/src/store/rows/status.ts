@@ -1,6 +1,6 @@
 import { FIRST_REPORTED_RANK } from '../../message/status.js';
 
-/** A message with its row locked. It is changed in place, so that one transaction may raise it twice. */
+/** A locked message. It is changed in place, so that one transaction may raise it twice. */
 export interface HeldMessage {
   readonly batch: string;
   readonly position: number;
@@ -20,7 +20,7 @@ export interface StatusChange {
   readonly message: HeldMessage;
   readonly previous: number;
   readonly status: number;
-  /** Numbers the changes that are announced; 0: this one is not. */
+  /** Number of the announced change; 0: the change is not announced. */
   readonly sequence: number;
   readonly errorCode: string | null;
   /** Epoch microseconds. */
@@ -32,11 +32,11 @@ export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.seque
   b.tenant, b.channel, b.sender, b.delivery_report`;
 
 /**
- * The status rule: the higher rank wins, whatever the order of arrival; of two reports with one rank the
- * first wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL.
+ * The status rule: the higher rank wins, regardless of the order of arrival; of two reports with
+ * one rank the first wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL.
  *
  * @param at epoch microseconds
- * @returns `undefined` where the status stays
+ * @returns `undefined` where the status does not change
  */
 export function raise(
   message: HeldMessage,
@@ -60,7 +60,9 @@ export function raise(
   };
 }
 
-/** SQL condition of the status rule: the message named takes `rank`; not true where `rank` is null. */
+/**
+ * SQL condition of the status rule: the message may rise to `rank`; not true where `rank` is null.
+ */
 export function isBelow(message: string, rank: string): string {
   return `${message}.status < ${rank}`;
 }

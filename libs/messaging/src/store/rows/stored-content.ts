@@ -1,13 +1,13 @@
 import type { MessageContent } from '../../message/message.js';
 import type { TraceContext } from '../../ports/tracing.js';
 
-/** A batch's content as its column holds it, and the trace it was sent in. */
+/** A batch's content from its column, and the trace context of its send. */
 export interface StoredContent {
   readonly content: MessageContent;
   readonly trace?: TraceContext | undefined;
 }
 
-/** The JSON of a content, with the trace beside it: nobody else pays a column for it. */
+/** The JSON of a content with the trace context in it, so that no separate column is needed. */
 export function withTrace(content: string, trace: TraceContext): string {
   return `${content.slice(0, -1)},"trace":${JSON.stringify(trace)}}`;
 }

@@ -7,7 +7,7 @@ export type Migrations = readonly (new () => MigrationInterface)[];
 
 const LOCK = 741_852_963;
 
-/** Milliseconds a replica waits for the one that migrates before it. */
+/** Longest wait, in ms, for another replica's migration. */
 const TIMEOUT = 120_000;
 
 /** Another process migrates, or died while the server still holds its lock. */
@@ -21,7 +21,8 @@ export class MigrationLockedError extends MessagingError {
 }
 
 /**
- * Creates and updates the `messaging_*` tables; replicas that start together take turns.
+ * Creates and updates the `messaging_*` tables; replicas that start together migrate one after
+ * another.
  * @throws MigrationLockedError where another session holds the lock for `timeout` milliseconds
  */
 export async function migrate(
@@ -53,7 +54,10 @@ export async function migrate(
   }
 }
 
-/** One connection holds the lock, the other migrates, whatever the app's own pool may hold. */
+/**
+ * A pool of two, regardless of the app's options: one connection holds the lock, the other
+ * migrates.
+ */
 function ofTwo(dataSource: DataSource): { poolSize?: number; extra?: object } {
   const { migrationLock } = driverOf(dataSource);
   if (!migrationLock) return {};
@@ -69,7 +73,7 @@ async function lock(dataSource: DataSource, timeout: number): Promise<() => Prom
     let taken: unknown;
     for (const statement of migrationLock.take(LOCK, timeout))
       taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
-    // MySQL answers 0 after the timeout, and NULL for an error.
+    // MySQL returns 0 after the timeout, and NULL for an error.
     if (Number(taken) !== 1) throw new MigrationLockedError(timeout);
   } catch (error) {
     await runner.release();

@@ -17,7 +17,7 @@ export const STORE_ENTITIES = [
   LaneEntity,
 ];
 
-/** Only for apps that cap the frequency: every message pays for the index. */
+/** Only for apps with a frequency cap: each message pays for the index. */
 export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1790000000100];
 
 export const STORE_MIGRATIONS = [Store1790000000000];

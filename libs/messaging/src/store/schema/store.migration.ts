@@ -3,13 +3,13 @@ import { isDuplicateIndex } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
 import { PRIMARY_KEYS } from './tables.js';
 
-/** The store's tables, as the driver of the data source has them. */
+/** Creates the store's tables with the driver of the data source. */
 export class Store1790000000000 implements MigrationInterface {
   readonly name = 'Store1790000000000';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of await driverOf(runner.dataSource).schema(runner))
-      // MySQL has no `CREATE INDEX IF NOT EXISTS`, and commits each statement by itself.
+      // MySQL has no `CREATE INDEX IF NOT EXISTS`, and commits each DDL statement.
       await runner.query(statement).catch((error: unknown) => {
         if (!isDuplicateIndex(error)) throw error;
       });
@@ -21,7 +21,10 @@ export class Store1790000000000 implements MigrationInterface {
   }
 }
 
-/** Messages by recipient, for the frequency cap. Every message pays for it, so only an app that caps runs it. */
+/**
+ * Index of messages by recipient, for the frequency cap. Each message pays for it, so only apps
+ * with a cap create it.
+ */
 export class RecipientIndex1790000000100 implements MigrationInterface {
   readonly name = 'RecipientIndex1790000000100';
 

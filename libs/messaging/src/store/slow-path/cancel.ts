@@ -26,7 +26,7 @@ export class BatchChanges {
     this.#reschedule = dialect.updateFrom({
       table: 'messaging_batch',
       rows: this.#due,
-      // MySQL evaluates assignments in their order: the first one reads the old `available_at`.
+      // MySQL evaluates assignments in order: the first one reads the old `available_at`.
       set: `valid_until = valid_until - available_at + ${available}, send_at = v_at,
         available_at = ${available}, revision = revision + 1`,
       where: 'messaging_batch.id = v_id',
@@ -34,9 +34,9 @@ export class BatchChanges {
   }
 
   /**
-   * Stops the messages that have not started; repeatable.
+   * Cancels the messages that have not started. Repeated calls are safe.
    * @throws BatchNotFoundError
-   * @throws AlreadySentError where nothing is left to stop
+   * @throws AlreadySentError where no message can be cancelled any more
    */
   async cancel(id: string, scope: BatchScope): Promise<BatchView> {
     const changes = await this.database.transaction(async (tx) => {
@@ -64,7 +64,7 @@ export class BatchChanges {
   }
 
   /**
-   * Changes when a batch is due, as long as none of it has started.
+   * Changes the time at which a batch is due. No message of the batch may have started.
    * @throws BatchNotFoundError
    * @throws AlreadySentError
    */

@@ -15,7 +15,7 @@ import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
 import type { StatusWriter } from '../verbs/status-writer.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
-/** The batch an idempotency key stands for: the new one, or the one that had the key before. */
+/** The batch of an idempotency key: the new one, or the earlier one with that key. */
 interface KeyOwner extends Pick<NewBatch, 'id' | 'fingerprint' | 'createdAt'> {
   readonly recipients: { readonly length: number };
 }
@@ -31,8 +31,8 @@ interface KeyRow {
 }
 
 /**
- * Stores new batches of every kind, on every database: looks up their idempotency keys, inserts batches
- * and chunks, looks up the keys again, and rejects the recipients that policy denied.
+ * Stores new batches of every kind, on every database: looks up their idempotency keys, inserts
+ * batches and chunks, looks up the keys again, and rejects the recipients that policy denied.
  */
 export class EnqueueSlowPath {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -40,7 +40,7 @@ export class EnqueueSlowPath {
   constructor(
     private readonly dialect: Dialect,
     private readonly writer: StatusWriter,
-    /** Milliseconds for which an idempotency key is kept. */
+    /** Retention of idempotency keys in milliseconds. */
     private readonly keyWindow: number,
   ) {
     this.#sql = statementsFor(dialect);
@@ -62,7 +62,7 @@ export class EnqueueSlowPath {
     let changes: ReadonlyMap<string, readonly StatusChange[]> | undefined;
     if (fresh.length > 0) {
       await this.#insertBatches(tx, fresh);
-      // Another process may have stored a key first: its row counts.
+      // Another process may have stored a key first: its batch owns the key.
       if (keyed.length > 0) owners = await this.#owners(tx, keyed);
       const stored = fresh.filter(
         (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch)!)?.id === batch.id,
@@ -80,8 +80,8 @@ export class EnqueueSlowPath {
   }
 
   /**
-   * The batch that has this one's key already.
-   * @throws IdempotencyKeyReusedError where that is another message
+   * The earlier batch with this key.
+   * @throws IdempotencyKeyReusedError where the key was used for another message
    */
   async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
     if (batch.idempotencyKey === null) return undefined;
@@ -102,8 +102,8 @@ export class EnqueueSlowPath {
   }
 
   /**
-   * The owners of the keys before the batches are stored. Keys without an owner are not locked: under
-   * REPEATABLE READ MySQL would lock the gap they are in, and with it other keys.
+   * The owners of the keys before the batches are stored. Keys without an owner are not locked:
+   * under REPEATABLE READ MySQL would lock the gap around them, and with it other keys.
    */
   async #ownersBefore(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
     if (keyed.length === 0) return new Map();
@@ -111,7 +111,7 @@ export class EnqueueSlowPath {
     return known.length === 0 ? new Map() : this.#owners(tx, keyed);
   }
 
-  /** The owners of the keys, by {@link keyOf}, locked; keys past their window are released. */
+  /** The owners of the keys, by {@link keyOf}, locked; expired keys are released. */
   async #owners(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
     const owners = new Map<string, KeyOwner>();
     const [first] = keyed;
@@ -127,7 +127,7 @@ export class EnqueueSlowPath {
     return owners;
   }
 
-  /** The batch's first recipients, which policy denied, are `rejected` from the beginning. */
+  /** Sets the batch's first recipients, which policy denied, to `rejected`. */
   async #rejectDenied(
     tx: Transaction,
     batches: readonly NewBatch[],
@@ -138,7 +138,7 @@ export class EnqueueSlowPath {
     if (changes.size === 0) return changes;
     const all = [...changes.values()].flat();
     const rows = all.map(({ message: m }) => [m.batch, m.position, m.recipient]);
-    // A commit whose answer was lost has notified the listeners already.
+    // On a retry after a lost commit response, the listeners were already called.
     if ((await tx.run(this.#sql.insertDenied, this.#sql.denied.bind(rows))) === 0) return changes;
     await this.writer.write(tx, all);
     await this.writer.log(tx, all.map(logRow));
@@ -152,7 +152,7 @@ export class EnqueueSlowPath {
   }
 }
 
-/** The answer to `batch`, which is `owner`'s where that had the key first. */
+/** The result for `batch`: the batch itself, or the `owner` of its key. */
 export function enqueued(
   batch: NewBatch,
   owner: KeyOwner,
@@ -168,7 +168,7 @@ export function enqueued(
   };
 }
 
-/** `null`: it has none. */
+/** `null`: the batch has no key. */
 function keyOf({ tenant, channel, idempotencyKey }: NewBatch): string | null {
   return idempotencyKey === null ? null : JSON.stringify([tenant, channel, idempotencyKey]);
 }
@@ -201,7 +201,7 @@ function statementsFor(dialect: Dialect) {
     keys,
     ids,
     denied,
-    // A commit may be lost on its way back: what it stored is there already.
+    // After a lost commit response the rows are already stored.
     insertBatches: `INSERT INTO messaging_batch (${NEW_BATCH_NAMES.join(', ')}, available_at, valid_until, state)
       SELECT ${NEW_BATCH_NAMES.map((name) => `v_${name}`).join(', ')}, ${availableAt},
         ${availableAt} + v_valid_for, ${BATCH_STATE.accepted}
@@ -249,7 +249,7 @@ function rejections(batch: NewBatch): StatusChange[] {
   });
 }
 
-/** In the order of the report log's columns. */
+/** Values in the order of the report log's columns. */
 function logRow({ message, status, sequence, errorCode, at }: StatusChange): unknown[] {
   const { batch, position, tenant, recipient } = message;
   return [

@@ -14,22 +14,25 @@ import type { Sql, Transaction } from '../database/sql.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import { LanesSlowPath } from './lanes.js';
 
-/** What became of intents, by lane. */
+/** The results of intents, by lane. */
 export interface Intended {
-  /** Ids of the batches that may start. A lane without an entry is lost, or was left out for a locked row. */
+  /**
+   * Ids of the batches that may start. A lane without an entry is lost, or was skipped for a locked
+   * row.
+   */
   readonly live: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Batches of which nothing was left to start, and that are complete. */
+  /** Completed batches: they had no message left to start. */
   readonly completed: readonly CompletedBatch[];
 }
 
-/** A submission that goes out once more, as it is. */
+/** A submission that is sent again unchanged. */
 export interface ResumedSubmission {
   readonly batch: string;
   readonly n: number;
   readonly attempt: number;
 }
 
-/** Writes down intents of every kind in one transaction, on every database: locks, looks, writes. */
+/** Records intents of every kind in one transaction, on every database: locks, reads, writes. */
 export class IntendSlowPath {
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #lanes: LanesSlowPath;
@@ -42,7 +45,10 @@ export class IntendSlowPath {
     this.#lanes = new LanesSlowPath(dialect);
   }
 
-  /** With `skip`, a lane one of whose batches is locked is left out whole: its later batches would go first. */
+  /**
+   * With `skip`, a lane with a locked batch is skipped whole: otherwise its later batches would go
+   * first.
+   */
   async intend(
     tx: Transaction,
     intents: readonly Intent[],
@@ -102,7 +108,7 @@ export class IntendSlowPath {
     return open;
   }
 
-  /** Revisions of the batches that are not ended, -1 of the others, locked. */
+  /** Locks the batches. @returns their revisions, -1 for ended batches */
   async #lockBatches(
     tx: Sql,
     intents: readonly Intent[],
@@ -117,7 +123,9 @@ export class IntendSlowPath {
     return new Map(rows.map(({ id, revision, open }) => [id, Number(open) === 1 ? revision : -1]));
   }
 
-  /** Batches with a message to start again that is not queued any more: it was reported meanwhile. */
+  /**
+   * Batches with a message to repeat that is no longer queued, because a report arrived meanwhile.
+   */
   async #reported(tx: Sql, intents: readonly Intent[]): Promise<ReadonlySet<string>> {
     const again = intents.flatMap((intent) => messageRows(intent).again);
     if (again.length === 0) return new Set();
@@ -168,10 +176,10 @@ export class IntendSlowPath {
   }
 }
 
-/** SQL: a batch starts. */
+/** SQL assignments for the start of a batch. */
 export const STARTED = 'state = v_state, parked_until = coalesce(v_park, parked_until)';
 
-/** SQL: the target columns and the source of what an intent inserts. */
+/** SQL: target columns and source of an intent's INSERT. */
 export const INTO_SUBMISSIONS = `INSERT INTO messaging_submission
     (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at, content)
   SELECT v_batch, v_n, v_first, v_last, v_attempt, v_fence, v_provider, v_sent_at, v_content`;

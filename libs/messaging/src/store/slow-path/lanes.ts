@@ -3,9 +3,9 @@ import type { HeldLane, LaneHolder, LaneRow, LockWait, ReleasedLane } from '../r
 import type { Sql } from '../database/sql.js';
 
 /**
- * Takes, renews and releases many lanes in one transaction. Rows are locked in the order of their keys;
- * with `skip` the rows that another transaction has locked are left out of the answer, untouched, so that
- * two processes that want the same lanes cannot wait for each other.
+ * Takes, renews and releases many lanes in one transaction. Rows are locked in the order of their
+ * keys. With `skip` the rows that another transaction has locked are skipped, unchanged, so that
+ * two processes that take the same lanes do not wait for each other.
  */
 export class LanesSlowPath {
   readonly #sql: ReturnType<typeof laneStatements>;
@@ -14,7 +14,7 @@ export class LanesSlowPath {
     this.#sql = laneStatements(dialect);
   }
 
-  /** Grants the lanes that no other process holds. @returns the lanes as they were before */
+  /** Grants the lanes that no other process holds. @returns the lanes before the grant */
   async take(
     tx: Sql,
     lanes: readonly string[],
@@ -29,12 +29,12 @@ export class LanesSlowPath {
     return rows;
   }
 
-  /** Those of the lanes that have a row. */
+  /** The lanes of the list that have a row. */
   async known(sql: Pick<Sql, 'all'>, lanes: readonly string[]): Promise<Set<string>> {
     return keysOf(await sql.all<LaneRow>(this.#sql.known, this.#sql.lanes.bind(keyRows(lanes))));
   }
 
-  /** Those of the lanes that a process holds. */
+  /** The lanes of the list that any process holds. */
   async held(sql: Pick<Sql, 'all'>, lanes: readonly string[]): Promise<Set<string>> {
     return keysOf(
       await sql.all<LaneRow>(this.#sql.heldByAny, this.#sql.lanes.bind(keyRows(lanes))),
@@ -59,7 +59,7 @@ export class LanesSlowPath {
     return found;
   }
 
-  /** @returns the lanes that were released; the others are another process's by now, or locked */
+  /** @returns the released lanes; another process holds the others, or has them locked */
   async release(
     tx: Sql,
     lanes: readonly ReleasedLane[],

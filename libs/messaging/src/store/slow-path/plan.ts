@@ -19,7 +19,7 @@ import { CHUNK_SIZE } from '../schema/tables.js';
 
 type Reading = Pick<Sql, 'all'>;
 
-/** Reads the work of lanes, in the order in which it must be done: priority, available_at, id, position. */
+/** Reads the work of lanes in the order of sending: priority, available_at, id, position. */
 export class PlanSlowPath {
   readonly #sql: ReturnType<typeof statementsFor>;
 
@@ -27,17 +27,17 @@ export class PlanSlowPath {
     this.#sql = statementsFor(dialect);
   }
 
-  /** The lane's next due messages, at most `limit` of them. */
+  /** The lane's next due messages, at most `limit`. */
   plan(sql: Reading, lane: string, limit: number): Promise<PlannedBatch[]> {
     return this.#plan(sql, this.#sql.plan, lane, limit);
   }
 
-  /** The message to try while others fail: one of a batch that was never put aside, if there is one. */
+  /** The message to try while others fail: preferably of a batch that was never parked. */
   probe(sql: Reading, lane: string): Promise<PlannedBatch[]> {
     return this.#plan(sql, this.#sql.probe, lane, 1);
   }
 
-  /** Milliseconds until the lane has something to do; `undefined`: nothing is known. */
+  /** Milliseconds until the lane's next work; `undefined`: it has none. */
   async nextDue(sql: Reading, lane: string): Promise<number | undefined> {
     const [row] = await sql.all<NextDueRow>(
       this.#sql.nextDue,
@@ -46,7 +46,7 @@ export class PlanSlowPath {
     return row && dueIn(row);
   }
 
-  /** Submissions that a former holder of the lane left open, oldest first. */
+  /** Open submissions of a former holder of the lane, oldest first. */
   async openSubmissions(sql: Reading, lane: string): Promise<OpenSubmission[]> {
     const open = new Map<
       string,
@@ -74,7 +74,7 @@ export class PlanSlowPath {
     return [...open.values()];
   }
 
-  /** Messages of planned batches that were set back. */
+  /** Messages of planned batches that were set back to `queued`. */
   async setBackOf(sql: Reading, batches: readonly PlanRow[]): Promise<SetBack> {
     const ids = batches
       .filter(({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred)
@@ -171,18 +171,18 @@ function statementsFor(dialect: Dialect) {
   };
 }
 
-/** SQL: how long a batch `b` is still valid, and how long it has been due, in microseconds. */
+/** SQL: remaining validity of a batch `b`, and time since it was due, in microseconds. */
 function batchTimes({ now }: Dialect): string {
   return `b.valid_until - ${now} AS valid_for, ${now} - b.available_at AS due_for`;
 }
 
 /**
- * SQL: the lane's next due batches, only as many as a slice can hold; `ahead` counts the recipients before
- * each. Batches that were put aside are read apart, in the order in which they come back, so that the
- * server does not step over the others.
+ * SQL: the lane's next due batches, as many as a slice can hold; `ahead` counts the recipients
+ * before each. A separate query reads parked batches in the order of their return, so that the
+ * server does not scan over the others.
  *
- * `most` bounds the limit: PostgreSQL takes an unknown one for a tenth of what waits, and would compile a
- * plan that it estimates as expensive, for a hundred times as long as it runs.
+ * `most` bounds the limit: for an unknown limit PostgreSQL assumes a tenth of the rows, estimates a
+ * high cost and compiles the plan, which takes a hundred times as long as its run.
  */
 export function planOf(
   dialect: Dialect,
@@ -238,7 +238,10 @@ export function planOf(
     ORDER BY p.priority, p.available_at, p.id, c.n`;
 }
 
-/** SQL: microseconds until the lane has something to do next, by the heads of each priority and of what was put aside. */
+/**
+ * SQL: microseconds until the lane's next work, by the heads of each priority and of the parked
+ * batches.
+ */
 export function nextDueOf({ now, hasWork }: Dialect, lane: string): string {
   const heads = Object.values(PRIORITY).flatMap((of) => {
     const pending = `FROM messaging_batch b WHERE ${hasWork('b')} AND b.lane = ${lane} AND b.priority = ${of}`;

@@ -2,7 +2,7 @@ import type { Columns, Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
-/** Recipients whose places are kept in memory. */
+/** Number of recipients whose positions are cached. */
 const CAPACITY = 200_000;
 
 const SUBMISSION_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-s(\d{1,9})$/;
@@ -13,7 +13,7 @@ type Reader = Pick<Sql, 'all'>;
 interface ReportKey {
   readonly provider: string;
   readonly reference: string;
-  /** `null`: the one recipient of a submission that has no other. */
+  /** `null`: the only recipient of its submission. */
   readonly recipient: string | null;
 }
 
@@ -30,10 +30,10 @@ interface PlaceRow {
 }
 
 /**
- * Finds the messages of reports, within the provider of each: by the submission that was polled; by
- * reference and recipient; by the message's id; by the reference alone, or an id that was the submit's whole
- * answer, where the submission had one recipient. A place never changes, so it may be read before the
- * transaction.
+ * Finds the messages of reports, within the provider of each report: by the polled submission; by
+ * reference and recipient; by message id; by the reference, or an id that was the whole submit
+ * response, where the submission had one recipient. Positions never change, so they may be read
+ * before the transaction.
  */
 export class ReportPlaces {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -44,7 +44,7 @@ export class ReportPlaces {
     this.#references = new ReferenceIndex(database.dialect);
   }
 
-  /** By index of the report; a report that matches nothing is left out. */
+  /** Positions by index of the report; reports without a match are left out. */
   async find(sql: Reader, reports: readonly ReceivedReport[]): Promise<Map<number, MessagePlace>> {
     const remembered = this.#remembered(reports);
     if (remembered) return remembered;
@@ -57,15 +57,15 @@ export class ReportPlaces {
   }
 
   /**
-   * Drops what is remembered of the references and ids of the reports: a provider may have given one of them
-   * to another submission since.
-   * @returns false where nothing was remembered
+   * Drops cached entries of the reports' references and ids: the provider may have reused one for
+   * another submission.
+   * @returns false where no entry was cached
    */
   forget(reports: readonly ReceivedReport[]): boolean {
     return this.#references.forget(reports);
   }
 
-  /** `undefined` unless memory knows the message of every report by its reference. */
+  /** `undefined` unless the cache has the message of every report. */
   #remembered(reports: readonly ReceivedReport[]): Map<number, MessagePlace> | undefined {
     const places = new Map<number, MessagePlace>();
     for (let index = 0; index < reports.length; index++) {
@@ -121,7 +121,8 @@ export class ReportPlaces {
     reports: readonly ReceivedReport[],
     places: Map<number, MessagePlace>,
   ): Promise<void> {
-    // A thousand recipients of one submission may share an id that is no message's: it is looked up once.
+    // A thousand recipients of one submission may share an id that belongs to no message: it is
+    // looked up once.
     const wanted = new Map<string, { row: unknown[]; indexes: number[] }>();
     for (const [index, { provider, messageId, reference }] of withoutMessage(reports, places)) {
       const id = messageId ?? reference;
@@ -152,7 +153,7 @@ interface IndexedSubmission {
   readonly batch: string;
   readonly first: number;
   readonly last: number;
-  /** Position by recipient; `undefined` where there is one recipient. */
+  /** Position by recipient; `undefined` for a single recipient. */
   places: Map<string, number> | undefined;
 }
 
@@ -165,9 +166,9 @@ interface SubmissionRow {
 }
 
 /**
- * Remembers messages by (provider, reference, recipient): a campaign's thousand reports read its recipients
- * once. A provider may answer several submissions with one reference; a recipient that is not among the
- * remembered ones is looked up again.
+ * Caches messages by (provider, reference, recipient): a campaign's thousand reports read its
+ * recipients once. A provider may use one reference for several submissions, so a recipient that is
+ * not cached is looked up again.
  */
 class ReferenceIndex {
   readonly #known = new Map<string, readonly IndexedSubmission[]>();
@@ -178,7 +179,7 @@ class ReferenceIndex {
     this.#sql = indexStatementsFor(dialect);
   }
 
-  /** By index of the key; a key whose reference is unknown is left out. */
+  /** Positions by index of the key; keys with an unknown reference are left out. */
   async find(
     sql: Reader,
     keys: ReadonlyMap<number, ReportKey>,

@@ -11,14 +11,14 @@ import type { StatusWriter } from '../verbs/status-writer.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import { HAS_ERASED } from '../upkeep/erasure.js';
 
-/** A message, locked; or a batch, where the report is about none of its messages. */
+/** A locked message; or a batch, where the report concerns none of its messages. */
 type ReportMatch =
   | { readonly message: HeldMessage }
   | {
       readonly message?: undefined;
       readonly batch: string;
       readonly tenant: string;
-      /** A recipient was erased from the batch; the report may be about that recipient. */
+      /** A recipient was erased from the batch; the report may concern that recipient. */
       readonly erased: boolean;
     };
 
@@ -26,8 +26,8 @@ type Places = Map<number, MessagePlace>;
 type Matches = Map<number, ReportMatch>;
 
 /**
- * Records reports of every kind, on every database: locks their messages, all in one order, raises the
- * statuses and appends the reports to the log.
+ * Records reports of every kind, on every database: locks their messages in a fixed order, raises
+ * the statuses and appends the reports to the log.
  */
 export class SlowReport {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -103,7 +103,7 @@ export class SlowReport {
     return matches;
   }
 
-  /** A remembered reference that led to another recipient may have been given again since. */
+  /** The provider may have reused a cached reference that led to another recipient. */
   async #findAgain(
     tx: Transaction,
     reports: readonly ReceivedReport[],
@@ -123,7 +123,7 @@ export class SlowReport {
     for (const [index, match] of await this.#lock(tx, reports, found)) matches.set(index, match);
   }
 
-  /** The batches of reports without a message. A batch whose content was erased takes no recipient in again. */
+  /** The batches of reports without a message. An erased batch does not store a recipient again. */
   async #batches(
     tx: Transaction,
     rest: readonly (readonly [number, MessagePlace])[],

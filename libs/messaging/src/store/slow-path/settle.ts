@@ -10,21 +10,21 @@ interface SubmittedMessage extends HeldMessage {
   readonly submission: number;
 }
 
-/** Messages by submission, locked. */
+/** Locked messages by submission. */
 type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
 
-/** Outcomes by what they do to the messages. */
+/** Outcomes by their effect on the messages. */
 interface SortedOutcomes {
-  /** Raise the status of their messages. */
+  /** Outcomes that raise the status of their messages. */
   readonly facts: readonly Outcome[];
-  /** Set their messages back to `queued`. */
+  /** Outcomes that set their messages back to `queued`. */
   readonly setBacks: readonly Outcome[];
-  /** Batches that were cancelled. */
+  /** Ids of cancelled batches. */
   readonly cancelled: ReadonlySet<string>;
 }
 
 /**
- * Records outcomes of every kind, on every database: locks batches and submissions where messages may be
+ * Records outcomes of every kind, on every database: locks batches and submissions with messages to
  * set back, closes the submissions, locks their messages, and raises or sets back each of them.
  */
 export class SlowSettle {
@@ -51,8 +51,9 @@ export class SlowSettle {
   }
 
   /**
-   * To set messages back is no fact about the provider but a plan to send again. It is dropped where
-   * another holder of the lane has taken the submission over, and cancels the messages of a cancelled batch.
+   * Setting messages back is a plan to send again, not a fact from the provider. The plan is
+   * dropped where another holder has taken over the submission; in a cancelled batch it cancels the
+   * messages.
    */
   async #sort(tx: Transaction, outcomes: readonly Outcome[]): Promise<SortedOutcomes> {
     const facts = outcomes.filter((outcome) => !isPlan(outcome));
@@ -141,7 +142,8 @@ export class SlowSettle {
 
   async #setBack(tx: Transaction, outcomes: readonly Outcome[], held: HeldMessages): Promise<void> {
     const rows: unknown[][] = [];
-    // Only batches with a message to send again: the plan would find nothing in another one, for ever.
+    // Only batches with a message to repeat are parked: a plan would find no work in any other
+    // batch.
     const parks = new Map<string, number>();
     for (const outcome of outcomes)
       for (const message of held.get(keyOf(outcome)) ?? []) {
@@ -158,7 +160,7 @@ export class SlowSettle {
     );
   }
 
-  /** The rank that the outcome gives the messages; `undefined`: none. */
+  /** The new rank of the messages; `undefined`: it does not change. */
   #rankOf({ result, exhausted }: Outcome, channel: string, cancelled: boolean): number | undefined {
     switch (result) {
       case 'accepted':
@@ -178,12 +180,15 @@ export class SlowSettle {
   }
 }
 
-/** To fail a message for good is a plan as well: to send no more. */
+/** `failed` without further attempts is a plan, too: not to send again. */
 function isPlan({ result }: Outcome): boolean {
   return result === 'withdrawn' || result === 'refused';
 }
 
-/** One outcome of each submission: an acceptance beside a doubt has the reference to keep. */
+/**
+ * One outcome per submission: an acceptance wins over an unknown outcome, because it has the
+ * reference.
+ */
 function oneOfEach(outcomes: readonly Outcome[]): Outcome[] {
   const bySubmission = new Map<string, Outcome>();
   for (const outcome of outcomes) {
@@ -197,7 +202,7 @@ function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): st
   return `${batch}-s${n}`;
 }
 
-/** Without a hash: the status can be raised only once. */
+/** The entry has no hash: the status can be raised only once. */
 function logRow(
   { message, status, sequence, errorCode }: StatusChange,
   outcome: Outcome,
@@ -292,7 +297,7 @@ function statementsFor(dialect: Dialect) {
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
         AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
     }),
-    // The revision leaves the batch out of a slice that was planned before.
+    // The new revision excludes the batch from slices that were planned before.
     reopenBatches: dialect.updateFrom({
       table: 'messaging_batch',
       rows: parks,

@@ -27,12 +27,12 @@ const ACCEPTED = {
 const COMPLETION = { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' } as const satisfies Columns;
 
 /**
- * Records acceptances in four statements that read nothing first, for drivers that cannot do it in one:
- * closes the open submissions, logs and raises their messages, completes the batches that were one
- * submission. It assumes that nothing else was recorded of the messages.
+ * Records acceptances in four statements without prior reads, for drivers that cannot use one:
+ * closes the open submissions, logs and raises their messages, completes the batches with one
+ * submission. It assumes that no other outcome or report was recorded for the messages.
  *
- * Gain: of a campaign's messages, CPU of the process on SQLite 4.4 instead of 12.4 µs each, time on MariaDB
- * 41 instead of 67 µs.
+ * Gain, per message of a campaign: on SQLite 4.4 instead of 12.4 µs of CPU time, on MariaDB 41
+ * instead of 67 µs.
  */
 export function steppedSettle(dialect: Dialect): SettleFastPath {
   const rows = dialect.rows(ACCEPTED);

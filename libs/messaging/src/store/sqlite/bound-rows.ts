@@ -1,16 +1,19 @@
 import type { Sql } from '../database/sql.js';
 
-/** Rows of one statement: few texts, so that each is prepared once, and few statements for any number of rows. */
+/**
+ * Rows per statement: few texts, so that each is prepared once, and few statements for any number
+ * of rows.
+ */
 const SIZES = [256, 128, 64, 32, 16, 8, 4, 2, 1] as const;
 
-/** Inserts rows on SQLite, where values that are bound take half the time of values read out of JSON. */
+/** Inserts rows on SQLite with bound values, which take half the time of values read from JSON. */
 export class BoundRows {
   readonly #statements: ReadonlyMap<number, string>;
 
   /**
-   * @param into what comes before the rows: `INSERT INTO … (…)`
+   * @param into SQL before the rows: `INSERT INTO … (…)`
    * @param row `(?, …)`
-   * @param after what follows them
+   * @param after SQL after the rows
    */
   constructor(into: string, row: string, after: string) {
     this.#statements = new Map(
@@ -21,7 +24,7 @@ export class BoundRows {
     );
   }
 
-  /** Resolves with the number of rows written. */
+  /** Resolves with the number of inserted rows. */
   async insert(tx: Pick<Sql, 'run'>, rows: readonly (readonly unknown[])[]): Promise<number> {
     let written = 0;
     for (let from = 0; from < rows.length;) {

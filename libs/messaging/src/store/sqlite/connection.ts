@@ -17,22 +17,25 @@ import { intend } from './intend.js';
 import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
-/** For pages that are written again and again: KiB in memory, and 4 KiB pages before a checkpoint. */
+/** For pages that are rewritten often: cache in KiB, and 4 KiB pages before a checkpoint. */
 const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 
-/** Changes no row, yet takes SQLite's write lock: no other process can outdate what the transaction reads next. */
+/**
+ * Changes no row but takes SQLite's write lock, so that no other process can write before the next
+ * read.
+ */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
 const FAST_PATHS: FastPaths = { enqueue, intend, report: SQLITE_REPORT, settle: SQLITE_SETTLE };
 
 /**
- * TypeORM shares one SQLite connection among all flows of a process, so the store keeps a private one and
- * runs each transaction within one turn of the event loop: no other flow of the process can find it open,
- * and waiting for another process's lock does not block the event loop.
+ * TypeORM shares one SQLite connection among all flows of a process. The store keeps a private
+ * connection and runs each transaction within one turn of the event loop, so no other flow can join
+ * an open transaction. Waiting for another process's lock does not block the event loop.
  */
 export class SqliteDatabase extends StoreDatabase {
   readonly fastPaths: FastPaths;
-  /** The store's own once it is open, the app's before and after. */
+  /** The store's connection while it is open, the app's before and after. */
   #own: DataSource;
   /** `undefined`: each commit syncs by itself. */
   #wal: WalSync | undefined;
@@ -67,7 +70,7 @@ export class SqliteDatabase extends StoreDatabase {
     await own.initialize();
     for (const pragma of CACHE) await own.query(`PRAGMA ${pragma}`);
     const [mode] = await own.query<{ journal_mode: string }[]>('PRAGMA journal_mode = WAL');
-    // Some file systems cannot have such a log.
+    // Some file systems do not support WAL.
     this.#wal = mode?.journal_mode === 'wal' ? await WalSync.open(own) : undefined;
     await own.query(`PRAGMA synchronous = ${this.#wal ? 'NORMAL' : 'FULL'}`);
     this.#own = own;
@@ -96,7 +99,7 @@ export class SqliteDatabase extends StoreDatabase {
     );
   }
 
-  /** There are no row locks to wait for. */
+  /** SQLite has no row locks. */
   transactionWithLockTimeout<T>(
     _timeout: number,
     work: (tx: Transaction) => Promise<T>,
@@ -105,8 +108,8 @@ export class SqliteDatabase extends StoreDatabase {
   }
 
   /**
-   * Callers take turns with each other and with the store: a plain `dataSource.transaction()` would join
-   * whatever transaction is open.
+   * Serialises callers with each other and with the store: a plain `dataSource.transaction()` would
+   * join any open transaction.
    */
   callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const turn = () =>
@@ -116,7 +119,7 @@ export class SqliteDatabase extends StoreDatabase {
       });
     return this.deadline.wait(async () => {
       const result = await this.#turns.exclusively(() => this.#turns.guest(turn));
-      // The app's connection may only have written the log at its commit.
+      // A commit on the app's connection may have written the WAL without a sync.
       await this.#wal?.done();
       return result;
     });

@@ -5,7 +5,7 @@ import { BoundRows } from './bound-rows.js';
 
 const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
 
-/** To have the statement say what the clocks came to would cost more than to read them where a batch is stored. */
+/** Returning the clocks from the statement costs more than reading them where a batch is stored. */
 export const SQLITE_LANE_CLOCK: LaneClock = {
   advance: `INSERT INTO messaging_lane (lane_key, accepted_at)
     SELECT value, ${NOW} FROM json_each(?) WHERE true
@@ -33,7 +33,7 @@ export const SQLITE_DIALECT: Dialect = {
   hasWork: (batch) => `${batch}.${HAS_WORK}`,
   join: 'CROSS JOIN',
   forceIndex: () => '',
-  // One writer at a time: the transaction itself is the lock.
+  // SQLite has one writer at a time: the transaction itself is the lock.
   forUpdate: () => '',
   skipLocked: () => '',
   greatest: (a, b) => `max(${a}, ${b})`,
@@ -44,11 +44,11 @@ export const SQLITE_DIALECT: Dialect = {
   rows: (columns) => {
     const names = Object.keys(columns);
     const members = names.map((name, index) => `entry ->> ${index} AS ${name}`).join(', ');
-    // The limit keeps SQLite from writing the row out as JSON again for each of its columns.
+    // The limit keeps SQLite from serialising the row to JSON again for each of its columns.
     const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
     return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
   },
-  // Bound values take half the time of values read out of JSON.
+  // Bound values take half the time of values read from JSON.
   inserter: (into, columns, suffix) => {
     const row = `(${Object.keys(columns)
       .map(() => '?')

@@ -7,7 +7,7 @@ import { SQLITE_DIALECT } from './dialect.js';
 
 const RENEW = `UPDATE messaging_lane SET lease_until = ${SQLITE_DIALECT.now} + ?
   WHERE lane_key = ? AND fence = ? AND owner = ?`;
-/** The others take recipients by their batches, as one JSON object. */
+/** The other statements read recipients by batch from one JSON object. */
 const START = `UPDATE messaging_batch SET state = ${BATCH_STATE.draining}
   WHERE id IN (SELECT key FROM json_each(?)) AND revision = ? AND ${isOpen('messaging_batch')}`;
 const SUBMIT = `INSERT INTO messaging_submission
@@ -17,13 +17,15 @@ const WRITE = `INSERT INTO messaging_message (batch, position, submission, statu
   SELECT key, 0, 0, ${STATUS_RANK.sending}, 0, value FROM json_each(?)`;
 
 /**
- * Writes down single messages: batch and recipient are bound as one JSON object, the rest once.
+ * Records the intents of single messages: batch and recipient are bound as one JSON object, shared
+ * values once.
  *
- * Assumes that each message is the only one of its batch and goes out for the first time, as it was
- * enqueued, all of a lane to one provider and planned at one revision; and that no batch was changed since.
+ * Assumes that each message is the only one of its batch and starts for the first time, with the
+ * enqueued content; that all messages of a lane have one provider and one revision; and that no
+ * batch was changed since planning.
  *
- * Gain: 3.3 µs a message where columns read out of JSON take 7.9; 12 % of the messages a second from the
- * store over the wire to the store.
+ * Gain: 3.3 µs per message where columns from JSON take 7.9; 12 % more messages per second end to
+ * end.
  */
 export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, holder) => {
   if (!intents.every(isSingle)) throw new ConcurrentChangeError();

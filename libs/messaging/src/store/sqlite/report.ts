@@ -5,7 +5,7 @@ import { isBelow, nextSequence } from '../rows/status.js';
 import { LOG, LOG_COLUMNS } from '../verbs/status-writer.js';
 import type { ReportFastPath } from '../store.js';
 
-/** Tenant and sequence are the message's. */
+/** The log row takes tenant and sequence from the message. */
 const MATCHED = Object.keys(LOG).filter((name) => name !== 'v_tenant' && name !== 'v_sequence');
 const TENANT = Object.keys(LOG).indexOf('v_tenant');
 
@@ -21,19 +21,19 @@ const INSERT_LOG = new BoundRows(
    WHERE v_recipient IS NULL OR v_recipient = m.recipient ON CONFLICT DO NOTHING`,
 );
 
-/** Takes the statuses from the last rows of the log: with one writer their ids have no gap. */
+/** Takes the statuses from the last rows of the log: with one writer their ids are consecutive. */
 const RAISE = `UPDATE messaging_message SET status = r.status, sequence = r.sequence, error_code = r.error_code
   FROM (SELECT batch, position, status, sequence, error_code FROM messaging_report
     WHERE id > (SELECT max(id) FROM messaging_report) - ? LIMIT -1) AS r
   WHERE messaging_message.batch = r.batch AND messaging_message.position = r.position AND r.sequence IS NOT NULL`;
 
 /**
- * Records reports in two statements that read no message: the log's INSERT takes what it needs from the
- * messages, and the messages take their status from the log. It assumes that each message is there and has
- * one report of the group, that no report is in the log already, and that no listener, event or watch needs
- * the changes.
+ * Records reports in two statements without prior reads: the log's INSERT takes its values from the
+ * messages, and the messages take their status from the log. It assumes that each message exists
+ * and has one report in the group, that no report is in the log already, and that no listener,
+ * event or watch needs the changes.
  *
- * Gain: half of the statements' CPU, 9.9 instead of 18.6 µs for each report of a group of 32.
+ * Gain: half of the statements' CPU time, 9.9 instead of 18.6 µs for each report in a group of 32.
  */
 export const SQLITE_REPORT: ReportFastPath = {
   atomic: false,

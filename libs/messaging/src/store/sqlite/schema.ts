@@ -3,7 +3,7 @@ import { SQLITE_DIALECT } from './dialect.js';
 
 export async function sqliteSchema(): Promise<string[]> {
   const { report, ...tables } = storeColumns(SQLITE_DIALECT.types);
-  // SQLite's clock counts milliseconds: the lane keeps the batches of one millisecond in their order.
+  // SQLite's clock counts milliseconds; the lane's clock orders the batches of one millisecond.
   tables.lane.push('accepted_at INTEGER NOT NULL DEFAULT 0');
   return [
     ...Object.entries(tables).map(

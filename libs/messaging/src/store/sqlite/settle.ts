@@ -27,11 +27,12 @@ const COMPLETE = `UPDATE messaging_batch SET ${COMPLETED}, completed_at = ?, pol
 const STEPPED = steppedSettle(SQLITE_DIALECT);
 
 /**
- * The steps of {@link steppedSettle} with what messages share bound once, where each message is alone in its
- * batch, the answers had only a reference, and all share provider and channel.
+ * The steps of {@link steppedSettle} with shared values bound once. Assumes that each message is
+ * alone in its batch, that the responses had only a reference, and that all share provider and
+ * channel.
  *
- * Gain: half of what the statements cost, because the driver spends as long on reading columns out of JSON
- * as on the rest.
+ * Gain: half the statements' time, because the driver spends half of it on reading columns from
+ * JSON.
  */
 export const SQLITE_SETTLE: SettleFastPath = {
   atomic: false,

@@ -11,44 +11,49 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** SQLite has undone all of a turn by itself, for what the last one in it did. */
+/** SQLite rolled back the whole turn because of its last transaction. */
 class UndoneError extends Error {
   constructor(options?: ErrorOptions) {
     super('SQLite has undone the transaction: an earlier statement in it failed', options);
   }
 }
 
-/** Milliseconds after which a turn takes no further transaction: the driver blocks the event loop. */
+/**
+ * Milliseconds after which a turn takes no further transaction: the driver blocks the event loop.
+ */
 const LONG_TURN = 5;
 
 /**
- * On SQLite there is one writer at a time, so writers take turns. The store's transactions that wait
- * at the same time share a turn and its commit, which is what takes the time: each resolves after it,
- * and stands or falls alone.
+ * SQLite has one writer at a time, so writers take turns. Waiting transactions of the store share a
+ * turn and its commit, which is the expensive part. Each resolves after the commit, and fails
+ * alone.
  */
 export class SqliteTurns {
   readonly #waiting: Waiting[] = [];
   #scheduled = false;
-  /** Turns that have committed and wait for the disk. */
+  /** Committed turns whose sync to the disk is under way. */
   #syncing: Promise<unknown> = Promise.resolve();
   #tail: Promise<unknown> = Promise.resolve();
   /**
-   * The turn in which somebody else's code runs. The store's own code is not followed: where Node has
-   * no cheaper way than a hook on each promise, that costs a tenth of everything.
+   * The turn in which foreign code runs. The store's own code is not tracked: where Node implements
+   * the tracking by a hook on each promise, it costs a tenth of the throughput.
    */
   readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
   #guests = 0;
 
   constructor(
     private readonly runnerOf: () => QueryRunner,
-    /** Resolves when what was committed is on the disk. @default the commit itself waits for it */
+    /** Resolves when the committed data is on the disk. @default the commit itself waits for it */
     private readonly synced: () => Promise<void> | undefined = () => undefined,
-    /** Nobody waits for another process any longer. */
+    /** Aborted when waits for other processes must end. */
     private readonly over?: AbortSignal,
     private readonly longTurn = LONG_TURN,
   ) {}
 
-  /** A transaction of the store, within one turn of the event loop: the driver is synchronous, so only microtasks pass. */
+  /**
+   * Runs a transaction of the store within one turn of the event loop: the driver is synchronous,
+   * so only microtasks run.
+   */
   async transaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
     this.refuseWithin();
     return new Promise<T>((resolve, reject) => {
@@ -57,7 +62,7 @@ export class SqliteTurns {
     });
   }
 
-  /** A turn of one's own, however long. */
+  /** Runs `work` alone in a turn of any length. */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.refuseWithin();
     const result = this.#tail.then(work, work);
@@ -65,7 +70,7 @@ export class SqliteTurns {
     return result;
   }
 
-  /** Code that is not the store's, within a turn: what it would wait for in vain is refused. */
+  /** Runs foreign code within a turn; waits that could never end are refused. */
   async guest<T>(work: () => Promise<T>): Promise<T> {
     const flow = { over: false };
     this.#guests++;
@@ -73,14 +78,14 @@ export class SqliteTurns {
       return await this.#turnOf.run(flow, work);
     } finally {
       flow.over = true;
-      // Once on, the hooks stay on for the whole process until they are switched off.
+      // The promise hooks cover the whole process until they are disabled.
       if (--this.#guests === 0) this.#turnOf.disable();
     }
   }
 
   /**
-   * Who waits for a turn from within one would wait for ever.
-   * @throws TransactionRequiredError within a {@link guest}'s code
+   * Refuses a wait for a turn from within a turn, which would never end.
+   * @throws TransactionRequiredError within the code of {@link guest}
    */
   refuseWithin(): void {
     const flow = this.#turnOf.getStore();
@@ -103,7 +108,7 @@ export class SqliteTurns {
     this.#tail = this.#tail.then(turn, turn);
   }
 
-  /** Never rejects. */
+  /** Runs one turn. Never rejects. */
   async #turn(): Promise<void> {
     const done: Waiting[] = [];
     const settle: (() => void)[] = [];
@@ -118,7 +123,8 @@ export class SqliteTurns {
       this.#syncing = this.#settle(done, settle).then(() => before);
     } catch (error) {
       if (done.length === 0) done.push(...this.#waiting.splice(0));
-      // Those before it have done nothing wrong, and nothing of theirs was kept.
+      // The transactions before the failed one are intact but were rolled back with it, so they run
+      // again.
       if (error instanceof UndoneError) this.#waiting.unshift(...done.splice(0, done.length - 1));
       for (const { reject } of done) reject(error instanceof UndoneError ? error.cause : error);
     }
@@ -126,7 +132,7 @@ export class SqliteTurns {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** The next turn goes on meanwhile. Never rejects. */
+  /** Settles the callers while the next turn runs. Never rejects. */
   async #settle(done: readonly Waiting[], settle: readonly (() => void)[]): Promise<void> {
     try {
       await this.synced();
@@ -136,7 +142,7 @@ export class SqliteTurns {
     }
   }
 
-  /** From BEGIN to COMMIT; throws where all of it is undone. */
+  /** From BEGIN to COMMIT; throws where SQLite rolled back the whole turn. */
   async #share(runner: QueryRunner, done: Waiting[], settle: (() => void)[]): Promise<void> {
     const until = performance.now() + this.longTurn;
     const query = Reflect.get(runner, 'query') as QueryRunner['query'];
@@ -165,14 +171,17 @@ export class SqliteTurns {
   }
 }
 
-/** Needs no savepoint: there is nothing before it to keep, and those after it have their turn. */
+/**
+ * The first transaction needs no savepoint: a rollback affects no other, and the next turn takes
+ * those after it.
+ */
 async function first(runner: QueryRunner, { work, resolve }: Waiting): Promise<() => void> {
   const result = await work(runner);
   if (isUndone(runner)) throw new UndoneError();
   return () => resolve(result);
 }
 
-/** One after others: what it did is undone where it fails, and only that. */
+/** Runs a later transaction in a savepoint, so that its failure rolls back only its own changes. */
 async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Promise<() => void> {
   await runner.query('SAVEPOINT turn');
   try {
@@ -180,7 +189,7 @@ async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Pr
     await runner.query('RELEASE turn');
     return () => resolve(result);
   } catch (error) {
-    // Where SQLite has undone everything there is no savepoint any more, and all of them have failed.
+    // After a full rollback the savepoint no longer exists, and all transactions have failed.
     await runner.query('ROLLBACK TO turn').catch(() => {
       throw error;
     });
@@ -189,11 +198,12 @@ async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Pr
   }
 }
 
-/** Milliseconds of waiting for another process's lock after which the log has a warning. */
+/** Wait for another process's lock, in ms, after which a warning is logged. */
 const LONG_WAIT = 5_000;
 
 /**
- * Does `work` once no other process holds SQLite's write lock; waits without blocking the event loop.
+ * Runs `work` once no other process holds SQLite's write lock; waits without blocking the event
+ * loop.
  * @throws the reason of `over` where that comes first
  */
 export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {

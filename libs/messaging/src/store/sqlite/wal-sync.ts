@@ -4,16 +4,16 @@ import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 
-/** The log's file. */
+/** The WAL file. */
 export interface WalFile {
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Brings SQLite's write-ahead log to the disk from a thread of Node's pool, for a connection whose
- * commits only write it (`synchronous = NORMAL`): the driver's own sync blocks the event loop for as
- * long as the disk takes. The log is written in the order of commits, so one sync is for all before it.
+ * Syncs SQLite's write-ahead log to the disk in Node's thread pool, for a connection with
+ * `synchronous = NORMAL`, whose commits only write the log. The driver's own sync blocks the event
+ * loop. The log is in the order of commits, so one sync covers all earlier commits.
  */
 export class WalSync {
   #last: Promise<void> = Promise.resolve();
@@ -21,13 +21,16 @@ export class WalSync {
 
   constructor(private readonly file: WalFile) {}
 
-  /** @param connection in WAL mode, and open for as long as this: the last one to close deletes the log. */
+  /**
+   * @param connection in WAL mode, open for as long as this object: the last connection to close
+   *   deletes the log
+   */
   static async open(connection: DataSource): Promise<WalSync> {
     const files = await connection.query<{ name: string; file: string }[]>('PRAGMA database_list');
     const main = files.find(({ name }) => name === 'main');
-    // The log is made when the database is first read.
+    // SQLite creates the log on the first read.
     await connection.query('PRAGMA schema_version');
-    // Windows syncs only what may be written.
+    // Windows syncs only files that are open for writing.
     const log = `${main?.file}-wal`;
     const descriptor = await promisify(open)(log, 'r+');
     await syncDirectory(dirname(log));
@@ -39,8 +42,8 @@ export class WalSync {
   }
 
   /**
-   * Resolves when all that was committed before the call is on the disk. Once a sync has failed nobody
-   * knows what the disk holds: each one after it fails as it did, until the process starts anew.
+   * Resolves when all earlier commits are on the disk. After a failed sync the state of the disk is
+   * unknown: all later syncs fail with the same error until the process restarts.
    */
   done(): Promise<void> {
     this.#next ??= this.#last.then(() => {
@@ -67,9 +70,9 @@ export class WalSync {
   }
 }
 
-/** A log that is new is found after a loss of power only where its directory was synced, too. */
+/** A new log survives a power loss only if its directory was synced, too. */
 async function syncDirectory(path: string): Promise<void> {
-  // There directories are no files.
+  // Windows cannot open directories as files.
   if (process.platform === 'win32') return;
   const descriptor = await promisify(open)(path, 'r');
   try {

@@ -10,15 +10,18 @@ import { retryWhileUnavailable } from '../database/retry.js';
 
 type Result = EnqueuedBatch | IdempotencyKeyReusedError;
 
-/** Milliseconds to wait for the transaction that holds a key, and after a group has waited that long once. */
+/**
+ * Longest wait, in ms, for a transaction that holds a key; also the delay after a group has waited
+ * that long.
+ */
 const KEY_TIMEOUT = 1_000;
 const KEY_TIMEOUT_AGAIN = 100;
 
-/** Stores new batches. Concurrent sends share a commit, and each resolves after its own. */
+/** Stores new batches. Concurrent sends share commits; each resolves after its own commit. */
 export class NewBatches {
   readonly #slow: EnqueueSlowPath;
   readonly #plain: GroupCommit<NewBatch, Result>;
-  /** A group of its own: only batches with keys may wait for a key that an open transaction holds. */
+  /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Result>;
   /** Batches whose group commit hit a lock timeout on an idempotency key. */
   readonly #timedOut = new WeakSet<NewBatch>();
@@ -33,7 +36,7 @@ export class NewBatches {
     this.#slow = new EnqueueSlowPath(database.dialect, writer, idempotencyWindow);
     const group = (flush: Flush<NewBatch, Result>) =>
       new GroupCommit<NewBatch, Result>(
-        // The answer to a commit may be lost: the retry leaves alone what was stored.
+        // The response to a commit may be lost: the retry skips batches that are already stored.
         (take) => retryWhileUnavailable(() => flush(take)),
         {
           maxItems: 2_000,
@@ -47,8 +50,8 @@ export class NewBatches {
 
   /**
    * Stores the batch in a commit shared with other concurrent sends.
-   * @throws IdempotencyKeyReusedError where its key stands for another message
-   * @throws IdempotencyKeyInUseError where an open transaction holds its key
+   * @throws IdempotencyKeyReusedError where the key was used for another message
+   * @throws IdempotencyKeyInUseError where an open transaction holds the key
    */
   enqueue(batch: NewBatch): Promise<EnqueuedBatch> {
     this.database.refuseWithin();
@@ -56,19 +59,22 @@ export class NewBatches {
     return group.add(batch).then(this.#published, failed);
   }
 
-  /** Stores the batch in the caller's transaction; {@link publish} the answer after its commit. */
+  /**
+   * Stores the batch in the caller's transaction; call {@link publish} with the result after its
+   * commit.
+   */
   async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
     return answer((await this.#slow.store(tx, [batch]))[0]);
   }
 
-  /** Publishes the statuses that messages of the batch began with. */
+  /** Publishes the initial statuses of the batch's messages. */
   publish({ changes }: EnqueuedBatch): void {
     if (changes.length > 0) this.writer.publish(changes);
   }
 
   /**
-   * The batch that has this one's idempotency key already.
-   * @throws IdempotencyKeyReusedError where that is another message
+   * The earlier batch with this idempotency key.
+   * @throws IdempotencyKeyReusedError where the key was used for another message
    */
   replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
     return this.#slow.replayOf(batch, sql);
@@ -105,7 +111,7 @@ export class NewBatches {
     );
   }
 
-  /** A key that an open transaction holds delays its group no longer than the timeout. */
+  /** A key that an open transaction holds delays its group by at most the timeout. */
   async #flushKeyed(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
     const batches = take();
     const again = batches.every((batch) => this.#timedOut.has(batch));

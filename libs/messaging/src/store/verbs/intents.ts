@@ -6,18 +6,18 @@ import { IntendSlowPath, type ResumedSubmission } from '../slow-path/intend.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import type { BatchCompletion } from '../upkeep/completion.js';
 
-/** Messages written down in one flush at most. */
+/** Largest number of messages in one flush. */
 const MESSAGES = 2_000;
 
-/** A lane that starts more goes by itself, and delays no other lane. */
+/** A lane that starts more messages runs alone, and delays no other lane. */
 const HEAVY = 500;
 
-/** Another process holds the lane: stop. */
+/** Another process holds the lane: this one must stop working on it. */
 export class LaneLostError extends Error {}
 
 /**
- * Writes down what is about to start, before it starts: `queued → sending`, fenced. After the commit the
- * requests may go out; a process that finds them after a crash knows exactly which may have gone.
+ * Records the intent of requests before they start: `queued → sending`, fenced. The requests may
+ * start after the commit. After a crash the intents show which requests may have been sent.
  */
 export class Intents {
   readonly #slow: IntendSlowPath;
@@ -39,8 +39,8 @@ export class Intents {
 
   /**
    * @returns ids of the batches that may start; the others were cancelled, rescheduled or reported
-   * meanwhile
-   * @throws LaneLostError where the fence no longer holds
+   *   meanwhile
+   * @throws LaneLostError where another process holds the lane
    */
   async record(intent: Intent): Promise<ReadonlySet<string>> {
     if (!isFresh(intent)) return this.#alone(intent);
@@ -49,10 +49,10 @@ export class Intents {
   }
 
   /**
-   * Takes over submissions that a former holder left open, or starts one again: the same bytes under the
-   * same id.
-   * @returns ids of those that are open; a former holder may have recorded the others meanwhile
-   * @throws LaneLostError where the fence no longer holds
+   * Takes over open submissions of a former holder, or repeats a submission: the same bytes under
+   * the same id.
+   * @returns ids of the open submissions; a former holder may have recorded the others meanwhile
+   * @throws LaneLostError where another process holds the lane
    */
   async resume(
     lane: string,

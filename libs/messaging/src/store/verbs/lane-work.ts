@@ -10,16 +10,16 @@ import { PlanSlowPath } from '../slow-path/plan.js';
 import { MOST_PLANNED, type PlanRequest } from '../store.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
-/** Messages asked for in one flush of plans. */
+/** Largest number of messages in one flush of plans. */
 const MESSAGES = 16_000;
 
-/** Lanes in one flush of next-due looks. */
+/** Largest number of lanes in one flush of next-due queries. */
 const LANES = 500;
 
-/** The work of lanes: plans, and what a former holder left open. */
+/** The work of lanes: plans, and open submissions of former holders. */
 export class LaneWork {
   readonly #slow: PlanSlowPath;
-  /** Where the driver plans many lanes at once. */
+  /** Set where the driver plans many lanes at once. */
   readonly #planning: LaneGroup<PlanRequest, PlannedBatch[]> | undefined;
   readonly #looking: LaneGroup<{ readonly lane: string }, number | undefined> | undefined;
 
@@ -47,22 +47,22 @@ export class LaneWork {
       });
   }
 
-  /** The lane's next due messages, at most `limit` of them, in the order in which they must go. */
+  /** The lane's next due messages, at most `limit`, in the order of sending. */
   plan(lane: string, limit: number): Promise<PlannedBatch[]> {
     return this.#planning?.add({ lane, limit }) ?? this.#slow.plan(this.database, lane, limit);
   }
 
-  /** The message to try while others fail: one of a batch that was never put aside, if there is one. */
+  /** The message to try while others fail: preferably of a batch that was never parked. */
   probe(lane: string): Promise<PlannedBatch[]> {
     return this.#slow.probe(this.database, lane);
   }
 
-  /** Milliseconds until the lane has something to do next; `undefined`: nothing is known. */
+  /** Milliseconds until the lane's next work; `undefined`: it has none. */
   nextDue(lane: string): Promise<number | undefined> {
     return this.#looking?.add({ lane }) ?? this.#slow.nextDue(this.database, lane);
   }
 
-  /** Submissions that a former holder of the lane left open, oldest first. */
+  /** Open submissions of a former holder of the lane, oldest first. */
   open(lane: string): Promise<OpenSubmission[]> {
     return this.#slow.openSubmissions(this.database, lane);
   }

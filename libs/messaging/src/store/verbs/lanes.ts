@@ -5,10 +5,10 @@ import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 export type { Lease } from '../rows/lease.js';
 
-/** Lanes in one flush. */
+/** Largest number of lanes in one flush. */
 const LANES = 500;
 
-/** The lane rows: leases on database time, pauses, and the slots of providers' rates. */
+/** The lane rows: leases on database time, pauses, and rate slots of providers. */
 export class Lanes {
   readonly holder: LaneHolder;
   readonly #slow: LanesSlowPath;
@@ -63,15 +63,15 @@ export class Lanes {
   }
 
   /**
-   * The lane's lease, or `undefined` while another process holds it. Not to be called for a lane that this
-   * process works on: a lane whose holder is this process is granted again, under the next fence, because
-   * the answer to its earlier grant or release was lost.
+   * The lane's lease; `undefined` while another process holds it. The caller must not work on the
+   * lane already: a lane held by this process is granted again under the next fence, because the
+   * response to an earlier grant or release may have been lost.
    */
   acquire(lane: string): Promise<Lease | undefined> {
     return this.#taking.add({ lane });
   }
 
-  /** Those of the lanes that a process holds. */
+  /** The lanes of the list that any process holds. */
   async held(lanes: readonly string[]): Promise<ReadonlySet<string>> {
     return lanes.length === 0 ? new Set() : this.#slow.held(this.database, lanes);
   }
@@ -81,12 +81,15 @@ export class Lanes {
     return this.#renewing.add({ lane, fence });
   }
 
-  /** @param open submissions are left without an outcome: the next holder has to recover them */
+  /** @param open some submissions have no outcome; the next holder recovers them */
   release(lane: string, fence: number, rateState: string | null, open: boolean): Promise<void> {
     return this.#releasing.add({ lane, fence, rateState, open });
   }
 
-  /** Locks the lane by its fence and renews its lease; with false, nothing may be intended. */
+  /**
+   * Locks the lane by its fence and renews its lease. On false the caller must not record an
+   * intent.
+   */
   async renewWithin(tx: Sql, lane: string, fence: number): Promise<boolean> {
     return (await this.#slow.renew(tx, [{ lane, fence }], this.holder, 'wait')).size === 1;
   }
@@ -102,10 +105,10 @@ export class Lanes {
     );
   }
 
-  /** Ends a pause, whichever process holds the lane. False: there is no such lane. */
+  /** Ends a pause, also of a lane that another process holds. False: the lane does not exist. */
   async resume(lane: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      // MySQL counts changed rows only: whether the lane exists is a question of its own.
+      // MySQL counts changed rows only, so a second query checks that the lane exists.
       const known = await this.#slow.known(tx, [lane]);
       await tx.run(
         'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
@@ -116,9 +119,9 @@ export class Lanes {
   }
 
   /**
-   * Reserves `count` evenly spaced start times of a provider's rate that no other process gets.
-   * @param interval milliseconds between two of them
-   * @returns milliseconds from now to the first
+   * Reserves `count` evenly spaced start times of a provider's rate, exclusive to this process.
+   * @param interval milliseconds between two start times
+   * @returns milliseconds from now to the first one
    */
   async reserve(key: string, count: number, interval: number): Promise<number> {
     const { dialect } = this.database;
@@ -146,7 +149,7 @@ export class Lanes {
     const found = new Set(rows.map(({ lane_key }) => lane_key));
     const others = lanes.filter((lane) => !found.has(lane));
     if (others.length > 0) {
-      // MySQL would wait for a lane that exists and is locked.
+      // MySQL would wait for an existing lane that is locked.
       const known = await this.#slow.known(this.database, others);
       const missing = others.filter((lane) => !known.has(lane));
       if (missing.length > 0) {
@@ -173,7 +176,8 @@ export class Lanes {
       lane: former.lane_key,
       fence: Number(former.fence) + 1,
       clean: former.owner === null,
-      // A holder stops starting at two thirds of its lease. A lease of this process may not be over.
+      // A holder stops starting requests at two thirds of its lease. A lease of this process may
+      // still be running.
       idleFor:
         former.owner === null
           ? 0
@@ -186,7 +190,7 @@ export class Lanes {
   }
 }
 
-/** The process that left a limiter's state, and the state. */
+/** The process that saved a limiter's state, and the state. */
 function leftBy(state: string | null): [owner: string | null, state: string | null] {
   const end = state?.indexOf(' ') ?? -1;
   return state === null || end < 0 ? [null, state] : [state.slice(0, end), state.slice(end + 1)];

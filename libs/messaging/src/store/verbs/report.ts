@@ -21,14 +21,14 @@ import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
-/** The provider that reports came through. */
+/** The provider of the reports. */
 export interface ReportOrigin {
   readonly provider: string;
 }
 
 interface Recorded {
   readonly changes: readonly StatusChange[];
-  /** For each report whether it has a message or a batch. */
+  /** For each report, whether it has a message or a batch. */
   readonly matched: readonly boolean[];
 }
 
@@ -50,14 +50,14 @@ export class ReportRecorder {
   readonly #slow: SlowReport;
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #group: GroupCommit<ReceivedReport, boolean>;
-  /** The last waiting report that the sweep has looked at. */
+  /** The last waiting report that the sweep has read. */
   #swept = 0;
 
   constructor(
     private readonly database: StoreDatabase,
     private readonly writer: StatusWriter,
     private readonly clock: Clock,
-    /** Milliseconds for which a report without a message is kept. */
+    /** Retention of reports without a message, in milliseconds. */
     private readonly keepWaiting: number,
   ) {
     this.#places = new ReportPlaces(database);
@@ -65,7 +65,8 @@ export class ReportRecorder {
     this.#sql = statementsFor(database.dialect);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 1_000,
-      // As long as each turn of the event loop brings more: a commit of more reports costs the same.
+      // The delay ends when a turn of the event loop brings no more reports; larger groups cost the
+      // same commit.
       gather: { items: 48, milliseconds: 1, silence: 0, expecting: () => false },
       isItemError: (error) => isDataError(error) || writer.blames(error),
     });
@@ -83,7 +84,7 @@ export class ReportRecorder {
         ? [await this.#group.add(first)]
         : await Promise.all(received.map((report) => this.#group.add(report)));
     if (matched.every(Boolean)) return;
-    // The submit's outcome may have committed while its transaction and this one could not see each other.
+    // The submit's outcome may have committed while neither transaction could see the other.
     const missed = received.filter((_, index) => !matched[index]);
     await this.matchWaiting(
       missed.flatMap(({ reference, messageId }) => [reference ?? [], messageId ?? []].flat()),
@@ -94,7 +95,7 @@ export class ReportRecorder {
     return this.#group.idle();
   }
 
-  /** Matches reports that came before these references and message ids were known. */
+  /** Matches reports that arrived before these references and message ids were recorded. */
   async matchWaiting(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     const rows = this.#sql.names.bind([...new Set(names)].map((name) => [name]));
@@ -104,8 +105,8 @@ export class ReportRecorder {
   }
 
   /**
-   * Matches reports that still wait and deletes those that have waited too long. Each call looks at the
-   * next `limit` reports and starts again after the last one.
+   * Matches waiting reports and deletes those past their retention. Each call reads the next
+   * `limit` reports, and starts again after the last one.
    */
   async sweep(limit: number): Promise<void> {
     const from = this.#swept;
@@ -149,7 +150,7 @@ export class ReportRecorder {
     return this.database.transaction((tx) => this.#slow.report(tx, take()));
   }
 
-  /** @returns `undefined` where the reports are not what a fast path takes */
+  /** @returns `undefined` where the fast path does not take the reports */
   async #fast(reports: readonly ReceivedReport[], tx?: Transaction): Promise<Recorded | undefined> {
     const fast = this.database.fastPaths.report;
     const wanted = this.writer.heard;
@@ -167,7 +168,7 @@ export class ReportRecorder {
   }
 }
 
-/** `undefined` where a report has no message, or shares it with another one. */
+/** `undefined` where a report has no message, or two reports have the same message. */
 function oneOfEachMessage(
   reports: readonly ReceivedReport[],
   places: ReadonlyMap<number, MessagePlace>,
@@ -183,7 +184,7 @@ function oneOfEachMessage(
   return taken.size < reports.length ? undefined : matched;
 }
 
-/** Reports in the log that have no message yet. */
+/** Statements about reports in the log that have no message. */
 function statementsFor(dialect: Dialect) {
   const names = dialect.rows({ v_name: 'key' });
   const naming = (column: string) => `SELECT ${WAITING_COLUMNS} FROM ${names.keyed}

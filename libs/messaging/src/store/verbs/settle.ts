@@ -10,11 +10,11 @@ import type { SettleContext } from '../store.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 
-/** Longest time an outcome waits for others to share its commit, in milliseconds. */
+/** Longest delay of an outcome for a shared commit, in milliseconds. */
 const GATHER = 30;
-/** Longest time since the last outcome came, in milliseconds. */
+/** Longest time since the last outcome, in milliseconds. */
 const SILENCE = 3;
-/** As many outcomes are committed at once. */
+/** Largest number of outcomes in one commit. */
 const GROUP = 1_000;
 
 /** The result of one commit. */
@@ -24,14 +24,14 @@ interface Settled {
 }
 
 /**
- * Records the outcomes of submits, many to a commit: `sending → sent | rejected | failed | unknown`, and the
- * one step back, `sending → queued`, after a definite refusal.
+ * Records the outcomes of submits, many per commit: `sending → sent | rejected | failed | unknown`,
+ * and the only step back, `sending → queued`, after a definite refusal.
  */
 export class OutcomeRecorder {
   readonly #group: GroupCommit<Outcome, void>;
   readonly #slow: SlowSettle;
   readonly #acceptedRankOf = (channel: string) => this.database.channels.acceptedRankOf(channel);
-  /** Requests under way, each of which will have an outcome. */
+  /** Number of requests under way; each will have an outcome. */
   #expected = 0;
 
   constructor(
@@ -56,7 +56,9 @@ export class OutcomeRecorder {
     });
   }
 
-  /** Announces outcomes to come, so that they can share a commit; a negative number withdraws some. */
+  /**
+   * Announces expected outcomes, so that they can share a commit; a negative number withdraws some.
+   */
   expect(more: number): void {
     this.#expected += more;
   }
@@ -76,7 +78,7 @@ export class OutcomeRecorder {
       ...(reference === undefined ? [] : [reference]),
       ...(messageIds?.values() ?? []),
     ]);
-    // A failure here loses nothing: the sweep matches the reports that still wait.
+    // A failure here is harmless: the sweep matches the reports that still wait.
     if (references.length > 0) void this.onReferences(references).catch(() => undefined);
     return take().map(() => undefined);
   }
@@ -95,7 +97,10 @@ export class OutcomeRecorder {
     }
   }
 
-  /** @returns false where the outcomes need a transaction: for a listener, or to look whether a batch is complete */
+  /**
+   * @returns false where the outcomes need a transaction: for a listener, or to check whether a
+   *   batch is complete
+   */
   async #settleInOneStatement(take: () => readonly Outcome[], at: number): Promise<boolean> {
     const fast = this.database.fastPaths.settle;
     if (!fast?.atomic || this.writer.listened) return false;
@@ -111,7 +116,7 @@ export class OutcomeRecorder {
     return true;
   }
 
-  /** @returns `undefined` where the outcomes are not what a fast path takes */
+  /** @returns `undefined` where the fast path does not take the outcomes */
   async #fastSettle(
     tx: Transaction,
     outcomes: readonly Outcome[],

@@ -12,7 +12,7 @@ export class StatusWatch {
     this.#wake?.();
   }
 
-  /** Resolves once a status has changed since the last call, or after `wait` milliseconds. */
+  /** Resolves after a status change since the last call, or after `wait` milliseconds. */
   async moved(wait: number): Promise<void> {
     if (!this.#moved)
       await new Promise<void>((resolve) => {
@@ -28,8 +28,8 @@ export class StatusWatch {
 }
 
 /**
- * Wakes callers in this process that wait for a batch, after the commit. Changes that another process
- * commits are not seen here, so callers read the store now and then as well.
+ * Wakes callers in this process that wait for a batch, after the commit. It does not see commits of
+ * other processes, so callers poll the store as well.
  */
 export class StatusNotices {
   readonly #watches = new Map<string, Set<StatusWatch>>();

@@ -37,7 +37,7 @@ export const LOG = {
 export const LOG_COLUMNS = `hash, tenant, batch, position, provider, reference, message_id, recipient, status,
   raw_status, error_code, provider_time, received_at, sequence`;
 
-/** SQL suffix: a report that waits in the log takes its batch and message, once. */
+/** SQL suffix: a waiting report in the log gets its batch and message, once. */
 export function onLogged(dialect: Dialect): string {
   return dialect.onConflict(
     'hash',
@@ -50,7 +50,7 @@ export function onLogged(dialect: Dialect): string {
   );
 }
 
-/** Writes status changes and report log entries, and hands the changes to listeners and events. */
+/** Writes status changes and report log entries, and passes the changes to listeners and events. */
 export class StatusWriter {
   readonly #status;
   readonly #updateStatuses: string;
@@ -78,7 +78,7 @@ export class StatusWriter {
     );
   }
 
-  /** Writes each changed message once, in its last state, and calls the listeners. */
+  /** Writes the last state of each changed message, and calls the listeners. */
   async write(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     if (changes.length === 0) return;
     const messages = new Set<HeldMessage>(changes.map(({ message }) => message));
@@ -103,12 +103,12 @@ export class StatusWriter {
     return this.listened || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
   }
 
-  /** Whether a listener threw the error: then only the changes that it refuses must fail. */
+  /** Whether a listener threw the error; then only the changes that it refuses fail. */
   blames(error: unknown): boolean {
     return error instanceof Error && this.#faults.has(error);
   }
 
-  /** Calls the listeners, in the transaction that makes the changes. */
+  /** Calls the listeners in the transaction of the changes. */
   async tell(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     if (!this.listened) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);

@@ -23,14 +23,14 @@ export class SubmissionEntity {
   @Column('smallint', { nullable: true }) outcome!: number | null;
   @Column('varchar', { nullable: true }) reference!: string | null;
   @Column('varchar', { name: 'error_code', nullable: true }) errorCode!: string | null;
-  /** JSON of what else the answer told. */
+  /** JSON of further fields of the submit response. */
   @Column('text', { nullable: true }) details!: string | null;
   @Column('bigint', { name: 'finished_at', nullable: true }) finishedAt!: string | null;
-  /** JSON of what policy put in the batch's content's place. */
+  /** JSON of the content that policy substituted for the batch's. */
   @Column('text', { nullable: true }) content!: string | null;
 }
 
-/** One recipient's delivery. Rows are always a prefix of the batch; `status` is the rank. */
+/** One recipient's message. Rows are always a prefix of the batch; `status` is the rank. */
 @Entity('messaging_message')
 export class MessageEntity {
   @PrimaryColumn('varchar', { length: 36 }) batch!: string;
@@ -43,15 +43,15 @@ export class MessageEntity {
   @Column('varchar', { length: 320 }) recipient!: string;
   @Column('varchar', { nullable: true }) reference!: string | null;
   @Column('varchar', { name: 'error_code', length: 64, nullable: true }) errorCode!: string | null;
-  /** While it is deferred: not before this. */
+  /** Earliest start of a deferred message. */
   @Column('bigint', { name: 'due_at', nullable: true }) dueAt!: string | null;
 }
 
-/** Append-only log of what was reported; `batch` is null while it matches nothing yet. */
+/** Append-only log of reports; `batch` is null until the report matches. */
 @Entity('messaging_report')
 export class ReportEntity {
   @PrimaryColumn('bigint') id!: string;
-  /** What makes it this report and no other; a submit's outcome is written once and has none. */
+  /** Identifies the report; null for a submit's outcome, which is written once. */
   @Column('varchar', { length: 36, nullable: true }) hash!: string | null;
   @Column('varchar') tenant!: string;
   @Column('varchar', { length: 36, nullable: true }) batch!: string | null;
