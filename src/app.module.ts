@@ -16,10 +16,10 @@ import { SmsModule } from './sms/sms.module.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { WhatsAppModule } from './whatsapp/whatsapp.module.js';
 
-/** The gateway: the library on the gateway's database, and its HTTP surfaces. */
+/** The gateway: the library on the gateway's database, and its HTTP API. */
 @Module({})
 export class AppModule {
-  /** @param engine without one, each process finds its lanes through the database */
+  /** @param engine without one, each process finds its lanes by polling the database */
   static for(
     environment: Environment,
     dataSource: DataSource,
@@ -68,9 +68,9 @@ export class OperatorModule {
 
 interface MessagingRole {
   readonly dispatch: boolean;
-  /** Follows the accounts' own rates and words. */
+  /** Whether the accounts' own rates and words apply. */
   readonly settings: boolean;
-  /** Serves the carrier's callbacks, where the carrier has them. */
+  /** Whether to serve the carrier's callbacks, where the carrier has them. */
   readonly callbacks: boolean;
   readonly engine?: EngineFactory | undefined;
 }
@@ -104,7 +104,8 @@ function messaging(
           ...(RETENTION_MESSAGES !== undefined && { messages: RETENTION_MESSAGES }),
         },
       },
-      // Polls of the simulated carrier cost nothing, and show soon what it forgot when it was killed.
+      // Polls of the simulated carrier are free; early polls report messages that a killed
+      // simulator lost.
       ...(environment.CARRIER === 'simulator' && { reports: { pollAfter: '5s' } }),
       sms: {
         deliveryReport: 'none',

@@ -15,7 +15,7 @@ export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 /** Most bytes of a callback: the library's own limit. */
 export const CARRIER_CALLBACK_BYTES = 1_048_576;
 
-/** A carrier's transport, and its callbacks where it has them. */
+/** A carrier's transport, and its callbacks if it has any. */
 export interface Carrier {
   readonly transport: TransportFactory;
   readonly callbacks?: CallbackOptions;

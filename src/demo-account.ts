@@ -3,7 +3,7 @@ import type { CreatedAccount } from './accounts/accounts.service.js';
 export const DEMO_NAME = 'demo';
 export const DEMO_SENDER = 'ACME';
 
-/** Text that the first start prints. The secrets are shown nowhere else. */
+/** Text that the first start prints. The secrets are not shown again. */
 export function demoBanner({ accountId, apiToken, apiKey }: CreatedAccount, url: string): string {
   const body = JSON.stringify({
     from: DEMO_SENDER,

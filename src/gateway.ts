@@ -16,7 +16,7 @@ import { HttpFront } from './http/http-front.js';
 import { serveOpenApi } from './openapi.page.js';
 import { gatewayTables } from './tables.js';
 
-/** Prefixes of the paths that a worker serves: those its supervisor asks. */
+/** Prefixes of the paths that a worker serves, for its supervisor. */
 const WORKER_SERVES = ['/health/', '/metrics'];
 
 /** A running gateway. */
@@ -24,13 +24,15 @@ export interface Gateway {
   readonly app: NestFastifyApplication;
   /** Base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** The account that the first start outside production made. */
+  /** The account created by the first start outside production. */
   readonly demo: CreatedAccount | undefined;
-  /** Refuses new requests, finishes those under way, closes everything. */
+  /** Refuses new requests, finishes those under way, then closes all resources. */
   stop(): Promise<void>;
 }
 
-/** @throws EnvironmentError, or the error that prevented the start; nothing is left open. */
+/**
+ * @throws EnvironmentError, or the error that prevented the start; all resources are then closed
+ */
 export async function startGateway(
   environment: Environment,
   logger: LoggerService,
@@ -102,7 +104,10 @@ async function createApp(
   }
 }
 
-/** The engine of `ENGINE`; `undefined`: the database itself. BullMQ is loaded only where it is set. */
+/**
+ * The engine of `ENGINE`; `undefined`: polling the database. BullMQ is loaded only where it is
+ * selected.
+ */
 async function engineOf({
   ENGINE,
   REDIS_URL = '',

@@ -10,7 +10,7 @@ import { demoBanner } from './demo-account.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { PinoLogger } from './http/pino.logger.js';
 
-/** Longest stop, in milliseconds; after that the process exits. */
+/** Longest duration of a stop, in milliseconds; afterwards the process exits. */
 const STOP_WITHIN = 20_000;
 
 function environmentOrExit(): Environment {
@@ -30,11 +30,11 @@ function fail(error: unknown, logger?: PinoLogger): never {
   process.exit(1);
 }
 
-/** Stops the gateway on the first signal, also while it starts. */
+/** Stops the gateway on the first signal, also during its start. */
 function stopOn(signal: NodeJS.Signals, starting: Promise<Gateway>, logger: PinoLogger): void {
   process.once(signal, () => {
     logger.log({ message: 'stopping', signal });
-    // A second signal, or a stop that hangs, ends the process at once.
+    // A second signal, or a stop that exceeds its time, ends the process at once.
     process.once(signal, () => process.exit(1));
     setTimeout(() => {
       logger.fatal({ message: 'did not stop in time', ms: STOP_WITHIN });

@@ -28,7 +28,7 @@ const HEADERS = {
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^\\d+$' } },
 } as const;
 
-/** An operation as Nest's scan gives it. */
+/** An operation from Nest's scan. */
 interface ScannedOperation {
   readonly [ERRORS_KEY]?: readonly ErrorResponseName[];
   readonly [QUERY_KEY]?: string;
@@ -44,9 +44,9 @@ interface ScannedResponse {
 }
 
 /**
- * The OpenAPI 3.1 document. Nest's swagger scans routes and DTOs; this adds what it cannot say: the
- * errors and headers that all operations share, examples made of the fields' own, closed objects and
- * nullable types of JSON Schema 2020-12, and the callbacks.
+ * The OpenAPI 3.1 document. Nest's swagger scans routes and DTOs. This function adds the errors and
+ * headers that all operations share, examples from those of the fields, closed objects, nullable
+ * types of JSON Schema 2020-12, and the callbacks.
  */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
@@ -89,7 +89,10 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   return document as unknown as OpenAPIObject;
 }
 
-/** Operations of customers; the carrier's callbacks and the metrics have no `@Operation()`. */
+/**
+ * Paths of the operations for customers; the carrier's callbacks and the metrics have no
+ * `@Operation()`.
+ */
 function pathsOf(
   scanned: Readonly<Record<string, Readonly<Record<string, ScannedOperation>>>>,
   schemas: Schemas,
@@ -138,7 +141,7 @@ function responseOf(response: ScannedResponse, secured: boolean, schemas: Schema
   };
 }
 
-/** The errors that every operation of its kind can answer. */
+/** The errors that all operations of this kind may return. */
 function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
   const { security, parameters = [], requestBody, [QUERY_KEY]: query } = operation;
   const names: ErrorResponseName[] = ['BadRequest', 'RequestTimeout', 'InternalError'];
@@ -220,7 +223,7 @@ type ObjectSchema = JsonSchema & { readonly properties: Readonly<Record<string, 
 /** The component schemas, in the JSON Schema of OpenAPI 3.1. */
 class Schemas {
   readonly components: Record<string, JsonSchema> = {};
-  /** Schemas that are copied into others, and no components themselves. */
+  /** Schemas that are copied into others and are not components. */
   readonly #copied = new Map<string, JsonSchema>();
 
   constructor(scanned: Readonly<Record<string, JsonSchema>>) {
@@ -231,7 +234,7 @@ class Schemas {
     }
   }
 
-  /** Query parameters, from the fields of a query's DTO. */
+  /** Query parameters, from the fields of a query DTO. */
   takeParameters(name: string): JsonSchema[] {
     const { properties } = this.#copy(name);
     return Object.entries(properties).map(([parameter, schema]) => ({
@@ -241,7 +244,7 @@ class Schemas {
     }));
   }
 
-  /** A component for the event of one channel: with its `type` and its statuses. */
+  /** Adds a component for the event of one channel, with its `type` and its statuses. */
   addEvent({ type, event, statuses }: Callback): JsonSchema {
     const form = this.#copy(event.name);
     const data = this.#copy(`${event.name}Data`);
@@ -264,7 +267,7 @@ class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** Takes a schema out of the components, at the first use. */
+  /** Moves a schema out of the components on first use. */
   #copy(name: string): ObjectSchema {
     const schema = this.#copied.get(name) ?? this.components[name] ?? {};
     this.#copied.set(name, schema);
@@ -272,7 +275,7 @@ class Schemas {
     return schema as ObjectSchema;
   }
 
-  /** A value made of the fields' own examples. */
+  /** Builds a value from the examples of the fields. */
   exampleOf(schema: JsonSchema): unknown {
     const { $ref, examples, allOf, enum: choices, properties, items, type } = schema;
     if (typeof $ref === 'string')
@@ -301,7 +304,7 @@ class Schemas {
   }
 }
 
-/** Nest's swagger writes `nullable`; JSON Schema has the type `null`. */
+/** Converts `nullable` of Nest's swagger to the type `null` of JSON Schema. */
 function nullableTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(nullableTypes);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -4,7 +4,7 @@ import type { Tables } from './config/database.module.js';
 import type { Environment } from './config/environment.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
-/** Tables of the gateway. The library brings its own, except for the index of the frequency cap. */
+/** The gateway's tables. The library creates its own, except for the index of the frequency cap. */
 export function gatewayTables({ FREQUENCY_CAP }: Pick<Environment, 'FREQUENCY_CAP'>): Tables {
   return {
     entities: [...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],

@@ -19,14 +19,14 @@ interface OwnSettings {
   readonly read: (text: string) => Reading;
 }
 
-/** How often the settings are read, in milliseconds. */
+/** Interval of reading the settings, in milliseconds. */
 const READ_EVERY = 1_000;
 
 const readDefaultWords = consentWords();
 
 /**
- * The settings that accounts have of their own: rate, consent words and replies. Read before the first
- * message leaves, and every second since.
+ * Settings of single accounts: rate, consent words and replies. They are read before the first
+ * message is sent, and every second afterwards.
  */
 @Injectable()
 export class AccountSettings implements OnApplicationShutdown {
@@ -57,7 +57,7 @@ export class AccountSettings implements OnApplicationShutdown {
     return (lane) => this.#own.get(lane.slice(0, lane.lastIndexOf(':')))?.rate ?? otherwise;
   }
 
-  /** Reads and answers consent by the words and replies of the message's account. */
+  /** Reads and answers consent with the words and replies of the message's account. */
   get inbound(): Pick<InboundOptions, 'consent' | 'reply'> {
     return {
       consent: (text, { tenant }) => (this.#own.get(tenant)?.read ?? readDefaultWords)(text),
@@ -91,13 +91,16 @@ export class AccountSettings implements OnApplicationShutdown {
     return {
       rate: rateMax !== null && ratePer !== null ? { max: rateMax, per: ratePer } : undefined,
       words,
-      // Folding hundreds of words takes longer than the comparison.
+      // The comparison is cheaper than folding hundreds of words.
       read: JSON.stringify(known?.words) === JSON.stringify(words) ? known!.read : readerOf(words),
     };
   }
 }
 
-/** Provides {@link AccountSettings} to the library's options, apart from the modules that need the library. */
+/**
+ * Provides {@link AccountSettings} to the library's options, separate from the modules that need
+ * the library.
+ */
 @Module({
   providers: [
     {
@@ -110,7 +113,7 @@ export class AccountSettings implements OnApplicationShutdown {
 })
 export class AccountSettingsModule {}
 
-/** Own words replace the defaults of their side; `stop` opts out whatever an account says. */
+/** An account's words replace the defaults of their kind; `stop` opts out on every account. */
 function readerOf({ stop, start }: AccountWords): (text: string) => Reading {
   if (!stop && !start) return readDefaultWords;
   const lists = Object.values(CONSENT_WORDS);
@@ -148,7 +151,7 @@ export function checkWords(words: AccountWords): void {
   }
 }
 
-/** `50/s`, as `--rate` and `RATE_LIMIT` take it. @throws ApiError 422 */
+/** Parses `50/s`, the form of `--rate` and `RATE_LIMIT`. @throws ApiError 422 */
 export function parseRate(written: string): { readonly max: number; readonly per: number } {
   try {
     return rateOf('rate', written);

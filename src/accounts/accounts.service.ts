@@ -34,7 +34,10 @@ export interface CredentialView {
   readonly lastUsedAt: Date | null;
 }
 
-/** An operator's work on accounts. Every write is one transaction, in turn with the store's on SQLite. */
+/**
+ * Operations on accounts for operators. Every write is one transaction, serialised with the store's
+ * on SQLite.
+ */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -44,13 +47,16 @@ export class AccountsService {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
   ) {}
 
-  /** Creates an account with an API token and a key with all scopes; on the simulated carrier with a WhatsApp number and templates too. */
+  /**
+   * Creates an account with an API token and a key with all scopes; on the simulated carrier also a
+   * WhatsApp number and templates.
+   */
   create(name: string): Promise<CreatedAccount> {
     const wanted = accountName(name);
     return this.#write((manager) => this.#create(manager, wanted));
   }
 
-  /** The first account, with a sender; `undefined` where there is an account already. */
+  /** Creates the first account with a sender; `undefined` where an account exists. */
   createFirst(name: string, sender: string): Promise<CreatedAccount | undefined> {
     return this.#write(async (manager) => {
       if (await manager.exists(Account)) return undefined;
@@ -61,7 +67,7 @@ export class AccountsService {
   }
 
   /**
-   * Newest first, at most `limit`.
+   * Lists accounts, newest first, at most `limit`.
    * @param before the id of the last account of the previous page
    */
   list(limit: number, before = ''): Promise<Account[]> {
@@ -82,7 +88,7 @@ export class AccountsService {
     });
   }
 
-  /** Registers a sender ID; repeating it is no error. */
+  /** Registers a sender ID; repeated calls are safe. */
   async addSender(accountId: string, sender: string): Promise<void> {
     if (!isSenderId(sender)) throw invalidFields([{ path: 'sender', message: SENDER_ID_RULE }]);
     await this.#write(async (manager) => {
@@ -154,13 +160,13 @@ export class AccountsService {
     return this.#change(accountId, { suspendedAt: null });
   }
 
-  /** The account's own rate, `null` where `RATE_LIMIT` counts. */
+  /** The account's own rate; `null` where `RATE_LIMIT` applies. */
   async rate(accountId: string): Promise<string | null> {
     const { rateMax, ratePer } = await this.#find(accountId);
     return rateMax === null || ratePer === null ? null : formatRate(rateMax, ratePer);
   }
 
-  /** @param rate such as `50/s`; `null`: `RATE_LIMIT` counts again */
+  /** @param rate such as `50/s`; `null`: `RATE_LIMIT` applies */
   async setRate(accountId: string, rate: string | null): Promise<void> {
     const { max: rateMax, per: ratePer } =
       rate === null ? { max: null, per: null } : parseRate(rate);

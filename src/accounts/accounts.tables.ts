@@ -20,7 +20,7 @@ const epochMilliseconds: ValueTransformer = {
   from: (value: string | number | null) => (value === null ? null : new Date(Number(value))),
 };
 
-/** A whole number as BIGINT, which drivers give as text. */
+/** A whole number as BIGINT, which drivers return as text. */
 const wholeNumber: ValueTransformer = {
   to: (value: number | null | undefined) => value ?? null,
   from: (value: string | number | null) => (value === null ? null : Number(value)),
@@ -45,7 +45,7 @@ export class Account {
   @Column({ name: 'created_at', type: 'bigint', transformer: epochMilliseconds })
   readonly createdAt!: Date;
 
-  /** Its credentials answer 403 while this is set. */
+  /** Requests with its credentials get 403 while this is set. */
   @Column({ name: 'suspended_at', ...NULLABLE_TIME })
   readonly suspendedAt!: Date | null;
 
@@ -57,24 +57,24 @@ export class Account {
   @Column({ name: 'rate_per', type: 'bigint', nullable: true, transformer: wholeNumber })
   readonly ratePer!: number | null;
 
-  /** Its own words and replies of consent, as JSON; `null`: the defaults. */
+  /** The account's consent words and replies as JSON; `null`: the defaults. */
   @Column({ name: 'consent_words', type: 'simple-json', nullable: true })
   readonly consentWords!: AccountWords | null;
 }
 
-/** An account's own consent words, and its answers to them. */
+/** An account's consent words and replies. */
 export interface AccountWords {
-  /** Words that opt out; without any the defaults count. */
+  /** Words that opt out; the defaults apply where there are none. */
   readonly stop?: readonly string[];
-  /** Words that opt in; without any the defaults count. */
+  /** Words that opt in; the defaults apply where there are none. */
   readonly start?: readonly string[];
-  /** Answer to a message that opted its sender out. */
+  /** Reply to a message that opted its sender out. */
   readonly stopReply?: string;
-  /** Answer to a message that opted its sender in. */
+  /** Reply to a message that opted its sender in. */
   readonly startReply?: string;
 }
 
-/** `api_token` opens SMS; `api_key` opens WhatsApp and contacts, by scope. */
+/** `api_token` authorises SMS; `api_key` authorises WhatsApp and contacts, by scope. */
 export type CredentialKind = 'api_token' | 'api_key';
 
 /** An API token or key; the secret itself is shown once and never stored. */
@@ -94,11 +94,11 @@ export class Credential {
   @Column({ type: 'varchar', length: 64 })
   readonly fingerprint!: string;
 
-  /** The secret's last four characters, to tell two credentials apart. */
+  /** The secret's last four characters, for identification. */
   @Column({ name: 'last_four', type: 'varchar', length: 4 })
   readonly lastFour!: string;
 
-  /** Of a key; a token has none and needs none. */
+  /** Scopes of a key; empty for a token. */
   @Column({ type: 'simple-array' })
   readonly scopes!: readonly Scope[];
 
@@ -108,7 +108,7 @@ export class Credential {
   @Column({ name: 'revoked_at', ...NULLABLE_TIME })
   readonly revokedAt!: Date | null;
 
-  /** When it stops working; `null`: never. */
+  /** Time of expiry; `null`: never. */
   @Column({ name: 'expires_at', ...NULLABLE_TIME })
   readonly expiresAt!: Date | null;
 
@@ -123,7 +123,7 @@ export class Sender {
   @PrimaryColumn({ name: 'account_id', type: 'varchar', length: 32 })
   readonly accountId!: string;
 
-  /** As the phone shows it; upper and lower case are different senders. */
+  /** Case-sensitive, as the phone shows it. */
   @PrimaryColumn({ name: 'sender', type: 'varchar', length: 11 })
   readonly sender!: string;
 
@@ -131,7 +131,7 @@ export class Sender {
   readonly createdAt!: Date;
 }
 
-/** A WhatsApp number and the one account that sends from it. */
+/** A WhatsApp number and the account that sends from it. */
 @Entity('gateway_whatsapp_number')
 @Index('gateway_whatsapp_number_account', ['accountId'])
 export class WhatsAppNumber {
@@ -182,8 +182,8 @@ export class TemplateEntity {
 }
 
 /**
- * Creates the tables of accounts. Existing tables are left alone: a server that commits each DDL statement
- * may have stopped half-way before.
+ * Creates the tables of accounts. Existing tables are skipped: a server that commits each DDL
+ * statement may have stopped half-way before.
  */
 class Accounts1700000001000 implements MigrationInterface {
   readonly name = 'Accounts1700000001000';
@@ -289,7 +289,7 @@ function number(name: string, more: Partial<TableColumnOptions> = {}): TableColu
   return { name, type: 'bigint', ...more };
 }
 
-/** Rows go with their account. */
+/** Foreign key that deletes the rows together with their account. */
 function ofAccount(table: string): TableForeignKeyOptions {
   return {
     name: `${table}_of_account`,

@@ -37,8 +37,8 @@ export interface AuthenticatedRequest extends HttpRequest {
 }
 
 /**
- * Admits requests with a valid credential: 401 for any invalid one, then 403 for a suspended account, then
- * 403 for a missing scope. Synchronous for a credential in use.
+ * Admits requests with a valid credential: 401 for any invalid one, then 403 for a suspended
+ * account, then 403 for a missing scope. Synchronous for a cached credential.
  */
 @Injectable()
 export class AuthGuard implements CanActivate {
@@ -79,7 +79,7 @@ export class AuthGuard implements CanActivate {
   }
 
   /**
-   * For hooks that run before the route: checks that the credential is valid, for whatever route.
+   * For hooks that run before the route: checks that the credential is valid for any route.
    * @throws ApiError 401, 403 or 429
    */
   async recognises(request: HttpRequest): Promise<void> {
@@ -180,8 +180,9 @@ export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecora
 }
 
 /**
- * The route needs a credential as with {@link Auth}, and calls `AuthGuard.admits()` itself, first of all:
- * Nest's own guard call doubles the cost. Without that call the request has no account.
+ * The route needs a credential as with {@link Auth}, and its handler calls `AuthGuard.admits()`
+ * first, because Nest's guard call doubles the cost of a request. Without that call the request has
+ * no account.
  */
 export function AuthWithin(requirement: AuthRequirement): MethodDecorator {
   const { kind, scope } = requirement;
@@ -191,12 +192,12 @@ export function AuthWithin(requirement: AuthRequirement): MethodDecorator {
   );
 }
 
-/** Id of the account that makes the request; the route has `@Auth()`. */
+/** Id of the account of the request; the route needs `@Auth()`. */
 export const AccountId = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
   accountIdOf(requestOf<AuthenticatedRequest>(context)),
 );
 
-/** See {@link AccountId}, for a route that takes the raw request. */
+/** Like {@link AccountId}, for a route that takes the raw request. */
 export function accountIdOf({ account }: AuthenticatedRequest): string {
   if (!account) throw new TypeError('the route has no @Auth()');
   return account.accountId;

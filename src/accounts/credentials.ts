@@ -14,7 +14,7 @@ import { FreshCache } from './fresh-cache.js';
 import type { Scope } from './scope.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The largest multiple of 62 in a byte: bytes above it would favour the first digits. */
+/** The largest multiple of 62 in a byte: higher bytes would make the first digits more likely. */
 const FAIR = 248;
 
 /** `length` characters, each of the 62 equally likely (5.954 bits each). */
@@ -62,7 +62,10 @@ export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-/** Why a request has no valid credential. For the log only: the caller gets the same answer for every cause. */
+/**
+ * Why a request has no valid credential. For the log only: the response is the same for every
+ * cause.
+ */
 export type UnauthorizedCause =
   | 'missing header'
   | 'missing Bearer'
@@ -78,7 +81,7 @@ export type Presented =
   | { readonly secret: string; readonly cause?: undefined }
   | { readonly secret?: undefined; readonly cause: UnauthorizedCause };
 
-/** Reads `Authorization: Bearer <secret>`; finds malformed secrets without a database read. */
+/** Reads `Authorization: Bearer <secret>`; rejects malformed secrets without a database read. */
 export function presentedSecret(
   header: string | string[] | undefined,
   kind: CredentialKind,
@@ -95,7 +98,7 @@ export function presentedSecret(
 /** The usual spelling, for the hot path. */
 const SCHEME = 'Bearer ';
 
-/** The account of a credential, and what the credential opens. */
+/** The account of a credential, and the credential's kind and scopes. */
 export interface Principal {
   readonly credentialId: string;
   readonly accountId: string;
@@ -108,8 +111,9 @@ export interface Principal {
 }
 
 /**
- * Finds the account of a secret. A credential in use costs no database read; its revocation, rotation and
- * its account's suspension count at once in the process that wrote them, and within a second in others.
+ * Finds the account of a secret, without a database read for a cached credential. A revocation,
+ * rotation or suspension takes effect at once in the process that wrote it, and within a second in
+ * others.
  */
 @Injectable()
 export class CredentialVerifier {
@@ -123,8 +127,9 @@ export class CredentialVerifier {
   }
 
   /**
-   * The account of the credential in an `Authorization` header, if the cache holds it: then its form and
-   * checksum are correct. `undefined` may still be a valid credential: ask {@link presentedSecret} and {@link verify}.
+   * The account of the credential in an `Authorization` header, if it is cached; its form and
+   * checksum are then correct. `undefined` may still be a valid credential: call {@link
+   * presentedSecret} and {@link verify}.
    */
   known(header: string | string[] | undefined, kind: CredentialKind): Principal | undefined {
     if (typeof header !== 'string' || header.length !== SCHEME.length + SECRET_LENGTH)
@@ -134,7 +139,7 @@ export class CredentialVerifier {
     return principal?.kind === kind ? principal : undefined;
   }
 
-  /** Without a promise if the cache holds the credential; `undefined`: it does not exist. */
+  /** Synchronous if the credential is cached; `undefined`: it does not exist. */
   verify(secret: string): Principal | Promise<Principal | undefined> {
     const key = fingerprint(secret);
     return this.#cache.peek(key) ?? this.#cache.get(key);
@@ -173,7 +178,10 @@ export class CredentialVerifier {
 
 const WRITE_EVERY = 30_000;
 
-/** When each credential was last used: in memory on the hot path, written to the database twice a minute. */
+/**
+ * Tracks the last use of each credential: in memory on the hot path, written to the database twice
+ * a minute.
+ */
 @Injectable()
 export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #logger = new Logger('Credentials');

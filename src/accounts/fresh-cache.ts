@@ -1,11 +1,11 @@
 export interface FreshCacheOptions<V> {
   /** Reads the values of `keys` that exist; called with many at once. */
   readonly load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
-  /** Whether to cache the value; others are read again every time. */
+  /** Whether to cache the value; other values are read each time. */
   readonly keep: (value: V) => boolean;
-  /** Most entries; the one read longest ago is dropped first. @default 10000 */
+  /** Most entries; the entry with the oldest access is dropped first. @default 10000 */
   readonly max?: number;
-  /** Milliseconds a value may be served after it was read. @default 1000 */
+  /** Longest age of a returned value, in milliseconds. @default 1000 */
   readonly maxAge?: number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
@@ -13,7 +13,7 @@ export interface FreshCacheOptions<V> {
 
 interface Entry<V> {
   readonly value: V;
-  /** When the read that found it began. */
+  /** Start of the read that found it. */
   readonly readAt: number;
 }
 
@@ -22,8 +22,9 @@ const REFRESH_AFTER = 0.4;
 const KEYS_A_READ = 500;
 
 /**
- * Values up to a second old. Busy callers never wait for the database: ageing entries are refreshed in the
- * background, many in one read. Missing values are not cached, so that new rows count at once.
+ * Caches values for up to a second. Frequent callers never wait for the database: ageing entries
+ * are refreshed in the background, many in one read. Missing values are not cached, so that new
+ * rows are found at once.
  */
 export class FreshCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -40,7 +41,7 @@ export class FreshCache<V> {
     this.#maxAge = options.maxAge ?? 1_000;
   }
 
-  /** The value if the cache holds a fresh one; without a promise, for the hot path. */
+  /** The value, if the cache has a fresh one; synchronous, for the hot path. */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -50,7 +51,7 @@ export class FreshCache<V> {
     return entry.value;
   }
 
-  /** The value, read from the database unless the cache holds a fresh one. */
+  /** The value, from the cache if it has a fresh one, else from the database. */
   get(key: string): Promise<V | undefined> {
     const known = this.peek(key);
     if (known !== undefined) return Promise.resolve(known);
@@ -59,7 +60,7 @@ export class FreshCache<V> {
     });
   }
 
-  /** Empties the cache; reads under way are not cached. */
+  /** Empties the cache; the results of reads under way are not cached. */
   clear(): void {
     this.#generation++;
     this.#entries.clear();

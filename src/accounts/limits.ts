@@ -5,7 +5,7 @@ import type { Rate } from '../config/variable.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpReply, HttpRequest } from '../http/http-message.js';
 
-/** The rest of a window after a request. */
+/** The remainder of a window after a request. */
 export interface WindowState {
   /** Requests still allowed; negative: this one exceeds the limit. */
   readonly remaining: number;
@@ -45,7 +45,7 @@ export class RequestWindow {
     };
   }
 
-  /** The windows are in order of their beginning. */
+  /** The windows are ordered by their start. */
   #forgetOldest(): void {
     const [oldest] = this.#counts.keys();
     if (oldest !== undefined) this.#counts.delete(oldest);
@@ -53,8 +53,8 @@ export class RequestWindow {
 }
 
 /**
- * Requests per credential, shown in the `RateLimit` and `RateLimit-Policy` headers
- * (draft-ietf-httpapi-ratelimit-headers). Each process counts for itself.
+ * Limits requests per credential; the headers `RateLimit` and `RateLimit-Policy`
+ * (draft-ietf-httpapi-ratelimit-headers) show the limit. Each process counts for itself.
  */
 @Injectable()
 export class RequestLimit {
@@ -82,8 +82,8 @@ export class RequestLimit {
 }
 
 /**
- * Requests without a valid credential, by address. Only such requests are refused: a valid credential
- * passes from any address.
+ * Limits requests without a valid credential, by address. Only such requests are refused: a valid
+ * credential passes from any address.
  */
 @Injectable()
 export class FailedAttempts {
@@ -112,12 +112,12 @@ function networkOf(ip: string): string {
   return groups.slice(0, 4).join(':');
 }
 
-/** Each thousand recipients of a send weigh as much as one more send. */
+/** Each thousand recipients of a send count as one more send. */
 const RECIPIENTS_A_SEND = 1_000;
 
 /**
- * Bounds the sends that wait for the database. Beyond the limit further sends are refused, so that the
- * process does not run out of memory and clients know to retry.
+ * Limits the sends that wait for the database. Further sends are refused, so that the process does
+ * not run out of memory and clients know to retry.
  */
 @Injectable()
 export class PendingSends {
@@ -129,7 +129,8 @@ export class PendingSends {
   }
 
   /**
-   * Takes a place for one send, to {@link leave} when it has ended; with none taken, a send of any size gets one.
+   * Reserves capacity for one send; {@link leave} releases it. Without other sends under way, a
+   * send of any size is admitted.
    * @throws ApiError 503 with `Retry-After`
    */
   take(recipients: number): number {
@@ -151,16 +152,16 @@ export class PendingSends {
 /** Largest body that is read without a valid credential, in bytes. */
 const UNAUTHENTICATED_BODY = 65_536;
 
-/** A route whose callers are verified by their request's content. */
+/** A route that verifies its callers by the content of their requests. */
 export interface SelfVerifiedRoute {
   readonly path: string;
-  /** Largest body there, in bytes. */
+  /** Largest body of the route, in bytes. */
   readonly bodyLimit: number;
 }
 
 /**
- * Reads a large body only for a valid credential: parsing some megabytes of JSON takes half a second, and
- * a route's own guard runs after it. Call it before Nest registers its routes.
+ * Reads a large body only for a valid credential: parsing some megabytes of JSON takes half a
+ * second, and a route's guard runs only after it. Call it before Nest registers its routes.
  */
 export function guardLargeBodies(
   adapter: FastifyAdapter,

@@ -1,6 +1,7 @@
 /**
- * The scopes of keys: those that a route requires by `@Auth('api_key', scope)`, and no others. A surface adds
- * its scopes together with its routes. The key made with an account has all of them.
+ * The scopes of keys: exactly those that routes require with `@Auth('api_key', scope)`. A new API
+ * adds its scopes together with its routes. The key that is created with an account has all of
+ * them.
  */
 export const SCOPES = [
   'whatsapp:send',

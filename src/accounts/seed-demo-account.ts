@@ -9,7 +9,10 @@ const TEMPLATES = [
   { name: 'login_code', language: 'en', category: 'authentication', paramsCount: 1 },
 ] as const;
 
-/** Gives an account on the simulated carrier a WhatsApp number and templates, so that it can send at once. */
+/**
+ * Creates a WhatsApp number and templates for an account on the simulated carrier, so that it can
+ * send at once.
+ */
 export async function seedDemoAccount(manager: EntityManager, accountId: string): Promise<void> {
   const createdAt = new Date();
   await manager.insert(WhatsAppNumber, { number: await freeNumber(manager), accountId, createdAt });

@@ -14,7 +14,7 @@ export function isSenderId(value: unknown): value is string {
   return typeof value === 'string' && SENDER_ID.test(value);
 }
 
-/** The sender IDs that an account may use; one in use costs no database read. */
+/** The sender IDs of an account; a cached one costs no database read. */
 @Injectable()
 export class SenderRegistry {
   readonly #cache: FreshCache<true>;
@@ -26,7 +26,7 @@ export class SenderRegistry {
     });
   }
 
-  /** Without a promise if the cache holds the sender. */
+  /** Synchronous if the sender is cached. */
   isRegistered(accountId: string, sender: string): true | Promise<boolean> {
     const key = keyOf(accountId, sender);
     return this.#cache.peek(key) ?? this.#cache.get(key).then((found) => found === true);
@@ -47,7 +47,7 @@ export class SenderRegistry {
   }
 }
 
-/** Neither part can hold a slash. */
+/** The slash is unambiguous: neither part may contain one. */
 function keyOf(accountId: string, sender: string): string {
   return `${accountId}/${sender}`;
 }

@@ -37,7 +37,7 @@ export function isLanguage(value: unknown): value is string {
   return typeof value === 'string' && LANGUAGE.test(value);
 }
 
-/** The templates of an account; one in use costs no database read. */
+/** The templates of an account; a cached one costs no database read. */
 @Injectable()
 export class TemplateRegistry {
   readonly #cache: FreshCache<Template>;
@@ -49,12 +49,12 @@ export class TemplateRegistry {
     this.#cache = new FreshCache({ load: (keys) => this.#load(keys), keep: () => true });
   }
 
-  /** The name and the language are well-formed. */
+  /** The caller has checked the form of name and language. */
   find(accountId: string, name: string, language: string): Promise<Template | undefined> {
     return this.#cache.get(keyOf({ accountId, name, language }));
   }
 
-  /** By name, then language. */
+  /** Ordered by name, then language. */
   async list(
     accountId: string,
     { cursor, limit }: { readonly cursor?: string; readonly limit: number },
@@ -79,7 +79,7 @@ export class TemplateRegistry {
     return { data, nextCursor: more ? cursorOf(last) : null };
   }
 
-  /** Registers the template, or changes its registration. @throws ApiError */
+  /** Registers the template, or updates it. @throws ApiError */
   async put(accountId: string, template: Template): Promise<void> {
     check(template);
     await this.messaging.transaction(async (manager) => {
@@ -92,7 +92,7 @@ export class TemplateRegistry {
         status,
         paramsCount,
       });
-      // MySQL counts only rows that changed.
+      // MySQL counts changed rows only.
       if (!affected && !(await manager.existsBy(TemplateEntity, key)))
         await manager.insert(TemplateEntity, { ...template, accountId, createdAt: new Date() });
     });

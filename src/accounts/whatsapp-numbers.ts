@@ -6,7 +6,7 @@ import { ApiError, invalidFields } from '../http/api-error.js';
 import { Account, WhatsAppNumber } from './accounts.tables.js';
 import { FreshCache } from './fresh-cache.js';
 
-/** The WhatsApp number from which an account sends; one in use costs no database read. */
+/** The WhatsApp number of an account; a cached one costs no database read. */
 @Injectable()
 export class WhatsAppNumbers {
   readonly #byAccount: FreshCache<string>;
@@ -23,7 +23,10 @@ export class WhatsAppNumbers {
     return this.#byAccount.get(accountId);
   }
 
-  /** Gives the account a number; repeating it is no error. @throws ApiError where another account has it */
+  /**
+   * Assigns a number to the account; repeated calls are safe. @throws ApiError where another
+   * account has it
+   */
   async add(accountId: string, number: string): Promise<void> {
     if (!isPhoneNumber(number))
       throw invalidFields([
@@ -46,7 +49,7 @@ export class WhatsAppNumbers {
       where: { accountId: In([...ids]) },
       order: { createdAt: 'DESC', number: 'DESC' },
     });
-    // Newest first, so that the oldest number of an account wins.
+    // Newest first, so that the oldest number of an account overwrites the others.
     return new Map(found.map(({ accountId, number }) => [accountId, number]));
   }
 }

@@ -8,10 +8,10 @@ import { parseTimestamp } from '../http/rfc3339.js';
 import type { Row } from './output.js';
 import type { Run } from './run.js';
 
-/** Accounts listed at once. */
+/** Accounts per page. */
 const PAGE = 50;
 
-/** Accounts, their credentials and senders. */
+/** Commands for accounts, their credentials and senders. */
 export function addAccountCommands(program: Command, run: Run): void {
   const account = program.command('account').description('make, list, suspend and resume accounts');
   account
@@ -118,7 +118,7 @@ interface WordOptions {
   readonly json?: boolean;
 }
 
-/** Settings of one account. */
+/** Commands for the settings of one account. */
 function addSettingCommands(account: Command, run: Run): void {
   account
     .command('rate')
@@ -242,7 +242,7 @@ function readScopes(asked: readonly string[] | undefined): readonly Scope[] {
   });
 }
 
-/** A duration from now, such as `90d`, or an RFC 3339 time. @throws ApiError 422 */
+/** Parses a duration from now, such as `90d`, or an RFC 3339 time. @throws ApiError 422 */
 export function readExpiry(written: string, now = Date.now()): Date {
   const isDuration = /^\d{1,5} ?[a-z]+$/i.test(written);
   const time = isDuration ? new Date(now + durationOf(written)) : parseTimestamp(written);

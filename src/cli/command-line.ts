@@ -7,7 +7,10 @@ import { run } from './run.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';
 
-/** Runs the command that `argv` names, as `process.argv` does; never rejects where the command was written wrong. */
+/**
+ * Runs the command in `argv`, which has the form of `process.argv`. Wrong usage does not reject the
+ * promise.
+ */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const json = argv.includes('--json');
   const program = new Command('dundun')

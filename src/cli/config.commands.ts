@@ -6,7 +6,7 @@ import type { Variable } from '../config/variable.js';
 import { VARIABLES } from '../config/variables.js';
 import { print, printError } from './output.js';
 
-/** Checks the settings before the gateway runs on them. */
+/** Commands that check the settings without starting the gateway. */
 export function addConfigCommands(program: Command): void {
   program
     .command('config')
@@ -26,7 +26,7 @@ export function addConfigCommands(program: Command): void {
     });
 }
 
-/** A SQLite file is created when the gateway first opens it; a server must be reachable. */
+/** Connects to a server; a SQLite file is created only when the gateway first opens it. */
 async function reach(database: Parameters<typeof dataSourceOptions>[0]): Promise<string> {
   if (database.type === 'sqlite') return `file ${database.path}`;
   const dataSource = new DataSource(dataSourceOptions(database, { entities: [], migrations: [] }));

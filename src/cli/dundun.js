@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Committed, so that npx finds the command before the first build.
+// This file is committed, so that npx finds the command before the first build.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

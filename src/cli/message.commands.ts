@@ -11,7 +11,7 @@ interface BatchOptions {
   readonly json?: boolean;
 }
 
-/** Batches of an account; never their texts and numbers. */
+/** Commands for batches; their output never contains texts and numbers. */
 export function addBatchCommands(program: Command, run: Run): void {
   const batches = program.command('batches').description('look at batches, cancel them');
   batches
@@ -65,7 +65,7 @@ function batchRow(batch: BatchView): Row {
   };
 }
 
-/** Where messages queue: what is paused or has due work. */
+/** Commands for lanes that are paused or have due work. */
 export function addLaneCommands(program: Command, run: Run): void {
   const lanes = program.command('lanes').description('lanes that are paused or have due work');
   lanes

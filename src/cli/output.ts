@@ -2,15 +2,15 @@ import { EnvironmentError } from '../config/environment.js';
 import { describeError } from '../http/log-redaction.js';
 import { toApiError } from '../http/error-mapping.js';
 
-/** The answer of a command: its fields in the order they are shown. */
+/** The result of a command; the fields are printed in this order. */
 export type Answer = Readonly<Record<string, Value | readonly Row[]>>;
 
 type Value = string | number | null | readonly string[] | Counts;
 
-/** A number by name. */
+/** Numbers by name. */
 type Counts = Readonly<Record<string, number>>;
 
-/** A line of a table; every one of a list has the same fields. */
+/** A row of a table; all rows of a list have the same fields. */
 export type Row = Readonly<Record<string, Value>>;
 
 export interface OutputOptions {
@@ -18,7 +18,7 @@ export interface OutputOptions {
   readonly json?: boolean;
 }
 
-/** With `--json` exactly one line, the last on stdout; else a line per field. */
+/** Prints one line with `--json`, the last on stdout; else a line per field. */
 export function print(answer: Answer, { json }: OutputOptions): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(answer)}\n`);
@@ -35,7 +35,7 @@ function isTable(value: Value | readonly Row[]): value is readonly Row[] {
   return Array.isArray(value) && value.every((row) => typeof row === 'object');
 }
 
-/** Columns as wide as their widest value, under the fields' names. */
+/** Formats columns as wide as their widest value, with the field names as header. */
 function table(name: string, rows: readonly Row[]): string {
   const [first] = rows;
   if (!first) return `no ${name}\n`;
@@ -61,7 +61,9 @@ function shown(value: Value): string {
     .join(' ');
 }
 
-/** Writes the error to stderr in the form of the gateway's answers, and sets exit code 1. */
+/**
+ * Prints the error to stderr in the form of the gateway's error responses, and sets exit code 1.
+ */
 export function printError(error: unknown, { json }: OutputOptions): void {
   const { code, message } = described(error);
   process.stderr.write(json ? `${JSON.stringify({ error: { code, message } })}\n` : `${message}\n`);
@@ -77,7 +79,7 @@ function described(error: unknown): { code: string; message: string } {
   return { code, message: `${name}: ${detail}` };
 }
 
-/** Reports wrong usage; without `--json` the command parser has printed it already. */
+/** Reports wrong usage; without `--json` the command parser has already printed it. */
 export function printUsageError(message: string, { json }: OutputOptions): void {
   const error = { code: 'invalid_usage', message: message.replace(/^error: /, '') };
   if (json) process.stderr.write(`${JSON.stringify({ error })}\n`);

@@ -31,7 +31,7 @@ async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>
   }
 }
 
-/** Runs one command and prints its answer or its error; never rejects. */
+/** Runs one command and prints its result or error; never rejects. */
 export type Run = (
   options: OutputOptions,
   command: (app: INestApplicationContext) => Promise<Answer>,

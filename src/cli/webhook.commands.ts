@@ -6,7 +6,7 @@ import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.j
 import { WebhookRedeliveryService } from '../webhooks/webhook-redelivery.service.js';
 import type { Run } from './run.js';
 
-/** The customers' endpoints for callbacks. */
+/** Commands for the customers' webhook endpoints. */
 export function addWebhookCommands(program: Command, run: Run): void {
   const webhook = program
     .command('webhook')

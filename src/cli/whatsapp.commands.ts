@@ -20,10 +20,10 @@ interface TemplateOptions {
   readonly json?: boolean;
 }
 
-/** Templates in one answer. */
+/** Most templates in one result. */
 const MOST = 1_000;
 
-/** What accounts send on WhatsApp with: numbers and templates. */
+/** Commands for the accounts' WhatsApp numbers and templates. */
 export function addWhatsAppCommands(program: Command, run: Run): void {
   program
     .command('number')
@@ -56,7 +56,7 @@ export function addWhatsAppCommands(program: Command, run: Run): void {
         const one = {
           name,
           language,
-          // Checked where it is written down, with everything else.
+          // The service checks it together with the other fields.
           category: options.category as TemplateCategory,
           status: options.status as TemplateStatus,
           paramsCount: /^\d{1,4}$/.test(params) ? Number(params) : Number.NaN,

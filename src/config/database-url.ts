@@ -1,4 +1,4 @@
-/** Where the data lives, as `DATABASE_URL` says it. */
+/** The parsed `DATABASE_URL`. */
 export type DatabaseUrl =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres' | 'mysql' | 'mariadb'; readonly url: string };
@@ -10,7 +10,7 @@ const SERVERS: Readonly<Record<string, 'postgres' | 'mysql' | 'mariadb'>> = {
   'mariadb:': 'mariadb',
 };
 
-/** @throws Error that says what to write; it never repeats the value, which may hold a password. */
+/** @throws Error with the remedy; it never contains the value, which may hold a password */
 export function parseDatabaseUrl(value: string): DatabaseUrl {
   if (value.startsWith('sqlite:')) return { type: 'sqlite', path: sqlitePath(value.slice(7)) };
   const url = URL.canParse(value) ? new URL(value) : undefined;

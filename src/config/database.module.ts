@@ -14,15 +14,16 @@ import { type Environment, EnvironmentError } from './environment.js';
 import { isEmptyDatabase, pendingMigrations, runMigrations } from './migrations.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
-/** Entities and migrations of the layers above. */
+/** Entities and migrations of the higher layers. */
 export interface Tables {
   readonly entities: readonly (EntitySchema | (new () => object))[];
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
 /**
- * The data source of the gateway, of its command line and of TypeORM's: the library's tables and the
- * gateway's in one database, so that they share transactions. Only migrations change tables.
+ * The data source of the gateway, of its command line and of TypeORM's command line. The tables of
+ * the library and of the gateway share one database, and so share transactions. Only migrations
+ * change tables.
  */
 export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSourceOptions {
   const shared = {
@@ -70,7 +71,7 @@ export class TypeOrmLogger implements TypeOrmLoggerPort {
 
   logQuery(): void {}
 
-  /** The error is thrown as well, and its catcher logs it. */
+  /** TypeORM also throws the error; the code that catches it writes the log line. */
   logQueryError(): void {}
 
   logQuerySlow(time: number, query: string): void {
@@ -94,7 +95,10 @@ export class TypeOrmLogger implements TypeOrmLoggerPort {
 /** When pending migrations run: `never` (old tables are refused), on an `empty` database only, or `always`. */
 export type MigrateWhen = 'never' | 'empty' | 'always';
 
-/** Registers the data source, which is open before the application starts so that its errors come first. */
+/**
+ * Registers the data source. It is opened before the application starts, so that its errors come
+ * first.
+ */
 @Module({})
 export class DatabaseModule {
   /** The application closes the data source when it stops. */
@@ -112,7 +116,7 @@ export class DatabaseModule {
 }
 
 /**
- * The gateway's data source, open, with tables as new as this code.
+ * Opens the gateway's data source and checks or migrates its tables.
  * @throws EnvironmentError where it cannot be opened
  */
 export function openGatewayDatabase(
@@ -161,7 +165,7 @@ async function connect(dataSource: DataSource): Promise<void> {
 
 function notOpened(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  // When every address of a host fails, the message is empty and only the code says why.
+  // Where all addresses of a host fail, the message is empty and only the code gives the cause.
   const { code = '', message } = error as Error & { code?: string };
   return new EnvironmentError(
     [

@@ -21,14 +21,14 @@ export class EnvironmentError extends Error {
   }
 }
 
-/** Reads `.env` of the working directory, where there is one; variables already set win. */
+/** Loads `.env` from the working directory, if it exists; variables already set win. */
 export function loadEnvironmentFile(): void {
   if (existsSync('.env')) loadEnvFile('.env');
 }
 
 type Variables = typeof VARIABLES;
 
-/** The settings, read and checked. */
+/** The parsed and checked settings. */
 export type Environment = {
   readonly [Name in keyof Variables]: Variables[Name] extends RequiredVariable<infer T>
     ? T
@@ -54,8 +54,8 @@ const NEEDED_BY: Readonly<Record<Environment['CARRIER'], readonly (keyof Variabl
 export const ENVIRONMENT = Symbol('ENVIRONMENT');
 
 /**
- * Reads every setting; an empty variable counts as unset.
- * @throws EnvironmentError with all problems at once.
+ * Parses every setting; an empty variable counts as unset.
+ * @throws EnvironmentError with all problems at once
  */
 export function readEnvironment(source: Readonly<Record<string, string | undefined>>): Environment {
   const problems: string[] = [];
@@ -80,7 +80,7 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))
       if (Number(values[name]) < Number(per)) {
-        // Erased messages cannot be counted.
+        // The frequency cap cannot count erased messages.
         if (source[name])
           problems.push(`${name}: is shorter than the window of FREQUENCY_CAP ${category}`);
         values[name] = Number(per);

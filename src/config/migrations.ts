@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 
-/** Names of the migrations that this database has not run. Changes nothing. */
+/** Names of the pending migrations. Changes nothing. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
   return pending.map(({ name }) => name);
@@ -15,12 +15,12 @@ export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> 
 
 const LOCK = 7_238_455;
 
-/** How long a replica waits for another one's migrations, in milliseconds. */
+/** Longest wait for another replica's migrations, in milliseconds. */
 const LOCK_TIMEOUT = 300_000;
 
 /**
- * Runs the pending migrations, one process at a time: under a lock of the server; on SQLite a process that
- * meets another one's migration waits until that is done.
+ * Runs the pending migrations, in one process at a time: under a lock of the server; on SQLite a
+ * process waits for another process's migration.
  * @throws where another session holds the lock for `timeout` milliseconds
  */
 export async function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEOUT): Promise<void> {
@@ -30,8 +30,8 @@ export async function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEO
 }
 
 /**
- * Runs `work` in one replica at a time, after the migrations. On SQLite the transactions of `work` are
- * serial anyway.
+ * Runs `work` in one replica at a time, after the migrations. SQLite serialises the transactions of
+ * `work` by itself.
  */
 export function oneAtATime<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
   const lock = lockOf(dataSource, LOCK_TIMEOUT);
@@ -74,7 +74,7 @@ async function locked<T>(
       );
     return await work();
   } finally {
-    // A lost connection has released its locks.
+    // A lost connection has already released its locks.
     for (const statement of give) await runner.query(statement).catch(() => undefined);
     await runner.release();
   }

@@ -2,9 +2,9 @@ import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import Database from 'libsql';
 
 /**
- * SQLite as TypeORM's `better-sqlite3` driver expects it, on libsql's prebuilt binaries (no compiler,
- * every supported Node). libsql refuses dates and booleans, takes a lone `null` for an options object
- * and answers blobs as `ArrayBuffer`.
+ * Adapts libsql's prebuilt binaries (no compiler, every supported Node) to TypeORM's
+ * `better-sqlite3` driver. libsql refuses dates and booleans, takes a single `null` for an options
+ * object and returns blobs as `ArrayBuffer`.
  *
  * @example
  * new DataSource({ type: 'better-sqlite3', database: 'data/app.sqlite', driver: SqliteDriver })
@@ -16,9 +16,11 @@ export class SqliteDriver {
     this.#database = new Database(path, options);
   }
 
-  /** False once SQLite has undone a transaction by itself, as where the disk is full. */
+  /**
+   * False after SQLite rolled back a transaction by itself, for example because the disk is full.
+   */
   get inTransaction(): boolean {
-    // Asked of a closed database, libsql ends the process.
+    // On a closed database this query would crash libsql, and with it the process.
     return this.#database.open && this.#database.inTransaction;
   }
 
@@ -45,7 +47,7 @@ export class SqliteDriver {
 }
 
 interface PreparedStatement {
-  /** Whether it answers rows. */
+  /** Whether the statement returns rows. */
   readonly reader: boolean;
   run(...values: unknown[]): Database.RunResult;
   all(...values: unknown[]): unknown[];

@@ -9,28 +9,28 @@ import {
   rateOf,
 } from '@dundun/messaging';
 
-/** An environment variable: how it is read, and its description in the documentation. */
+/** An environment variable: its parser, and its description for the documentation. */
 export interface Variable<T> {
-  /** As it would be written in the environment; without one the variable may stay unset. */
+  /** The default as written in the environment; without one the variable may stay unset. */
   readonly default?: string;
   /** @throws Error whose message follows the variable's name: `must be …; write …`. */
   readonly parse: (value: string) => T;
   readonly description: string;
-  /** Never shown, not even where it is wrong. */
+  /** The value is never shown, not even in errors. */
   readonly secret?: true;
 }
 
-/** A variable that has a default, so that it always has a value. */
+/** A variable with a default, which always has a value. */
 export interface RequiredVariable<T> extends Variable<T> {
   readonly default: string;
 }
 
-/** Gives the variable its type. */
+/** Infers the type of a variable with a default. */
 export function required<T>(variable: RequiredVariable<T>): RequiredVariable<T> {
   return variable;
 }
 
-/** Gives a variable that may stay unset its type. */
+/** Infers the type of a variable that may stay unset. */
 export function optional<T>(variable: Omit<Variable<T>, 'default'>): Omit<
   Variable<T>,
   'default'
@@ -86,7 +86,7 @@ export function redisUrl(value: string): string {
   return value;
 }
 
-/** A duration of the library's grammar, such as `30s`, `500ms` or `2m`; in milliseconds. */
+/** Parses a duration of the library's grammar, such as `30s`, `500ms` or `2m`, to milliseconds. */
 export function duration(min: number, max: number): (value: string) => number {
   return (value) => {
     const parsed = durationOf(value);
@@ -98,7 +98,7 @@ export function duration(min: number, max: number): (value: string) => number {
   };
 }
 
-/** How long data is kept, in milliseconds; `undefined` for `off`: for ever. */
+/** Parses a retention to milliseconds; `off` becomes `undefined`: unlimited. */
 export function retention(value: string): number | undefined {
   if (value === 'off') return undefined;
   const parsed = durationOf(value);
@@ -121,7 +121,7 @@ export interface Rate {
   readonly per: number;
 }
 
-/** `50/s`, `600/m`, `10000/h`. */
+/** Parses `50/s`, `600/m`, `10000/h`. */
 export function rate(value: string): Rate {
   try {
     return rateOf('', value);
@@ -130,7 +130,7 @@ export function rate(value: string): Rate {
   }
 }
 
-/** A {@link rate}, or `off`. */
+/** Parses a {@link rate}, or `off`. */
 export function rateOrOff(value: string): Rate | undefined {
   if (value === 'off') return undefined;
   try {
@@ -140,7 +140,10 @@ export function rateOrOff(value: string): Rate | undefined {
   }
 }
 
-/** `USD utility=0.01 marketing=0.05`, in any order of categories; omitted categories have no price. */
+/**
+ * Parses `USD utility=0.01 marketing=0.05`, with categories in any order; omitted categories have
+ * no price.
+ */
 export function prices(value: string): PriceList {
   const [currency = '', ...entries] = value.split(/\s+/);
   const whatsapp = new Map<MessageCategory, string>();
@@ -160,7 +163,7 @@ function wrongPrices(): never {
   );
 }
 
-/** `21:00-08:00`. */
+/** Parses `21:00-08:00`. */
 export function quietHours(value: string): QuietHoursOptions {
   const [, from = '', to = ''] =
     /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(value) ?? [];
@@ -176,7 +179,7 @@ const CATEGORIES: readonly CappedCategory[] = [
   'service',
 ];
 
-/** `marketing=2/7d sms=5/24h`: a {@link rate} by category, over at least a minute. */
+/** Parses `marketing=2/7d sms=5/24h`: a {@link rate} by category, over at least a minute. */
 export function frequencyCap(value: string): FrequencyCapOptions {
   const caps = new Map<CappedCategory, Rate>();
   for (const entry of value.split(/\s+/)) {
@@ -201,7 +204,7 @@ function capOf(limit: string): Rate | undefined {
   }
 }
 
-/** `4MiB`, `512KiB`, `1000B`, as bytes. */
+/** Parses `4MiB`, `512KiB`, `1000B` to bytes. */
 export function size(min: number, max: number): (value: string) => number {
   return (value) => {
     const match = /^(\d{1,9})(B|KiB|MiB)$/.exec(value);
@@ -216,7 +219,7 @@ export function size(min: number, max: number): (value: string) => number {
 
 const BYTES = { B: 1, KiB: 1 << 10, MiB: 1 << 20 } as const;
 
-/** A credential of another service, checked for the usual errors of copy and paste. */
+/** A credential of another service, checked for common copy-and-paste errors. */
 export function credential(value: string): string {
   if (/^bearer\s/i.test(value))
     throw new Error('must be the token alone; leave the word Bearer out');
@@ -225,21 +228,21 @@ export function credential(value: string): string {
   return value;
 }
 
-/** An API token of a service that speaks this interface. */
+/** An API token of a service with this interface. */
 export function apiToken(value: string): string {
   if (value.startsWith('svk_'))
     throw new Error('is an svk_ key, which SMS does not take; write it as CARRIER_KEY');
   return visible(credential(value));
 }
 
-/** A key of a service that speaks this interface. */
+/** A key of a service with this interface. */
 export function apiKey(value: string): string {
   if (!credential(value).startsWith('svk_'))
     throw new Error('must start with svk_; the API token is written as CARRIER_TOKEN');
   return visible(value);
 }
 
-/** The address of a service that speaks this interface. */
+/** The URL of a service with this interface. */
 export function serviceUrl(value: string): string {
   const { pathname } = new URL(httpUrl(value));
   if (/\/ng\/v1\b/.test(pathname))
@@ -247,7 +250,7 @@ export function serviceUrl(value: string): string {
   return value;
 }
 
-/** A header value of one word. */
+/** A header value without spaces. */
 export function visible(value: string): string {
   if (!/^[\x21-\x7e]+$/.test(value))
     throw new Error(

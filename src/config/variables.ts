@@ -27,7 +27,7 @@ import {
 
 /**
  * Every setting of the gateway and its command line: its name, default, form and description.
- * `docs/configuration.md` holds the same table, which a spec compares.
+ * `docs/configuration.md` has the same table; a spec compares both.
  */
 export const VARIABLES = {
   NODE_ENV: required({
@@ -108,7 +108,7 @@ export const VARIABLES = {
     parse: httpUrl,
     description:
       "Address of Kannel's smsbox, for `CARRIER=kannel`; without a path, `/cgi-bin/sendsms` is added.",
-    // Where it is wrong, it may be because it holds the password.
+    // Not shown in errors: a wrong value may contain the password.
     secret: true,
   }),
   KANNEL_USERNAME: optional({

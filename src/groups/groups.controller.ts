@@ -14,7 +14,7 @@ import { ListQuery, pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { AddMembers, Group, GroupBody, groupOf, GroupPage, MemberPage } from './groups.dto.js';
 
-/** `{groupId}` of the path; a text that cannot be an id is not found. */
+/** `{groupId}` of the path; a text that is not an id gets 404. */
 function GroupId(): ParameterDecorator {
   return Param('groupId', {
     transform: (value: string): string => {
@@ -24,7 +24,7 @@ function GroupId(): ParameterDecorator {
   });
 }
 
-/** Named lists of recipients; the `to` of a batch takes their ids beside numbers. */
+/** Named lists of recipients; `to` of a batch accepts their ids and numbers. */
 @Controller('ng/v1/groups')
 @ApiTags('Groups')
 export class GroupsController {
@@ -162,7 +162,7 @@ export class GroupsController {
       : isPhoneNumber(member)
         ? [member]
         : [];
-    // Also without a person: an unknown group has its own error.
+    // Runs also without people, because an unknown group has its own error.
     if ((await this.#groups.remove(id, people, { tenant })) === 0)
       throw new ApiError('not_found', 'There is no such member in this group');
   }

@@ -15,7 +15,7 @@ import {
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 
-/** Members that one request may add. */
+/** Most members per request. */
 const MOST_MEMBERS = 10_000;
 
 /** `POST /ng/v1/groups`, `PATCH /ng/v1/groups/{id}` */

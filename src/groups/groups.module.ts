@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { GroupsController } from './groups.controller.js';
 
-/** The groups surface. */
+/** The HTTP API for groups. */
 @Module({
   imports: [AccountsModule],
   controllers: [GroupsController],

@@ -22,7 +22,7 @@ import { Operation } from '../http/operation.decorator.js';
 import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 import { Live, Readiness } from './health.dto.js';
 
-/** Answers a failed check 503 with its details, in the form of health checks. */
+/** Responds to a failed check with 503 and its details, in the form of health checks. */
 @Catch(ServiceUnavailableException)
 class FailedCheckFilter implements ExceptionFilter<ServiceUnavailableException> {
   catch(exception: ServiceUnavailableException, host: ArgumentsHost): void {
@@ -44,7 +44,7 @@ export class HealthController {
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
-  /** Reads no database and calls no other service. */
+  /** Uses no database and no other service. */
   @Get('live')
   @Header('cache-control', 'no-store')
   @Operation({

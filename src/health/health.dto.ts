@@ -2,7 +2,7 @@ import type { HealthCheckResult } from '@nestjs/terminus';
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Choice, Field } from '../http/fields.js';
 
-/** The process answers. */
+/** Response of the liveness check. */
 export class Live {
   @Field({ type: 'string', const: 'ok' })
   readonly status!: 'ok';
@@ -21,7 +21,7 @@ const INDICATORS = {
 
 const STATUSES = ['ok', 'degraded', 'error', 'shutting_down'] as const;
 
-/** What terminus answers. */
+/** Response of terminus. */
 @ApiSchema({ additionalProperties: true } as unknown as ApiSchemaOptions)
 export class Readiness {
   @Choice(STATUSES)

@@ -4,8 +4,8 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 
 /**
- * Whether wakes travel between processes. Without them messages are still accepted and sent, seconds
- * later, so a failure only degrades readiness (still 200).
+ * Whether the broker delivers wakes between processes. Without them messages are accepted and sent,
+ * some seconds later, so a failure only degrades readiness (still 200).
  */
 @Injectable()
 export class EngineIndicator {
@@ -22,10 +22,10 @@ export class EngineIndicator {
 }
 
 /**
- * How many lanes are paused, by reason (`unauthorized`: the carrier refuses our credential), and how
- * long the oldest due message has waited. A paused lane keeps its messages, so it only degrades
- * readiness (still 200). A lane that has due work, is not paused and that no process holds is stuck
- * and turns readiness down. The answer has no lane names: they hold the account.
+ * Paused lanes by reason (`unauthorized`: the carrier refuses the gateway's credential), and the
+ * wait of the oldest due message. A paused lane keeps its messages, so it only degrades readiness
+ * (still 200). A lane with due work that is not paused and has no holder is stuck and makes the
+ * gateway not ready. The response has no lane names, because they contain the account.
  */
 @Injectable()
 export class LanesIndicator {

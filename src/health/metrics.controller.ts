@@ -4,7 +4,7 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** Metrics for Prometheus: without a token only on loopback. */
+/** Metrics for Prometheus; without a token on loopback only. */
 @Controller('metrics')
 export class MetricsController {
   constructor(

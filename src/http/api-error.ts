@@ -1,6 +1,6 @@
 import type { FieldError } from '@dundun/messaging';
 
-/** Every error of the interface: its code, status and type. */
+/** Every error of the interface, with its code, status and type. */
 export const API_ERRORS = {
   malformed_json: { status: 400, type: 'invalid_request_error' },
   malformed_request: { status: 400, type: 'invalid_request_error' },
@@ -40,7 +40,7 @@ export interface ApiErrorOptions extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error of the interface; the exception filter answers it. */
+/** An error of the interface; the exception filter sends it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly details: readonly FieldError[] | undefined;
@@ -58,7 +58,7 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The body of the answer. */
+  /** The body of the response. */
   get body(): ErrorBody {
     const { type } = API_ERRORS[this.code];
     const error = { type, code: this.code, message: this.message };
@@ -80,7 +80,7 @@ export function isApiErrorCode(code: string): code is ApiErrorCode {
   return Object.hasOwn(API_ERRORS, code);
 }
 
-/** The error of one or more wrong fields. */
+/** An error for one or more wrong fields. */
 export function invalidFields(details: readonly FieldError[]): ApiError {
   const message = details.map((error) => `${error.path}: ${error.message}`).join('; ');
   return new ApiError('invalid_field', message, { details });

@@ -18,7 +18,7 @@ import {
 import { ApiError, type ApiErrorCode, isApiErrorCode } from './api-error.js';
 import { replyOf, requestOf } from './http-message.js';
 
-/** Answers every error as `{ "error": { type, code, message, details? } }`. */
+/** Sends every error as `{ "error": { type, code, message, details? } }`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   readonly #logger = new Logger('Http');
@@ -36,7 +36,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
 
 const NOT_FOUND = [BatchNotFoundError, GroupNotFoundError, MessageNotFoundError];
 
-/** The answer to any error; an error that is unknown here is an `internal_error`. */
+/** The response to any error; an unmapped error becomes `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MessageValidationError)
@@ -63,7 +63,7 @@ export function toApiError(error: unknown): ApiError {
   return ofStatus(statusOf(error), error);
 }
 
-/** Answers to the statuses that Nest and Fastify set without a handler. */
+/** Responses for the statuses that Nest and Fastify set without a handler. */
 const BY_STATUS: Readonly<Record<number, readonly [ApiErrorCode, string]>> = {
   400: ['malformed_request', 'The request cannot be read'],
   401: ['unauthorized', 'The credential or signature is missing or wrong'],
@@ -100,14 +100,14 @@ function statusOf(error: unknown): number {
   return name === 'FastifyError' && typeof statusCode === 'number' ? statusCode : 500;
 }
 
-/** Nest wraps Fastify's own errors. */
+/** The code of a Fastify error, which Nest may have wrapped. */
 function fastifyCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : fastifyCode(error.cause);
 }
 
-/** Codes of errors after which the same request may succeed a moment later. */
+/** Codes of temporary errors: a retry of the same request may succeed. */
 const UNAVAILABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -134,7 +134,7 @@ function isDatabaseUnavailable(error: unknown): boolean {
   return error.message.startsWith('Connection terminated');
 }
 
-/** The library's error with the field names of the interface. */
+/** Renames the fields of a library error to those of the interface. */
 export function inWireFields(
   error: MessageValidationError,
   names: Readonly<Record<string, string>>,

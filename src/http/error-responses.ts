@@ -12,7 +12,7 @@ export class FieldErrorDetail {
   readonly message!: string;
 }
 
-/** What went wrong. */
+/** The error of a response. */
 export class ErrorDetail {
   @Field({
     type: 'string',
@@ -146,7 +146,7 @@ export const ERROR_RESPONSES = {
 
 export type ErrorResponseName = keyof typeof ERROR_RESPONSES;
 
-/** The components `responses`. */
+/** The `responses` components of the document. */
 export function errorResponseComponents(): Record<string, JsonSchema> {
   return Object.fromEntries(
     Object.entries<ErrorResponse>(ERROR_RESPONSES).map(([name, response]) => [

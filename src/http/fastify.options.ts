@@ -11,14 +11,14 @@ type FastifyAdapterOptions = Exclude<
 >;
 
 export interface HttpLimits {
-  /** Bytes of a request's body. */
+  /** Largest body of a request, in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds a whole request may take to arrive; its headers a third of it. */
+  /** Longest time for a request to arrive, in milliseconds; a third of it for its headers. */
   readonly requestTimeout: number;
   readonly maxConnections: number;
 }
 
-/** An idle connection is closed after this many request timeouts. */
+/** Idle time after which a connection is closed, as a multiple of the request timeout. */
 const ABANDONED_AFTER = 4;
 
 /** Milliseconds between two checks for slow requests. */
@@ -31,7 +31,7 @@ export function fastifyOptions({ bodyLimit, requestTimeout }: HttpLimits): Fasti
     trustProxy: false,
     bodyLimit,
     requestTimeout,
-    // The client does not read the answer, or is gone.
+    // Closes connections whose client does not read the response, or no longer exists.
     connectionTimeout: ABANDONED_AFTER * requestTimeout,
     http: {
       requestTimeout,
@@ -39,7 +39,7 @@ export function fastifyOptions({ bodyLimit, requestTimeout }: HttpLimits): Fasti
       connectionsCheckingInterval: CHECK_EVERY,
     },
     keepAliveTimeout: 72_000,
-    // During a stop the gateway answers 503 itself, in the interface's error form.
+    // During a stop the gateway itself responds with 503, in the interface's error form.
     return503OnClosing: false,
     genReqId: requestIds(),
     frameworkErrors: (error: unknown, request: { id: string }, reply: RoutelessReply) => {
@@ -60,14 +60,14 @@ interface RoutelessReply {
   send(...body: never[]): unknown;
 }
 
-/** Short ids, unique among the processes of a gateway: a random prefix and a count. */
+/** Short ids, unique among the processes of a gateway: a random prefix and a counter. */
 function requestIds(): () => string {
   const process = randomBytes(4).toString('hex');
   let count = 0;
   return () => `req-${process}-${(++count).toString(36)}`;
 }
 
-/** Answers bytes that are not HTTP on the socket, and closes it. */
+/** Responds on the socket to bytes that are not HTTP, and closes it. */
 function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const { status, reason, body } = unreadable(error.code ?? '');

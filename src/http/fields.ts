@@ -6,14 +6,14 @@ import { ApiError } from './api-error.js';
 import { parseTimestamp, TIMESTAMP_RULE } from './rfc3339.js';
 import { errorsOf, type FieldCheck, isObject, MOST_ERRORS, Rule } from './validation.js';
 
-/** A JSON Schema (2020-12), as OpenAPI 3.1 holds it. */
+/** A JSON Schema (2020-12), as used in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Keywords of the field's schema, and whether a request may leave it out. */
 export interface FieldOptions extends JsonSchema {
   /** `'in the document'`: the rules also run where the field is missing. @default false */
   readonly optional?: boolean | 'in the document';
-  /** Only answers hold `null`. @default false */
+  /** For responses only. @default false */
   readonly nullable?: boolean;
   readonly description?: string;
 }
@@ -33,7 +33,7 @@ export const NULLABLE_PHONE_NUMBER = {
 
 export const NULLABLE_TEXT = { type: 'string', nullable: true } as const;
 
-/** The fields of a DTO, for an answer that is an object literal. */
+/** The fields of a DTO as a plain object type, for responses. */
 export type Plain<T> = { readonly [Name in keyof T]: T[Name] };
 
 /** Schema and rules of a field in one decorator; every decorator below is one of these. */
@@ -43,7 +43,7 @@ export function Field(
 ): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...schema, required: optional === false } as ApiPropertyOptions),
-    // `null` is a value, and not the same as leaving the field out.
+    // `null` is a value, and differs from a missing field.
     ...(optional === true ? [ValidateIf((_request, value) => value !== undefined)] : []),
     ...rules,
   );
@@ -54,7 +54,7 @@ export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
   return Field({ ...PHONE_NUMBER, ...options }, Rule('phoneNumber', numberRemedy));
 }
 
-/** A recipient as it is read back. */
+/** A recipient in a response. */
 export function Recipient(): PropertyDecorator {
   return Field(RECIPIENT);
 }
@@ -66,7 +66,7 @@ export const RECIPIENT: JsonSchema = {
   examples: ['2348012345678'],
 };
 
-/** Says how to correct a value that is not a phone number. */
+/** The remedy for a value that is not a phone number. */
 export function numberRemedy(entry: unknown): string | undefined {
   if (isPhoneNumber(entry)) return undefined;
   if (typeof entry !== 'string') return 'must be a string of digits, such as "2348012345678"';
@@ -93,7 +93,7 @@ export const GROUP_ID: JsonSchema = {
   examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
 };
 
-/** An RFC 3339 time with an offset; answers write it in UTC. */
+/** An RFC 3339 time with an offset; responses use UTC. */
 export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     { type: 'string', format: 'date-time', examples: ['2026-11-20T13:20:28.001Z'], ...options },
@@ -123,11 +123,11 @@ interface Told extends FieldOptions {
 interface TextOptions extends Told {
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** As a JSON Schema has it: not anchored by itself. */
+  /** A JSON Schema pattern: not anchored. */
   readonly pattern?: string;
 }
 
-/** A text without NUL and lone surrogates, which no database keeps. */
+/** A text without NUL and lone surrogates, which databases refuse. */
 export function Text({ message, ...options }: TextOptions = {}): PropertyDecorator {
   const { minLength = 0, maxLength = Number.MAX_SAFE_INTEGER, pattern } = options;
   const form = pattern === undefined ? undefined : new RegExp(pattern);
@@ -187,13 +187,13 @@ export function Price(options: FieldOptions = {}): PropertyDecorator {
   return Field({ type: 'number', nullable: true, description: 'null: not known.', ...options });
 }
 
-/** What a list must be. */
+/** Rules of a list. */
 export interface ListRule {
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** Says how to correct an entry. */
+  /** The remedy for a wrong entry. */
   readonly entry: (entry: unknown) => string | undefined;
-  /** Says how to correct what is no such list. */
+  /** The remedy for a value that is not such a list. */
   readonly message: string;
 }
 
@@ -217,7 +217,7 @@ export function List(
   );
 }
 
-/** Wrong entries as `to[3]`, the first ten, in one pass over the list. */
+/** Errors of wrong entries as `to[3]`, the first ten, in one pass over the list. */
 export function listErrors(
   path: string,
   list: unknown,
@@ -239,7 +239,7 @@ export function groupRemedy(id: unknown): string | undefined {
 
 export const UNKNOWN_GROUP = 'names a group that does not exist';
 
-/** An object of another DTO, or with `orFlag` a boolean in its place. */
+/** An object of another DTO; with `orFlag` also a boolean. */
 export function Nested<T extends object>(
   dto: Type<T>,
   { orFlag = false, ...options }: FieldOptions & { readonly orFlag?: boolean } = {},
@@ -268,7 +268,7 @@ function refTo({ name }: Type): JsonSchema {
 }
 
 /**
- * A text that callers may send under any of these names; the decorated field has the first.
+ * A text that callers may send under any of these names; the decorated field has the first one.
  * Validation throws ApiError `conflicting_fields` where two of them differ.
  */
 export function TextUnder<Name extends string>(
@@ -285,7 +285,7 @@ export function TextUnder<Name extends string>(
   );
 }
 
-/** The same text under another of its names. */
+/** The same text under an alternative name. */
 export function SameText(options: FieldOptions = {}): PropertyDecorator {
   return Field({ type: 'string', minLength: 1, ...options, optional: true });
 }
@@ -294,7 +294,7 @@ export const TEXT_RULE = 'must be a text of at least one character';
 
 type Names<Name extends string> = readonly [Name, ...Name[]];
 
-/** A text, if it is one, and the name it was sent under. */
+/** A text and the name it was sent under, if there is one. */
 export interface SentText<Name extends string> {
   readonly text: string | undefined;
   readonly field: Name;

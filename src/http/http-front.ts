@@ -8,14 +8,14 @@ import { fastifyOptions, type HttpLimits } from './fastify.options.js';
 export interface HttpFrontOptions extends HttpLimits {
   /** Logs one line for each request, at level debug. */
   readonly accessLog: boolean;
-  /** Prefixes of the paths that are served; others are not found. @default all routes */
+  /** Prefixes of the served paths; other paths get 404. @default all routes */
   readonly only?: readonly string[];
 }
 
-/** Milliseconds between two closings of idle connections during a stop. */
+/** Interval, in ms, of closing idle connections during a stop. */
 const REAP_EVERY = 20;
 
-/** Fastify with the gateway's limits, and the interface's error form on every answer. */
+/** Fastify with the gateway's limits and the interface's error form. */
 export class HttpFront {
   readonly adapter: FastifyAdapter;
   readonly #logger = new Logger('Access');
@@ -33,7 +33,8 @@ export class HttpFront {
       for (const name of [method].flat()) methods.add(name);
       this.#methods.set(url, methods);
     });
-    // Declared here so that a later assignment does not change the shape of every request.
+    // Declared here, because adding the property later would change the hidden class of every
+    // request.
     fastify.decorateRequest('account', null);
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
@@ -68,8 +69,8 @@ export class HttpFront {
   }
 
   /**
-   * Answers 405 with `Allow` to the other methods of each known path. Call it after Nest registered
-   * its routes.
+   * Responds with 405 and `Allow` to other methods of each known path. Call it after Nest
+   * registered its routes.
    */
   registerMethodNotAllowed(): void {
     this.#collectsMethods = false;
@@ -94,11 +95,12 @@ export class HttpFront {
   }
 
   /**
-   * Continues the trace that a request's headers name, unless an instrumented HTTP server has
-   * continued it already.
+   * Continues the trace in a request's headers, unless an instrumented HTTP server has continued it
+   * already.
    */
   continueTraces(): void {
-    // After the body was read: its events belong to the socket, not to the request.
+    // Runs after the body was read, because events of the body belong to the socket, not to the
+    // request.
     this.adapter.getInstance().addHook('preHandler', (request, _reply, done) => {
       if (trace.getActiveSpan()) return done();
       context.with(propagation.extract(context.active(), request.headers), done);
@@ -106,8 +108,8 @@ export class HttpFront {
   }
 
   /**
-   * While `close` runs, new requests are answered 503 and requests under way end normally. Their
-   * connections are closed then: kept alive, they would delay the close until the clients close them.
+   * While `close` runs, new requests get 503 and requests under way end normally. Then their
+   * connections are closed: kept alive, they would delay the close until the clients close them.
    */
   async whileClosing(close: () => Promise<void>): Promise<void> {
     this.#stopping = true;

@@ -8,7 +8,9 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly query: unknown;
   readonly body: unknown;
-  /** The matched route's pattern. Logs take it instead of the path, which may hold a number. */
+  /**
+   * The pattern of the matched route. Logs use it instead of the path, which may contain a number.
+   */
   readonly routeOptions: { readonly url?: string | undefined };
 }
 
@@ -23,7 +25,9 @@ export interface HttpReply {
   send(body: unknown): unknown;
 }
 
-/** The request of a context. Nest's `switchToHttp()` makes three functions for each request. */
+/**
+ * The request of a context. Nest's `switchToHttp()` would create three functions for each request.
+ */
 export function requestOf<T extends HttpRequest = HttpRequest>(host: ArgumentsHost): T {
   return host.getArgByIndex<T>(0);
 }

@@ -1,6 +1,6 @@
 import { maskAddress, maskPhoneNumber } from '@dundun/messaging';
 
-/** The parts of an error that a log may hold. */
+/** The parts of an error that may be logged. */
 export interface ErrorDescription {
   readonly name: string;
   readonly code?: string;
@@ -9,7 +9,10 @@ export interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Name, code, message and stack, and no other properties: a failed query carries its parameters. */
+/**
+ * Name, code, message and stack only: other properties may contain the parameters of a failed
+ * query.
+ */
 export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error' };
   const { code, stack, cause } = error as Error & { code?: unknown };
@@ -31,7 +34,7 @@ const NUMBER = /(?<!":|[0-9A-Za-z._-])\+?([1-9]\d{6,14})(?![0-9A-Za-z_]|-[0-9A-Z
 const EMAIL = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g;
 const PLATFORM = /\bplatform:([\x21\x23-\x5b\x5d-\x7e]{1,255})/g;
 
-/** Removes credentials and masks phone numbers, e-mail addresses and platform ids in one line of log. */
+/** Removes credentials and masks phone numbers, e-mail addresses and platform ids in a log line. */
 export function scrub(line: string): string {
   return line
     .replace(SECRET, '[redacted]')

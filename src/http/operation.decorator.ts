@@ -2,28 +2,28 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import type { ErrorResponseName } from './error-responses.js';
 
-/** What a route does and answers. The rest of its document comes from its other decorators. */
+/** Description and responses of a route. Its other decorators add the rest of its documentation. */
 export interface OperationOptions {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  /** Status of a success. @default 200 */
+  /** Status of a successful response. @default 200 */
   readonly status?: number;
-  /** Body of a success; without one there is no body. */
+  /** Body of a successful response; `undefined`: none. */
   readonly answer?: Type;
-  /** Describes the success. */
+  /** Describes the successful response. */
   readonly success: string;
   /** The route takes an `Idempotency-Key`. @default false */
   readonly idempotent?: boolean;
-  /** Errors beyond those that all such operations have. */
+  /** Errors in addition to those of all operations of this kind. */
   readonly errors?: readonly ErrorResponseName[];
 }
 
-/** Extension under which Nest's scan carries the errors of a customer's route; not in the document. */
+/** Extension with the errors of a route during Nest's scan; removed from the document. */
 export const ERRORS_KEY = 'x-errors';
 
 /**
- * Documents a customer's route and sets its status of success. Routes without it are not documented.
+ * Documents a customer's route and sets its success status. Routes without it are not documented.
  *
  * @example
  * @Operation({ id: 'readSms', summary: 'Read a batch', answer: SmsBatch, success: 'The batch.' })

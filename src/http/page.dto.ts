@@ -10,7 +10,7 @@ export interface PageOf<T> {
 }
 
 /**
- * The answer of a list.
+ * The response of a list.
  *
  * @example
  * export class GroupPage extends PageOf(Group) {}
@@ -42,10 +42,10 @@ export interface PageQuery {
 }
 
 /**
- * The query of a list, to be extended by the filters of the list.
+ * The query of a list; extend it by the filters of the list.
  *
- * @param most items of a page
- * @param standard items of a page where the query has no `limit`
+ * @param most largest `limit`
+ * @param standard default of `limit`
  */
 export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
   class Query implements PageQuery {

@@ -9,7 +9,7 @@ import {
 } from 'pino';
 import { describeError, scrub } from './log-redaction.js';
 
-/** Contexts of Nest's own lines at start, which operators do not need. */
+/** Contexts of Nest's own log lines at start, which are not logged. */
 const CHATTER = new Set(['InstanceLoader', 'NestFactory', 'RouterExplorer', 'RoutesResolver']);
 
 /**
@@ -62,7 +62,7 @@ export class PinoLogger implements LoggerService {
     this.#write('fatal', message, rest);
   }
 
-  /** Nest passes `(message, stack?, context?)` on errors and `(message, context?)` else. */
+  /** Nest passes `(message, stack?, context?)` for errors, otherwise `(message, context?)`. */
   #write(level: Level, message: unknown, rest: readonly unknown[]): void {
     if (!this.#pino.isLevelEnabled(level)) return;
     const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;

@@ -10,31 +10,31 @@ import { ApiError } from './api-error.js';
 import { type HttpRequest, requestOf } from './http-message.js';
 import { isObject, validated } from './validation.js';
 
-/** Extension of a scanned operation that names the DTO of its query; it is not in the document. */
+/** Extension with the DTO of a query during Nest's scan; removed from the document. */
 export const QUERY_KEY = 'x-query';
 
 const EXAMPLES = Symbol('examples');
 
-/** Examples of a request's body by their names, for the document. */
+/** Named examples of a request's body, for the document. */
 export function BodyExamples(examples: Readonly<Record<string, unknown>>): ClassDecorator {
   return SetMetadata(EXAMPLES, examples);
 }
 
 interface BodyOptions {
-  /** The body may be missing or `null`, which both count as an empty object. @default false */
+  /** A missing or `null` body counts as an empty object. @default false */
   readonly optional?: boolean;
 }
 
 /**
- * The JSON body as a DTO whose rules hold: `@JsonBody(GroupBody) body: GroupBody`.
- * Runs in the parameter decorator, synchronously: a pipe costs more than the check.
+ * The validated JSON body as a DTO: `@JsonBody(GroupBody) body: GroupBody`. Validation runs
+ * synchronously in the parameter decorator: a pipe costs more than the validation.
  */
 export function JsonBody(dto: Type<object>, options: BodyOptions = {}): ParameterDecorator {
   const parameter = bodyParameter({ dto, ...options });
   return documenting(parameter, DocumentedBody(dto, options));
 }
 
-/** Documents a JSON body, on a route that reads its request by hand. */
+/** Documents a JSON body of a route that parses its request itself. */
 export function DocumentedBody(
   dto: Type<object>,
   { optional = false }: BodyOptions = {},
@@ -56,7 +56,7 @@ const bodyParameter = createParamDecorator(
   },
 );
 
-/** The query as a DTO whose rules hold: `@ValidQuery(ListQuery) query: ListQuery`. */
+/** The validated query as a DTO: `@ValidQuery(ListQuery) query: ListQuery`. */
 export function ValidQuery(dto: Type<object>): ParameterDecorator {
   return documenting(
     queryParameter(dto),
@@ -109,7 +109,7 @@ export const IdempotencyKey = createParamDecorator(
     idempotencyKeyOf(requestOf(context)),
 );
 
-/** @throws ApiError 400 where the header is not a key */
+/** @throws ApiError 400 where the header is not a valid key */
 export function idempotencyKeyOf({ headers }: HttpRequest): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key))) return key;

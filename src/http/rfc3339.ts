@@ -4,12 +4,13 @@ const RFC3339 =
 export const TIMESTAMP_RULE =
   'must be an RFC 3339 time with an offset or Z, such as 2026-01-31T09:00:00+01:00';
 
-/** Every database stores times before this one exactly, in microseconds. */
+/** Every database stores earlier times exactly, in microseconds. */
 const LATEST = Date.UTC(2200, 0, 1);
 
 /**
- * Parses an RFC 3339 time; `undefined` for other values, also without an offset and for a date that
- * does not exist. A time before 1970 becomes 1970: some languages write the year 1 for no time.
+ * Parses an RFC 3339 time; `undefined` for other values, such as a time without an offset or a date
+ * that does not exist. A time before 1970 becomes 1970: some languages write the year 1 for no
+ * time.
  */
 export function parseTimestamp(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;

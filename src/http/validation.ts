@@ -11,19 +11,19 @@ import { invalidFields } from './api-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names the wrong parts of one value: a message about the whole, or an error for each part. */
+/** Returns the errors of one value: a message about the whole value, or an error for each part. */
 export type FieldCheck = (
   value: unknown,
   field: { readonly name: string; readonly of: object },
 ) => string | readonly FieldError[] | undefined;
 
-/** Most wrong entries of a list, or unknown fields, that one answer names. */
+/** Most wrong list entries, or unknown fields, in one response. */
 export const MOST_ERRORS = 10;
 
-/** Longest name of an unknown field that an answer repeats, in characters. */
+/** Longest name of an unknown field in a response, in characters. */
 const LONGEST_NAME = 64;
 
-/** A rule of the gateway as a class-validator rule. */
+/** Registers a check as a class-validator rule. */
 export function Rule(name: string, check: FieldCheck): PropertyDecorator {
   return ValidateBy(
     {
@@ -34,7 +34,7 @@ export function Rule(name: string, check: FieldCheck): PropertyDecorator {
           check(value, { name: args.property, of: args.object }) === undefined,
       },
     },
-    // class-validator keeps one text for each rule; `findings()` runs the check again for the parts.
+    // class-validator keeps one text per rule; `findings()` runs the check again for the details.
     { message: 'is wrong', context: { check } },
   );
 }
@@ -46,7 +46,7 @@ interface Forms {
 
 const FORMS = Symbol('forms');
 
-/** The request has one of these forms, by the value of `field`. */
+/** Requires one of several forms of the request, selected by the value of `field`. */
 export function OneOfForms(field: string, dtos: Forms['dtos']): ClassDecorator {
   return applyDecorators(
     SetMetadata<symbol, Forms>(FORMS, { field, dtos }),
@@ -62,9 +62,9 @@ function formsOf(dto: Type): Forms | undefined {
 }
 
 /**
- * `plain` as a DTO whose class-validator rules hold and which has no unknown fields.
+ * Validates `plain` by the class-validator rules of a DTO and refuses unknown fields.
  *
- * @param make the DTO of the known fields, where values are converted
+ * @param make builds the DTO from the known fields and converts values
  * @throws ApiError 422 naming each wrong field
  */
 export function validated<T extends object>(
@@ -77,13 +77,13 @@ export function validated<T extends object>(
   return instance;
 }
 
-/** What is wrong with the fields of `plain`, unknown fields first. */
+/** The errors of `plain`, unknown fields first. */
 export function errorsOf(dto: Type<object>, plain: object): readonly FieldError[] {
   return checked(dto, plain).errors;
 }
 
-// Values stay as they are, and unknown fields are found here: class-transformer and class-validator
-// take minutes over the 460,000 fields that fit into one body.
+// Values are not converted, and unknown fields are found here: class-transformer and
+// class-validator take minutes for the 460,000 fields that fit into one body.
 function checked<T extends object>(
   declared: Type<T>,
   plain: object,
@@ -100,7 +100,7 @@ function checked<T extends object>(
   return { instance, errors };
 }
 
-/** The first broken rule of a field, as the interface tells it. */
+/** The first broken rule of a field, as an error of the interface. */
 function findings(
   { property, value, constraints = {}, contexts }: ValidationError,
   of: object,
@@ -120,20 +120,20 @@ function formOf<T extends object>(declared: Type<T>, plain: Fields): Type<T> {
     : declared;
 }
 
-/** Fields that the other forms have, and the remedy for each. */
+/** Fields of the other forms, and the remedy for each. */
 function foreignFields(declared: Type, dto: Type): ReadonlyMap<string, string | undefined> {
   const { field, dtos } = formsOf(declared) ?? { field: '', dtos: {} };
   const foreign = new Map<string, string | undefined>();
   for (const [value, form] of Object.entries(dtos))
     for (const name of fieldsOf(form))
-      // Without a form, no field can be foreign to it.
+      // Where no form is selected, no field belongs to another form.
       foreign.set(name, dto === declared ? undefined : `goes with ${field} ${value} alone`);
   return foreign;
 }
 
 /**
- * Adds an error for each of the first ten fields of `request` that are not in `fields`: a body has
- * room for half a million, and the answer would be ten times as long.
+ * Adds an error for each of the first ten unknown fields of `request`. A body can have half a
+ * million, and the response would be ten times as long.
  */
 export function checkUnknown(
   request: Fields,
@@ -154,7 +154,7 @@ export function checkUnknown(
 
 const known = new WeakMap<object, ReadonlySet<string>>();
 
-/** Fields of a DTO: those that have a rule. */
+/** Fields of a DTO: the properties with a rule. */
 export function fieldsOf(dto: Type): ReadonlySet<string> {
   let fields = known.get(dto);
   if (!fields) {

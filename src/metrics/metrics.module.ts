@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { MessageMetrics } from './message.metrics.js';
 import { Metrics } from './metrics.js';
 
-/** {@link Metrics} for every module. */
+/** Provides {@link Metrics} to every module. */
 @Global()
 @Module({
   providers: [Metrics, MessageMetrics],

@@ -54,7 +54,9 @@ export class Metrics {
     this.#acceptedMessages.inc({ channel }, recipients);
   }
 
-  /** Adds a gauge that reads the database at each scrape. A failed read leaves it out. */
+  /**
+   * Adds a gauge that reads the database at each scrape. After a failed read the gauge is missing.
+   */
   gauge(
     name: string,
     help: string,

@@ -54,10 +54,10 @@ import {
 /** Credential of a send. */
 const TOKEN: AuthRequirement = { kind: 'api_token' };
 
-/** The content type that Fastify gives to the JSON it writes itself. */
+/** The content type that Fastify sets for JSON. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** `{referenceId}` of the path; a text that cannot be an id is not found. */
+/** `{referenceId}` of the path; a text that is not an id gets 404. */
 function ReferenceId(): ParameterDecorator {
   return Param('referenceId', {
     transform: (value: string): string => {
@@ -94,9 +94,9 @@ export class SmsController {
   })
   @DocumentedBody(SendSms)
   async send(
-    // Request and reply themselves: Nest makes a context and three objects for each other decorator.
+    // The raw request and reply: Nest creates a context and three objects for each other decorator.
     @Req() incoming: AuthenticatedRequest,
-    // Answered here: Nest's test whether a result is a stream costs as much as the answer.
+    // The handler sends the response: Nest's check for a stream costs as much as the response.
     @Res() reply: HttpReply,
   ): Promise<void> {
     const admitted = this.auth.admits(incoming, reply, TOKEN);
@@ -237,8 +237,8 @@ export class SmsController {
     @AccountId() tenant: string,
     @ValidQuery(ReportsQuery) query: ReportsQuery,
   ): Promise<DeliveryReportPage> {
-    // A text that cannot be a reference has no reports, like an unknown reference: one wrong entry
-    // must not fail a poll for many batches.
+    // A text that is not a reference is ignored, like an unknown reference: one wrong entry must
+    // not fail a poll for many batches.
     const batchIds = query.reference_id?.filter(isReferenceId).map((id) => id.toLowerCase());
     if (batchIds?.length === 0) return { data: [], next_cursor: null };
     const page = await this.sms.reports({
@@ -260,12 +260,12 @@ export class SmsController {
   }
 }
 
-/** {@link SendSmsAnswer} as JSON text: it has nothing to escape. */
+/** {@link SendSmsAnswer} as JSON text; no value needs escaping. */
 function sendSmsAnswer({ id, recipients, createdAt }: Receipt, times: IsoTimes): string {
   return `{"status_code":200,"message":"Your request is being processed","reference_id":"${id}","recipients_processed":${recipients},"created_at":"${times.of(createdAt)}"}`;
 }
 
-/** Writes times in RFC 3339. Many sends share a millisecond, and writing a time takes 1 µs. */
+/** Formats times as RFC 3339. Many sends share a millisecond, and formatting takes 1 µs. */
 class IsoTimes {
   #time = Number.NaN;
   #written = '';

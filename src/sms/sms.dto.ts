@@ -52,7 +52,7 @@ export function isReferenceId(value: string): boolean {
   return UUID.test(value);
 }
 
-/** Names under which callers send the text: the schema of the interface, and its samples. */
+/** Field names for the text: from the schema of the interface, and from its samples. */
 export const SMS_TEXT = ['body', 'content'] as const;
 
 /** The recipients of a batch. The library limits their number. */
@@ -81,7 +81,7 @@ function DeliveryReportField(options: FieldOptions = {}): PropertyDecorator {
 
 const ONE_TEXT = { anyOf: [{ required: ['body'] }, { required: ['content'] }] } as ApiSchemaOptions;
 
-/** `POST /ng/v1/sendsms`; `send-sms.ts` reads it. */
+/** `POST /ng/v1/sendsms`; parsed by `send-sms.ts`. */
 @ApiSchema(ONE_TEXT)
 @BodyExamples({
   'at once': { from: 'ACME', to: ['2348012345678'], body: 'Hello', delivery_report: 'yes' },
@@ -127,7 +127,7 @@ export class SendSms {
   readonly send_at?: string;
 }
 
-/** Answer to a send (interface section 2.2); the controller writes it as text. */
+/** Response to a send (interface section 2.2); the controller formats it as text. */
 export class SendSmsAnswer {
   @Field({ type: 'integer', const: 200 })
   readonly status_code!: 200;
@@ -241,7 +241,7 @@ export class EstimateSms {
   readonly content?: string;
 }
 
-/** What one message of a text takes. */
+/** Parts and price of one message with a text. */
 export class SmsEstimate {
   @Choice(['GSM-7', 'UCS-2'], { examples: ['UCS-2'] })
   readonly encoding!: 'GSM-7' | 'UCS-2';

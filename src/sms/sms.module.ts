@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { SmsController } from './sms.controller.js';
 
-/** The SMS surface. */
+/** The HTTP API for SMS. */
 @Module({ imports: [AccountsModule], controllers: [SmsController] })
 export class SmsModule {}

@@ -2,17 +2,19 @@ import type { AttemptOutcome } from './webhook-attempt.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import type { DisabledReason } from './webhooks.tables.js';
 
-/** A change of an endpoint's state, from one attempt. */
+/** A change of an endpoint's state after an attempt. */
 export interface HealthChange {
   readonly id: string;
-  /** The URL of the attempt: the change does not apply to an endpoint that has another URL by now. */
+  /** The URL of the attempt; the change is dropped where the endpoint has another URL by now. */
   readonly url: string;
-  /** First failure since the last success, epoch milliseconds; `null`: it works. */
+  /**
+   * First failure since the last success, epoch milliseconds; `null`: the last attempt succeeded.
+   */
   readonly failingSince: number | null;
   readonly disabled?: { readonly at: number; readonly reason: DisabledReason };
 }
 
-/** Decides from its attempts whether an endpoint works, fails, or has failed for too long. */
+/** Derives an endpoint's state from its attempts: working, failing, or failing for too long. */
 export class EndpointHealth {
   #failingSince: number | null;
 
@@ -23,7 +25,7 @@ export class EndpointHealth {
     this.#failingSince = endpoint.failingSince;
   }
 
-  /** The change that an attempt makes; `undefined`: none. */
+  /** The change after an attempt; `undefined`: none. */
   after({ error, startedAt, duration }: AttemptOutcome): HealthChange | undefined {
     const { id, url } = this.endpoint;
     const ended = startedAt + duration;

@@ -28,16 +28,16 @@ export type Lookup = (hostname: string, options: LookupOptions, callback: Lookup
 
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** Azure's host agent: a public address that only machines of that cloud reach. */
+/** Azure's host agent: a public address that only that cloud's machines can reach. */
 const CLOUD_HOSTS: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /**
- * Global unicast only: not loopback, private, link-local, shared, multicast, reserved or documentation space, not a
- * cloud's host agent, and no IPv6 form that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo),
- * because the address inside would be reached unchecked.
+ * Whether the address is global unicast. Excludes loopback, private, link-local, shared, multicast,
+ * reserved and documentation ranges, cloud host agents, and IPv6 forms that contain an IPv4 address
+ * (mapped, compatible, NAT64, 6to4, Teredo), because the inner address would not be checked.
  */
 export function isPublicAddress(address: string): boolean {
-  // A zone (`%eth0`) names an interface of this machine; a public address has none.
+  // A zone (`%eth0`) is a local network interface; a public address has none.
   if (isIP(address) === 0 || address.includes('%') || CLOUD_HOSTS.has(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
@@ -45,8 +45,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * The host of a URL, if it is a literal address. WHATWG parsing has turned decimal, octal, hexadecimal and short
- * forms into four octets.
+ * The host of a URL, if it is a literal address. The WHATWG parser has converted decimal, octal,
+ * hexadecimal and short forms to four octets.
  */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -54,8 +54,9 @@ export function literalAddress(hostname: string): string | undefined {
 }
 
 /**
- * Opens sockets to public addresses only. It connects to the addresses that it checked: the name is not resolved
- * again in between, so a DNS answer that changes has no effect. A name with one forbidden address is refused.
+ * Opens sockets to public addresses only. It connects to the checked addresses without resolving
+ * the name again, so a changed DNS answer has no effect. A name with one forbidden address is
+ * refused.
  */
 export function guardedConnector(
   options: buildConnector.BuildOptions,
@@ -71,7 +72,7 @@ export function guardedConnector(
   };
 }
 
-/** A `lookup` for `net.connect()` that yields checked addresses or an error. */
+/** A `lookup` for `net.connect()` that returns checked addresses or an error. */
 export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress): Lookup {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -92,11 +93,12 @@ export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress)
 }
 
 /**
- * Queries DNS directly and not through `getaddrinfo`, which has four threads for the whole process: four names with
- * silent servers would block every other lookup. Names of the hosts file are not found; none of them is public.
+ * Queries DNS directly instead of `getaddrinfo`, which has four threads for the whole process: four
+ * names with unresponsive servers would block every other lookup. It does not read the hosts file,
+ * which has no public names.
  */
 async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]> {
-  // A new resolver each time: it reads the system's name servers only when it is made.
+  // A resolver reads the system's name servers only when it is created.
   const resolver = new Resolver({ timeout: 2_500, tries: 2 });
   const [v4, v6] = await Promise.allSettled([
     resolver.resolve4(hostname),
@@ -119,12 +121,13 @@ const MAX_WEBHOOK_URL_LENGTH = 2_048;
 export interface WebhookUrlRules {
   /** Private and loopback addresses, and plain http, are accepted. */
   readonly allowPrivate: boolean;
-  /** Callbacks hold phone numbers: in production they are encrypted. */
+  /** Callbacks contain phone numbers: production requires encryption. */
   readonly requireHttps: boolean;
 }
 
 /**
- * Checks a webhook URL as written. Names are resolved when a callback is sent, because their addresses may change.
+ * Checks a webhook URL without resolving its name: names are resolved when a callback is sent,
+ * because their addresses may change.
  *
  * @throws ApiError 422 on `url`
  */

@@ -1,6 +1,6 @@
 import type { TraceContext } from '@dundun/messaging';
 
-/** Why an attempt failed, as the attempts list names it. */
+/** Cause of a failed attempt, as listed with the attempts. */
 export type AttemptError =
   | 'http_status'
   | 'redirect'
@@ -21,17 +21,17 @@ export interface AttemptOutcome {
   readonly startedAt: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** HTTP status; `null`: the receiver did not answer. */
+  /** HTTP status; `null`: the receiver did not respond. */
   readonly status: number | null;
   /** `null`: success. */
   readonly error: AttemptError | null;
-  /** The first bytes of the answer's body. */
+  /** The first bytes of the response body. */
   readonly response: string | null;
-  /** The wait that the receiver asks for, in milliseconds. */
+  /** The delay requested by the receiver, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
-/** A delivery on its way to its endpoint. */
+/** A due delivery. */
 export interface DueDelivery {
   readonly position: number;
   /** The `webhook-id`. */
@@ -39,19 +39,19 @@ export interface DueDelivery {
   readonly messageId: string;
   readonly sequence: number;
   readonly payload: string;
-  /** Attempts made so far. */
+  /** Number of attempts so far. */
   readonly attempts: number;
   /** Epoch milliseconds; 0 or less: no attempt yet. */
   readonly dueAt: number;
-  /** Sent as headers. */
+  /** Trace context for the request headers. */
   readonly trace?: TraceContext;
 }
 
-/** An attempt that has ended. */
+/** A finished attempt. */
 export interface AttemptResult extends AttemptOutcome {
   readonly endpointId: string;
   readonly delivery: DueDelivery;
-  /** The next attempt, epoch milliseconds; `null`: delivered or exhausted. */
+  /** Time of the next attempt, epoch milliseconds; `null`: delivered or exhausted. */
   readonly nextAt: number | null;
 }
 
@@ -76,11 +76,11 @@ const BY_CODE: Readonly<Record<string, AttemptError>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
 };
 
-/** The name of the error of a request that got no answer. */
+/** The error of a request without a response. */
 export function attemptErrorOf(error: unknown): AttemptError {
   if (typeof error !== 'object' || error === null) return 'unreachable';
   const { name, code, syscall, errors } = error as Readonly<Record<string, unknown>>;
-  // Where several addresses were tried, each has its own error.
+  // After attempts at several addresses there is an error for each.
   if (Array.isArray(errors) && errors.length > 0) return attemptErrorOf(errors[0]);
   // c-ares reports its own connection errors under the same codes as sockets.
   if (typeof syscall === 'string' && syscall.startsWith('query')) return 'host_not_found';

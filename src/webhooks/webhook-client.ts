@@ -20,17 +20,20 @@ import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { splitSecrets, webhookHeaders } from './webhook-signature.js';
 
-/** Bytes of an answer that are read and kept. */
+/** Bytes of a response that are read and stored. */
 const EXCERPT = 1_024;
 
-/** Milliseconds for the excerpt: the status has decided, and a slow body is not waited for. */
+/**
+ * Milliseconds for reading the excerpt: the status alone decides, so a slow body is not awaited.
+ */
 const EXCERPT_TIME = 1_000;
 
 type Traces = Pick<MessagingService, 'traceOf'>;
 
 /**
- * One attempt: a signed POST, as a step of its message's trace. Redirects are not followed, answers not decompressed.
- * Connections are kept alive; there is no limit per host, so that a receiver that hangs blocks no other account.
+ * Makes one attempt: a signed POST, as a span of its message's trace. Redirects are not followed,
+ * responses not decompressed. Connections are kept alive. There is no limit per host, so that an
+ * unresponsive receiver blocks no other account.
  */
 @Injectable()
 export class WebhookClient implements OnApplicationShutdown {
@@ -48,14 +51,14 @@ export class WebhookClient implements OnApplicationShutdown {
     this.#agent = new Agent({
       connect: options.allowPrivate ? buildConnector(connection) : guardedConnector(connection),
       pipelining: 1,
-      // One deadline over the whole attempt instead.
+      // Off: one deadline covers the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
   /**
-   * Receiver and network errors are outcomes, not exceptions.
+   * Sends the request. Receiver and network errors are outcomes, not exceptions.
    * @throws the reason of `signal` where it aborts the attempt
    */
   async post(
@@ -66,7 +69,7 @@ export class WebhookClient implements OnApplicationShutdown {
     const { tracing } = this;
     if (!tracing) return this.#attempt(endpoint, delivery, signal);
     const { messageId, attempts, payload } = delivery;
-    // A callback is sent, traced or not.
+    // A failed read of the trace must not prevent the callback.
     const parent = await this.traces.traceOf(batchOf(messageId)).catch(() => undefined);
     if (!parent) return this.#attempt(endpoint, delivery, signal);
     return tracing.step(
@@ -157,7 +160,7 @@ export class WebhookClient implements OnApplicationShutdown {
 
 class TimeoutError extends Error {}
 
-/** A message's id is its batch's, a dash, and its position. */
+/** A message id is the batch id, a dash, and the position. */
 function batchOf(messageId: string): string {
   return messageId.slice(0, messageId.lastIndexOf('-'));
 }
@@ -176,7 +179,7 @@ function errorOfStatus(status: number): AttemptError | null {
   return status >= 300 && status < 400 ? 'redirect' : 'http_status';
 }
 
-/** The first bytes of the body as text that every database takes; the rest is not read. */
+/** The first bytes of the body as text that every database accepts; the rest is not read. */
 async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -189,7 +192,7 @@ async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string 
       if (size >= EXCERPT) break;
     }
   } catch {
-    // The connection was cut: the bytes read so far are kept.
+    // Where the connection was cut, the bytes read so far are kept.
   } finally {
     clearTimeout(timer);
   }

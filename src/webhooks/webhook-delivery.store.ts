@@ -43,27 +43,27 @@ const ATTEMPT = {
 
 const DELIVERY_COLUMNS = 'position, id, message_id, sequence, payload, attempts, due_at';
 
-/** `due_at` of a redelivery request for a delivery without an attempt, which has 0 otherwise. */
+/** `due_at` after a redelivery request for a delivery without an attempt; before, it is 0. */
 const REQUESTED_AGAIN = -1;
 
-/** Rows of one insert: its parameters stay far below the packet size of every server. */
+/** Rows per insert: its parameters stay far below the packet size of every server. */
 const MAX_ROWS = 2_000;
 
-/** Attempts in one transaction. */
+/** Attempts per transaction. */
 const MAX_RESULTS = 500;
 
-/** Rows deleted or made due in one transaction. */
+/** Rows deleted or made due per transaction. */
 const SLICE = 1_000;
 
-/** Rows of a deleted endpoint that are deleted with it; the retention deletes the rest. */
+/** Rows that the deletion of an endpoint deletes; the retention deletes the rest. */
 const DELETED_AT_ONCE = 20_000;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Milliseconds by which the clocks of processes may differ: an id may be older than the row's time. */
+/** Largest difference of the clocks of processes, in ms: an id may be older than the row's time. */
 const CLOCK_SKEW = 60_000;
 
-/** Rows of each kind in a page of due deliveries. */
+/** Number of rows of each kind in a page of due deliveries. */
 export interface PageSize {
   readonly first: number;
   readonly retries: number;
@@ -126,7 +126,7 @@ export class WebhookDeliveryStore {
         (id, endpoint_id, message_id, sequence, payload, created_at, attempts, due_at)
       SELECT v_id, v_endpoint, v_message, v_sequence, v_payload, v_created, 0, 0
       FROM ${this.#new.sql}`;
-    // A late failure of a former lease holder takes back neither a success nor a redelivery request.
+    // A late failure of a former lease holder overrides neither a success nor a redelivery request.
     this.#recordResults = dialect.updateFrom({
       table: 'gateway_webhook_delivery',
       rows: this.#result,
@@ -143,14 +143,15 @@ export class WebhookDeliveryStore {
     this.#makeDue = dialect.updateFrom({
       table: 'gateway_webhook_delivery',
       rows: this.#again,
-      // A delivery without an attempt keeps its place; the other value makes an attempt in flight not match it.
+      // A delivery without an attempt keeps its position; the other value makes the record of an
+      // attempt in flight not match.
       set: `attempts = 0, delivered_at = NULL, due_at = CASE gateway_webhook_delivery.due_at
         WHEN 0 THEN ${REQUESTED_AGAIN} WHEN ${REQUESTED_AGAIN} THEN 0 ELSE v_due END`,
       where: 'gateway_webhook_delivery.position = v_position',
     });
   }
 
-  /** @param sql the transaction that raises the statuses */
+  /** @param sql the transaction of the status changes */
   async insert(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
     const rows = deliveries.map((one) => [
       one.id,
@@ -164,7 +165,10 @@ export class WebhookDeliveryStore {
       await sql.run(this.#insert, this.#new.bind(rows.slice(from, from + MAX_ROWS)));
   }
 
-  /** The endpoint's due deliveries: those without an attempt in their order, then retries by their time. */
+  /**
+   * The endpoint's due deliveries: first those without an attempt in order of position, then
+   * retries by time.
+   */
   async due(endpointId: string, now: number, size: PageSize): Promise<DueDelivery[]> {
     const first = (dueAt: number) =>
       `SELECT * FROM (SELECT ${DELIVERY_COLUMNS} FROM gateway_webhook_delivery
@@ -186,7 +190,7 @@ export class WebhookDeliveryStore {
       attempts: row.attempts,
       dueAt: Number(row.due_at),
     }));
-    // SQL does not promise the order of a UNION's rows.
+    // SQL does not guarantee the order of a UNION's rows.
     return [
       ...due
         .filter(({ dueAt }) => dueAt <= 0)
@@ -198,7 +202,10 @@ export class WebhookDeliveryStore {
     ];
   }
 
-  /** When the endpoint's next delivery is due; `undefined`: none is, or the endpoint is disabled. */
+  /**
+   * Due time of the endpoint's next delivery; `undefined`: none is due, or the endpoint is
+   * disabled.
+   */
   async nextDueAt(endpointId: string): Promise<number | undefined> {
     const [row] = await this.#database.all<{ due_at: string | number | null }>(
       `SELECT (SELECT d.due_at FROM gateway_webhook_delivery d
@@ -209,7 +216,10 @@ export class WebhookDeliveryStore {
     return row?.due_at === null || row === undefined ? undefined : Number(row.due_at);
   }
 
-  /** Enabled endpoints with a delivery due until then: one index lookup each, however long the backlog. */
+  /**
+   * Enabled endpoints with a delivery due until `until`: one index lookup each, regardless of the
+   * backlog.
+   */
   async endpointsDue(until: number): Promise<{ readonly id: string; readonly dueAt: number }[]> {
     const rows = await this.#database.all<{ id: string; due_at: string | number | null }>(
       `SELECT e.id, (SELECT d.due_at FROM gateway_webhook_delivery d
@@ -239,7 +249,7 @@ export class WebhookDeliveryStore {
   }
 
   async #record(sql: Sql, group: readonly RecordedAttempt[]): Promise<void[]> {
-    // In the order of their positions, in which every process locks them.
+    // Every process locks deliveries in the order of their positions.
     const ordered = group
       .map(({ result }) => result)
       .toSorted((a, b) => a.delivery.position - b.delivery.position);
@@ -308,8 +318,9 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Makes the endpoint's deliveries due again: those created since then or, without a time, those never delivered.
-   * @returns how many
+   * Makes the endpoint's deliveries due again: those created since a time or, without a time, the
+   * undelivered ones.
+   * @returns the number of deliveries
    */
   async redeliver(endpointId: string, since: number | undefined, now: number): Promise<number> {
     const from = since ?? 0;
@@ -333,7 +344,7 @@ export class WebhookDeliveryStore {
     }
   }
 
-  /** Due as retries are, beside new deliveries: a backlog does not hold them back. */
+  /** Due like retries, next to new deliveries, so that a backlog does not delay new ones. */
   async makeDue(positions: readonly number[], now: number): Promise<void> {
     if (positions.length === 0) return;
     const rows = positions.toSorted((a, b) => a - b).map((position) => [position, now]);
@@ -353,13 +364,13 @@ export class WebhookDeliveryStore {
         );
   }
 
-  /** Deletes deliveries and attempts from before a time, oldest first. */
+  /** Deletes deliveries and attempts older than a time, oldest first. */
   async purge(before: number, signal?: AbortSignal): Promise<void> {
     await this.#purge('gateway_webhook_delivery', 'created_at', before, signal);
     await this.#purge('gateway_webhook_attempt', 'started_at', before, signal);
   }
 
-  /** Positions grow with time: the oldest rows are the first, and no index over time is needed. */
+  /** Positions grow with time: the oldest rows come first, so no index over time is needed. */
   async #purge(table: string, time: string, before: number, signal?: AbortSignal): Promise<void> {
     for (let gone = SLICE; gone === SLICE && !signal?.aborted;)
       gone = await this.#database.transaction((tx) =>
@@ -377,7 +388,9 @@ interface StartedAt {
   readonly startedAt: string | number;
 }
 
-/** The last change of each endpoint and URL, in the order in which every process locks endpoints. */
+/**
+ * The last change of each endpoint and URL, in the order in which every process locks endpoints.
+ */
 function lastChanges(group: readonly RecordedAttempt[]): HealthChange[] {
   const last = new Map<string, HealthChange>();
   for (const { change } of group) {
@@ -404,7 +417,7 @@ async function recordChange(
     );
 }
 
-/** The least UUIDv7 of a millisecond. */
+/** The smallest UUIDv7 of a millisecond. */
 function idOfTime(milliseconds: number): string {
   const hex = Math.trunc(milliseconds).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;

@@ -3,7 +3,7 @@ import { type QueueDatabase, type Sql, WorkQueues } from '@dundun/messaging/queu
 import { Inject, Injectable } from '@nestjs/common';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 
-/** An enabled endpoint, as sending needs it. Times are epoch milliseconds. */
+/** An enabled endpoint with the fields needed for sending. Times are epoch milliseconds. */
 export interface ActiveEndpoint {
   readonly id: string;
   readonly accountId: string;
@@ -35,8 +35,9 @@ const COLUMNS =
 const MAX_ENTRIES = 10_000;
 
 /**
- * The enabled endpoints of accounts, at most `staleness` old: the status transaction queries an account once in that
- * time, not once per change, and an endpoint set by another process is known within it.
+ * Caches the enabled endpoints of accounts for at most `staleness`: the status transaction queries
+ * an account once in that time, not once per change. Changes by other processes are seen within
+ * that time.
  */
 @Injectable()
 export class WebhookEndpointCache {
@@ -45,7 +46,7 @@ export class WebhookEndpointCache {
   readonly #entries = new Map<string, Entry>();
   readonly #select: string;
   readonly #accounts;
-  /** Grows with each change made here: the answer of a query from before the change is not kept. */
+  /** Incremented by each change in this process: the result of an earlier query is not cached. */
   #generation = 0;
 
   constructor(
@@ -61,7 +62,7 @@ export class WebhookEndpointCache {
       WHERE e.disabled_at IS NULL ORDER BY e.account_id, e.slot`;
   }
 
-  /** @param reader the open transaction, so that no other connection is waited for */
+  /** @param reader the open transaction, so that no second connection is needed */
   async enabled(
     accounts: ReadonlySet<string>,
     reader: Pick<Sql, 'all'> = this.#database,
@@ -80,7 +81,10 @@ export class WebhookEndpointCache {
     return found;
   }
 
-  /** The account's enabled endpoints; those that {@link enabled} gave last, however old, without a query. */
+  /**
+   * The account's enabled endpoints; the last result of {@link enabled}, however old, is used
+   * without a query.
+   */
   async known(account: string): Promise<readonly ActiveEndpoint[]> {
     const entry = this.#entries.get(account);
     return entry?.endpoints ?? (await this.enabled(new Set([account]))).get(account) ?? [];
@@ -95,13 +99,13 @@ export class WebhookEndpointCache {
     return row && endpointOf(row);
   }
 
-  /** The endpoint as it is now; `undefined` once it is disabled or deleted. */
+  /** The current state of the endpoint; `undefined` if it is disabled or deleted. */
   async current({ accountId, id }: ActiveEndpoint): Promise<ActiveEndpoint | undefined> {
     const found = await this.enabled(new Set([accountId]));
     return found.get(accountId)?.find((endpoint) => endpoint.id === id);
   }
 
-  /** After a change made by this process. */
+  /** Drops the account's entry after a change by this process. */
   invalidate(account: string): void {
     this.#generation++;
     this.#entries.delete(account);

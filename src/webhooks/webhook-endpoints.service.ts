@@ -11,28 +11,34 @@ import { WebhookEndpointEntity } from './webhooks.tables.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { joinSecrets, newWebhookSecret, splitSecrets } from './webhook-signature.js';
 
-/** Answer of `set()`, with the field names of the command line's JSON. */
+/** Result of `set()`, with the field names of the command line's JSON. */
 export interface WebhookSettings {
   readonly webhook_id: string;
   readonly url: string;
-  /** `whsec_…`, for the receiver to verify with. */
+  /** `whsec_…`; the receiver verifies signatures with it. */
   readonly secret: string;
 }
 
 export interface WebhookChange {
   readonly url?: string | undefined;
-  /** `true` also sends deliveries that became due while it was disabled. */
+  /** `true` also sends deliveries that became due while the endpoint was disabled. */
   readonly enabled?: boolean | undefined;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Has the form of an endpoint's or a delivery's id; PostgreSQL refuses to compare other texts. */
+/**
+ * Whether the text has the form of an endpoint or delivery id; PostgreSQL refuses to compare other
+ * texts.
+ */
 export function isWebhookId(id: string): boolean {
   return UUID.test(id);
 }
 
-/** The endpoints of accounts. This process knows its own changes at once, other processes within half a second. */
+/**
+ * Manages the endpoints of accounts. Changes take effect at once in this process, and within half a
+ * second in others.
+ */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
@@ -45,8 +51,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Sets the account's first webhook URL: creates the endpoint with a new secret, or moves it and keeps id and
-   * secret; enables it either way. The same call again changes nothing.
+   * Sets the account's first webhook URL: creates the endpoint with a new secret, or changes its
+   * URL and keeps id and secret. Enables it in both cases. A repeated call changes nothing.
    *
    * @throws ApiError 422 for an invalid URL, 404 for an unknown account
    * @example
@@ -66,9 +72,9 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Adds an endpoint; every endpoint of the account gets every callback.
+   * Adds an endpoint; every endpoint of the account receives every callback.
    *
-   * @throws ApiError 422 for an invalid URL, a URL the account has already, or more endpoints than allowed
+   * @throws ApiError 422 for an invalid URL, a duplicate URL, or more endpoints than allowed
    */
   add(accountId: string, url: string): Promise<WebhookEndpointEntity> {
     checkWebhookUrl(url, this.options);
@@ -124,8 +130,9 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Makes a new secret. Callbacks are signed with both for `rotation` (24 h), so that the receiver can change over;
-   * after a second rotation within that time, with the last three.
+   * Creates a new secret. Callbacks are signed with the old and the new one for `rotation` (24 h),
+   * so that the receiver can change over; after a second rotation within that time, with the last
+   * three.
    */
   rotateSecret(accountId: string, id: string): Promise<WebhookEndpointEntity> {
     return this.#change(accountId, id, async (manager, known) => {
@@ -144,7 +151,9 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Deletes its deliveries, too; the retention deletes the rest of a very long backlog. */
+  /**
+   * Deletes the endpoint and its deliveries; the retention deletes the rest of a very long backlog.
+   */
   async remove(accountId: string, id: string): Promise<void> {
     const { id: known } = await this.get(accountId, id);
     await this.#write(accountId, (manager) =>
@@ -194,7 +203,7 @@ export class WebhookEndpointsService {
   ): Promise<WebhookEndpointEntity> {
     if (!isWebhookId(id)) return Promise.reject(unknownEndpoint(id));
     return this.#write(accountId, async (manager) => {
-      // Of two concurrent changes the second sees the first.
+      // The lock makes concurrent changes see each other.
       const lock = this.dataSource.options.type !== 'better-sqlite3' && {
         mode: 'pessimistic_write' as const,
       };
@@ -208,7 +217,7 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Tries again where another process took the same place in the account. */
+  /** Retries where another process took the same slot of the account. */
   async #write<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++)
       try {
@@ -229,7 +238,7 @@ function notFound(id: string): never {
   throw unknownEndpoint(id);
 }
 
-/** Another transaction inserted the same key first. */
+/** Whether another transaction inserted the same key first. */
 function isUniqueViolation(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, driverError } = error as { code?: unknown; driverError?: unknown };

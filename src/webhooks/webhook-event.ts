@@ -114,12 +114,18 @@ const MAX_ERROR_CODE = 255;
 /** The longest WhatsApp text; a callback stays below 20 kB. */
 const MAX_TEXT = 4_096;
 
-/** The callbacks of each channel, by its definition's wire form. A callback never has the text of a sent message. */
+/**
+ * Builds the callbacks of each channel from its definition's wire form. A callback never contains
+ * the text of a sent message.
+ */
 @Injectable()
 export class WebhookEvents {
   constructor(private readonly channels: ChannelRegistry) {}
 
-  /** Whether the change has a callback: requested with the message, from `sent` on, on a channel that has one. */
+  /**
+   * Whether the change has a callback: the send requested it, the status is `sent` or higher, and
+   * the channel has callbacks.
+   */
   hasCallback({ channel, deliveryReport, status }: MessageStatusChanged): boolean {
     return (
       deliveryReport === 'yes' &&

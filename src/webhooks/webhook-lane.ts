@@ -15,7 +15,7 @@ import type { RecordedAttempt, WebhookDeliveryStore } from './webhook-delivery.s
 import type { ActiveEndpoint, WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import type { WebhookOptions } from './webhook-options.js';
 
-/** The parts of the gateway that every lane uses. */
+/** Services that every lane uses. */
 export interface LaneTools {
   readonly deliveries: WebhookDeliveryStore;
   readonly endpoints: WebhookEndpointCache;
@@ -24,24 +24,25 @@ export interface LaneTools {
   readonly options: WebhookOptions;
 }
 
-/** Milliseconds after which a lane at work looks for deliveries written by other processes. */
+/** Interval, in ms, in which an active lane polls for deliveries written by other processes. */
 const TICK = 1_000;
 
-/** Deliveries in memory per request that may be in flight. */
+/** Deliveries in memory per allowed request in flight. */
 const PAGE = 16;
 
 /**
  * Sends one endpoint's deliveries under one lease.
  *
- * First attempts of one message go one after the other, in order; a failed one waits for its retry while later ones
- * go on. At most `concurrency` requests are in flight; each time-out halves that number and each answer adds one, so
- * that a receiver that hangs holds one socket, not sixteen.
+ * First attempts for one message run one after another, in order; a failed one waits for its retry
+ * while later ones continue. At most `concurrency` requests are in flight. Each time-out halves
+ * that number and each response adds one, so that an unresponsive receiver uses one socket, not
+ * sixteen.
  */
 export class WebhookLane implements LaneTask {
   readonly #logger = new Logger('WebhookLane');
   readonly #abort = new AbortController();
   readonly #queue: DueDelivery[] = [];
-  /** Positions read and not yet recorded. */
+  /** Positions that were read and are not yet recorded. */
   readonly #held = new Set<number>();
   /** Messages with a first attempt in flight. */
   readonly #busy = new Set<string>();
@@ -51,7 +52,7 @@ export class WebhookLane implements LaneTask {
   #health: EndpointHealth | undefined;
   #inFlight = 0;
   #limit: number;
-  /** Deliveries may be due that were not read. */
+  /** The database may have further due deliveries. */
   #more = true;
   #disabled = false;
 
@@ -60,7 +61,7 @@ export class WebhookLane implements LaneTask {
     private readonly endpointId: string,
     private readonly tools: LaneTools,
   ) {
-    // Every request in flight listens to it.
+    // Every request in flight adds a listener.
     setMaxListeners(0, this.#abort.signal);
     this.#limit = Math.max(1, Math.floor(tools.options.concurrency / 4));
   }
@@ -78,7 +79,7 @@ export class WebhookLane implements LaneTask {
     const { changed, keeper } = this.leased;
     while (await this.#mayGoOn()) {
       if (this.#more && this.#queue.length < this.#limit) await this.#read();
-      // The query may have outlasted the lease: the next holder sends these deliveries.
+      // The lease may have expired during the query: then the next holder sends these deliveries.
       if (!keeper.valid) return;
       this.#start();
       if (this.#more && this.#queue.length < this.#limit) continue;
@@ -119,7 +120,7 @@ export class WebhookLane implements LaneTask {
     return true;
   }
 
-  /** Keeps the lane for a moment, since callbacks come in bursts; then looks once more. */
+  /** Keeps the lane for a moment, since callbacks come in bursts; then polls once more. */
   async #linger(): Promise<boolean> {
     if (!(await this.leased.changed.sleep(this.tools.options.linger))) return true;
     await this.#read();
@@ -127,7 +128,7 @@ export class WebhookLane implements LaneTask {
   }
 
   async #read(): Promise<void> {
-    // Deliveries recorded while the query runs may still be due in its answer.
+    // A delivery that is recorded while the query runs may still be due in its result.
     const held = new Set(this.#held);
     const page = this.#limit * PAGE;
     const size = {
@@ -177,7 +178,7 @@ export class WebhookLane implements LaneTask {
       // Not awaited here: the next request may start while this one is recorded.
       this.#track(this.#record(endpoint, delivery, outcome, health));
     } catch {
-      // Aborted by the stop: it stays due and goes out again under the same id.
+      // Aborted by the stop: the delivery stays due and is sent again under the same id.
     } finally {
       this.#inFlight--;
       if (isFirst) this.#busy.delete(delivery.messageId);
@@ -198,7 +199,7 @@ export class WebhookLane implements LaneTask {
     outcome: AttemptOutcome,
     health: EndpointHealth,
   ): Promise<void> {
-    // An attempt at a former URL says nothing about the present one.
+    // An attempt at a former URL does not concern the current one.
     const change = health === this.#health ? health.after(outcome) : undefined;
     if (change?.disabled) this.#disabled = true;
     const nextAt = outcome.error === null ? null : this.#nextAttemptAt(delivery, outcome);
@@ -217,7 +218,7 @@ export class WebhookLane implements LaneTask {
 
   async #write(attempt: RecordedAttempt): Promise<void> {
     const { deliveries } = this.tools;
-    // The response is the only field that the receiver writes: a second try is without it.
+    // Only the receiver controls this field's content, so a retry omits it.
     const withoutResponse = { ...attempt, result: { ...attempt.result, response: null } };
     const failure: unknown = await deliveries.record(attempt).catch((error: unknown) =>
       recordAgain(
@@ -230,7 +231,7 @@ export class WebhookLane implements LaneTask {
     if (failure !== undefined) throw failure as Error;
   }
 
-  /** Epoch milliseconds; `null`: the schedule is used up. */
+  /** Epoch milliseconds; `null`: the schedule is exhausted. */
   #nextAttemptAt({ attempts }: DueDelivery, { retryAfter }: AttemptOutcome): number | null {
     const { clock, options } = this.tools;
     const wait = scheduledWait(options.schedule, attempts + 1, retryAfter);

@@ -6,29 +6,34 @@ export interface WebhookOptions {
   readonly allowPrivate: boolean;
   /** Endpoints must be https. @default true in production, unless `allowPrivate` */
   readonly requireHttps: boolean;
-  /** Endpoints an account may have. @default 10 */
+  /** Most endpoints per account. @default 10 */
   readonly maxEndpoints: number;
-  /** Requests in flight to one endpoint; fewer while it times out. @default 16 */
+  /** Most requests in flight per endpoint; reduced after time-outs. @default 16 */
   readonly concurrency: number;
-  /** One attempt, connection included. @default 15 s */
+  /** Deadline of one attempt, including the connection. @default 15 s */
   readonly timeout: number;
-  /** Waits between the attempts of one event; up to a tenth is added at random. @default 5 s … 24 h */
+  /**
+   * Delays between the attempts of one event; up to a tenth is added at random. @default 5 s … 24 h
+   */
   readonly schedule: readonly number[];
   /** Longest `Retry-After` that is honoured. @default 24 h */
   readonly maxRetryAfter: number;
   /** Time without a success after which an endpoint is disabled. @default 5 days */
   readonly failingLimit: number;
-  /** Time in which a rotated secret still signs. @default 24 h */
+  /** Time for which a rotated secret still signs. @default 24 h */
   readonly rotation: number;
-  /** How long an endpoint stays with a process that has died. @default 10 s, or LEASE if shorter */
+  /**
+   * Lease of an endpoint: time until another process may take over after a crash. @default 10 s, or
+   * LEASE if shorter
+   */
   readonly lease: number;
-  /** How long an endpoint stays with this process after its last delivery. @default 1 s */
+  /** Time for which a process keeps an endpoint after its last delivery. @default 1 s */
   readonly linger: number;
-  /** Greatest age of the cached endpoints. @default 500 ms */
+  /** Largest age of cached endpoints. @default 500 ms */
   readonly staleness: number;
   /** Longest time a stop waits for requests in flight. @default 5 s */
   readonly shutdownTimeout: number;
-  /** How long deliveries and attempts are kept. @default 14 days */
+  /** Retention of deliveries and attempts. @default 14 days */
   readonly retention: number;
 }
 
@@ -66,7 +71,8 @@ export function webhookOptions(environment: WebhookEnvironment): WebhookOptions 
     maxRetryAfter: DAY,
     failingLimit: 5 * DAY,
     rotation: DAY,
-    // The receiver recognises a repeated callback by its id, so that a short lease costs little.
+    // Short, because a takeover may only repeat callbacks, and receivers recognise those by their
+    // id.
     lease: Math.min(environment.LEASE, 10 * SECOND),
     linger: SECOND,
     staleness: 500,

@@ -17,7 +17,7 @@ import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/** As wide as its column. */
+/** Width of the column. */
 const LONGEST_MESSAGE_ID = 64;
 
 /** A status change or an inbound message. */
@@ -29,8 +29,8 @@ interface OutboxEvent {
 }
 
 /**
- * Writes callbacks in the transaction that raises a status or stores an inbound message: both are committed or
- * neither. After the commit it wakes the lanes of the account's endpoints.
+ * Writes callbacks in the transaction that raises a status or stores an inbound message, so that
+ * both commit or neither. After the commit it wakes the lanes of the account's endpoints.
  */
 @Injectable()
 export class WebhookOutboxListener implements StatusListener, InboundListener {
@@ -84,7 +84,7 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
   }
 
   #wake(account: string): void {
-    // The wake job finds deliveries that are not woken here.
+    // On a failure the wake job finds the deliveries.
     this.sender
       .wakeAccount(account)
       .catch((error: unknown) => this.#logger.warn({ message: 'webhooks not woken', err: error }));

@@ -4,9 +4,9 @@ import { ApiError } from '../http/api-error.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { isWebhookId, WebhookEndpointsService } from './webhook-endpoints.service.js';
 
-/** The deliveries to send again; without either field, those never delivered. */
+/** The deliveries to send again; with neither field, the undelivered ones. */
 export interface Redelivery {
-  /** Every delivery created at or after, delivered or not. */
+  /** All deliveries created at or after this time, delivered or not. */
   readonly since?: Date | undefined;
   /** One delivery, by its `webhook-id`. */
   readonly deliveryId?: string | undefined;
@@ -22,9 +22,10 @@ export class WebhookRedeliveryService {
   ) {}
 
   /**
-   * Makes deliveries of an endpoint due at once. A disabled endpoint gets them when it is enabled.
+   * Makes deliveries of an endpoint due at once. A disabled endpoint receives them after it is
+   * enabled.
    *
-   * @returns how many
+   * @returns the number of deliveries
    * @throws ApiError 404 where the account has no such endpoint, or the endpoint no such delivery
    */
   async redeliver(accountId: string, endpointId: string, wanted: Redelivery = {}): Promise<number> {

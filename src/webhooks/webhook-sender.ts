@@ -19,8 +19,8 @@ const NAME = 'webhook';
 const HOUR = 3_600_000;
 
 /**
- * The queue of callbacks: one lane per endpoint, on the library's leases. A lane is woken by commits of this process,
- * by retries that come due, and by the queue's wake job.
+ * The queue of callbacks: one lane per endpoint, on the library's leases. Commits of this process,
+ * due retries and the queue's wake job wake a lane.
  */
 @Injectable()
 export class WebhookSender implements WorkQueue, OnModuleInit {
@@ -61,12 +61,12 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
     return due.map(({ id, dueAt }) => ({ lane: laneOf(id), dueIn: dueAt - now }));
   }
 
-  /** Deliveries of the endpoint may be due. */
+  /** Wakes the lane of an endpoint that may have due deliveries. */
   wake(endpointId: string): void {
     this.#waker?.wake(laneOf(endpointId));
   }
 
-  /** Callbacks of the account were committed. */
+  /** Wakes the lanes of an account after callbacks were committed. */
   async wakeAccount(account: string): Promise<void> {
     for (const { id } of await this.endpoints.known(account)) this.wake(id);
   }

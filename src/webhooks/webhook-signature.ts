@@ -5,7 +5,7 @@ const PREFIX = 'whsec_';
 /** The headers that authenticate a callback (Standard Webhooks 1.0.0). */
 export interface WebhookHeaders {
   readonly 'webhook-id': string;
-  /** Seconds since 1970, of this attempt. */
+  /** Unix seconds of this attempt. */
   readonly 'webhook-timestamp': string;
   /** `v1,…` per secret, separated by spaces. */
   readonly 'webhook-signature': string;
@@ -16,10 +16,13 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(32).toString('base64');
 }
 
-/** Former secrets that still sign: the last one, and the one before in case the answer with the last was lost. */
+/**
+ * Former secrets that still sign: the last one, and the one before it, in case the response with
+ * the last one was lost.
+ */
 const FORMER = 2;
 
-/** Former secrets as one column holds them, the newest first, with one prefix. */
+/** Joins former secrets for their column, newest first, with one prefix. */
 export function joinSecrets(secrets: readonly string[]): string {
   const bare = secrets.slice(0, FORMER).map((secret) => secret.slice(PREFIX.length));
   return PREFIX + bare.join(' ');
@@ -33,8 +36,8 @@ export function splitSecrets(joined: string): string[] {
 }
 
 /**
- * Signs one attempt with every secret given: several during a rotation, so that a receiver that has any of them can
- * verify.
+ * Signs one attempt with all given secrets. During a rotation there are several, so that a receiver
+ * with any of them can verify.
  *
  * @param at milliseconds since 1970
  * @example

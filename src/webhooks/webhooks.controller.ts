@@ -23,12 +23,12 @@ import {
   webhookWithSecretOf,
 } from './webhooks.dto.js';
 
-/** `{id}` of the path; ids are compared in lower case. */
+/** `{id}` of the path, in lower case for the comparison. */
 function WebhookId(): ParameterDecorator {
   return Param('id', { transform: (value: string): string => value.toLowerCase() });
 }
 
-/** Webhooks of an account: where the gateway posts its callbacks. */
+/** The webhooks of an account: the URLs that receive its callbacks. */
 @Controller('ng/v1/webhooks')
 @ApiTags('Webhooks')
 export class WebhooksController {

@@ -104,7 +104,7 @@ export class Webhook {
 
 export class WebhookPage extends PageOf(Webhook) {}
 
-/** A webhook whose secret was just made. */
+/** A webhook with a newly created secret. */
 export class WebhookWithSecret extends Webhook {
   @Field({
     type: 'string',

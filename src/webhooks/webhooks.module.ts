@@ -19,7 +19,7 @@ import { WebhookRedeliveryService } from './webhook-redelivery.service.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
-/** Webhook endpoints without the sender: for the command line, too. */
+/** Webhook endpoints without the sender; also used by the command line. */
 @Module({
   providers: [
     { provide: WEBHOOK_OPTIONS, useFactory: webhookOptions, inject: [ENVIRONMENT] },
@@ -38,7 +38,9 @@ import { WebhooksController } from './webhooks.controller.js';
 })
 export class WebhookEndpointsModule {}
 
-/** Customers' callbacks: written with the statuses, sent in the background, managed over the API. */
+/**
+ * Callbacks to customers: written with the statuses, sent in the background, managed over the API.
+ */
 @Module({
   imports: [AccountsModule, WebhookEndpointsModule],
   controllers: [WebhooksController],

@@ -33,7 +33,7 @@ export interface ContactFilter {
   readonly limit: number;
 }
 
-/** Contacts of accounts, as the WhatsApp surface shows them. */
+/** Contacts of accounts, in the form of the WhatsApp API. */
 @Injectable()
 export class ContactBook {
   constructor(
@@ -43,7 +43,7 @@ export class ContactBook {
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Stores all of the request or nothing. */
+  /** Stores the whole request or nothing. */
   async upsert(tenant: string, request: UpsertContact): Promise<ContactAnswer> {
     const { phone, bsuid, name, opt_in: optIn, groups } = request;
     const person = {
@@ -105,7 +105,7 @@ export class ContactBook {
     return this.find(tenant, id);
   }
 
-  /** By phone number it can be repeated, also after the contact is gone. */
+  /** By phone number the call can be repeated, also after the contact was deleted. */
   async erase(tenant: string, id: string): Promise<ErasureResult> {
     const person = isPhoneNumber(id) ? id : personOf(await this.#contact(tenant, id));
     return this.contacts.erase(person, { tenant });
@@ -129,7 +129,7 @@ export class ContactBook {
       : this.contacts.optOut(ids, consent);
   }
 
-  /** Changes groups in one order, so that two requests never deadlock. */
+  /** Changes groups in a fixed order to avoid deadlocks. */
   async #moveTo(
     wanted: readonly string[],
     contact: Contact,
@@ -155,7 +155,7 @@ export class ContactBook {
     return contact;
   }
 
-  /** The contact with the identifier, or with both where both are given. */
+  /** The contact with the given identifiers, one or both. */
   async #only(
     tenant: string,
     { phone, bsuid }: Pick<ContactFilter, 'phone' | 'bsuid'>,
@@ -171,7 +171,7 @@ export class ContactBook {
   }
 }
 
-/** Names of the fields in the interface: the library takes many contacts, the interface one. */
+/** Field names of the interface: the library takes many contacts, the interface one. */
 const WIRE_FIELDS = {
   'contacts[0]': 'bsuid',
   'contacts[0].phone': 'phone',

@@ -24,7 +24,7 @@ import { Rule } from '../http/validation.js';
 
 const MOST_GROUPS = 100;
 
-/** Milliseconds that a window stays open after the customer wrote (interface section 3.1). */
+/** Milliseconds for which an inbound message opens the window (interface section 3.1). */
 const WINDOW = 24 * 60 * 60 * 1_000;
 
 const CONSENT_STATES = ['opted_in', 'opted_out'] as const satisfies readonly ConsentState[];
@@ -51,13 +51,13 @@ export class GivenConsent {
   readonly evidence?: string;
 }
 
-/** A consent, and which one. */
+/** A consent with its status. */
 export class GivenOptIn extends GivenConsent {
   @Choice(CONSENT_STATES)
   readonly status!: ConsentState;
 }
 
-/** `POST /whatsapp/ng/v1/contacts`. A field that is left out stays as it is. */
+/** `POST /whatsapp/ng/v1/contacts`. An omitted field does not change. */
 @ApiSchema({
   anyOf: [{ required: ['phone'] }, { required: ['bsuid'] }],
 } as unknown as ApiSchemaOptions)
@@ -128,7 +128,7 @@ export class ContactConsent {
   readonly source!: string | null;
 }
 
-/** A person that an account writes to. */
+/** A recipient of an account's messages. */
 export class Contact {
   @Uuid()
   readonly id!: string;
@@ -159,7 +159,7 @@ export class Contact {
 export class ContactPage extends PageOf(Contact) {}
 
 /**
- * @param sender the account's WhatsApp number, whose window counts
+ * @param sender the account's WhatsApp number; its window is shown
  * @param now epoch milliseconds
  */
 export function contactOf(

@@ -2,12 +2,14 @@ import type { SubmittedMessage, WhatsAppReceipt } from '@dundun/messaging';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 
-/** Most requests of one process that wait at a time; the others get the known state at once. */
+/**
+ * Most requests of one process that wait concurrently; further ones get the current state at once.
+ */
 const MOST = 1_000;
 
 /**
- * Waits for the outcomes of submits, for `WHATSAPP_WAIT` at most. When the process stops, all waiting
- * requests get the known state.
+ * Waits for the outcomes of submits, at most `WHATSAPP_WAIT`. When the process stops, all waiting
+ * requests get the current state.
  */
 @Injectable()
 export class OutcomeWaits implements OnModuleDestroy {

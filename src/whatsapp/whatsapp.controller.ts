@@ -33,7 +33,7 @@ import {
   WhatsAppMessage,
 } from './whatsapp.dto.js';
 
-/** Form of a message's id; a text of another form is not found. */
+/** Form of a message id; a text of another form gets 404. */
 const MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
 
 /** WhatsApp messages and templates (interface sections 2.3, 2.4 and 4.2). */
@@ -108,7 +108,7 @@ export class WhatsAppController {
     return pageOf(await this.templates.list(account, query), templateOf);
   }
 
-  /** The category that the message is charged as, or the error of its template. */
+  /** The price category of the message, or the error of its template. */
   async #categoryOf(
     account: string,
     request: SendTemplate | SendText,

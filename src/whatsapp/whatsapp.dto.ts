@@ -37,10 +37,10 @@ import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 import { OneOfForms, Rule } from '../http/validation.js';
 
-/** Names under which callers send a free text: the interface names no field for it. */
+/** Field names for a free text: the interface does not define one. */
 export const WHATSAPP_TEXT = ['text', 'body', 'content'] as const;
 
-/** Longest free text or template param, in characters. */
+/** Longest free text or template parameter, in characters. */
 const LONGEST_TEXT = 4_096;
 const TO = '2348012345678';
 const REFERENCE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
@@ -135,7 +135,7 @@ export class SendWhatsApp {
   readonly message_type!: 'template' | 'text';
 }
 
-/** Price and sender of a message, where they are known. */
+/** Price and sender of a message, if known. */
 class Charged {
   @Field({
     type: 'string',
@@ -167,7 +167,7 @@ const SUBMIT_STATUSES = [
   'cancelled',
 ] as const;
 
-/** Answer to a send (interface section 2.4). */
+/** Response to a send (interface section 2.4). */
 export class SendWhatsAppAnswer extends Charged {
   @Choice(SUBMIT_STATUSES, {
     description:
@@ -201,7 +201,7 @@ function submitStatus({ status, providerId }: SubmittedMessage): SendWhatsAppAns
   }
 }
 
-/** A message read back. */
+/** A message in a response. */
 export class WhatsAppMessage extends Charged {
   @Field({
     type: 'string',
@@ -271,7 +271,7 @@ export function messageOf(message: MessageTimeline): WhatsAppMessage {
   };
 }
 
-/** The platform's category, or before it is known the category of the send. */
+/** The platform's category; before it is known, the category of the send. */
 function charged(message: SubmittedMessage): Plain<Charged> {
   const { content } = message;
   const category = content?.kind === 'template' ? content.category : content && 'service';

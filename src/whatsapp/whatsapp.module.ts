@@ -5,7 +5,7 @@ import { ContactsController } from './contacts.controller.js';
 import { OutcomeWaits } from './outcome-waits.js';
 import { WhatsAppController } from './whatsapp.controller.js';
 
-/** The WhatsApp surface: messages, templates, contacts. */
+/** The HTTP API for WhatsApp: messages, templates, contacts. */
 @Module({
   imports: [AccountsModule],
   providers: [ContactBook, OutcomeWaits],

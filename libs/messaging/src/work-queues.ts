@@ -11,33 +11,34 @@ import type { DueLane } from './store/reads/lane-queues.js';
 import type { MessageStore } from './store/message-store.js';
 import type { StoreDatabase } from './store/database/store-database.js';
 
-/** The store's way to the app's database, for a queue's own tables. Statements are written with `?`. */
+/** Access to the app's database for a queue's own tables. Statements use `?` placeholders. */
 export type QueueDatabase = Pick<StoreDatabase, 'all' | 'transaction' | 'join'> & {
   readonly dialect: Pick<StoreDatabase['dialect'], 'kind' | 'rows' | 'updateFrom'>;
 };
 
 /**
- * An application's own background work, in lanes that are leased, woken, drained and released as lanes of messages
- * are. The rows of the work are the application's.
+ * An application's own background work, in lanes that are leased, woken, drained and released like
+ * those of messages. The application owns the rows of the work.
  */
 export interface WorkQueue {
-  /** The names of its lanes begin with this and a colon. No lane of messages may. */
+  /** Prefix of its lane names, before a colon; reserved for this queue. */
   readonly name: string;
   /**
-   * How long a lane stays with a process that has died, in milliseconds.
+   * Lease of a lane, in milliseconds: the time until another process may take over after a crash.
    * @default the module's `lease`
    */
   readonly lease?: number;
   /**
-   * How long a stop waits for requests in flight, in milliseconds; at most the module's `shutdownTimeout`.
+   * Longest wait of a stop for requests in flight, in milliseconds; at most the module's
+   * `shutdownTimeout`.
    * @default the module's `shutdownTimeout`
    */
   readonly shutdownTimeout?: number;
-  /** Periodic duties of the queue. */
+  /** Periodic jobs of the queue. */
   readonly jobs?: readonly MessagingJob[];
-  /** The work of one lane, under the lease just taken. */
+  /** Starts the work of one lane, under the lease just taken. */
   open(leased: LeasedLane): LaneTask;
-  /** Lanes with work due within `horizon` milliseconds, held or not. */
+  /** Lanes with work due within `horizon` milliseconds, with or without a holder. */
   due(horizon: number): Promise<readonly DueLane[]>;
 }
 
@@ -47,8 +48,9 @@ interface Opened {
 }
 
 /**
- * Where an application adds its own {@link WorkQueue}s, in `onModuleInit`. They run in every process that adds them,
- * whatever its `dispatch` option: a lane's lease decides which of them works on it.
+ * Registers an application's {@link WorkQueue}s; call it in `onModuleInit`. The queues run in every
+ * process that adds them, regardless of its `dispatch` option: a lane's lease decides which process
+ * works on it.
  *
  * @example
  * onModuleInit() {
@@ -72,8 +74,8 @@ export class WorkQueues {
   /**
    * Adds a queue; it starts with the module, after every `onModuleInit`.
    *
-   * @returns its waker: call it when work was committed
-   * @throws MessagingConfigError where the name is taken
+   * @returns its waker: call it after work was committed
+   * @throws MessagingConfigError where another queue has the name
    */
   add(queue: WorkQueue): LaneWaker {
     const { name } = queue;
@@ -118,7 +120,7 @@ export class WorkQueues {
     await Promise.all([...this.#opened.values()].map(({ dispatcher }) => dispatcher.stop()));
   }
 
-  /** What has not ended yet, for logs. */
+  /** Unfinished work, for logs. */
   get underWay(): string {
     return [...this.#opened.values()].map(({ dispatcher }) => dispatcher.underWay).join('; ');
   }

@@ -5,7 +5,9 @@ interface TransactionState {
   transactionDepth: number;
 }
 
-/** Tells TypeORM of a transaction it did not begin, so that what a listener saves through the manager joins it. */
+/**
+ * Marks a transaction as begun in TypeORM, so that a listener's saves through the manager join it.
+ */
 export function began(runner: QueryRunner): void {
   Object.assign(runner as unknown as TransactionState, {
     isTransactionActive: true,
@@ -13,7 +15,7 @@ export function began(runner: QueryRunner): void {
   });
 }
 
-/** Tells TypeORM that it is over. */
+/** Marks the transaction as ended in TypeORM. */
 export function ended(runner: QueryRunner): void {
   Object.assign(runner as unknown as TransactionState, {
     isTransactionActive: false,
@@ -21,14 +23,14 @@ export function ended(runner: QueryRunner): void {
   });
 }
 
-/** 1 in a transaction, one more in each savepoint within it. */
+/** 1 in a transaction, plus one for each savepoint within it. */
 export function depthOf(runner: QueryRunner): number {
   return (runner as unknown as TransactionState).transactionDepth;
 }
 
 /**
- * SQLite undoes a transaction by itself where it cannot go on, as where the disk is full. Whoever swallows
- * the error writes on outside any transaction: each statement is kept, whatever is told of the transaction.
+ * Whether SQLite rolled back the transaction by itself, for example because the disk is full. Code
+ * that ignores that error would continue outside any transaction, where each statement commits.
  */
 export function isUndone({ dataSource: { driver } }: QueryRunner): boolean {
   const { databaseConnection } = driver as { databaseConnection?: { inTransaction?: boolean } };

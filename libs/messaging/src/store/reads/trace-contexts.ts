@@ -3,7 +3,7 @@ import type { StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
 import type { TraceContext } from '../../ports/tracing.js';
 
-/** The traces batches were sent in, read many at once; asked only where somebody traces. */
+/** Reads the trace contexts of batches, many per query; used only with tracing. */
 export class TraceContexts {
   readonly #ids;
   readonly #select: string;

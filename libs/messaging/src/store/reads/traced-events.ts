@@ -4,7 +4,7 @@ import type { EventPublisher, MessagingEvents } from '../../ports/event-publishe
 import type { MessagingTracing } from '../../ports/tracing.js';
 import type { TraceContexts } from './trace-contexts.js';
 
-/** Final statuses whose trace context is being read; further ones are dropped. */
+/** Most final statuses that wait for their trace context; further ones are dropped. */
 const MOST = 10_000;
 
 /** Publishes events, and adds the final status of each message to its trace. */
@@ -30,7 +30,7 @@ export class TracedEvents implements EventPublisher {
   #follow(change: MessageStatusChanged): void {
     if (!this.channels.isTerminal(change.status) || this.#waiting >= MOST) return;
     this.#waiting++;
-    // A trace that cannot be read fails nothing.
+    // Errors are ignored: an unreadable trace must not fail the event.
     void this.#tell(change)
       .catch(() => undefined)
       .finally(() => this.#waiting--);

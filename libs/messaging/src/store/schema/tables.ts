@@ -1,10 +1,13 @@
 import { HAS_WORK } from '../rows/batch-state.js';
 import type { TypeNames } from '../database/dialect.js';
 
-/** Recipients in one chunk row. */
+/** Number of recipients in a chunk row. */
 export const CHUNK_SIZE = 1_000;
 
-/** Columns of the store's tables, the same on every server. Times are epoch microseconds, statuses their ranks. */
+/**
+ * Columns of the store's tables, equal on every server. Times are epoch microseconds, statuses are
+ * ranks.
+ */
 export function storeColumns(t: TypeNames) {
   return {
     lane: [
@@ -96,7 +99,7 @@ export function storeColumns(t: TypeNames) {
 
 export type StoreTable = keyof ReturnType<typeof storeColumns>;
 
-/** The primary keys but the report log's, which each server numbers in its own way. */
+/** The primary keys, except the report log's, which each driver generates in its own way. */
 export const PRIMARY_KEYS: Readonly<Record<Exclude<StoreTable, 'report'>, string>> = {
   lane: 'lane_key',
   rate_slot: 'rate_key',
@@ -107,14 +110,15 @@ export const PRIMARY_KEYS: Readonly<Record<Exclude<StoreTable, 'report'>, string
 };
 
 /**
- * The indexes of servers with partial ones: name, table, columns, condition. Each serves a query of this
- * folder: `queue` plans and next-due looks, `content` and `purge` the retention, `poll` the missing
- * reports, `list` a tenant's batches, `open` the takeover of a lane, `reference` the matching of reports.
+ * The indexes of servers with partial indexes: name, table, columns, condition. Each serves queries
+ * of this folder: `queue` the plans and next-due queries, `content` and `purge` the retention,
+ * `poll` the polls for missing reports, `list` a tenant's batches, `open` the takeover of a lane,
+ * `reference` the matching of reports.
  */
 const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])[] = [
   ['lane_held', 'lane', 'lane_key', 'owner IS NOT NULL'],
   ['batch_queue', 'batch', 'lane, priority, parked_until, available_at, id', HAS_WORK],
-  // While its missing reports are polled, a batch is in the index of polls only.
+  // While its missing reports are polled, only the poll index contains a batch.
   [
     'batch_content',
     'batch',

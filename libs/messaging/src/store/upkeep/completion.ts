@@ -5,7 +5,7 @@ import { COMPLETED, isDraining } from '../rows/batch-state.js';
 import type { Columns, Dialect } from '../database/dialect.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
-/** Milliseconds until the provider is asked about messages that it may or may not have accepted. */
+/** Milliseconds until the poll for messages with an unknown submit outcome. */
 const UNKNOWN_POLL_AFTER = 5_000;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -17,25 +17,25 @@ export interface CompletedBatch {
   readonly channel: string;
 }
 
-/** Completes batches: nothing of them is left to start, and no submission is open. */
+/** Completes batches that have nothing left to start and no open submission. */
 export class BatchCompletion {
   readonly #sql: ReturnType<typeof statementsFor>;
-  /** The last batch that the sweep has looked at. */
+  /** The last batch that the sweep has read. */
   #swept = FIRST_ID;
 
   constructor(
     private readonly database: StoreDatabase,
     private readonly events: EventPublisher,
-    /** Milliseconds from completion until the provider is asked for missing reports. */
+    /** Milliseconds from completion to the first poll for missing reports. */
     readonly pollAfter: number,
   ) {
     this.#sql = statementsFor(database.dialect);
   }
 
   /**
-   * Completes those of the batches that have nothing left to do after what their transaction did.
+   * Completes those of the batches that have no work left after the changes of their transaction.
    * @param at epoch microseconds
-   * @param unknown batches whose provider is asked soon
+   * @param unknown batches with a poll soon
    */
   async after(
     tx: Sql,
@@ -62,8 +62,9 @@ export class BatchCompletion {
   }
 
   /**
-   * The same for batches of which the plan found nothing left to start. A transaction that is closing the
-   * last open submission at this moment is waited for: it does not see that it closes the last one.
+   * Completes batches for which the plan found nothing to start. It waits for a concurrent
+   * transaction that closes an open submission, because that transaction cannot see that it closes
+   * the last one.
    */
   async exhausted(tx: Sql, batches: readonly string[], at: number): Promise<CompletedBatch[]> {
     if (batches.length === 0) return [];
@@ -97,8 +98,8 @@ export class BatchCompletion {
   }
 
   /**
-   * Completes batches that were left with nothing to do. Each call looks at the next `limit` batches by
-   * id and starts again after the last one.
+   * Completes batches that have no work left. Each call reads the next `limit` batches by id and
+   * starts again after the last one.
    * @param at epoch microseconds
    */
   async sweep(limit: number, at: number): Promise<CompletedBatch[]> {
@@ -125,7 +126,8 @@ function statementsFor(dialect: Dialect) {
   return {
     ids,
     completed,
-    // Two processes may close the last two submissions at once: the second one waits here for the first.
+    // Two processes may close the last two submissions at once: the second one waits here for the
+    // first.
     lockDraining: `SELECT b.id FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.residual(isDraining('b'))}
       ORDER BY b.id ${dialect.forUpdate('b')}`,

@@ -8,10 +8,10 @@ export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk
   THEN 1 ELSE 0 END`;
 
 /**
- * Erases one recipient from batches that have ended, keeping every row: messages, reports and chunk
- * lines. A batch that has not ended, or whose reports are still asked for, keeps the recipient.
+ * Erases one recipient from ended batches and keeps every row: messages, reports and chunk lines. A
+ * batch that is open, or whose reports are still polled, keeps the recipient.
  *
- * @param recipient an address key of any kind, as `addressKey()` writes it
+ * @param recipient an address key of any kind, the output of `addressKey()`
  * @returns erased messages, and batches that keep the recipient
  */
 export async function eraseRecipient(

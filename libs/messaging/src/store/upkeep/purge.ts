@@ -2,36 +2,36 @@ import { hasEnded } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
-/** Milliseconds after a batch has ended; `undefined`: for ever. */
+/** Milliseconds after the end of a batch; `undefined`: unlimited. */
 export interface RetentionSettings {
-  /** How long contents and recipients are kept. */
+  /** Retention of contents and recipients. */
   readonly content: number | undefined;
-  /** How long messages, reports and batches are kept. */
+  /** Retention of messages, reports and batches. */
   readonly messages: number | undefined;
 }
 
-/** Messages and reports that one transaction changes at most. */
+/** Most messages and reports that one transaction changes. */
 const ROWS = 2_000;
 
-/** The key of each table within a batch, and its greatest value. */
+/** The key of each table within a batch, and its largest value. */
 const KEYS = {
   message: { key: 'position', index: 'PRIMARY', greatest: 2_147_483_647 },
   submission: { key: 'n', index: 'PRIMARY', greatest: 2_147_483_647 },
   batch_chunk: { key: 'n', index: 'PRIMARY', greatest: 2_147_483_647 },
-  // After the messages: a transaction that records a report locks its message first.
+  // Reports follow the messages: a transaction that records a report locks its message first.
   report: { key: 'id', index: 'messaging_report_batch', greatest: Number.MAX_SAFE_INTEGER },
 } as const;
 
 type Table = keyof typeof KEYS;
 
 interface Change {
-  /** SQL condition on a batch `b` that the change has not been made to. */
+  /** SQL condition: the batch `b` has not been changed yet. */
   readonly where: string;
   /** SQL assignments to the rows of each table; `undefined` deletes the rows. */
   readonly set: Readonly<Record<Table | 'batch', string | undefined>>;
 }
 
-/** A batch too large for one transaction, and the place its change has reached. */
+/** A batch that is too large for one transaction, and the position its change has reached. */
 interface Progress {
   readonly batch: string;
   readonly table: number;
@@ -44,9 +44,9 @@ interface Step {
 }
 
 /**
- * Deletes what is past its retention: first contents and recipients, keeping the counts, then the batch.
- * A batch stays as long as reports may still be asked for, and is deleted only past the idempotency
- * window. A large batch is purged in several transactions, and may be read half purged meanwhile.
+ * Deletes data past its retention: first contents and recipients, keeping the counts, then the
+ * batch. A batch stays while its reports may be polled, and at least for the idempotency window. A
+ * large batch is purged in several transactions, and reads in between see it partly purged.
  */
 export class Purge {
   readonly #erase: BatchPurge;
@@ -55,9 +55,9 @@ export class Purge {
   constructor(
     database: StoreDatabase,
     private readonly settings: RetentionSettings,
-    /** Milliseconds after its end during which a batch is still needed: idempotency keys, late reports. */
+    /** Milliseconds for which an ended batch is needed: idempotency keys, late reports. */
     private readonly needed: number,
-    /** Channels whose messages are kept for ever. */
+    /** Channels whose messages are never purged. */
     exempt: readonly string[] = [],
     rows = ROWS,
   ) {
@@ -114,9 +114,9 @@ export class Purge {
 }
 
 /**
- * Changes batches in transactions of few rows, so that locks are short and a crash undoes little: several
- * small batches at once; a large one window by window, and its own row last. Its progress is in memory: a
- * restarted process goes through the finished windows again.
+ * Changes batches in short transactions, so that locks are short and a crash loses little: several
+ * small batches together, a large one window by window, with its own row last. The progress is in
+ * memory; a restarted process repeats the finished windows.
  */
 class BatchPurge {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -131,7 +131,7 @@ class BatchPurge {
   }
 
   /**
-   * One transaction.
+   * Runs one transaction.
    * @param age milliseconds since the batches ended
    */
   async step(age: number, limit: number): Promise<boolean> {
@@ -158,7 +158,7 @@ class BatchPurge {
     return { progress: undefined, found: true };
   }
 
-  /** The first of the candidates, as many as one transaction may change. */
+  /** The first candidates, up to the number of rows that one transaction may change. */
   async #withinRows(
     tx: Transaction,
     candidates: readonly { readonly id: string; readonly recipient_count: number }[],

@@ -7,10 +7,10 @@ import type { StoreDatabase, Transaction } from '../database/store-database.js';
 /** Longest time between two polls of one batch, in milliseconds. */
 const LONGEST_WAIT = 3_600_000;
 
-/** Recipients taken in one claim; a batch that has more is claimed alone. */
+/** Most recipients in one claim; a larger batch is claimed alone. */
 const RECIPIENTS = 100_000;
 
-/** A submission some of whose messages lack a final report. */
+/** A submission with messages that lack a final report. */
 export interface UnreportedSubmission extends SentSubmission {
   readonly provider: string;
 }
@@ -33,13 +33,15 @@ interface UnreportedRow {
   readonly status: number;
 }
 
-/** Decides when the provider is asked for missing reports: after twice as long each time, until given up. */
+/**
+ * Schedules polls for missing reports: the wait doubles each time, up to the limit of the polls.
+ */
 export class ReportPolls {
   readonly #sql: ReturnType<typeof statementsFor>;
 
   constructor(
     private readonly database: StoreDatabase,
-    /** Milliseconds. */
+    /** First wait in milliseconds. */
     private readonly after: number,
     private readonly giveUpAfter: number,
   ) {
@@ -47,8 +49,8 @@ export class ReportPolls {
   }
 
   /**
-   * Claims batches whose poll is due and moves their next poll, so that no other replica asks for the
-   * same. A batch that lacks no report, or that is given up, is not polled again.
+   * Claims batches whose poll is due and sets their next poll, so that no other replica polls them.
+   * A batch without missing reports, or past the limit, is not polled again.
    */
   claim(limit: number): Promise<UnreportedSubmission[]> {
     const { due: selectDue, unreported, ids, move, next } = this.#sql;
@@ -70,7 +72,7 @@ export class ReportPolls {
   }
 }
 
-/** A message that is still `sending` keeps its batch due, but the provider does not know it yet. */
+/** A message that is still `sending` keeps its batch due, but is not at the provider yet. */
 function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
   const submissions = new Map<string, UnreportedSubmission & { recipients: string[] }>();
   for (const row of rows) {
@@ -92,7 +94,10 @@ function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
   return [...submissions.values()];
 }
 
-/** The first batches, as many as have {@link RECIPIENTS} together, and at least one; the others stay due. */
+/**
+ * The first batches, with up to {@link RECIPIENTS} recipients together, at least one batch; the
+ * others stay due.
+ */
 function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
   let sum = 0;
   const end = batches.findIndex((batch, index) => {
