@@ -19,7 +19,7 @@ import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.j
 
 const MAX_BYTES = 1_048_576;
 /** Most entries, or statuses, named in one log line. */
-const NAMED = 3;
+const MAX_NAMED = 3;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
@@ -70,7 +70,7 @@ export class CallbacksService {
     const { reports, messages, errors } = this.#parse(request, endpoint);
     if (errors.length > 0) {
       this.#logger.warn(
-        `Callback with ${contentsOf({ reports, messages })} and ${errors.length} unreadable entries: ${errors.slice(0, NAMED).join('; ')}`,
+        `Callback with ${contentsOf({ reports, messages })} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
       );
       if (reports.length + messages.length === 0)
         throw new BadRequestException('No entry could be read');
@@ -84,11 +84,11 @@ export class CallbacksService {
     try {
       proven = await verifier.verify(request);
     } catch (error) {
-      const ours = error instanceof MessagingConfigError;
+      const misconfigured = error instanceof MessagingConfigError;
       this.#logger.error(
-        `Callback refused: it could not be verified (${ours ? error.message : nameOf(error)})`,
+        `Callback refused: it could not be verified (${misconfigured ? error.message : nameOf(error)})`,
       );
-      throw ours ? new InternalServerErrorException() : new ServiceUnavailableException();
+      throw misconfigured ? new InternalServerErrorException() : new ServiceUnavailableException();
     }
     if (proven) return;
     this.#logger.warn('Callback refused: invalid signature');
@@ -136,7 +136,7 @@ export class CallbacksService {
     const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];
     const shown = words.map((word) => (PLAIN_WORD.test(word) ? word : '(not shown)'));
     this.#logger.warn(
-      `${unmapped.length} reports at ${name} have a status nobody mapped: ${shown.slice(0, NAMED).join(', ')}`,
+      `${unmapped.length} reports at ${name} have a status nobody mapped: ${shown.slice(0, MAX_NAMED).join(', ')}`,
     );
   }
 }

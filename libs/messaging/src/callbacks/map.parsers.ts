@@ -62,10 +62,10 @@ export function fieldMapParser(map: FieldMap): DeliveryReportParser {
       'fields: must name the field of the reference or of the messageId',
     );
   const statuses = new Map<string, ChannelStatus>();
-  for (const [theirs, ours] of Object.entries(map.statuses)) {
-    if (!isReportedStatus(ours) && !map.channel?.statuses[ours]?.reported)
-      throw new MessagingConfigError(`fields.statuses: ${String(ours)} is no status of a report`);
-    statuses.set(theirs.toLowerCase(), ours);
+  for (const [providerWord, mapped] of Object.entries(map.statuses)) {
+    if (!isReportedStatus(mapped) && !map.channel?.statuses[mapped]?.reported)
+      throw new MessagingConfigError(`fields.statuses: ${String(mapped)} is no status of a report`);
+    statuses.set(providerWord.toLowerCase(), mapped);
   }
   return {
     parse: (request) => {
@@ -122,8 +122,8 @@ export interface InboundMap extends EntryMap {
   /** Channel of the message. Without it, and without a prefix in `from`, the channel is SMS. */
   readonly channel?: FieldName;
   /**
-   * Channel words in lower case, and their channels; entries with other words are skipped. @default sms, mms,
-   * whatsapp
+   * Channel words in lower case, and their channels; entries with other words are skipped.
+   * @default sms, mms, whatsapp
    */
   readonly channels?: Readonly<Record<string, Channel>>;
   /** Time of the message. */
@@ -172,9 +172,9 @@ function readMessage(
   map: InboundMap,
   channels: ReadonlyMap<string, Channel>,
 ): InboundMessage | string | undefined {
-  const [writer] = valuesOf(entry, map.from).map(addressOf);
-  const said = writer?.scheme ?? first(entry, map.channel, word)?.toLowerCase();
-  const channel = said === undefined ? 'sms' : channels.get(said);
+  const [sender] = valuesOf(entry, map.from).map(addressOf);
+  const channelWord = sender?.scheme ?? first(entry, map.channel, word)?.toLowerCase();
+  const channel = channelWord === undefined ? 'sms' : channels.get(channelWord);
   if (channel === undefined) return undefined;
   const messageId = first(entry, map.messageId, idOf);
   if (messageId === null) return 'names no message';

@@ -4,7 +4,7 @@ import { LaneDrain, type LeaseContext, type OpenTask } from './lane-drain.js';
 import { StopSignal } from './signals.js';
 
 /** Most lanes named in the log line about lanes that did not stop in time. */
-const NAMED = 10;
+const MAX_LANES_LOGGED = 10;
 
 /** The kinds of lanes that are drained: messages, or an application's own queue. */
 export interface LaneSource {
@@ -35,8 +35,9 @@ export class Dispatcher {
   /** The engine and the lanes whose drain has not ended, for logs. */
   get underWay(): string {
     const lanes = [...this.#running].map(([lane, { underWay }]) => `lane ${lane} (${underWay})`);
-    const more = lanes.length > NAMED ? [`${lanes.length - NAMED} lanes more`] : [];
-    return ['the dispatch engine', ...lanes.slice(0, NAMED), ...more].join(', ');
+    const more =
+      lanes.length > MAX_LANES_LOGGED ? [`${lanes.length - MAX_LANES_LOGGED} more lanes`] : [];
+    return ['the dispatch engine', ...lanes.slice(0, MAX_LANES_LOGGED), ...more].join(', ');
   }
 
   /** Announces committed work. A running drain of the lane in this process plans again without the engine. */

@@ -7,7 +7,7 @@ const STRIKES_BEFORE_PROBE = 3;
 const LONGEST_REST = 30_000;
 
 /** Most batches whose failures are remembered. The limit drops cancelled batches, which never succeed. */
-const SUSPECTS = 10_000;
+const MAX_SUSPECTS = 10_000;
 
 interface Suspect {
   strikes: number;
@@ -147,7 +147,7 @@ export class FailurePolicy {
 
   #forgetOldest(): void {
     const [oldest] = this.#suspects.keys();
-    if (this.#suspects.size > SUSPECTS && oldest !== undefined) this.forget(oldest);
+    if (this.#suspects.size > MAX_SUSPECTS && oldest !== undefined) this.forget(oldest);
   }
 
   #proveAll(): void {

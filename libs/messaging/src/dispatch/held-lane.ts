@@ -32,7 +32,7 @@ export interface DispatchContext extends LeaseContext {
 }
 
 /** Interval between two reads of a lane's rate limit, in milliseconds. */
-const REFRESH = 250;
+const RATE_REFRESH_INTERVAL = 250;
 
 /** At most `max` starts in any `per` milliseconds. */
 export interface LaneRate {
@@ -71,7 +71,7 @@ export class LaneMemory {
 
   /** Follows a changed rate limit; the new limiter counts the starts that the old one recorded. */
   refresh(now: number): void {
-    if (now - this.#readAt < REFRESH) return;
+    if (now - this.#readAt < RATE_REFRESH_INTERVAL) return;
     const rate = this.rateOf();
     this.#readAt = now;
     if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return;

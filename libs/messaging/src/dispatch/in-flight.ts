@@ -6,7 +6,7 @@ const GRACE = 5_000;
  * Requests that start within this share of their time limit use one abort signal. One signal for each request cost
  * more than all other work per request.
  */
-const TOGETHER = 0.01;
+const SIGNAL_SHARE = 0.01;
 
 /** Requests that share a signal. */
 interface Wave {
@@ -64,7 +64,7 @@ export class InFlight<T> {
     setMaxListeners(0, controller.signal);
     const wave = {
       controller,
-      closing: now + this.timeout * TOGETHER,
+      closing: now + this.timeout * SIGNAL_SHARE,
       deadline: now + this.timeout,
     };
     return (this.#latest = wave);

@@ -59,7 +59,7 @@ export interface LeaseContext {
 export class LaneDrain {
   #task: LaneTask | undefined;
   /** True while the drain still plans: it finds work that is committed by now. */
-  #looks = false;
+  #planning = false;
 
   constructor(
     private readonly context: LeaseContext,
@@ -73,7 +73,7 @@ export class LaneDrain {
    * @returns false where the drain may have made its last plan, or may not get the lane
    */
   nudge(): boolean {
-    if (!this.#looks || this.stopping.aborted) return false;
+    if (!this.#planning || this.stopping.aborted) return false;
     this.#task?.nudge();
     return true;
   }
@@ -95,7 +95,7 @@ export class LaneDrain {
     const leased: LeasedLane = { lane, lease, keeper, stopping, changed, failure: undefined };
     const task = this.open(leased);
     this.#task = task;
-    this.#looks = true;
+    this.#planning = true;
     const wake = () => changed.wake();
     stopping.add(wake);
     try {
@@ -112,7 +112,7 @@ export class LaneDrain {
       const { rateState, open } = await task.leave();
       await lanes.release(lane, lease.fence, rateState, open);
     }
-    this.#looks = false;
+    this.#planning = false;
     if (leased.failure !== undefined) throw asError(leased.failure);
     if (stopping.aborted) return undefined;
     const wait = Math.max(0, await task.nextDueIn());

@@ -8,13 +8,13 @@ import { Prefetch } from './prefetch.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Longest rest during which the lane keeps its lease, in milliseconds. */
-const LINGER = 1_000;
+const MAX_REST_UNDER_LEASE = 1_000;
 
 /** Longest wait for the rate during which the lane keeps its turn for a connection, in milliseconds. */
-const MOMENT = 5;
+const MAX_WAIT_WITH_TURN = 5;
 
 /** Most lanes whose rate and failures are remembered between runs. */
-const REMEMBERED = 10_000;
+const MAX_MEMORIES = 10_000;
 
 /** Opens the lanes of messages, and remembers the limiter and the failures of each between its runs. */
 export class MessageLanes {
@@ -50,7 +50,7 @@ export class MessageLanes {
     this.#memories.set(lane, memory);
     // An evicted lane only waits longer once, because its rate state is also in the store.
     for (const oldest of this.#memories.keys()) {
-      if (this.#memories.size <= REMEMBERED) break;
+      if (this.#memories.size <= MAX_MEMORIES) break;
       this.#memories.delete(oldest);
     }
     return memory;
@@ -61,9 +61,9 @@ export class MessageLanes {
  * The messages of one lane, under one lease:
  *
  * ```
- * recover what a former holder left open ─▶ ┌ plan ─▶ intent (committed) ─▶ start in order ┐
+ * resend open submissions of old holders ─▶ ┌ plan ─▶ intent (committed) ─▶ start in order ┐
  *                                           └──────────── outcomes, many to a commit ◀─────┘
- *         ─▶ nothing due, or rest, or stop ─▶ withdraw what did not start
+ *         ─▶ nothing due, or rest, or stop ─▶ withdraw unstarted submissions
  * ```
  */
 class MessageLane implements LaneTask {
@@ -153,7 +153,7 @@ async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests):
     if (restFor > 0 && (prefetch.next || prefetch.resendIn > 0)) {
       // A due resend to another provider does not wait for this provider.
       const wait = prefetch.next ? restFor : Math.min(restFor, prefetch.resendIn);
-      if (wait > LINGER) return;
+      if (wait > MAX_REST_UNDER_LEASE) return;
       await sleep(wait);
       continue;
     }
@@ -161,15 +161,18 @@ async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests):
     prefetch.refill(requests);
     const { next, resendIn } = prefetch;
     if (!next) {
-      if (prefetch.dry && requests.settled && resendIn > LINGER) return;
+      if (prefetch.dry && requests.settled && resendIn > MAX_REST_UNDER_LEASE) return;
       // A nudge during a fill would prevent the lane from running dry. The fill wakes the lane when it ends.
-      if (prefetch.filling) await sleep(LINGER);
+      if (prefetch.filling) await sleep(MAX_REST_UNDER_LEASE);
       // A due resend that may not start yet waits for outcomes, which wake the lane.
-      else if (await sleep(resendIn > 0 ? Math.min(LINGER, resendIn) : LINGER)) prefetch.nudge();
+      else if (
+        await sleep(resendIn > 0 ? Math.min(MAX_REST_UNDER_LEASE, resendIn) : MAX_REST_UNDER_LEASE)
+      )
+        prefetch.nudge();
       continue;
     }
     if (!next.resent && prefetch.resendsFirst) {
-      await sleep(LINGER);
+      await sleep(MAX_REST_UNDER_LEASE);
       continue;
     }
     const provider = held.provider(next.provider);
@@ -181,9 +184,10 @@ async function pump(held: HeldLane, prefetch: Prefetch, requests: LaneRequests):
       await sleep(Math.min(50, context.leaseTime / 10));
     } else {
       const wait = next.skipOutcome ? 0 : rateDelay(held, next);
-      if (wait > 0) await (wait > MOMENT ? sleep(wait) : changed.sleep(wait));
+      if (wait > 0) await (wait > MAX_WAIT_WITH_TURN ? sleep(wait) : changed.sleep(wait));
       else if (prefetch.stale) requests.withdraw(await decideAgain(held, prefetch));
-      else if (!next.skipOutcome && !provider.slots.free(changed)) await changed.sleep(LINGER);
+      else if (!next.skipOutcome && !provider.slots.free(changed))
+        await changed.sleep(MAX_REST_UNDER_LEASE);
       else {
         prefetch.take();
         requests.start(next);
@@ -198,7 +202,7 @@ function leaveSlots({ context, changed }: HeldLane): void {
 
 /** Keeps the lane's turn for a connection while policies decide. A policy that hangs loses the turn. */
 async function decideAgain(held: HeldLane, prefetch: Prefetch): Promise<PreparedSubmission[]> {
-  const timer = setTimeout(() => leaveSlots(held), LINGER);
+  const timer = setTimeout(() => leaveSlots(held), MAX_REST_UNDER_LEASE);
   try {
     return await prefetch.decideAgain();
   } finally {
@@ -211,7 +215,10 @@ function rateDelay(held: HeldLane, { positions, provider }: PreparedSubmission):
   const now = held.context.clock.monotonic();
   held.memory.refresh(now);
   // The cap lets a raised limit take effect soon.
-  const own = Math.min(LINGER, held.memory.limiter?.delay(positions.length, now) ?? 0);
+  const own = Math.min(
+    MAX_REST_UNDER_LEASE,
+    held.memory.limiter?.delay(positions.length, now) ?? 0,
+  );
   return own > 0 ? own : (held.provider(provider).rate?.delay(positions.length, now) ?? 0);
 }
 

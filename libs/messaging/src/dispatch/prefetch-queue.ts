@@ -2,16 +2,16 @@ import type { RateLimiter } from './rate-limiter.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Most messages that all lanes of a process together prepare. */
-const MOST = 32_000;
+const MAX_PREPARED = 32_000;
 
 /** Messages that a lane without prepared messages may always plan. */
-const LEAST = 16;
+const MIN_PREPARED = 16;
 
 /** Most messages in one plan. */
 export const LARGEST_SLICE = 4_000;
 
 /** Interval after which the started messages give the pace, regardless of their number, in milliseconds. */
-const LONG_ENOUGH = 125;
+const PACE_INTERVAL = 125;
 
 /**
  * Limits the prepared messages of all lanes of a process. A lane that asks for more gets at most a quarter of the
@@ -22,8 +22,8 @@ export class PrefetchBudget {
   #held = 0;
 
   constructor(
-    private readonly most = MOST,
-    private readonly least = LEAST,
+    private readonly most = MAX_PREPARED,
+    private readonly least = MIN_PREPARED,
   ) {}
 
   /** Messages prepared, or about to be. */
@@ -135,7 +135,7 @@ export class SliceSize {
     if (this.limiter) return;
     const took = now - this.#since;
     // Two plans may follow each other immediately; the few starts between them give no pace.
-    if (took < LONG_ENOUGH && this.#left < this.#messages / 2) return;
+    if (took < PACE_INTERVAL && this.#left < this.#messages / 2) return;
     const takes = (took * this.#messages) / this.#left;
     if (this.#since > 0 && takes < 125)
       this.#messages = Math.min(LARGEST_SLICE, this.#messages * 2);

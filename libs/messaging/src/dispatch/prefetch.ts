@@ -19,7 +19,7 @@ import {
  * A plan of at most this many submissions may be the lane's last one; after a larger plan, more messages are probably
  * due.
  */
-const FEW = 10;
+const SMALL_PLAN = 10;
 
 /** Interval between two searches for a missing route, in milliseconds. */
 const NO_ROUTE_REST = 30_000;
@@ -332,7 +332,7 @@ function isLast(
 ): boolean {
   return (
     !cut &&
-    prepared.length <= FEW &&
+    prepared.length <= SMALL_PLAN &&
     live.size === batches.length &&
     !batches.at(-1)?.followed &&
     intended.every(({ pending, parkUntil }) => !pending || parkUntil !== null)

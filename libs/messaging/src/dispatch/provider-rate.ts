@@ -6,9 +6,9 @@ const MARGIN = 1.02;
 /** Share of `per` by which a start may miss its slot, and share of `max` that may start together. */
 const SLACK = 0.01;
 /** Span of the slots that one query reserves, in milliseconds. */
-const AHEAD = 100;
+const RESERVED_SPAN = 100;
 /** Wait before the next check while a reservation is under way, in milliseconds. */
-const SOON = 2;
+const CHECK_INTERVAL = 2;
 
 /**
  * One limit for a provider over all lanes and replicas. Start times are slots reserved in the database, evenly
@@ -48,7 +48,7 @@ export class ProviderRate {
     const [first] = this.#slots;
     if (first !== undefined && this.#slots.length >= this.#need(n)) return Math.max(0, first - now);
     void this.#reserve(this.#need(n));
-    return SOON;
+    return CHECK_INTERVAL;
   }
 
   /** Records that `n` messages have just started. */
@@ -64,11 +64,11 @@ export class ProviderRate {
     if (this.#reserving) return;
     this.#reserving = true;
     try {
-      const count = Math.max(n, Math.ceil(AHEAD / this.#interval));
-      const asked = this.clock.monotonic();
+      const count = Math.max(n, Math.ceil(RESERVED_SPAN / this.#interval));
+      const calledAt = this.clock.monotonic();
       const firstIn = await this.lanes.reserve(this.key, count, this.#interval);
       // The database reads its clock between the call and the answer; the midpoint approximates that time.
-      const from = (asked + this.clock.monotonic()) / 2 + firstIn;
+      const from = (calledAt + this.clock.monotonic()) / 2 + firstIn;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
     } catch {
       // The drain asks again, and nothing starts without a slot.

@@ -14,12 +14,12 @@ const BURST = 100;
  * Longest delay of a waiting caller (late timer, busy event loop) that the limiter catches up with, in milliseconds;
  * the ring keeps the limit.
  */
-const HELD_BACK = 500;
+const MAX_CALLER_DELAY = 500;
 /** Start times kept exactly; a larger `max` is kept in groups, each counted as if it started with its latest member. */
-const RING = 8_192;
+const RING_SIZE = 8_192;
 
 /** Saved state that {@link RateLimiter.restore} reads as a full window. */
-const HELD = '"held"';
+const FULL_WINDOW = '"held"';
 
 /**
  * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and a ring of the last start
@@ -47,7 +47,7 @@ export class RateLimiter {
   ) {
     this.#interval = (per * PACE_MARGIN) / max;
     this.#window = per * RING_MARGIN;
-    this.#group = Math.ceil(max / RING);
+    this.#group = Math.ceil(max / RING_SIZE);
     this.#ring = new Float64Array(Math.max(1, Math.floor(max / this.#group))).fill(
       Number.NEGATIVE_INFINITY,
     );
@@ -87,7 +87,7 @@ export class RateLimiter {
   /** Starts of the last window as `[milliseconds ago, number]`, for the lane's next holder. */
   save(now: number): string {
     // The individual starts of the former holder are unknown, so the next holder waits, too.
-    if (this.#heldUntil > now) return HELD;
+    if (this.#heldUntil > now) return FULL_WINDOW;
     const recent = new Map<number, number>();
     for (const at of this.#ring) {
       const ago = Math.floor(now - at);
@@ -106,7 +106,7 @@ export class RateLimiter {
   /** Longest lag of the pace. A waiting caller proves that there was demand. */
   #slack(now: number): number {
     if (this.#scheduled !== undefined)
-      return now - this.#scheduled <= HELD_BACK ? HELD_BACK : BURST;
+      return now - this.#scheduled <= MAX_CALLER_DELAY ? MAX_CALLER_DELAY : BURST;
     return now - this.#lastStart <= BURST ? Math.max(BURST, this.#lastStart - this.#pace) : BURST;
   }
 

@@ -3,10 +3,10 @@ import { Logger } from '@nestjs/common';
 import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
 
 /** Wait before the retry of a lane whose run failed, in milliseconds. */
-const AFTER_FAILURE = 1_000;
+const RETRY_DELAY = 1_000;
 
 /** Most lanes remembered before the start, so that a process that never starts does not collect them. */
-const EARLY = 10_000;
+const MAX_EARLY_LANES = 10_000;
 
 /**
  * The embedded engine, without a broker. A wake starts a run of the lane in this process; during a run, it requests
@@ -16,7 +16,7 @@ const EARLY = 10_000;
 export class DatabaseEngine implements DispatchEngine {
   readonly #logger = new Logger(DatabaseEngine.name);
   readonly #running = new Map<string, Promise<void>>();
-  readonly #again = new Set<string>();
+  readonly #pending = new Set<string>();
   readonly #later = new Map<string, number>();
   readonly #abort = new AbortController();
   #drain: Drain | undefined;
@@ -30,20 +30,20 @@ export class DatabaseEngine implements DispatchEngine {
 
   async start(drain: Drain): Promise<void> {
     this.#drain = drain;
-    for (const lane of this.#again) this.#run(lane);
-    this.#again.clear();
+    for (const lane of this.#pending) this.#run(lane);
+    this.#pending.clear();
   }
 
   wake(lane: string, at?: number): void {
     if (this.#abort.signal.aborted) return;
     if (at !== undefined && at > Date.now()) this.#wakeLater(lane, at);
     else if (!this.#drain) this.#wakeEarly(lane);
-    else if (this.#running.has(lane)) this.#again.add(lane);
+    else if (this.#running.has(lane)) this.#pending.add(lane);
     else this.#run(lane);
   }
 
   #wakeEarly(lane: string): void {
-    if (this.#again.size < EARLY) this.#again.add(lane);
+    if (this.#pending.size < MAX_EARLY_LANES) this.#pending.add(lane);
   }
 
   async stop(): Promise<void> {
@@ -59,12 +59,12 @@ export class DatabaseEngine implements DispatchEngine {
         this.#logger.error(
           `Lane ${lane} failed: ${(error as Error).name}: ${(error as Error).message}`,
         );
-        return Date.now() + AFTER_FAILURE;
+        return Date.now() + RETRY_DELAY;
       })
       .then((next) => {
         this.#running.delete(lane);
         if (signal.aborted) return;
-        if (this.#again.delete(lane)) this.#run(lane);
+        if (this.#pending.delete(lane)) this.#run(lane);
         else if (next !== undefined) this.wake(lane, next);
       });
     this.#running.set(lane, run);

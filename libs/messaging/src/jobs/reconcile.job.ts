@@ -6,12 +6,12 @@ import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 2_000;
 /** Most unmatched reports read in one run. */
-const WAITING = 1_000;
+const MAX_UNMATCHED = 1_000;
 /** Most batches claimed in one run, and most submissions in one call. */
-const BATCHES = 500;
+const MAX_BATCHES = 500;
 const SUBMISSIONS = 100;
 /** Most recipients in one call, except for a single larger submission: a provider pages through them. */
-const RECIPIENTS = 10_000;
+const MAX_RECIPIENTS = 10_000;
 /** Time until the signal of a call aborts, in milliseconds. */
 const TIME_LIMIT = 60_000;
 /** Time after the signal until the call is given up, in milliseconds. */
@@ -34,17 +34,17 @@ export function reconcileJob(
     every: EVERY,
     run: async (signal) => {
       await store.reports
-        .sweep(WAITING)
+        .sweep(MAX_UNMATCHED)
         .catch((error: unknown) =>
           logger.warn(`Unmatched reports were not processed: ${nameOf(error)}`),
         );
-      const claimed = await store.reportPolls.claim(BATCHES);
+      const claimed = await store.reportPolls.claim(MAX_BATCHES);
       for (const [provider, transport] of transports) {
         const own = claimed.filter((submission) => submission.provider === provider);
-        for (const asked of callsOf(own)) {
+        for (const call of callsOf(own)) {
           if (signal.aborted) return;
           try {
-            const reports = await fetched(transport, asked, signal, timeLimit);
+            const reports = await fetched(transport, call, signal, timeLimit);
             await store.reports.record(reports, { provider });
           } catch (error) {
             logger.warn(`${provider}: reports not fetched, polled again later: ${nameOf(error)}`);
@@ -57,13 +57,13 @@ export function reconcileJob(
 
 function* callsOf<T extends SentSubmission>(submissions: readonly T[]): Generator<readonly T[]> {
   let call: T[] = [];
-  let capacity = RECIPIENTS;
+  let capacity = MAX_RECIPIENTS;
   for (const submission of submissions) {
     capacity -= submission.recipients.length;
     if (call.length === SUBMISSIONS || (capacity < 0 && call.length > 0)) {
       yield call;
       call = [];
-      capacity = RECIPIENTS - submission.recipients.length;
+      capacity = MAX_RECIPIENTS - submission.recipients.length;
     }
     call.push(submission);
   }

@@ -74,8 +74,8 @@ export interface PolicyScope {
   readonly channels?: readonly Channel[];
   /**
    * `refused`: only recipients who refused the channel and category or are suppressed. `everybody`: every recipient.
-   * `unread`: every recipient, whose facts may be missing, because the policy does not need them. @default
-   * 'everybody'
+   * `unread`: every recipient, whose facts may be missing, because the policy does not need them.
+   * @default 'everybody'
    */
   readonly recipients?: 'everybody' | 'refused' | 'unread';
 }

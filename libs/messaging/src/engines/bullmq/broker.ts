@@ -7,7 +7,7 @@ export interface LaneJob {
 }
 
 /** Longest wait between two attempts to connect, in milliseconds. */
-const RECONNECT = 1_000;
+const MAX_RECONNECT_DELAY = 1_000;
 
 /** Time limit of the broker's answer to a worker, in milliseconds. */
 const ANSWER_TIMEOUT = 2_000;
@@ -16,12 +16,12 @@ const ANSWER_TIMEOUT = 2_000;
 const BLOCKING_TIMEOUT = 12_000;
 
 /** Most entries of BullMQ's event stream, which has no readers. */
-const EVENTS = 1_000;
+const MAX_EVENTS = 1_000;
 
 /** Opens the queue for wakes. Its commands fail at once while the broker is unavailable. */
 export function openQueue(settings: BullMqSettings): Queue<LaneJob> {
   const { queue, deadline } = settings;
-  const common = { ...prefixOf(settings), streams: { events: { maxLen: EVENTS } } };
+  const common = { ...prefixOf(settings), streams: { events: { maxLen: MAX_EVENTS } } };
   if (settings.postgres)
     return new Queue(
       queue,
@@ -49,7 +49,7 @@ export function openWorker(
     stalledInterval: Math.round(lock / 2),
     // A lane is retried without limit, even where its processes keep dying.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
-    runRetryDelay: RECONNECT,
+    runRetryDelay: MAX_RECONNECT_DELAY,
   };
   const process = ({ name, data }: { name: string; data: LaneJob }) => work(name, data);
   if (settings.postgres)
@@ -76,7 +76,10 @@ function prefixOf({ prefix, postgres }: BullMqSettings): { prefix?: string } {
 }
 
 function redisOf({ connection }: BullMqSettings, own: RedisOptions): RedisOptions {
-  const options = { ...own, retryStrategy: (times: number) => Math.min(times * 100, RECONNECT) };
+  const options = {
+    ...own,
+    retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY),
+  };
   return typeof connection === 'string'
     ? { url: connection, ...options }
     : { ...connection, ...options };

@@ -12,10 +12,10 @@ import { KeptOpen } from './kept-open.js';
 import { DRAIN, WAKE, type Wake, WakeOutbox } from './wake-outbox.js';
 
 /** Wait before the retry of a lane whose run failed, in milliseconds. */
-const AFTER_FAILURE = 1_000;
+const RETRY_DELAY = 1_000;
 
 /** Pause of the worker after the broker refuses a command, in milliseconds. */
-const REST = 1_000;
+const REFUSAL_PAUSE = 1_000;
 
 /** Time limit to close the connections to the broker, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
@@ -104,7 +104,7 @@ export class BullMqEngine implements ObservedEngine {
       const { name: kind, message } = error as Error;
       this.#logger.error(`Lane ${lane} failed: ${kind}: ${message}`);
       // If the failed run could not release the lane, no other process can take it yet.
-      this.#local.wake(lane, Date.now() + AFTER_FAILURE);
+      this.#local.wake(lane, Date.now() + RETRY_DELAY);
       return undefined;
     });
     // When this job ends, another process continues the work that this one did not finish.
@@ -156,6 +156,6 @@ export class BullMqEngine implements ObservedEngine {
     this.#resting = setTimeout(() => {
       this.#resting = undefined;
       if (!this.#abort.signal.aborted) void worker?.resume();
-    }, REST);
+    }, REFUSAL_PAUSE);
   }
 }

@@ -7,7 +7,7 @@ interface Opened {
 }
 
 /** Wait before a failed queue or worker is reopened, in milliseconds. */
-const AGAIN = 1_000;
+const REOPEN_DELAY = 1_000;
 
 /**
  * Keeps a queue or a worker open. It is closed and reopened where it fails for good while it opens (such as its first
@@ -34,9 +34,9 @@ export class KeptOpen<T extends Opened> {
     if (this.#closing || this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void closeWithin(this.#current, AGAIN);
+      void closeWithin(this.#current, REOPEN_DELAY);
       this.#current = this.#open();
-    }, AGAIN);
+    }, REOPEN_DELAY);
   }
 
   /** Closes the instance; cuts its connection after `within` milliseconds. */

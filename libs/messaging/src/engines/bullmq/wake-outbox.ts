@@ -4,13 +4,13 @@ import type { LaneJob } from './broker.js';
 import { BrokerTimeoutError } from './broker-failure.js';
 
 /** Most lanes in one round trip. */
-const LANES = 500;
+const MAX_LANES_PER_TRIP = 500;
 
 /** Most lanes that wait for the broker; further wakes are not sent. */
-const WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /** Interval in which a lane that already has a job is woken at most once more, in milliseconds. */
-const QUIET = 10;
+const QUIET_INTERVAL = 10;
 
 /** Names of jobs. */
 export const DRAIN = 'drain';
@@ -54,7 +54,7 @@ export class WakeOutbox {
   constructor(private readonly options: WakeOutboxOptions) {}
 
   add({ lane, at }: Wake): void {
-    if (this.#now.size + this.#later.size >= WAITING) return this.#refuse([wakeOf(lane, at)]);
+    if (this.#now.size + this.#later.size >= MAX_WAITING) return this.#refuse([wakeOf(lane, at)]);
     if (at !== undefined && at > Date.now()) {
       const known = this.#scheduled.get(lane) ?? Infinity;
       if (known <= at && known > Date.now()) return;
@@ -96,12 +96,12 @@ export class WakeOutbox {
   #take(): Wake[] {
     const wakes: Wake[] = [];
     for (const lane of this.#now) {
-      if (wakes.length >= LANES) return wakes;
+      if (wakes.length >= MAX_LANES_PER_TRIP) return wakes;
       this.#now.delete(lane);
       wakes.push({ lane });
     }
     for (const [lane, at] of this.#later) {
-      if (wakes.length >= LANES) return wakes;
+      if (wakes.length >= MAX_LANES_PER_TRIP) return wakes;
       this.#later.delete(lane);
       wakes.push({ lane, at });
     }
@@ -133,7 +133,7 @@ export class WakeOutbox {
     this.#scheduled.delete(lane);
     this.#scheduled.set(lane, at);
     for (const oldest of this.#scheduled.keys()) {
-      if (this.#scheduled.size <= WAITING) return;
+      if (this.#scheduled.size <= MAX_WAITING) return;
       this.#scheduled.delete(oldest);
     }
   }
@@ -148,7 +148,7 @@ export class WakeOutbox {
         this.#quiet.clear();
         for (const again of this.#afterwards) this.add({ lane: again });
         this.#afterwards.clear();
-      }, QUIET);
+      }, QUIET_INTERVAL);
     this.#quiet.add(lane);
   }
 

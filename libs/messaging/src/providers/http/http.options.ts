@@ -36,8 +36,8 @@ export interface HttpTransportOptions {
   /** Most connections to the service, and most requests of this process in flight. @default 128 */
   readonly connections?: number;
   /**
-   * Distinguishes several transports. It is stored with every submission and report, so do not change it. @default
-   * 'http'
+   * Distinguishes several transports. It is stored with every submission and report, so do not change it.
+   * @default 'http'
    */
   readonly name?: string;
 }

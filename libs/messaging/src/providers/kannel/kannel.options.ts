@@ -23,8 +23,8 @@ export interface KannelOptions {
    */
   readonly connections?: number;
   /**
-   * Distinguishes several transports. It is stored with every submission and report, so do not change it. @default
-   * 'kannel'
+   * Distinguishes several transports. It is stored with every submission and report, so do not change it.
+   * @default 'kannel'
    */
   readonly name?: string;
 }

@@ -6,8 +6,8 @@ import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card
 /** Options of {@link simulator}. */
 export interface SimulatorOptions {
   /**
-   * Shortest time from the acceptance to the report; up to three times as long, depending on the recipient. @default
-   * '50ms'
+   * Shortest time from the acceptance to the report; up to three times as long, depending on the recipient.
+   * @default '50ms'
    */
   readonly reportDelay?: Duration;
   /** Most recipients of one submission. @default 1000 */
