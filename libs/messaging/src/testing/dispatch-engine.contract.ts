@@ -58,7 +58,7 @@ export function dispatchEngineContract(
       assert.deepEqual(lanes, ['a:sms']);
     });
 
-    promise('a wake before the start is not forgotten', async (engine) => {
+    promise('a wake before the start drains the lane after the start', async (engine) => {
       const drained = new Latch();
       engine.wake('early');
       await engine.start(() => {
@@ -69,7 +69,7 @@ export function dispatchEngineContract(
     });
 
     promise(
-      'a wake while the lane is drained drains it once more, never beside itself',
+      'wakes during a drain of the lane cause one more drain, after the running one',
       async (engine) => {
         const first = new Latch();
         const again = new Latch();
@@ -95,7 +95,7 @@ export function dispatchEngineContract(
       },
     );
 
-    promise('one lane does not wait for another', async (engine) => {
+    promise('a lane does not wait for the drain of another lane', async (engine) => {
       const slow = new Latch();
       const quick = new Latch();
       await engine.start(async (lane) => {
@@ -109,21 +109,24 @@ export function dispatchEngineContract(
       slow.open();
     });
 
-    promise('a wake for later comes then, and not before', async (engine) => {
-      const drained = new Latch();
-      let drainedAt = 0;
-      await engine.start(() => {
-        drainedAt = Date.now();
-        drained.open();
-        return Promise.resolve(undefined);
-      });
-      const at = Date.now() + 50;
-      engine.wake('later', at);
-      await drained.opened;
-      assert.ok(drainedAt >= at, `drained ${at - drainedAt} ms too early`);
-    });
+    promise(
+      'a wake for a later time drains the lane at that time and not before',
+      async (engine) => {
+        const drained = new Latch();
+        let drainedAt = 0;
+        await engine.start(() => {
+          drainedAt = Date.now();
+          drained.open();
+          return Promise.resolve(undefined);
+        });
+        const at = Date.now() + 50;
+        engine.wake('later', at);
+        await drained.opened;
+        assert.ok(drainedAt >= at, `drained ${at - drainedAt} ms too early`);
+      },
+    );
 
-    promise('a wake for later does not put off one for now', async (engine) => {
+    promise('a wake for a later time does not delay a wake for now', async (engine) => {
       const drained = new Latch();
       await engine.start(() => {
         drained.open();
@@ -134,25 +137,28 @@ export function dispatchEngineContract(
       await drained.opened;
     });
 
-    promise('a drain that says when to come again is called then', async (engine) => {
-      const second = new Latch();
-      let runs = 0;
-      let at = 0;
-      await engine.start(() => {
-        runs++;
-        if (runs > 1) {
-          assert.ok(Date.now() >= at);
-          second.open();
-          return Promise.resolve(undefined);
-        }
-        at = Date.now() + 20;
-        return Promise.resolve(at);
-      });
-      engine.wake('again');
-      await second.opened;
-    });
+    promise(
+      'the engine drains the lane again at the time that the drain returned',
+      async (engine) => {
+        const second = new Latch();
+        let runs = 0;
+        let at = 0;
+        await engine.start(() => {
+          runs++;
+          if (runs > 1) {
+            assert.ok(Date.now() >= at);
+            second.open();
+            return Promise.resolve(undefined);
+          }
+          at = Date.now() + 20;
+          return Promise.resolve(at);
+        });
+        engine.wake('again');
+        await second.opened;
+      },
+    );
 
-    promise('a drain that fails is tried again, and fails no other lane', async (engine) => {
+    promise('a failed drain is retried and does not affect other lanes', async (engine) => {
       const recovered = new Latch();
       const other = new Latch();
       let runs = 0;
@@ -168,7 +174,7 @@ export function dispatchEngineContract(
       await recovered.opened;
     });
 
-    promise('stop aborts the drains, waits for them and takes no new lane', async (engine) => {
+    promise('stop() aborts the drains, waits for them and takes no new lane', async (engine) => {
       const begun = new Latch();
       const lanes: string[] = [];
       let ended = false;
@@ -189,7 +195,7 @@ export function dispatchEngineContract(
       assert.deepEqual(lanes, ['long']);
     });
 
-    promise('stopping twice is stopping', async (engine) => {
+    promise('a second stop() succeeds', async (engine) => {
       await engine.start(() => Promise.resolve(undefined));
       await engine.stop();
       await engine.stop();

@@ -117,7 +117,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       },
     );
 
-    promise('carries as many recipients as it says', async ({ transport }) => {
+    promise('a submission with maxRecipients recipients is accepted', async ({ transport }) => {
       const submission = many(transport.capabilities.maxRecipients);
       const accepted = await transport.submit(submission, signal);
       assert.equal(
@@ -147,12 +147,15 @@ export function messageTransportContract<T extends TransportUnderTest>(
       },
     );
 
-    promise('a refusal for good is permanent, and nothing was taken', async (under) => {
-      const submission = { ...one(), ...setup.refused };
-      const failure = await failureOf(under.transport, submission, signal);
-      assert.ok(failure instanceof PermanentFailure, `${failure.name} is no PermanentFailure`);
-      assert.equal(under.accepted?.() ?? 0, 0);
-    });
+    promise(
+      'a refusal for good is permanent, and the provider accepts no message',
+      async (under) => {
+        const submission = { ...one(), ...setup.refused };
+        const failure = await failureOf(under.transport, submission, signal);
+        assert.ok(failure instanceof PermanentFailure, `${failure.name} is no PermanentFailure`);
+        assert.equal(under.accepted?.() ?? 0, 0);
+      },
+    );
 
     promise('what is given up before it starts is not sent', async (under) => {
       const failure = await failureOf(under.transport, one(), AbortSignal.abort());
@@ -165,7 +168,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
 
     const { refusedRecipient, lostAnswer } = setup;
     if (refusedRecipient !== undefined)
-      promise('a refused recipient among others is named, and only that', async ({ transport }) => {
+      promise('a refused recipient among others is named, and no other', async ({ transport }) => {
         const submission = submissionTo([setup.recipient(0), refusedRecipient, setup.recipient(1)]);
         const { rejected } = await transport.submit(submission, signal);
         assert.deepEqual([...(rejected?.keys() ?? [])], [refusedRecipient]);
@@ -184,16 +187,19 @@ export function messageTransportContract<T extends TransportUnderTest>(
       });
 
       if (setup.polls)
-        promise('a poll by submission finds what was accepted without an answer', async (under) => {
-          lostAnswer.arm?.(under);
-          const submission = { ...one(), ...lostAnswer.changes };
-          await failureOf(under.transport, submission, signal);
-          const found = await polled(under.transport, submission, null);
-          assert.deepEqual(
-            new Set(found.map(({ submissionId }) => submissionId)),
-            new Set([submission.id]),
-          );
-        });
+        promise(
+          'a poll by submission id finds a submission whose answer was lost',
+          async (under) => {
+            lostAnswer.arm?.(under);
+            const submission = { ...one(), ...lostAnswer.changes };
+            await failureOf(under.transport, submission, signal);
+            const found = await polled(under.transport, submission, null);
+            assert.deepEqual(
+              new Set(found.map(({ submissionId }) => submissionId)),
+              new Set([submission.id]),
+            );
+          },
+        );
     }
 
     if (setup.polls)
@@ -223,7 +229,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
         },
       );
 
-      promise('a sink that fails hears it again', async ({ transport }) => {
+      promise('a report is repeated after the sink fails', async ({ transport }) => {
         let failures = 2;
         const heard = listenTo(transport, () => {
           if (failures-- > 0) throw new Error('The store is away');
