@@ -57,7 +57,7 @@ export class AccountSettings implements OnApplicationShutdown {
     return (lane) => this.#own.get(lane.slice(0, lane.lastIndexOf(':')))?.rate ?? otherwise;
   }
 
-  /** Reads and answers consent with the words and replies of the message's account. */
+  /** Recognises consent, and replies to it, by the words and replies of the message's account. */
   get inbound(): Pick<InboundOptions, 'consent' | 'reply'> {
     return {
       consent: (text, { tenant }) => (this.#own.get(tenant)?.read ?? readDefaultWords)(text),

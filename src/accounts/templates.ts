@@ -129,7 +129,7 @@ function placeOf(cursor: string): [string, string] {
   const [language, name, ...rest] = Buffer.from(cursor, 'base64url').toString().split(' ');
   if (!isLanguage(language) || !isTemplateName(name) || rest.length > 0)
     throw invalidFields([
-      { path: 'cursor', message: 'is not one this list gave; start again without it' },
+      { path: 'cursor', message: 'is not a cursor of this list; start again without it' },
     ]);
   return [language, name];
 }

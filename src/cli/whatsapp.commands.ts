@@ -21,7 +21,7 @@ interface TemplateOptions {
 }
 
 /** Most templates in one result. */
-const MOST = 1_000;
+const MAX_TEMPLATES = 1_000;
 
 /** Commands for the accounts' WhatsApp numbers and templates. */
 export function addWhatsAppCommands(program: Command, run: Run): void {
@@ -67,12 +67,14 @@ export function addWhatsAppCommands(program: Command, run: Run): void {
     );
   template
     .command('list')
-    .description(`the templates of an account, the first ${MOST}`)
+    .description(`the templates of an account, the first ${MAX_TEMPLATES}`)
     .requiredOption('--account <id>', 'the account')
     .option('--json', 'answer one line of JSON')
     .action((options: { account: string; json?: boolean }) =>
       run(options, async (app) => {
-        const { data } = await app.get(TemplateRegistry).list(options.account, { limit: MOST });
+        const { data } = await app
+          .get(TemplateRegistry)
+          .list(options.account, { limit: MAX_TEMPLATES });
         return { templates: data.map(templateRow) };
       }),
     );

@@ -69,7 +69,7 @@ export const VARIABLES = {
     default: 'database',
     parse: oneOf('database', 'bullmq'),
     description:
-      'How processes learn of work that another accepted: `database` looks for it there every two seconds; `bullmq` is told at once, through `REDIS_URL`.',
+      'How processes find work that another process accepted: `database` polls every two seconds; `bullmq` sends wakes at once, through `REDIS_URL`.',
   }),
   REDIS_URL: optional({
     parse: redisUrl,
@@ -157,7 +157,7 @@ export const VARIABLES = {
     default: 'USD utility=0.0100 marketing=0.0500 authentication=0.0150 service=0',
     parse: prices,
     description:
-      'What the simulated carrier charges for a WhatsApp message: a currency, then a price by category. Other carriers tell their own prices.',
+      'Prices of WhatsApp messages on the simulated carrier: a currency, then a price by category. Other carriers report their own prices.',
   }),
   QUIET_HOURS: optional({
     parse: quietHours,
@@ -173,7 +173,7 @@ export const VARIABLES = {
     default: '30d',
     parse: retention,
     description:
-      'How long texts and phone numbers are kept after their batch has ended; the counts stay. Forms `30d`, `12h`; at least `1m`, or `off`: for ever. Not shorter than a window of `FREQUENCY_CAP`.',
+      'How long texts and phone numbers are kept after their batch has ended; the counts stay. Forms `30d`, `12h`; at least `1m`, or `off`: unlimited. Not shorter than a window of `FREQUENCY_CAP`.',
   }),
   RETENTION_MESSAGES: required({
     default: '365d',
@@ -229,12 +229,12 @@ export const VARIABLES = {
     default: '5m',
     parse: duration(1_000, 86_400_000),
     description:
-      'Due messages of a lane that is not paused and that nobody works on turn readiness red (503) after so long.',
+      'Time after which due messages of a lane that is not paused and has no holder turn readiness red (503).',
   }),
   METRICS_TOKEN: optional({
     parse: credential,
     description:
-      'What `GET /metrics` asks for as `Authorization: Bearer` where `HOST` is not a loopback address; without one nobody may read it there.',
+      'Token that `GET /metrics` requires as `Authorization: Bearer` where `HOST` is not a loopback address; without a token it refuses all requests there.',
     secret: true,
   }),
   WEBHOOK_ALLOW_PRIVATE: required({

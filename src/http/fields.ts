@@ -103,7 +103,10 @@ export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
   );
 }
 
-export function Uuid({ message = 'must be a UUID', ...options }: Told = {}): PropertyDecorator {
+export function Uuid({
+  message = 'must be a UUID',
+  ...options
+}: MessageOption = {}): PropertyDecorator {
   return Field(
     {
       type: 'string',
@@ -116,11 +119,11 @@ export function Uuid({ message = 'must be a UUID', ...options }: Told = {}): Pro
 }
 
 /** A field whose rule has its own message. */
-interface Told extends FieldOptions {
+interface MessageOption extends FieldOptions {
   readonly message?: string;
 }
 
-interface TextOptions extends Told {
+interface TextOptions extends MessageOption {
   readonly minLength?: number;
   readonly maxLength?: number;
   /** A JSON Schema pattern: not anchored. */

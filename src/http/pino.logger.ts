@@ -10,7 +10,12 @@ import {
 import { describeError, scrub } from './log-redaction.js';
 
 /** Contexts of Nest's own log lines at start, which are not logged. */
-const CHATTER = new Set(['InstanceLoader', 'NestFactory', 'RouterExplorer', 'RoutesResolver']);
+const START_CONTEXTS = new Set([
+  'InstanceLoader',
+  'NestFactory',
+  'RouterExplorer',
+  'RoutesResolver',
+]);
 
 /**
  * Nest's logger on pino: one JSON line per event, `{"level":"info","time":…,"context":…,"msg":…}`.
@@ -39,7 +44,7 @@ export class PinoLogger implements LoggerService {
   }
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.#write(CHATTER.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+    this.#write(START_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
 
   error(message: unknown, ...rest: unknown[]): void {

@@ -5,7 +5,7 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 /**
  * Most requests of one process that wait concurrently; further ones get the current state at once.
  */
-const MOST = 1_000;
+const MAX_WAITS = 1_000;
 
 /**
  * Waits for the outcomes of submits, at most `WHATSAPP_WAIT`. When the process stops, all waiting
@@ -23,7 +23,7 @@ export class OutcomeWaits implements OnModuleDestroy {
 
   async outcome(receipt: WhatsAppReceipt): Promise<SubmittedMessage> {
     const known =
-      this.#stopped || this.#giveUps.size >= MOST ? undefined : await this.#wait(receipt);
+      this.#stopped || this.#giveUps.size >= MAX_WAITS ? undefined : await this.#wait(receipt);
     return known ?? receipt.outcome({ timeout: 0 });
   }
 

@@ -19,7 +19,7 @@ import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-trans
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
-const AFTERWARDS = 2_000;
+const CLEANUP_TIMEOUT = 2_000;
 
 /**
  * Starts dispatch and jobs once every module is initialised, and stops them before the servers
@@ -72,8 +72,8 @@ export class MessagingRuntime
   async onModuleDestroy(): Promise<void> {
     const begun = performance.now();
     const { shutdownTimeout } = this.settings.dispatch;
-    this.store.database.hurry(shutdownTimeout);
-    const until = begun + shutdownTimeout + AFTERWARDS;
+    this.store.database.setShutdownDeadline(shutdownTimeout);
+    const until = begun + shutdownTimeout + CLEANUP_TIMEOUT;
     await Promise.all([
       this.#jobs && this.#within(until, this.#jobs.stop(), this.#jobs),
       this.#within(until, this.dispatcher.stop(), this.dispatcher),
@@ -111,7 +111,7 @@ export class MessagingRuntime
     });
     if ((await Promise.race([stopped, late])) === 'late')
       this.#logger.error(
-        `Not stopped in time, and left behind: ${part.underWay}. The lanes are free once their leases have expired`,
+        `Not stopped in time, left behind: ${part.underWay}. The lanes are free after their leases expire`,
       );
     clearTimeout(timer);
   }

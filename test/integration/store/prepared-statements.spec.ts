@@ -46,7 +46,7 @@ describeEachDatabase(
     });
 
     it('nothing is kept where the option says so', async () => {
-      store = databaseOf(source, { silence: 30_000, preparedStatements: false });
+      store = databaseOf(source, { idleTimeout: 30_000, preparedStatements: false });
       await repeatedly(read);
       expect(await kept()).toEqual([]);
     });

@@ -76,7 +76,7 @@ export class ChannelContext {
  * First and longest interval, in ms, between two polls of the store for a change by another
  * process.
  */
-const FIRST_LOOK = 100;
+const FIRST_POLL = 100;
 const LONGEST_LOOK = 1_000;
 
 /** Sends on one channel, reads batches and messages, reschedules and cancels. */
@@ -137,7 +137,7 @@ export abstract class ChannelService {
     // A commit of this process wakes the wait at once; polling finds a commit of another process.
     const watch = this.#store.notices.watch(id.slice(0, id.lastIndexOf('-')));
     try {
-      for (let look = FIRST_LOOK; ; look = Math.min(LONGEST_LOOK, look * 2)) {
+      for (let look = FIRST_POLL; ; look = Math.min(LONGEST_LOOK, look * 2)) {
         const message = await this.#store.reads.message(id, scope);
         const left = deadline - clock.monotonic();
         const open = message.status === 'queued' || message.status === 'sending';

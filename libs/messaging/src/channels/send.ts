@@ -342,6 +342,6 @@ function laneOf(
   const given: unknown = option ? option({ tenant, channel: name }) : lane?.({ tenant });
   if (typeof given === 'string' && NAME.test(given)) return given;
   throw new MessagingConfigError(
-    `dispatch.lane: gave no name for tenant '${tenant}' and channel ${name}; return 1 to 255 characters, without control characters`,
+    `dispatch.lane: returned no name for tenant '${tenant}' and channel ${name}; return 1 to 255 characters, without control characters`,
   );
 }

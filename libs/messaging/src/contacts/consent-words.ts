@@ -37,12 +37,12 @@ export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
 };
 
 /**
- * Reads STOP and START: the message is the word and nothing else, in any case, with or without marks,
- * white space or punctuation around it. `stop calling me` is no STOP, nor is `stopped`.
+ * Reads STOP and START: the message consists of the word alone, in any case, with or without marks,
+ * white space or punctuation around it. `stop calling me` and `stopped` are not STOP.
  *
  * @example
  * consentWords({ ...CONSENT_WORDS, tr: { stop: ['dur'], start: ['başla'] } })
- * @throws MessagingConfigError where a word means both
+ * @throws MessagingConfigError where a word both opts out and opts in
  */
 export function consentWords(
   lists: Readonly<Record<string, ConsentWordList>> = CONSENT_WORDS,
@@ -56,7 +56,9 @@ export function consentWords(
       for (const word of words) {
         const key = folded(word);
         if ((meanings.get(key) ?? meaning) !== meaning)
-          throw new MessagingConfigError(`inbound.consent: ${JSON.stringify(word)} means both`);
+          throw new MessagingConfigError(
+            `inbound.consent: ${JSON.stringify(word)} is listed as both opt-out and opt-in; remove one`,
+          );
         meanings.set(key, meaning);
       }
   }

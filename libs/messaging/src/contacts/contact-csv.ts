@@ -281,5 +281,5 @@ function brokenBy(error: CsvError): string {
   const line = String((error as { readonly lines?: number }).lines ?? '?');
   return error.code === 'CSV_MAX_RECORD_SIZE'
     ? `has a row longer than ${MAX_ROW} characters, at line ${line}`
-    : `is no CSV from line ${line} on (${error.code})`;
+    : `is not CSV from line ${line} on (${error.code})`;
 }

@@ -20,8 +20,8 @@ import type { ContactStore } from './contact-store.js';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const GROUP_ID = /^grp_[0-9A-Za-z]{10,60}$/;
 /**
- * Largest ratio of group rows to allowed recipients; above it the send is refused before the
- * members are read.
+ * Most members that are read, as a multiple of the allowed recipients. A send with more members is
+ * refused; groups may share members, so the sum may exceed the recipients.
  */
 const MAX_OVERLAP = 4;
 

@@ -216,7 +216,7 @@ export class InboundRecorder {
     listeners: InboundListeners,
   ): Promise<void> {
     try {
-      await this.database.guest(() => listeners.notify(received, manager));
+      await this.database.runForeign(() => listeners.notify(received, manager));
     } catch (error) {
       const failure =
         error instanceof Error ? error : new Error('a listener failed', { cause: error });

@@ -57,7 +57,7 @@ export function factsFor(known: KnownFacts, category: string): RecipientFacts {
 /** Milliseconds for which empty tables are presumed to stay empty. */
 const EMPTY_FOR = 1_000;
 /** Largest number of recipients in a question that shares a query with other sends. */
-const FEW = 100;
+const MAX_IN_SHARED_QUERY = 100;
 const MAX_SHARED = 2_000;
 
 /** Reads facts about many recipients in one query. Questions of concurrent sends share a query. */
@@ -65,17 +65,17 @@ export class RecipientFactsReader {
   readonly #statements;
   readonly #shared;
   /** A fresh check joins the next query, which starts after the request. */
-  readonly #looks = new GroupCommit<undefined, boolean>(
+  readonly #checks = new GroupCommit<undefined, boolean>(
     async (take) => {
-      const askers = take();
-      return Array(askers.length).fill(await this.#look());
+      const requests = take();
+      return Array(requests.length).fill(await this.#check());
     },
     { maxItems: Infinity, isItemError: () => false },
   );
   #emptyUntil = -Infinity;
   #filled = false;
   #writes = 0;
-  #looking: Promise<boolean> | undefined;
+  #checking: Promise<boolean> | undefined;
 
   constructor(
     private readonly database: StoreDatabase,
@@ -100,7 +100,7 @@ export class RecipientFactsReader {
     sql?: Pick<Sql, 'all'>,
   ): Promise<FactsByPlace> {
     const [only, ...others] = questions;
-    if (!sql && only && others.length === 0 && only.recipients.length <= FEW)
+    if (!sql && only && others.length === 0 && only.recipients.length <= MAX_IN_SHARED_QUERY)
       return this.#shared[of].add(only);
     return this.#read(questions, of, sql ?? this.database);
   }
@@ -121,11 +121,11 @@ export class RecipientFactsReader {
     if (!fresh && this.presumesEmpty()) return true;
     // A transaction has its own snapshot.
     if (sql) return this.#seesEmpty(sql);
-    if (fresh) return this.#looks.add(undefined);
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+    if (fresh) return this.#checks.add(undefined);
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
     });
-    return this.#looking;
+    return this.#checking;
   }
 
   /** Called after this process wrote a contact or a suppression. */
@@ -134,7 +134,7 @@ export class RecipientFactsReader {
     this.#emptyUntil = -Infinity;
   }
 
-  async #look(): Promise<boolean> {
+  async #check(): Promise<boolean> {
     const writes = this.#writes;
     const now = this.clock.monotonic();
     const empty = await this.#seesEmpty(this.database);

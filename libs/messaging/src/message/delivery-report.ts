@@ -2,7 +2,7 @@ import type { ChannelStatus } from './status.js';
 
 /** One delivery report from a parser or a poll, not yet matched with a message. */
 export interface DeliveryReport {
-  /** The library's id of the submission, where the report contains it or the poll asked by it. */
+  /** The library's id of the submission, where the report contains it or the poll used it. */
   readonly submissionId?: string | undefined;
   /** The provider's reference of the submission, if any. */
   readonly reference: string | null;

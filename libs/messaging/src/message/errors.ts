@@ -106,7 +106,7 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
   constructor() {
     super(
       'database_given_up',
-      'The app stops and its database does not answer: it was given up; what was asked of it may have been done or not',
+      'The database did not answer before the shutdown deadline and was given up; statements under way may or may not have taken effect',
     );
   }
 }

@@ -1,13 +1,13 @@
 import { MessagingError } from './errors.js';
 
 /**
- * What a transport throws from `submit()`. The drain decides by the class alone:
+ * An error of `submit()`. The drain decides by its class alone:
  *
  * | class | meaning | the drain |
  * |---|---|---|
- * | {@link RetryableFailure} | definitely not accepted, may pass later | back to `queued`, attempt + 1, backoff |
+ * | {@link RetryableFailure} | definitely not accepted, a retry may succeed | back to `queued`, attempt + 1, backoff |
  * | {@link PausedFailure} | the provider accepts nothing now (refused, 429, 401/403) | back to `queued`, lane pauses, no attempt used |
- * | {@link PermanentFailure} | definitely not accepted, never will be | `rejected` |
+ * | {@link PermanentFailure} | definitely not accepted, a retry cannot succeed | `rejected` |
  * | {@link UncertainFailure} | may have been accepted | the same submission again under its own key, else `unknown` |
  *
  * Any other error counts as uncertain.

@@ -23,16 +23,16 @@ for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2;
 export function smsParts(text: string): SmsParts {
   let units = 0;
   let parts = 1;
-  let room = 153;
+  let left = 153;
   for (let index = 0; index < text.length; index++) {
     const septets = SEPTETS[text.charCodeAt(index)] ?? 0;
     if (septets === 0) return ucs2Parts(text);
     units += septets;
-    if (septets > room) {
+    if (septets > left) {
       parts++;
-      room = 153;
+      left = 153;
     }
-    room -= septets;
+    left -= septets;
   }
   return { encoding: 'GSM-7', parts: units <= 160 ? 1 : parts, units };
 }

@@ -15,8 +15,8 @@ export interface StatusDefinition {
 }
 
 /**
- * Statuses of the built-in channels. The highest rank reported so far is the status, whatever the order of
- * arrival, so the ranks are the whole state machine:
+ * Statuses of the built-in channels. The highest reported rank is the status, in any order of arrival,
+ * so the ranks are the whole state machine:
  *
  * ```
  * queued → sending → unknown → sent → expired → undelivered → failed → rejected → delivered → read

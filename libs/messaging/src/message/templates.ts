@@ -98,7 +98,10 @@ export function placedParams(
   }
   if (given !== undefined && !Array.isArray(given)) {
     if (names) return namedParams(given, names, errors);
-    errors.push({ path: 'params', message: 'must be an array: nobody knows their names' });
+    errors.push({
+      path: 'params',
+      message: 'must be an array: the names of the parameters are unknown',
+    });
     return [];
   }
   const values: readonly unknown[] = given ?? [];

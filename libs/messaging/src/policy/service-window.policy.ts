@@ -20,10 +20,10 @@ const DENIED: PolicyDecision = {
 /**
  * ```
  *        lastInbound                    + 24 h − margin   + 24 h
- * closed │ open                         │ closed, by us   │ closed
+ * closed │ open                         │ closed early   │ closed
  * ```
- * A time in the future comes from a wrong clock: up to `margin` ahead it counts as now, for which the
- * margin at the other end makes up; further ahead it opens nothing.
+ * A time in the future means a wrong clock. Up to `margin` ahead it counts as now, which the margin at the
+ * end compensates; further ahead it opens no window.
  */
 export function windowIsOpen(lastInboundAt: number | null, now: number, margin: number): boolean {
   if (lastInboundAt === null) return false;

@@ -112,7 +112,7 @@ export class MessageStore {
   ): Promise<MessageStore> {
     const { leaseTime, preparedStatements, fastPaths = true } = settings;
     const database = databaseOf(dataSource, {
-      silence: leaseTime,
+      idleTimeout: leaseTime,
       preparedStatements,
       channels: dependencies.channels,
       fastPaths,

@@ -64,7 +64,7 @@ export function databaseOf(
   options: Partial<StoreDatabaseOptions> = {},
 ): StoreDatabase {
   return DRIVERS[familyOf(dataSource)].connect(dataSource, {
-    silence: 30_000,
+    idleTimeout: 30_000,
     preparedStatements: true,
     channels: new ChannelRegistry([]),
     ...options,

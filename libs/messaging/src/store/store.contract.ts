@@ -101,7 +101,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
         await record();
         for (const id of ids) {
           await bench.expectBatch(store, id, 'completed', { sent: 1 });
-          assert.deepEqual(await bench.story(store, id), [['sent', 1]]);
+          assert.deepEqual(await bench.loggedStatuses(store, id), [['sent', 1]]);
         }
       });
 
@@ -112,8 +112,8 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
         await bench.report(store, { submissionId: `${early}-s0`, recipient: bench.to(0) });
         await Promise.all(submissions.map((one) => store.outcomes.record(accepted(one, named))));
         await bench.expectBatch(store, early, 'completed', { delivered: 1 });
-        assert.deepEqual(await bench.story(store, early), [['delivered', 1]]);
-        assert.deepEqual(await bench.story(store, late), [['sent', 1]]);
+        assert.deepEqual(await bench.loggedStatuses(store, early), [['delivered', 1]]);
+        assert.deepEqual(await bench.loggedStatuses(store, late), [['sent', 1]]);
         for (const id of named ? [early, late] : [])
           assert.equal((await store.reads.message(`id-${id}-s0-0`, bench.scope)).id, `${id}-0`);
       });
@@ -762,7 +762,7 @@ class Bench {
   }
 
   /** Statuses in the report log of a batch, with their sequence numbers. */
-  async story(store: MessageStore, id: string): Promise<unknown[]> {
+  async loggedStatuses(store: MessageStore, id: string): Promise<unknown[]> {
     const { data } = await store.reportLog.find(this.scope, { batchIds: [id], limit: 100 });
     return data.map(({ status, sequence }) => [status, sequence]);
   }

@@ -22,15 +22,15 @@ import type { HeldMessage } from './rows/status.js';
  *        └──────────────▶ StoreDatabase (the driver's connection) ◀──┘
  * ```
  *
- * - A verb takes many items and answers for each of them.
+ * - A verb takes many items and returns a result for each.
  * - A driver is a dialect, a connection, a schema and at most one {@link FastPaths} function per verb; the
  *   connection carries the fast paths (`database.fastPaths`).
  * - A fast path states at its top what it assumes and its measured gain, counts the rows it touched and
- *   throws {@link ConcurrentChangeError} where they are not as many as expected. Its transaction is rolled
- *   back, and the caller hands the same items to the slow path. A statement that has committed by itself
- *   answers the items that it missed instead. Nothing else decides between the two.
- * - The slow path locks lane, batch and message, in this order, looks, and writes.
- * - `open-store.ts` is the one place that looks at the type of a data source.
+ *   throws {@link ConcurrentChangeError} where their number is unexpected. Its transaction is rolled
+ *   back, and the caller passes the same items to the slow path. A statement that commits by itself
+ *   returns the missed items instead. No other code chooses between the two.
+ * - The slow path locks lane, batch and message, in this order, reads, and writes.
+ * - Only `open-store.ts` depends on the type of a data source.
  */
 export interface StoreDriver {
   readonly dialect: Dialect;

@@ -5,13 +5,13 @@ import { ShutdownDeadline } from './shutdown-deadline.js';
 
 const never = () => new Promise<void>(() => undefined);
 let cuts: number;
-let patience: ShutdownDeadline;
+let deadline: ShutdownDeadline;
 
 beforeEach(() => {
   jest.useFakeTimers();
   jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
   cuts = 0;
-  patience = new ShutdownDeadline(() => ++cuts > 0, 1_000);
+  deadline = new ShutdownDeadline(() => ++cuts > 0, 1_000);
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -20,18 +20,18 @@ afterEach(() => {
 
 it('a statement waits without a limit before a stop', async () => {
   const told = jest.fn();
-  void patience.wait(never).catch(told);
+  void deadline.wait(never).catch(told);
   await jest.advanceTimersByTimeAsync(3_600_000);
   expect(told).not.toHaveBeenCalled();
   expect(jest.getTimerCount()).toBe(0);
 });
 
 it('after the deadline the first overdue answer fails all waiting statements', async () => {
-  patience.hurry(10_000);
+  deadline.set(10_000);
   const told = jest.fn();
-  void patience.wait(never).catch(told);
+  void deadline.wait(never).catch(told);
   await jest.advanceTimersByTimeAsync(10_900);
-  const late = patience.wait(never).catch(told);
+  const late = deadline.wait(never).catch(told);
   expect(told).not.toHaveBeenCalled();
   await jest.advanceTimersByTimeAsync(600);
   await late;
@@ -39,14 +39,14 @@ it('after the deadline the first overdue answer fails all waiting statements', a
     expect.any(DatabaseShutdownTimeoutError),
     expect.any(DatabaseShutdownTimeoutError),
   ]);
-  await expect(patience.wait(never)).rejects.toThrow(DatabaseShutdownTimeoutError);
+  await expect(deadline.wait(never)).rejects.toThrow(DatabaseShutdownTimeoutError);
 });
 
 describe('while the process stood still itself', () => {
   /** Looked at after each of two stops, with less than the last word of its own time before it. */
   async function toldAfterEach(told: jest.Mock): Promise<number[]> {
-    patience.hurry(0);
-    void patience.wait(never).catch(told);
+    deadline.set(0);
+    void deadline.wait(never).catch(told);
     const now = performance.now.bind(performance);
     let stood = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now() + stood);
@@ -65,7 +65,7 @@ describe('while the process stood still itself', () => {
   });
 
   it('SQLite gets no second chance after a stall', async () => {
-    patience = new ShutdownDeadline(
+    deadline = new ShutdownDeadline(
       () => true,
       1_000,
       () => false,
@@ -75,24 +75,24 @@ describe('while the process stood still itself', () => {
 });
 
 it('answers in time do not trigger the deadline', async () => {
-  patience.hurry(0);
+  deadline.set(0);
   for (let n = 0; n < 20; n++) {
     const answer = new Promise<number>((resolve) => setTimeout(resolve, 400, n));
-    const waited = patience.wait(() => answer);
+    const waited = deadline.wait(() => answer);
     await jest.advanceTimersByTimeAsync(400);
     expect(await waited).toBe(n);
   }
-  patience.close();
-  expect(patience.over.aborted).toBe(false);
+  deadline.close();
+  expect(deadline.over.aborted).toBe(false);
   expect(jest.getTimerCount()).toBe(0);
 });
 
 it('the deadline leaves a shared data source alone after the close', async () => {
-  patience.hurry(0);
-  void patience.wait(never).catch(() => undefined);
+  deadline.set(0);
+  void deadline.wait(never).catch(() => undefined);
   await jest.advanceTimersByTimeAsync(5_000);
   expect(cuts).toBeGreaterThan(1);
-  patience.close();
+  deadline.close();
   await jest.advanceTimersByTimeAsync(60_000);
   expect(jest.getTimerCount()).toBe(0);
 });

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
 
 /** Milliseconds for each answer of the database after the shutdown deadline. */
-const LAST_WORD = 1_000;
+const ANSWER_TIMEOUT = 1_000;
 
 /**
  * Period after the close in which connections are still cut, as a multiple of the time for an
@@ -23,14 +23,14 @@ export class ShutdownDeadline {
   #timer: NodeJS.Timeout | undefined;
   /** Time of the deadline, and time of the last check. */
   #from = 0;
-  #lookedAt = 0;
-  #stoodStill = false;
+  #checkedAt = 0;
+  #wasBlocked = false;
   #closedAt = Infinity;
 
   constructor(
     /** Cuts connections that other code uses; false: there are none left. */
     private readonly cut: () => boolean,
-    private readonly lastWord = LAST_WORD,
+    private readonly answerTimeout = ANSWER_TIMEOUT,
     /**
      * Whether the database is a server, which answers even while this process is blocked. SQLite
      * itself blocks the process.
@@ -62,11 +62,11 @@ export class ShutdownDeadline {
   }
 
   /** Sets the deadline, in milliseconds from now. */
-  hurry(milliseconds: number): void {
+  set(milliseconds: number): void {
     clearInterval(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#from = this.#lookedAt = performance.now();
-      this.#timer = setInterval(() => this.#look(), this.lastWord / 4).unref();
+      this.#from = this.#checkedAt = performance.now();
+      this.#timer = setInterval(() => this.#check(), this.answerTimeout / 4).unref();
     }, milliseconds).unref();
   }
 
@@ -76,22 +76,22 @@ export class ShutdownDeadline {
     this.#end();
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     // Answers that arrived while the process was blocked have not been read yet.
-    if (!this.#stoodStill && this.isServer() && now - this.#lookedAt > this.lastWord / 2) {
-      this.#stoodStill = true;
+    if (!this.#wasBlocked && this.isServer() && now - this.#checkedAt > this.answerTimeout / 2) {
+      this.#wasBlocked = true;
       this.#from = now;
     }
-    this.#lookedAt = now;
+    this.#checkedAt = now;
     if (!this.over.aborted) {
       const [oldest = Infinity] = this.#waiting.values();
-      if (now - Math.max(oldest, this.#from) < this.lastWord) return this.#end();
-      this.#giveUp();
+      if (now - Math.max(oldest, this.#from) < this.answerTimeout) return this.#end();
+      this.#abandon();
     }
     // Connections that open later would wait without end, so they are cut, too.
-    const lasts = now - this.#closedAt < AFTER_CLOSE * this.lastWord;
-    if (!this.cut() || !lasts) clearInterval(this.#timer);
+    const isRecent = now - this.#closedAt < AFTER_CLOSE * this.answerTimeout;
+    if (!this.cut() || !isRecent) clearInterval(this.#timer);
   }
 
   #end(): void {
@@ -99,11 +99,11 @@ export class ShutdownDeadline {
     if (closed && !this.over.aborted && this.#waiting.size === 0) clearInterval(this.#timer);
   }
 
-  #giveUp(): void {
+  #abandon(): void {
     const waiting = [...this.#waiting.keys()];
     this.#waiting.clear();
     this.#logger.error(
-      `The app stops and its database does not answer: given up, with ${waiting.length} statements and transactions under way. What they would have recorded is found again, and the lanes are free once their leases have expired`,
+      `The app stops and its database does not answer: given up, with ${waiting.length} statements and transactions under way. The next holder of each lane recovers their work after its lease expires`,
     );
     this.#over.abort(new DatabaseShutdownTimeoutError());
     for (const reject of waiting) reject(this.over.reason);

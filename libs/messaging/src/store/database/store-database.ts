@@ -12,7 +12,7 @@ export type { Sql, Transaction } from './sql.js';
 
 export interface StoreDatabaseOptions {
   /** Milliseconds after which the server ends an idle transaction. */
-  readonly silence: number;
+  readonly idleTimeout: number;
   /** Whether PostgreSQL plans frequent statements once for each connection. */
   readonly preparedStatements: boolean;
   readonly channels: ChannelRegistry;
@@ -76,7 +76,7 @@ export abstract class StoreDatabase {
    * Runs foreign code within a transaction.
    * @throws TransactionRequiredError from a call in that code that would wait without end
    */
-  guest<T>(work: () => Promise<T>): Promise<T> {
+  runForeign<T>(work: () => Promise<T>): Promise<T> {
     return work();
   }
 
@@ -87,11 +87,11 @@ export abstract class StoreDatabase {
   refuseWithin(): void {}
 
   /** Sets the shutdown deadline: after it, a database that does not answer is abandoned. */
-  hurry(milliseconds: number): void {
-    this.deadline.hurry(milliseconds);
+  setShutdownDeadline(milliseconds: number): void {
+    this.deadline.set(milliseconds);
   }
 
-  /** Calls to an abandoned database are closed when they end, if ever. */
+  /** Closes the connections; does not wait for those of an abandoned database. */
   async close(): Promise<void> {
     const closed = this.end();
     await this.deadline
@@ -145,15 +145,15 @@ export abstract class StoreDatabase {
 
 /** The database of a server: the app's pool, READ COMMITTED. */
 export abstract class ServerDatabase extends StoreDatabase {
-  protected readonly silence: number;
+  protected readonly idleTimeout: number;
 
   constructor(
     dataSource: DataSource,
     dialect: Dialect,
-    { silence, channels }: StoreDatabaseOptions,
+    { idleTimeout, channels }: StoreDatabaseOptions,
   ) {
     super(dataSource, dialect, channels);
-    this.silence = silence;
+    this.idleTimeout = idleTimeout;
   }
 
   async open(): Promise<void> {}

@@ -28,7 +28,7 @@ export class MysqlDatabase extends ServerDatabase {
         : `, SESSION innodb_lock_wait_timeout = ${seconds(lockTimeout)}`;
     await runner.query(`SET @messaging_wait_timeout = @@wait_timeout,
       @messaging_lock_wait = @@innodb_lock_wait_timeout,
-      SESSION wait_timeout = ${seconds(this.silence)}${lock}`);
+      SESSION wait_timeout = ${seconds(this.idleTimeout)}${lock}`);
     return runner.startTransaction('READ COMMITTED');
   }
 

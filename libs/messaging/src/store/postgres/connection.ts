@@ -90,7 +90,7 @@ export class PostgresDatabase extends ServerDatabase {
       lockTimeout === undefined ? '' : `; SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`;
     await runner.query(
       `START TRANSACTION ISOLATION LEVEL READ COMMITTED;
-       SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.silence)}${lock}`,
+       SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.idleTimeout)}${lock}`,
     );
   }
 

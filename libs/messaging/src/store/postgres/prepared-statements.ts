@@ -37,7 +37,7 @@ const COUNTED = 1_000;
 const FIRST_RENEWAL = 24;
 
 /** A connection that loses its statements this often belongs to a pooler that shares it. */
-const MOST_LOSSES = 3;
+const MAX_LOSSES = 3;
 
 /**
  * Prepares frequent statements, so that PostgreSQL plans them once for each connection. Gain, in
@@ -105,7 +105,7 @@ export class PreparedStatements {
       const failure = new QueryFailedError(text, [...values], error as Error);
       if (!isStatementLost(error)) throw failure;
       prepared.generation++;
-      if (prepared.generation >= MOST_LOSSES || isStatementTaken(error)) this.#enabled = false;
+      if (prepared.generation >= MAX_LOSSES || isStatementTaken(error)) this.#enabled = false;
       // The statement did not run. Its transaction is aborted and will be repeated.
       if (runner.isTransactionActive) throw failure;
       return client.query(text, values);

@@ -54,7 +54,7 @@ export class LaneQueues {
     return rows.map(({ lane, due_in }) => ({ lane, dueIn: Number(due_in) / 1_000 }));
   }
 
-  /** Lanes left with requests open. */
+  /** Lanes with an expired lease that was not released, so that requests may be open. */
   async abandoned(): Promise<string[]> {
     const { now } = this.database.dialect;
     const rows = await this.database.all<{ lane_key: string }>(

@@ -5,7 +5,7 @@ import type { MessagingTracing } from '../../ports/tracing.js';
 import type { TraceContexts } from './trace-contexts.js';
 
 /** Most final statuses that wait for their trace context; further ones are dropped. */
-const MOST = 10_000;
+const MAX_PENDING = 10_000;
 
 /** Publishes events, and adds the final status of each message to its trace. */
 export class TracedEvents implements EventPublisher {
@@ -28,15 +28,15 @@ export class TracedEvents implements EventPublisher {
   }
 
   #follow(change: MessageStatusChanged): void {
-    if (!this.channels.isTerminal(change.status) || this.#waiting >= MOST) return;
+    if (!this.channels.isTerminal(change.status) || this.#waiting >= MAX_PENDING) return;
     this.#waiting++;
     // Errors are ignored: an unreadable trace must not fail the event.
-    void this.#tell(change)
+    void this.#recordFinal(change)
       .catch(() => undefined)
       .finally(() => this.#waiting--);
   }
 
-  async #tell({ batchId, messageId, channel, status, errorCode }: MessageStatusChanged) {
+  async #recordFinal({ batchId, messageId, channel, status, errorCode }: MessageStatusChanged) {
     const parent = await this.contexts.of(batchId);
     if (!parent) return;
     await this.tracing.step(

@@ -1,5 +1,5 @@
 /**
- * Where a batch stands, in one column:
+ * The state of a batch, in one column:
  *
  * ```
  *              ┌────────────── cancel ──────────────────────────────┐
@@ -14,8 +14,8 @@
  *                           └────┘ a definite refusal sets messages back: retrying
  * ```
  *
- * A batch has work to start while its state is below `draining`. `parked_until` stands beside the state:
- * a failure or policy put the batch aside until then; 0: the batch was never put aside.
+ * A batch has work to start while its state is below `draining`. `parked_until` is a separate column:
+ * a failure or policy parked the batch until then; 0: the batch was never parked.
  */
 export const BATCH_STATE = {
   /** Nothing has started. */
@@ -64,7 +64,7 @@ export function hasEnded(batch: string): string {
 export const COMPLETED = `state = ${BATCH_STATE.completed}`;
 export const CANCELLED = `state = ${BATCH_STATE.cancelled}`;
 
-/** SQL assignments: messages are queued again, until `parkUntil` where that is not null. */
+/** SQL assignments: messages become `queued` again; parks the batch where `parkUntil` is not null. */
 export function setBack(parkUntil: string): string {
   return `parked_until = coalesce(${parkUntil},
       CASE WHEN state = ${BATCH_STATE.deferred} THEN 0 ELSE parked_until END),

@@ -30,7 +30,7 @@ export function decodeCursor(cursor: string, shape: keyof typeof SHAPE): string 
   const value = Buffer.from(cursor.slice(0, 600), 'base64url').toString();
   if (!SHAPE[shape].test(value))
     throw new MessageValidationError([
-      { path: 'cursor', message: 'is not one this list gave; start again without it' },
+      { path: 'cursor', message: 'is not a cursor of this list; start again without it' },
     ]);
   return value;
 }

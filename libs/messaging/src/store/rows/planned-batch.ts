@@ -95,16 +95,16 @@ export function plannedOf(
   { requeued, deferred }: SetBack,
   limit: number,
 ): PlannedBatch[] {
-  let room = limit;
+  let left = limit;
   let counted = 0;
   const planned: PlannedBatch[] = [];
   for (const row of rows) {
-    if (room <= 0) break;
+    if (left <= 0) break;
     const again = requeued.get(row.id) ?? [];
-    const recipients = again.slice(0, room);
-    const fresh = freshOf(row, room - recipients.length);
+    const recipients = again.slice(0, left);
+    const fresh = freshOf(row, left - recipients.length);
     const taken = recipients.length === 0 ? fresh : [...recipients, ...fresh];
-    room -= taken.length;
+    left -= taken.length;
     counted += row.recipient_count;
     const { content, trace } = readContent(row.content);
     const { validFor, dueFor } = timesOf(row);

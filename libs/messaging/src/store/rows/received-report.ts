@@ -5,7 +5,7 @@ import { timedDigestId } from './digest-id.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 
 /**
- * A report that fits the store's columns, whatever its parser returns. Times are epoch
+ * A report whose values fit the store's columns. Times are epoch
  * microseconds.
  */
 export interface ReceivedReport extends DeliveryReport {

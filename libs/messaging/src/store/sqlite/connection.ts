@@ -118,15 +118,15 @@ export class SqliteDatabase extends StoreDatabase {
         return work(manager);
       });
     return this.deadline.wait(async () => {
-      const result = await this.#turns.exclusively(() => this.#turns.guest(turn));
+      const result = await this.#turns.exclusively(() => this.#turns.runForeign(turn));
       // A commit on the app's connection may have written the WAL without a sync.
       await this.#wal?.done();
       return result;
     });
   }
 
-  override guest<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.guest(work);
+  override runForeign<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.runForeign(work);
   }
 
   override refuseWithin(): void {

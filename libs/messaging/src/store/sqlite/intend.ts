@@ -7,7 +7,7 @@ import { SQLITE_DIALECT } from './dialect.js';
 
 const RENEW = `UPDATE messaging_lane SET lease_until = ${SQLITE_DIALECT.now} + ?
   WHERE lane_key = ? AND fence = ? AND owner = ?`;
-/** The other statements read recipients by batch from one JSON object. */
+/** Takes, like the statements below, the recipients by batch id as one JSON object. */
 const START = `UPDATE messaging_batch SET state = ${BATCH_STATE.draining}
   WHERE id IN (SELECT key FROM json_each(?)) AND revision = ? AND ${isOpen('messaging_batch')}`;
 const SUBMIT = `INSERT INTO messaging_submission

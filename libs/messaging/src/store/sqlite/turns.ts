@@ -14,7 +14,7 @@ interface Waiting {
 /** SQLite rolled back the whole turn because of its last transaction. */
 class UndoneError extends Error {
   constructor(options?: ErrorOptions) {
-    super('SQLite has undone the transaction: an earlier statement in it failed', options);
+    super('SQLite rolled back the transaction: an earlier statement in it failed', options);
   }
 }
 
@@ -39,7 +39,7 @@ export class SqliteTurns {
    * the tracking by a hook on each promise, it costs a tenth of the throughput.
    */
   readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
-  #guests = 0;
+  #foreignRuns = 0;
 
   constructor(
     private readonly runnerOf: () => QueryRunner,
@@ -71,21 +71,21 @@ export class SqliteTurns {
   }
 
   /** Runs foreign code within a turn; waits that could never end are refused. */
-  async guest<T>(work: () => Promise<T>): Promise<T> {
+  async runForeign<T>(work: () => Promise<T>): Promise<T> {
     const flow = { over: false };
-    this.#guests++;
+    this.#foreignRuns++;
     try {
       return await this.#turnOf.run(flow, work);
     } finally {
       flow.over = true;
       // The promise hooks cover the whole process until they are disabled.
-      if (--this.#guests === 0) this.#turnOf.disable();
+      if (--this.#foreignRuns === 0) this.#turnOf.disable();
     }
   }
 
   /**
    * Refuses a wait for a turn from within a turn, which would never end.
-   * @throws TransactionRequiredError within the code of {@link guest}
+   * @throws TransactionRequiredError within the code of {@link runForeign}
    */
   refuseWithin(): void {
     const flow = this.#turnOf.getStore();
@@ -136,7 +136,7 @@ export class SqliteTurns {
   async #settle(done: readonly Waiting[], settle: readonly (() => void)[]): Promise<void> {
     try {
       await this.synced();
-      for (const tell of settle) tell();
+      for (const resolve of settle) resolve();
     } catch (error) {
       for (const { reject } of done) reject(error);
     }

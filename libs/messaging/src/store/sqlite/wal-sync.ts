@@ -63,7 +63,7 @@ export class WalSync {
       await this.file.sync();
     } catch (error) {
       new Logger('StoreDatabase').fatal(
-        `SQLite's log could not be synced (${String(error)}): nothing is confirmed until the process starts anew`,
+        `SQLite's log could not be synced (${String(error)}): no write is confirmed until the process restarts`,
       );
       throw error;
     }

@@ -33,15 +33,15 @@ interface Recorded {
 }
 
 /**
- * Records delivery reports, many to a commit: appends them to the log, matches them with messages and
- * raises statuses. Duplicates and any order end in the same state. A report that matches nothing yet waits
- * in the log. A report by a batch's reference whose recipient is not in the batch belongs to the batch and
+ * Records delivery reports, many per commit: appends them to the log, matches them with messages and
+ * raises statuses. Duplicates and other orders lead to the same state. A report without a match waits in
+ * the log. A report by a batch's reference whose recipient is not in the batch belongs to the batch and
  * to none of its messages.
  *
  * ```
  * report ─→ log: waiting ─→ a message's (its status may rise)
  *                   │    └─→ a batch's (no status changes)
- *                   └──────→ deleted, `keepWaiting` after it came
+ *                   └──────→ deleted, `keepWaiting` after its arrival
  * ```
  */
 export class ReportRecorder {
@@ -68,7 +68,7 @@ export class ReportRecorder {
       // The delay ends when a turn of the event loop brings no more reports; larger groups cost the
       // same commit.
       gather: { items: 48, milliseconds: 1, silence: 0, expecting: () => false },
-      isItemError: (error) => isDataError(error) || writer.blames(error),
+      isItemError: (error) => isDataError(error) || writer.isListenerError(error),
     });
   }
 
@@ -120,7 +120,7 @@ export class ReportRecorder {
     const deleted = await this.database.transaction((tx) =>
       tx.run(this.#sql.expire, [from, last, oldest]),
     );
-    if (deleted > 0) this.#logger.warn(`${deleted} reports matched no message, and were deleted`);
+    if (deleted > 0) this.#logger.warn(`${deleted} reports matched no message and were deleted`);
   }
 
   async #matchAgain(rows: readonly WaitingRow[]): Promise<void> {
@@ -136,7 +136,7 @@ export class ReportRecorder {
 
   async #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
     try {
-      if (this.database.fastPaths.report?.atomic && !this.writer.listened) {
+      if (this.database.fastPaths.report?.atomic && !this.writer.hasListeners) {
         const recorded = await this.#fast(take());
         if (recorded) return recorded;
       } else
@@ -153,7 +153,7 @@ export class ReportRecorder {
   /** @returns `undefined` where the fast path does not take the reports */
   async #fast(reports: readonly ReceivedReport[], tx?: Transaction): Promise<Recorded | undefined> {
     const fast = this.database.fastPaths.report;
-    const wanted = this.writer.heard;
+    const wanted = this.writer.isObserved;
     if (!fast?.takes(wanted) || reports.some(({ waiting }) => waiting)) return undefined;
     const places = await this.#places.find(tx ?? this.database, reports);
     const matched = oneOfEachMessage(reports, places);
@@ -163,7 +163,7 @@ export class ReportRecorder {
       ({ v_index, ...message }) =>
         raiseBy((matched[v_index] as MatchedReport).report, message) ?? [],
     );
-    if (tx) await this.writer.tell(tx, changes);
+    if (tx) await this.writer.notify(tx, changes);
     return { changes, matched: reports.map(() => true) };
   }
 }

@@ -103,7 +103,7 @@ export class OutcomeRecorder {
    */
   async #settleInOneStatement(take: () => readonly Outcome[], at: number): Promise<boolean> {
     const fast = this.database.fastPaths.settle;
-    if (!fast?.atomic || this.writer.listened) return false;
+    if (!fast?.atomic || this.writer.hasListeners) return false;
     const outcomes = take();
     if (!outcomes.every(isWhole) || !fast.takes(outcomes)) return false;
     const { missed, ...settled } = await fast.settle(
@@ -126,7 +126,7 @@ export class OutcomeRecorder {
     if (!fast || !outcomes.every(isPlain) || !fast.takes(outcomes)) return undefined;
     const { changes, completed, missed } = await fast.settle(tx, outcomes, this.#context(at));
     if (missed.length > 0) throw new ConcurrentChangeError();
-    if (this.writer.listened) await this.writer.tell(tx, changes());
+    if (this.writer.hasListeners) await this.writer.notify(tx, changes());
     const done = new Set<Outcome>(completed);
     const others = outcomes.filter((outcome) => !done.has(outcome));
     return {
@@ -155,7 +155,7 @@ export class OutcomeRecorder {
   }
 
   #publish({ changes, completed }: Settled): void {
-    if (this.writer.heard) this.writer.publish(changes());
+    if (this.writer.isObserved) this.writer.publish(changes());
     this.completion.publish(completed);
   }
 }

@@ -38,7 +38,7 @@ export class StatusNotices {
     return this.#watches.size === 0;
   }
 
-  tell(changes: readonly StatusChange[]): void {
+  wake(changes: readonly StatusChange[]): void {
     if (this.#watches.size === 0) return;
     for (const { message } of changes)
       for (const watch of this.#watches.get(message.batch) ?? []) watch.notify();

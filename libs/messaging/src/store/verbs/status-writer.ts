@@ -90,32 +90,32 @@ export class StatusWriter {
       m.error_code,
     ]);
     await tx.run(this.#updateStatuses, this.#status.bind(rows));
-    await this.tell(tx, changes);
+    await this.notify(tx, changes);
   }
 
   /** Whether a listener runs in the transaction that makes a change. */
-  get listened(): boolean {
+  get hasListeners(): boolean {
     return !this.listeners.empty;
   }
 
   /** Whether a listener, an event or a watch needs the changes. */
-  get heard(): boolean {
-    return this.listened || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
+  get isObserved(): boolean {
+    return this.hasListeners || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
   }
 
   /** Whether a listener threw the error; then only the changes that it refuses fail. */
-  blames(error: unknown): boolean {
+  isListenerError(error: unknown): boolean {
     return error instanceof Error && this.#faults.has(error);
   }
 
   /** Calls the listeners in the transaction of the changes. */
-  async tell(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
-    if (!this.listened) return;
+  async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (!this.hasListeners) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);
     if (announced.length === 0) return;
     try {
       const events = announced.map((change) => this.#eventOf(change));
-      await this.database.guest(() => this.listeners.notify(events, tx.manager));
+      await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
     } catch (error) {
       const fault =
         error instanceof Error ? error : new Error('a listener failed', { cause: error });
@@ -131,7 +131,7 @@ export class StatusWriter {
 
   /** Publishes the changes, after the commit. */
   publish(changes: readonly StatusChange[]): void {
-    this.notices.tell(changes);
+    this.notices.wake(changes);
     if (this.events.wants(MESSAGE_STATUS_CHANGED))
       for (const change of changes)
         this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
