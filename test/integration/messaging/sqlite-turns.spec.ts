@@ -156,7 +156,7 @@ describeEachDatabase(
       afterEach(() => runner.query('PRAGMA max_page_count = 1000000'));
 
       it('a transaction rolled back by SQLite fails and leaves no row', async () => {
-        await expect(turns.transaction(swallowing)).rejects.toThrow('undone');
+        await expect(turns.transaction(swallowing)).rejects.toThrow('rolled back');
         expect(await values()).toEqual([]);
       });
 
