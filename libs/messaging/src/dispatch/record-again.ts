@@ -11,7 +11,7 @@ const TRIES_OF_A_STOP = 3;
  * Repeats the write of an outcome until the database takes it, because a request cannot be undone.
  *
  * @param failure the error of the first try
- * @param onFailure called with each error that is followed by another try
+ * @returns the error of a stop that gave up; `undefined` once the write succeeded
  * @param onFailure called with each error that another try follows
  */
 export async function recordAgain(

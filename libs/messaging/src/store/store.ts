@@ -28,7 +28,7 @@ import type { HeldMessage } from './rows/status.js';
  * - A fast path states at its top what it assumes and its measured gain, counts the rows it touched and
  *   throws {@link ConcurrentChangeError} where their number is unexpected. Its transaction is rolled
  *   back, and the caller passes the same items to the slow path. A statement that commits by itself
- *   returns the missed items instead. No other code chooses between the two.
+ *   returns the missed items instead. Only `verbs/<verb>.ts` chooses between the two.
  * - The slow path locks lane, batch and message, in this order, reads, and writes.
  * - Only `open-store.ts` depends on the type of a data source.
  */
