@@ -16,7 +16,7 @@ export function openRawStatus(url: string): Promise<RawStatus> {
   return url.startsWith('sqlite:') ? openSqlite(url.slice(7)) : openPostgres(url);
 }
 
-const LOG = `hash, tenant, batch, position, transport, reference, message_id, recipient, status, raw_status, received_at`;
+const LOG = `hash, tenant, batch, position, provider, reference, message_id, recipient, status, raw_status, received_at`;
 
 async function openPostgres(connectionString: string): Promise<RawStatus> {
   const pool = new pg.Pool({ connectionString, max: 10 });
