@@ -172,14 +172,14 @@ export class WebhookDeliveryStore {
   async due(endpointId: string, now: number, size: PageSize): Promise<DueDelivery[]> {
     const first = (dueAt: number) =>
       `SELECT * FROM (SELECT ${DELIVERY_COLUMNS} FROM gateway_webhook_delivery
-          WHERE endpoint_id = ? AND due_at = ${dueAt} ORDER BY position LIMIT ${size.first}) AS f`;
+          WHERE endpoint_id = ? AND due_at = ${dueAt} ORDER BY position LIMIT ?) AS f`;
     const rows = await this.#database.all<DeliveryRow>(
       `${first(REQUESTED_AGAIN)} UNION ALL ${first(0)}
         UNION ALL
         SELECT * FROM (SELECT ${DELIVERY_COLUMNS} FROM gateway_webhook_delivery
           WHERE endpoint_id = ? AND due_at > 0 AND due_at <= ?
-          ORDER BY due_at, position LIMIT ${size.retries}) AS r`,
-      [endpointId, endpointId, endpointId, now],
+          ORDER BY due_at, position LIMIT ?) AS r`,
+      [endpointId, size.first, endpointId, size.first, endpointId, now, size.retries],
     );
     const due = rows.map((row) => ({
       position: Number(row.position),

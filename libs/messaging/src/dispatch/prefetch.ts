@@ -80,11 +80,11 @@ export class Prefetch {
   }
 
   /**
-   * Provider of the next message: that of a prepared message, or else that of the last plan; `undefined` where it is
-   * not known.
+   * Provider of the next message: that of a prepared message, of the last plan, or of the first resend; `undefined`
+   * where it is not known.
    */
   get nextProvider(): string | undefined {
-    return this.#queue.next?.provider ?? this.#head;
+    return this.#queue.next?.provider ?? this.#head ?? this.#resends.provider;
   }
 
   get filling(): boolean {

@@ -17,6 +17,11 @@ export class Resends {
 
   constructor(private readonly held: HeldLane) {}
 
+  /** Provider of the first resend; `undefined` where there is none. */
+  get provider(): string | undefined {
+    return this.#waiting[0]?.item.provider;
+  }
+
   /** Milliseconds until the first resend may start; `Infinity` without resends. */
   get dueIn(): number {
     const now = this.held.context.clock.monotonic();

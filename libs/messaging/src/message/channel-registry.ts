@@ -123,6 +123,11 @@ export class ChannelRegistry {
     return name as S;
   }
 
+  /** Whether a registered channel has a status of this rank. */
+  hasRank(rank: number): boolean {
+    return this.#names.has(rank);
+  }
+
   isTerminal(status: string): boolean {
     return this.#statuses.get(status)?.terminal ?? false;
   }

@@ -141,6 +141,8 @@ export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message
   r.error_code, r.provider_time, r.received_at`;
 
 export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): ReceivedReport {
+  // The channel of a stored rank may not be registered any more: such a report raises no status.
+  const rank = row.status !== null && channels.hasRank(row.status) ? row.status : null;
   return {
     hash: row.hash,
     provider: row.provider,
@@ -148,8 +150,8 @@ export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): Rece
     reference: row.reference,
     messageId: row.message_id,
     recipient: row.recipient,
-    status: row.status === null ? null : channels.statusOf(row.status),
-    rank: row.status,
+    status: rank === null ? null : channels.statusOf(rank),
+    rank,
     rawStatus: row.raw_status,
     errorCode: row.error_code,
     providerTime: row.provider_time === null ? null : new Date(Number(row.provider_time) / 1_000),
