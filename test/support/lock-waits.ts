@@ -17,7 +17,7 @@ const WAITING = {
 };
 
 /** Resolves when `count` sessions of this database wait for a lock. SQLite has no such state. */
-export async function somebodyWaits(
+export async function untilTransactionsWait(
   kind: DatabaseKind,
   source: DataSource,
   many = 1,

@@ -3,7 +3,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { somebodyWaits } from '../../support/lock-waits.js';
+import { untilTransactionsWait } from '../../support/lock-waits.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
 const SEND = '/ng/v1/sendsms';
@@ -69,7 +69,7 @@ describeEachDatabase('two gateways on one database', (database) => {
         `SELECT id FROM gateway_credential WHERE account_id = '${accountId}' FOR UPDATE`,
       );
       const rotating = rotate();
-      await somebodyWaits(database.kind, source, 2);
+      await untilTransactionsWait(database.kind, source, 2);
       await runner.commitTransaction();
       await runner.release();
       rotated = await rotating;

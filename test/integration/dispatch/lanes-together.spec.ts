@@ -140,7 +140,7 @@ function describeTogether(database: TestDatabase): void {
 describeEachDatabase('many lanes in one statement', describeTogether);
 
 describeEachDatabase(
-  'a row somebody else has locked',
+  'a lane whose row another transaction has locked',
   (database) => {
     let fixture: DispatchFixture;
     beforeAll(() => {
@@ -148,7 +148,7 @@ describeEachDatabase(
     });
     afterEach(() => fixture.clear());
 
-    it('makes nobody wait for their lane but who wants that one', async () => {
+    it('delays no other lane', async () => {
       const app = await fixture.boot({ dispatch: false });
       for (const lease of (await takeAll(app)).values())
         await app.store.lanes.release(lease.lane, lease.fence, null, false);

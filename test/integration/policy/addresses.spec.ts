@@ -10,7 +10,7 @@ import {
 } from '../../../libs/messaging/src/contacts/recipient-facts.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { somebodyWaits } from '../../support/lock-waits.js';
+import { untilTransactionsWait } from '../../support/lock-waits.js';
 import { bootApp } from './policy-app.js';
 
 const EMAIL = {
@@ -373,7 +373,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
       await app.get(MessagingService).transaction(async (manager) => {
         await contacts.upsert({ phone, email: mail }, { manager });
         waiting = contacts.upsert({ email: mail, platform: user });
-        await somebodyWaits(database.kind, app.get(DataSource));
+        await untilTransactionsWait(database.kind, app.get(DataSource));
       });
       await waiting;
       expect(await contacts.find({ platform: user })).toMatchObject({

@@ -5,7 +5,7 @@ import { ContactsService, MessagingService, PolicyService } from '@dundun/messag
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { somebodyWaits } from '../../support/lock-waits.js';
+import { untilTransactionsWait } from '../../support/lock-waits.js';
 import { bootApp } from './policy-app.js';
 
 // On SQLite a whole transaction is one turn.
@@ -60,7 +60,7 @@ describeEachDatabase(
       await messaging.transaction(async (manager) => {
         await contacts.erase(phone, { manager });
         stopped = stop(phone);
-        await somebodyWaits(database.kind, app.get(DataSource));
+        await untilTransactionsWait(database.kind, app.get(DataSource));
       });
       await stopped;
       expect(await codesFor(phone)).toEqual(['opted_out']);
@@ -74,7 +74,7 @@ describeEachDatabase(
         await contacts.optOut(phone, { ...said, manager });
         erased = contacts.erase(phone);
         // A consent without a contact waits for no lock.
-        await Promise.race([erased, somebodyWaits(database.kind, app.get(DataSource))]);
+        await Promise.race([erased, untilTransactionsWait(database.kind, app.get(DataSource))]);
       });
       await erased;
       expect(await contacts.find(phone)).toBeUndefined();
@@ -122,12 +122,12 @@ describeEachDatabase(
       const joining = source.transaction('READ COMMITTED', (manager) =>
         contacts.groups.add(id, [phone], { manager }),
       );
-      await somebodyWaits(database.kind, source);
+      await untilTransactionsWait(database.kind, source);
       const changed = source.transaction('READ COMMITTED', async (manager) => {
         await contacts.upsert({ phone, name: 'Ade' }, { manager });
         await contacts.groups.add(id, [phone], { manager });
       });
-      await somebodyWaits(database.kind, source, 2);
+      await untilTransactionsWait(database.kind, source, 2);
       await held.commitTransaction();
       await held.release();
       await Promise.all([joining, changed]);
@@ -148,9 +148,9 @@ describeEachDatabase(
       await held.startTransaction('READ COMMITTED');
       await contacts.upsert([{ phone: third }, { phone: fourth }], { manager: held.manager });
       const one = upsert([first, third, second]);
-      await somebodyWaits(database.kind, source);
+      await untilTransactionsWait(database.kind, source);
       const other = upsert([second, fourth, first]);
-      await somebodyWaits(database.kind, source, 2);
+      await untilTransactionsWait(database.kind, source, 2);
       await held.rollbackTransaction();
       await held.release();
       const made = (await Promise.all([one, other])).map((all) => all.map(({ phone }) => phone));

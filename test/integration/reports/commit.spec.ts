@@ -9,7 +9,7 @@ import {
 import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { somebodyWaits } from '../../support/lock-waits.js';
+import { untilTransactionsWait } from '../../support/lock-waits.js';
 import { report, ReportsApp, TO } from './reports-app.js';
 
 describeEachDatabase(
@@ -52,7 +52,7 @@ describeEachDatabase(
         order.push(String(status));
       };
       const first = post(recipients[0]!);
-      await somebodyWaits(database.kind, elsewhere);
+      await untilTransactionsWait(database.kind, elsewhere);
       expect(commits()).toBe(1);
       const others = recipients.slice(1).map(post);
       await until(() => record.mock.calls.length === recipients.length);

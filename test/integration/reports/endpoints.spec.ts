@@ -176,7 +176,7 @@ describeEachDatabase('callback endpoints', (database) => {
         messages: 0,
         unreadable: 6,
       });
-      expect(log.join('\n')).toContain('status nobody mapped: HALF_WAY');
+      expect(log.join('\n')).toContain('status without a mapping: HALF_WAY');
       expect(log.join('\n')).not.toContain(TO);
     });
 

@@ -9,7 +9,7 @@ import {
   storeContract,
 } from '../../../libs/messaging/src/store/store.contract.js';
 import { describeEachDatabase } from '../../support/databases.js';
-import { somebodyWaits } from '../../support/lock-waits.js';
+import { untilTransactionsWait } from '../../support/lock-waits.js';
 
 describeEachDatabase('the store contract', (database) => {
   let elsewhere: DataSource;
@@ -21,7 +21,7 @@ describeEachDatabase('the store contract', (database) => {
     {
       locksRows: database.kind !== 'sqlite',
       writesSideBySide: database.kind === 'postgres',
-      lockWaited: () => somebodyWaits(database.kind, elsewhere),
+      lockWaited: () => untilTransactionsWait(database.kind, elsewhere),
       open: async ({ fastPaths = true, listeners = new StatusListeners() } = {}) => {
         const source = await database.open({ entities: [], migrations: [] });
         const store = await MessageStore.open(

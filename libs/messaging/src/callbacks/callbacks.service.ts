@@ -136,7 +136,7 @@ export class CallbacksService {
     const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];
     const shown = words.map((word) => (PLAIN_WORD.test(word) ? word : '(not shown)'));
     this.#logger.warn(
-      `${unmapped.length} reports at ${name} have a status nobody mapped: ${shown.slice(0, MAX_NAMED).join(', ')}`,
+      `${unmapped.length} reports at ${name} have a status without a mapping: ${shown.slice(0, MAX_NAMED).join(', ')}`,
     );
   }
 }

@@ -119,7 +119,7 @@ describe('a rate limiter', () => {
     expect(burstAfter(50)).toBeGreaterThanOrEqual(5);
     expect(burstAfter(400)).toBeGreaterThanOrEqual(40);
     expect(burstAfter(499)).toBeLessThanOrEqual(51);
-    // After that long it is no late timer: nobody was there.
+    // A longer pause counts as idle time, which the limiter does not catch up with.
     expect(burstAfter(501)).toBeLessThanOrEqual(11);
     expect(burstAfter(60_000)).toBeLessThanOrEqual(11);
   });

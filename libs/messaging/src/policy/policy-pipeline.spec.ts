@@ -11,7 +11,7 @@ import { OptedOutPolicy } from './opted-out.policy.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
 const registry = { consentCategoryOf: () => 'transactional' };
-const nobody = { isEmpty: async () => true } as unknown as RecipientFactsReader;
+const noFacts = { isEmpty: async () => true } as unknown as RecipientFactsReader;
 const text = { kind: 'text', text: 'Hi' } as const;
 const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
 const addressed = {
@@ -34,7 +34,7 @@ function policies(
 }
 
 async function ruling(...say: Parameters<typeof policies>) {
-  const pipeline = new PolicyPipeline(() => policies(...say), nobody, systemClock, registry);
+  const pipeline = new PolicyPipeline(() => policies(...say), noFacts, systemClock, registry);
   return (await pipeline.review([addressed], 'send')).get(0);
 }
 
@@ -99,7 +99,7 @@ it('without policies no query runs', async () => {
 
 it('an invalid decision names the policy', async () => {
   const stray: MessagingPolicy = { name: 'stray', decide: async () => new Map([[7, deny('x')]]) };
-  const pipeline = new PolicyPipeline(() => [stray], nobody, systemClock, registry);
+  const pipeline = new PolicyPipeline(() => [stray], noFacts, systemClock, registry);
   await expect(pipeline.review([addressed], 'send')).rejects.toThrow('policy stray');
   await expect(ruling(defer(Number.NaN))).rejects.toThrow('policy p0');
 });

@@ -48,8 +48,8 @@ function transport(
   return made;
 }
 
-/** A httpService that somebody else's code stands in. */
-function watchedDoor(): HttpService {
+/** An HttpService with an interceptor of the application. */
+function interceptedHttpService(): HttpService {
   const httpService = new HttpService(axios.create());
   httpService.axiosRef.interceptors.request.use((config) => config);
   return httpService;
@@ -90,7 +90,7 @@ afterEach(async () => {
 
 describe.each([
   ['straight to undici', () => new HttpService(axios.create())],
-  ['through the interceptors', watchedDoor],
+  ['through the interceptors', interceptedHttpService],
 ])('%s', (_way, httpService) => {
   it("a submit posts the interface's request and returns its reference", async () => {
     const accepted = await transport({}, httpService()).submit(
