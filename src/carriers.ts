@@ -21,48 +21,43 @@ export interface Carrier {
   readonly callbacks?: CallbackOptions;
 }
 
-/** Carriers by the value of `CARRIER`. A new carrier is an entry here and a provider in the library. */
+/**
+ * Carriers by the value of `CARRIER`; `readEnvironment()` has checked that their settings are there.
+ * A new carrier is an entry here and a provider in the library.
+ */
 export const CARRIERS: Readonly<
   Record<Environment['CARRIER'], (environment: Environment) => Carrier>
 > = {
   simulator: ({ WHATSAPP_PRICES }) => ({ transport: simulator({ rateCard: WHATSAPP_PRICES }) }),
-  http: (environment) => {
-    const secret = environment.CARRIER_CALLBACK_SECRET;
-    return {
-      transport: http({
-        baseUrl: needed(environment, 'CARRIER_URL'),
-        apiToken: needed(environment, 'CARRIER_TOKEN'),
-        ...(environment.CARRIER_KEY !== undefined && { apiKey: environment.CARRIER_KEY }),
-        // The gateway needs every report, also for customers without callbacks.
-        deliveryReport: secret === undefined ? 'none' : 'yes',
-      }),
-      ...(secret !== undefined && { callbacks: { secrets: [secret] } }),
-    };
-  },
-  kannel: (environment) => {
-    const callbackSecret = needed(environment, 'KANNEL_CALLBACK_SECRET');
-    const gateway = needed(environment, 'KANNEL_CALLBACK_URL').replace(/\/+$/, '');
-    return {
-      transport: kannel({
-        url: needed(environment, 'KANNEL_URL'),
-        username: needed(environment, 'KANNEL_USERNAME'),
-        password: needed(environment, 'KANNEL_PASSWORD'),
-        callbackUrl: `${gateway}/${CARRIER_CALLBACK_PATH}`,
-        callbackSecret,
-      }),
-      callbacks: {
-        parser: new KannelReportParser(),
-        verifier: new KannelCallbackVerifier(callbackSecret),
-      },
-    };
-  },
+  http: ({ CARRIER_URL = '', CARRIER_TOKEN = '', CARRIER_KEY, CARRIER_CALLBACK_SECRET }) => ({
+    transport: http({
+      baseUrl: CARRIER_URL,
+      apiToken: CARRIER_TOKEN,
+      ...(CARRIER_KEY !== undefined && { apiKey: CARRIER_KEY }),
+      // The gateway needs every report, also for customers without callbacks.
+      deliveryReport: CARRIER_CALLBACK_SECRET === undefined ? 'none' : 'yes',
+    }),
+    ...(CARRIER_CALLBACK_SECRET !== undefined && {
+      callbacks: { secrets: [CARRIER_CALLBACK_SECRET] },
+    }),
+  }),
+  kannel: ({
+    KANNEL_URL = '',
+    KANNEL_USERNAME = '',
+    KANNEL_PASSWORD = '',
+    KANNEL_CALLBACK_URL = '',
+    KANNEL_CALLBACK_SECRET = '',
+  }) => ({
+    transport: kannel({
+      url: KANNEL_URL,
+      username: KANNEL_USERNAME,
+      password: KANNEL_PASSWORD,
+      callbackUrl: `${KANNEL_CALLBACK_URL.replace(/\/+$/, '')}/${CARRIER_CALLBACK_PATH}`,
+      callbackSecret: KANNEL_CALLBACK_SECRET,
+    }),
+    callbacks: {
+      parser: new KannelReportParser(),
+      verifier: new KannelCallbackVerifier(KANNEL_CALLBACK_SECRET),
+    },
+  }),
 };
-
-/** `readEnvironment()` has checked that the carrier's settings are there. */
-function needed(environment: Environment, name: CarrierSetting): string {
-  const value = environment[name];
-  if (value === undefined) throw new TypeError(`CARRIER=${environment.CARRIER} lacks ${name}`);
-  return value;
-}
-
-type CarrierSetting = Extract<keyof Environment, `CARRIER_${'URL' | 'TOKEN'}` | `KANNEL_${string}`>;

@@ -23,12 +23,15 @@ export interface CreatedAccount {
   readonly apiKey: string;
 }
 
+/** Accounts per page. */
+const PAGE = 50;
+
 /** A credential as an operator sees it; never its secret. */
 export interface CredentialView {
-  readonly id: string;
+  readonly keyId: string;
   readonly lastFour: string;
-  readonly scopes: readonly Scope[];
   readonly status: 'active' | 'expired' | 'revoked';
+  readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
@@ -67,15 +70,15 @@ export class AccountsService {
   }
 
   /**
-   * Lists accounts, newest first, at most `limit`.
-   * @param before the id of the last account of the previous page
+   * Lists accounts, newest first.
+   * @param cursor `nextCursor` of the previous page: the id of its last account
    */
-  list(limit: number, before = ''): Promise<Account[]> {
+  list(cursor = '') {
     return this.messaging.transaction(async (manager) => {
-      const last = before && (await manager.findOneBy(Account, { id: before }));
+      const last = cursor && (await manager.findOneBy(Account, { id: cursor }));
       if (last === null)
         throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of a page' }]);
-      return manager.find(Account, {
+      const found = await manager.find(Account, {
         ...(last && {
           where: [
             { createdAt: LessThan(last.createdAt) },
@@ -83,8 +86,15 @@ export class AccountsService {
           ],
         }),
         order: { createdAt: 'DESC', id: 'DESC' },
-        take: limit,
+        take: PAGE,
       });
+      const accounts = found.map(({ id, name, createdAt, suspendedAt }) => ({
+        accountId: id,
+        name,
+        status: suspendedAt ? 'suspended' : 'active',
+        createdAt,
+      }));
+      return { accounts, nextCursor: found.length === PAGE ? (found.at(-1)?.id ?? null) : null };
     });
   }
 
@@ -275,7 +285,7 @@ function viewOf(credential: Credential): CredentialView {
   const { id, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt } = credential;
   const expired = expiresAt !== null && expiresAt.getTime() <= Date.now();
   const status = revokedAt ? 'revoked' : expired ? 'expired' : 'active';
-  return { id, lastFour, scopes, status, createdAt, expiresAt, lastUsedAt };
+  return { keyId: id, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
 }
 
 /** The account exists and the sender is well-formed, so that `orIgnore` ignores duplicates only. */

@@ -1,9 +1,9 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { addAccountCommands } from './account.commands.js';
-import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { addConfigCommands } from './config.commands.js';
+import { addBatchCommands, addLaneCommands } from './message.commands.js';
+import { OperatorCommand } from './operator-command.js';
 import { printUsageError } from './output.js';
-import { run } from './run.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';
 
@@ -13,7 +13,7 @@ import { addWhatsAppCommands } from './whatsapp.commands.js';
  */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const json = argv.includes('--json');
-  const program = new Command('dundun')
+  const program = new OperatorCommand('dundun')
     .description(
       "Operates a Dundun gateway: works on the gateway's database, beside it where it runs.",
     )
@@ -23,11 +23,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     )
     .exitOverride()
     .configureOutput(json ? { writeErr: () => undefined } : {});
-  addAccountCommands(program, run);
-  addWebhookCommands(program, run);
-  addWhatsAppCommands(program, run);
-  addLaneCommands(program, run);
-  addBatchCommands(program, run);
+  addAccountCommands(program);
+  addWebhookCommands(program);
+  addWhatsAppCommands(program);
+  addLaneCommands(program);
+  addBatchCommands(program);
   addConfigCommands(program);
   try {
     await program.parseAsync(argv);

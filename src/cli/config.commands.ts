@@ -1,28 +1,22 @@
-import type { Command } from 'commander';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../config/database.module.js';
 import { EnvironmentError, loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import type { Variable } from '../config/variable.js';
 import { VARIABLES } from '../config/variables.js';
-import { print, printError } from './output.js';
+import type { OperatorCommand } from './operator-command.js';
 
 /** Commands that check the settings without starting the gateway. */
-export function addConfigCommands(program: Command): void {
+export function addConfigCommands(program: OperatorCommand): void {
   program
     .command('config')
     .description('the settings of this environment')
     .command('check')
     .description('read every setting, reach the database; changes nothing')
-    .option('--json', 'answer one line of JSON')
-    .action(async (options: { json?: boolean }) => {
-      try {
-        loadEnvironmentFile();
-        const environment = readEnvironment(process.env);
-        const database = await reach(environment.DATABASE_URL);
-        print({ status: 'ok', database, settings: settingsOf(process.env) }, options);
-      } catch (error) {
-        printError(error, options);
-      }
+    .prints(async () => {
+      loadEnvironmentFile();
+      const environment = readEnvironment(process.env);
+      const database = await reach(environment.DATABASE_URL);
+      return { status: 'ok', database, settings: settingsOf(process.env) };
     });
 }
 

@@ -2,33 +2,43 @@ import { EnvironmentError } from '../config/environment.js';
 import { describeError } from '../http/log-redaction.js';
 import { toApiError } from '../http/error-mapping.js';
 
-/** The result of a command; the fields are printed in this order. */
-export type Answer = Readonly<Record<string, Value | readonly Row[]>>;
-
-type Value = string | number | null | readonly string[] | Counts;
-
-/** Numbers by name. */
-type Counts = Readonly<Record<string, number>>;
-
-/** A row of a table; all rows of a list have the same fields. */
-export type Row = Readonly<Record<string, Value>>;
-
 export interface OutputOptions {
   /** One line of JSON instead of a table. */
   readonly json?: boolean;
 }
 
-/** Prints one line with `--json`, the last on stdout; else a line per field. */
-export function print(answer: Answer, { json }: OutputOptions): void {
+/** JSON without nested tables: a field, its list or its numbers by name. */
+type Value = string | number | null | readonly string[] | Readonly<Record<string, number>>;
+
+/** A row of a table; all rows of a list have the same fields. */
+type Row = Readonly<Record<string, Value>>;
+
+/**
+ * Prints a result with its fields in snake case: with `--json` as one line, the last on stdout, else
+ * a line per field, and lists of objects as tables.
+ */
+export function print(result: object, { json }: OutputOptions): void {
+  const line = JSON.stringify(result, inSnakeCase);
   if (json) {
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    process.stdout.write(`${line}\n`);
     return;
   }
-  const width = Math.max(...Object.keys(answer).map((name) => name.length));
-  for (const [name, value] of Object.entries(answer))
+  const fields = Object.entries(JSON.parse(line) as Record<string, Value | readonly Row[]>);
+  const width = Math.max(...fields.map(([name]) => name.length));
+  for (const [name, value] of fields)
     process.stdout.write(
       isTable(value) ? table(name, value) : `${name.padEnd(width)}  ${shown(value)}\n`,
     );
+}
+
+function inSnakeCase(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      entry ?? null,
+    ]),
+  );
 }
 
 function isTable(value: Value | readonly Row[]): value is readonly Row[] {
@@ -40,24 +50,18 @@ function table(name: string, rows: readonly Row[]): string {
   const [first] = rows;
   if (!first) return `no ${name}\n`;
   const names = Object.keys(first);
-  const lines = [names, ...rows.map((row) => names.map((field) => shown(row[field] ?? null)))];
+  const lines = [names, ...rows.map((row) => Object.values(row).map(shown))];
   const widths = names.map((_, n) => Math.max(...lines.map((line) => line[n]?.length ?? 0)));
-  return lines
-    .map(
-      (line) =>
-        `${line
-          .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const padded = lines.map((line) => line.map((cell, n) => cell.padEnd(widths[n] ?? 0)));
+  return padded.map((line) => `${line.join('  ').trimEnd()}\n`).join('');
 }
 
 function shown(value: Value): string {
   if (value === null) return '-';
   if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return value.join(' ');
   return Object.entries(value)
-    .map(([name, entry]) => (Array.isArray(value) ? entry : `${name}=${entry}`))
+    .map(([name, count]) => `${name}=${count}`)
     .join(' ');
 }
 

@@ -243,9 +243,15 @@ describe('readEnvironment', () => {
 const docs = join(import.meta.dirname, '../../docs');
 
 describe('docs/configuration.md', () => {
-  it('docs/configuration.md matches the code for every variable', async () => {
+  it('docs/configuration.md describes every variable with its default', async () => {
     const page = await readFile(join(docs, 'configuration.md'), 'utf8');
-    expect(page).toContain(configurationTable());
+    const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| .{10,} \|$/gm)];
+    expect(rows.map(([, name, written]) => [name, written])).toEqual(
+      Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [
+        name,
+        variable.default === undefined ? '–' : `\`${variable.default}\``,
+      ]),
+    );
   });
 
   it.each(['development', 'test', 'production'])(
@@ -257,15 +263,3 @@ describe('docs/configuration.md', () => {
     },
   );
 });
-
-/** The settings as the rows of a Markdown table: name, default, description. */
-function configurationTable(): string {
-  return [
-    '| Variable | Default | What it does |',
-    '|---|---|---|',
-    ...Object.entries<Variable<unknown>>(VARIABLES).map(
-      ([name, variable]) =>
-        `| \`${name}\` | ${variable.default === undefined ? '–' : `\`${variable.default}\``} | ${variable.description} |`,
-    ),
-  ].join('\n');
-}

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
-import type { RequiredVariable, Variable } from './variable.js';
+import type { Variable } from './variable.js';
 import { VARIABLES } from './variables.js';
 
 /** Wrong settings; `problems` names each variable and its remedy. */
@@ -30,11 +30,9 @@ type Variables = typeof VARIABLES;
 
 /** The parsed and checked settings. */
 export type Environment = {
-  readonly [Name in keyof Variables]: Variables[Name] extends RequiredVariable<infer T>
-    ? T
-    : Variables[Name] extends Variable<infer T>
-      ? T | undefined
-      : never;
+  readonly [Name in keyof Variables]:
+    | ReturnType<Variables[Name]['parse']>
+    | (Variables[Name] extends { readonly default: string } ? never : undefined);
 };
 
 /** Settings that a carrier requires. */

@@ -138,7 +138,7 @@ describe('a credential at the gateway', () => {
     ).rejects.toMatchObject({ code: 'invalid_field' });
     const keys = await gateway.accounts.keys(one.accountId);
     expect(keys).toHaveLength(2);
-    expect(keys.find(({ id }) => id === keyId)).toMatchObject({
+    expect(keys.find((key) => key.keyId === keyId)).toMatchObject({
       status: 'active',
       scopes: ['whatsapp:read'],
       expiresAt: soon,
@@ -152,7 +152,7 @@ describe('a credential at the gateway', () => {
     const [, revoked] = (await gateway.accounts.keys(one.accountId)).toSorted((a, b) =>
       a.status < b.status ? -1 : 1,
     );
-    expect(revoked).toMatchObject({ id: keyId, status: 'revoked' });
+    expect(revoked).toMatchObject({ keyId, status: 'revoked' });
     expect(JSON.stringify(keys)).not.toMatch(/svk_|[0-9a-f]{64}/);
   });
 

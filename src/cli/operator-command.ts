@@ -1,0 +1,68 @@
+import { type INestApplicationContext, Logger } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { OperatorModule } from '../app.module.js';
+import { openGatewayDatabase } from '../config/database.module.js';
+import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
+import { PinoLogger } from '../http/pino.logger.js';
+import { gatewayTables } from '../tables.js';
+import { type OutputOptions, print, printError } from './output.js';
+
+/** Options of a command for one account. */
+export interface OfAccount {
+  readonly account: string;
+}
+
+/** A command that prints its result or its error; its subcommands do the same. */
+export class OperatorCommand extends Command {
+  override createCommand(name?: string): OperatorCommand {
+    return new OperatorCommand(name);
+  }
+
+  /** Adds the option of {@link OfAccount}. */
+  ofAccount(): this {
+    return this.requiredOption('--account <id>', 'the account');
+  }
+
+  /** Runs `work` with the gateway's services on its database, also while the gateway runs. */
+  runs<Options>(
+    work: (app: INestApplicationContext, options: Options) => object | Promise<object>,
+  ): this {
+    return this.prints((options: Options) => withGateway(async (app) => work(app, options)));
+  }
+
+  prints<Options>(work: (options: Options) => Promise<object>): this {
+    return this.option('--json', 'answer one line of JSON').action(
+      async ({ json, ...options }: Options & OutputOptions) => {
+        try {
+          print(await work(options as Options), { json });
+        } catch (error) {
+          printError(error, { json });
+        }
+      },
+    );
+  }
+}
+
+async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
+  loadEnvironmentFile();
+  const environment = readEnvironment(process.env);
+  const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : 'warn';
+  const logger = new PinoLogger(level, pino.destination({ fd: 2, sync: true }));
+  Logger.overrideLogger(logger);
+  const dataSource = await openGatewayDatabase(
+    environment,
+    gatewayTables(environment),
+    environment.NODE_ENV === 'production' ? 'empty' : 'always',
+  );
+  const app = await NestFactory.createApplicationContext(
+    OperatorModule.for(environment, dataSource),
+    { logger, abortOnError: false },
+  );
+  try {
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}
