@@ -183,8 +183,13 @@ export type {
   DeliveryReportParser,
   ParsedReports,
 } from './ports/delivery-report-parser.js';
-export { DISPATCH_ENGINE, type DispatchEngine, type Drain } from './ports/dispatch-engine.js';
-export type { EngineHealth } from './ports/engine-health.js';
+export {
+  DISPATCH_ENGINE,
+  type DispatchEngine,
+  type Drain,
+  type EngineFactory,
+  type EngineHealth,
+} from './ports/dispatch-engine.js';
 export { type Duration, milliseconds } from './ports/duration.js';
 export {
   type InboundSink,
@@ -195,28 +200,24 @@ export {
   type Submission,
   type SubmissionAccepted,
   type TransportCapabilities,
+  type TransportContext,
+  type TransportFactory,
 } from './ports/message-transport.js';
 export { type InboundListener, MESSAGING_INBOUND_LISTENER } from './ports/inbound-listener.js';
-export type { ConsentReader, InboundOptions, TenantInbound } from './ports/inbound-options.js';
 export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
   CallbackEndpointOptions,
   CallbackOptions,
+  ConsentReader,
   DispatchOptions,
-  EngineContext,
-  EngineFactory,
-  LaneOf,
+  FrequencyCapOptions,
+  InboundOptions,
   MessagingExtras,
   MessagingOptions,
+  PolicyOptions,
   ProviderOptions,
-  RateLimit,
-  Route,
-  ReportOptions,
-  RetentionOptions,
-  SmsOptions,
-  StoreOptions,
-  TransportContext,
-  TransportFactory,
+  QuietHoursOptions,
+  TenantInbound,
 } from './ports/messaging-options.js';
 export {
   MESSAGING_POLICY,
@@ -230,13 +231,6 @@ export {
   type RecipientFacts,
 } from './ports/messaging-policy.js';
 export type { NamedDecision } from './policy/policy-pipeline.js';
-export type {
-  CappedCategory,
-  FrequencyCapOptions,
-  PolicyOptions,
-  QuietHoursOptions,
-  ServiceWindowOptions,
-} from './ports/policy-options.js';
 export {
   MESSAGING_RATE_CARD,
   type Price,
@@ -244,8 +238,7 @@ export {
   type PriceList,
   type RateCard,
 } from './ports/rate-card.js';
-export type { WhatsAppOptions } from './ports/whatsapp-options.js';
-export { rateOf } from './ports/rate-limit.js';
+export { type RateLimit, rateOf } from './ports/rate-limit.js';
 export { MESSAGING_STATUS_LISTENER, type StatusListener } from './ports/status-listener.js';
 export {
   MESSAGING_TRACING,

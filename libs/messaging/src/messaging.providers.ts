@@ -24,7 +24,7 @@ import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE, type DispatchEngine } from './ports/dispatch-engine.js';
 import { EVENT_PUBLISHER, type EventPublisher } from './ports/event-publisher.js';
 import { InboundListeners } from './ports/inbound-listener.js';
-import { LANE_WAKER } from './ports/lane-waker.js';
+import { LANE_WAKER } from './ports/dispatch-engine.js';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import {
@@ -64,7 +64,7 @@ const inbound: FactoryProvider<InboundRecorder> = {
     events: EventPublisher,
     clock: Clock,
     registry: ChannelRegistry,
-    { inbound: options = {} }: MessagingSettings,
+    { inbound: options }: MessagingSettings,
   ) =>
     new InboundRecorder(database, {
       registry,
@@ -72,7 +72,7 @@ const inbound: FactoryProvider<InboundRecorder> = {
       events,
       listeners,
       consentOf: options.consent ?? consentWords(),
-      tenantOf: options.tenant ?? (() => ''),
+      tenantOf: options.tenant,
       onWrite: () => facts.wrote(),
       after: (received) => replies.reply(received),
     }),
@@ -218,7 +218,7 @@ const dispatcher: FactoryProvider<Dispatcher> = {
 function checked(option: string, given: MessageTransport): MessageTransport {
   const { maxRecipients, connections = 1 } = given.capabilities;
   for (const [name, value] of Object.entries({ maxRecipients, connections }))
-    wholeNumber()(`${option}.capabilities.${name}`, value);
+    wholeNumber(`${option}.capabilities.${name}`, value);
   return given;
 }
 

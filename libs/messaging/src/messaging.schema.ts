@@ -4,7 +4,7 @@ import {
   STORE_ENTITIES,
   STORE_MIGRATIONS,
 } from './store/schema/schema.js';
-import type { PolicyOptions } from './ports/policy-options.js';
+import type { MessagingSettings } from './ports/messaging-settings.js';
 
 /**
  * Entities of the library's tables, for apps that read them through their own repositories. They
@@ -16,7 +16,7 @@ export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];
 
 /** The migrations for these policies, in order. */
-export function migrationsFor(policy: PolicyOptions = {}) {
+export function migrationsFor(policy: MessagingSettings['policy']) {
   return policy.frequencyCap
     ? [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS]
     : MESSAGING_MIGRATIONS;

@@ -6,7 +6,7 @@ export { recordAgain } from './dispatch/record-again.js';
 export { scheduledWait } from './dispatch/backoff.js';
 export type { LaneTask, LeasedLane } from './dispatch/lane-drain.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';
-export type { LaneWaker } from './ports/lane-waker.js';
+export type { LaneWaker } from './ports/dispatch-engine.js';
 export { retryAfterMilliseconds } from './providers/http/failure.js';
 export { isDataError } from './store/database/database-errors.js';
 export { GroupCommit, type GroupCommitOptions } from './store/database/group-commit.js';

@@ -5,7 +5,7 @@ import { DatabaseEngine } from './engines/database.engine.js';
 import type { MessagingJob } from './jobs/messaging.jobs.js';
 import { wakeJob } from './jobs/store.jobs.js';
 import type { Clock } from './ports/clock.js';
-import type { LaneWaker } from './ports/lane-waker.js';
+import type { LaneWaker } from './ports/dispatch-engine.js';
 import { Lanes } from './store/verbs/lanes.js';
 import type { DueLane } from './store/reads/lane-queues.js';
 import type { MessageStore } from './store/message-store.js';

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import {
   BatchNotFoundError,
   MessagingModule,
-  type RetentionOptions,
+  type MessagingOptions,
   simulator,
   SmsService,
 } from '@dundun/messaging';
@@ -32,7 +32,9 @@ describeEachDatabase('retention', (database) => {
   let app: TestingModule;
   let sms: SmsService;
 
-  async function boot(retention: RetentionOptions): Promise<void> {
+  async function boot(
+    retention: NonNullable<MessagingOptions['store']>['retention'],
+  ): Promise<void> {
     app = await Test.createTestingModule({
       imports: [
         TypeOrmModule.forRoot(database.options()),

@@ -1,16 +1,10 @@
-import {
-  ChannelRegistry,
-  type Clock,
-  MESSAGING_MIGRATIONS,
-  type MessageStatusChanged,
-} from '@dundun/messaging';
+import { type Clock, MESSAGING_MIGRATIONS, type MessageStatusChanged } from '@dundun/messaging';
 import { WorkQueues } from '@dundun/messaging/queue';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
-import { smsChannel } from '../../../libs/messaging/src/channels/sms/sms.channel.js';
-import { whatsAppChannel } from '../../../libs/messaging/src/channels/whatsapp/whatsapp.channel.js';
+import { registryOf } from '../../../libs/messaging/src/channels/built-in-channels.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { Account, ACCOUNT_TABLES } from '../../../src/accounts/accounts.tables.js';
@@ -94,7 +88,7 @@ export class WebhookProcess {
       options,
     );
     this.redelivery = new WebhookRedeliveryService(this.deliveries, this.endpoints, clock);
-    const events = new WebhookEvents(new ChannelRegistry([smsChannel({}), whatsAppChannel({})]));
+    const events = new WebhookEvents(registryOf());
     this.#client = new WebhookClient(options, clock, messaging, events);
     this.sender = new WebhookSender(
       this.queues,

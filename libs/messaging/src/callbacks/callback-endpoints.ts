@@ -90,7 +90,10 @@ export class CallbackEndpoints {
 
 /** Whether only named endpoints exist, so that the callback path itself is closed. */
 function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean {
-  return Object.keys(providers ?? {}).length > 0 && Object.keys(own).length === 0;
+  return (
+    Object.keys(providers ?? {}).length > 0 &&
+    Object.values(own).every((option) => option === undefined)
+  );
 }
 
 /**

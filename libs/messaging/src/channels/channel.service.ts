@@ -13,7 +13,7 @@ import type {
 } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/duration.js';
-import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
+import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
 import { Router } from '../routing/router.js';
 import type { BatchScope } from '../store/rows/cursor.js';

@@ -26,7 +26,7 @@ export class ConsentReplies {
   async reply(received: InboundReceived): Promise<void> {
     const { tenant, channel, from, to, consent } = received;
     if (consent === null || from === null) return;
-    const text = await this.settings.inbound?.reply?.(received);
+    const text = await this.settings.inbound.reply?.(received);
     if (text === undefined) return;
     const reply = {
       from: to,

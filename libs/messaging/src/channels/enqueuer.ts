@@ -6,7 +6,7 @@ import { MessageValidationError } from '../message/errors.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { LANE_WAKER, type LaneWaker } from '../ports/lane-waker.js';
+import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
 import type { EnqueuedBatch } from '../store/rows/new-batch.js';

@@ -17,7 +17,7 @@ import {
 } from '../message/recipients.js';
 import type { Clock } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/duration.js';
-import type { LaneOf } from '../ports/messaging-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
 
 /** Options of a send on any channel. */
@@ -94,7 +94,7 @@ export type Members = ReadonlyMap<string, readonly string[]>;
 
 export interface SendContext {
   readonly clock: Clock;
-  readonly lane: ((of: LaneOf) => string) | undefined;
+  readonly lane: MessagingSettings['dispatch']['lane'];
 }
 
 /**

@@ -8,7 +8,7 @@ import { identifier, plausible, recipientNumber } from '../message/report-fields
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { InboundListeners } from '../ports/inbound-listener.js';
-import type { ConsentReader, InboundOptions } from '../ports/inbound-options.js';
+import type { ConsentReader, InboundOptions } from '../ports/messaging-options.js';
 import { isDataError } from '../store/database/database-errors.js';
 import type { Columns, Dialect } from '../store/database/dialect.js';
 import { GroupCommit } from '../store/database/group-commit.js';

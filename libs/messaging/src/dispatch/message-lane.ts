@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { RateLimit } from '../ports/messaging-options.js';
+import type { RateLimit } from '../ports/rate-limit.js';
 import { rateOf } from '../ports/rate-limit.js';
 import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
 import type { LaneTask, OpenTask } from './lane-drain.js';

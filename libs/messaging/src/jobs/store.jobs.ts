@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { InboundRecorder } from '../contacts/inbound.js';
-import type { LaneWaker } from '../ports/lane-waker.js';
+import type { LaneWaker } from '../ports/dispatch-engine.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { MessagingJob } from './messaging.jobs.js';

@@ -1,12 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { smsChannel } from '../channels/sms/sms.channel.js';
-import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import type { ChannelDefinition } from './channel-definition.js';
 import { ChannelRegistry } from './channel-registry.js';
 import { MessagingConfigError } from './errors.js';
 import { STATUS_RANK } from './status.js';
 
-const builtIn = [smsChannel({}), whatsAppChannel({})];
+const builtIn = registryOf().all;
 
 const parcel: ChannelDefinition = {
   name: 'parcel',
@@ -21,7 +20,7 @@ const parcel: ChannelDefinition = {
 };
 
 it('the built-in channels have the ranks that the store keeps', () => {
-  const registry = new ChannelRegistry(builtIn);
+  const registry = registryOf();
   expect(registry.statuses).toEqual(Object.keys(STATUS_RANK));
   for (const [status, rank] of Object.entries(STATUS_RANK)) {
     expect(registry.rankOf(status)).toBe(rank);
@@ -59,7 +58,7 @@ it('a registered channel adds its statuses by rank', () => {
 });
 
 it('finds a channel by the type of its callback', () => {
-  const registry = new ChannelRegistry(builtIn);
+  const registry = registryOf();
   expect(registry.ofEvent('sms.delivery_report')?.name).toBe('sms');
   expect(registry.ofEvent('whatsapp.message_received')?.name).toBe('whatsapp');
   expect(registry.ofEvent('parcel.opened')).toBeUndefined();
@@ -90,7 +89,7 @@ it.each<[string, ChannelDefinition, RegExp]>([
 });
 
 it('names the registered channels where one is missing', () => {
-  expect(() => new ChannelRegistry(builtIn).get('telegram')).toThrow(
+  expect(() => registryOf().get('telegram')).toThrow(
     /'telegram' is not registered; known are sms, whatsapp/,
   );
 });

@@ -1,7 +1,6 @@
 import { addressKey } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
-import { milliseconds } from '../ports/duration.js';
 import type {
   MessagingPolicy,
   PolicyDecision,
@@ -10,7 +9,7 @@ import type {
   PolicyScope,
   PolicySlice,
 } from '../ports/messaging-policy.js';
-import type { FrequencyCapOptions } from '../ports/policy-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import type { RecentSends } from '../store/reads/recent-sends.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 
@@ -31,21 +30,20 @@ interface Cap {
 }
 
 /** Checked caps by channel. @throws MessagingConfigError naming the option */
-export function capsOf(options: FrequencyCapOptions, channels: ChannelRegistry): Cap[] {
+export function capsOf(
+  caps: NonNullable<MessagingSettings['policy']['frequencyCap']>,
+  channels: ChannelRegistry,
+): Cap[] {
   const known = channels.all.flatMap(({ name, pricing }) =>
     (pricing?.categories ?? [name]).map((category) => ({ channel: name, category })),
   );
-  return Object.entries(options).flatMap(([category, cap]) => {
-    const option = `policy.frequencyCap.${category}`;
+  return Object.entries(caps).flatMap(([category, cap]) => {
     const capped = known.filter((one) => one.category === category);
-    if (!cap || capped.length === 0)
+    if (capped.length === 0)
       throw new MessagingConfigError(
-        `${option}: must be one of ${[...new Set(known.map((one) => one.category))].join(', ')}`,
+        `policy.frequencyCap.${category}: must be one of ${[...new Set(known.map((one) => one.category))].join(', ')}`,
       );
-    const { max, per } = cap;
-    if (!Number.isSafeInteger(max) || max < 1)
-      throw new MessagingConfigError(`${option}.max: must be a whole number of at least 1`);
-    return capped.map((one) => ({ ...one, max, per: milliseconds(`${option}.per`, per) }));
+    return capped.map((one) => ({ ...one, ...cap }));
   });
 }
 

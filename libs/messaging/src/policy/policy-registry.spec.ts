@@ -1,16 +1,17 @@
 import { expect, it } from '@jest/globals';
 import type { RecentSends } from '../store/reads/recent-sends.js';
-import { smsChannel } from '../channels/sms/sms.channel.js';
-import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
-import { ChannelRegistry } from '../message/channel-registry.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
-import type { PolicyOptions } from '../ports/policy-options.js';
+import type { PolicyOptions } from '../ports/messaging-options.js';
+import { settingsOf } from '../ports/messaging-settings.js';
 import { policiesInOrder } from './policy-registry.js';
 
-const channels = new ChannelRegistry([smsChannel({}), whatsAppChannel({})]);
+const channels = registryOf();
 const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };
-const names = (options: PolicyOptions, others: MessagingPolicy[]) =>
-  policiesInOrder(options, others, channels, {} as RecentSends).map(({ name }) => name);
+const names = (policy: PolicyOptions, others: MessagingPolicy[]) =>
+  policiesInOrder(settingsOf({ policy }).policy, others, channels, {} as RecentSends).map(
+    ({ name }) => name,
+  );
 
 it('built-in policies run first and own policies last', () => {
   expect(names({}, [own])).toEqual(['opt-in-required', 'opted-out', 'service-window', 'own']);

@@ -1,10 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
-import { milliseconds } from '../ports/duration.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from '../ports/messaging-policy.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
-import type { PolicyOptions } from '../ports/policy-options.js';
 import { ProvidedPorts } from '../ports/provided-ports.js';
 import { MessageStore } from '../store/message-store.js';
 import type { RecentSends } from '../store/reads/recent-sends.js';
@@ -36,7 +34,7 @@ export class PolicyRegistry implements OnModuleInit {
 
   get policies(): readonly MessagingPolicy[] {
     return (this.#policies ??= policiesInOrder(
-      this.settings.policy ?? {},
+      this.settings.policy,
       this.#own(),
       this.channels,
       this.store.recentSends,
@@ -54,12 +52,12 @@ export class PolicyRegistry implements OnModuleInit {
  * @throws MessagingConfigError naming the option
  */
 export function policiesInOrder(
-  options: PolicyOptions,
+  options: MessagingSettings['policy'],
   own: readonly MessagingPolicy[],
   channels: ChannelRegistry,
   recent: RecentSends,
 ): MessagingPolicy[] {
-  const { remove = [], order = [] } = options;
+  const { remove, order } = options;
   const all = [...builtIn(options, channels, recent), ...own];
   const names = new Set<string>();
   for (const { name } of all) {
@@ -79,17 +77,16 @@ export function policiesInOrder(
 }
 
 function builtIn(
-  { serviceWindow = {}, quietHours, frequencyCap }: PolicyOptions,
+  { serviceWindow, quietHours, frequencyCap }: MessagingSettings['policy'],
   channels: ChannelRegistry,
   recent: RecentSends,
 ): MessagingPolicy[] {
-  const margin = milliseconds('policy.serviceWindow.margin', serviceWindow.margin ?? '1m');
-  if (margin >= SERVICE_WINDOW)
+  if (serviceWindow.margin >= SERVICE_WINDOW)
     throw new MessagingConfigError('policy.serviceWindow.margin: must be shorter than 24 hours');
   return [
     new OptInRequiredPolicy(channels),
     new OptedOutPolicy(),
-    new ServiceWindowPolicy(channels, margin, serviceWindow.substitute),
+    new ServiceWindowPolicy(channels, serviceWindow.margin, serviceWindow.substitute),
     ...(quietHours ? [new QuietHoursPolicy(quietHours)] : []),
     ...(frequencyCap
       ? [new FrequencyCapPolicy(channels, capsOf(frequencyCap, channels), recent)]

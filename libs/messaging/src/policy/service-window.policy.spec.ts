@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { smsChannel } from '../channels/sms/sms.channel.js';
-import { whatsAppChannel } from '../channels/whatsapp/whatsapp.channel.js';
-import { ChannelRegistry } from '../message/channel-registry.js';
+import { registryOf } from '../channels/built-in-channels.js';
 import type { PolicyItem, PolicySlice } from '../ports/messaging-policy.js';
 import { SERVICE_WINDOW, ServiceWindowPolicy, windowIsOpen } from './service-window.policy.js';
 
 const recipient = { kind: 'phone', value: '2348012345678' } as const;
-const channels = new ChannelRegistry([smsChannel({}), whatsAppChannel({})]);
+const channels = registryOf();
 const NOW = Date.UTC(2026, 5, 1);
 const margins = fc.integer({ min: 0, max: SERVICE_WINDOW - 1 });
 const near = fc.integer({ min: -2, max: 2 });

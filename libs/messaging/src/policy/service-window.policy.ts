@@ -6,7 +6,7 @@ import type {
   PolicyScope,
   PolicySlice,
 } from '../ports/messaging-policy.js';
-import type { ServiceWindowOptions } from '../ports/policy-options.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 
 /** Milliseconds for which an inbound message opens the window (interface section 3.1). */
 export const SERVICE_WINDOW = 24 * 60 * 60 * 1_000;
@@ -41,7 +41,7 @@ export class ServiceWindowPolicy implements MessagingPolicy {
     channels: ChannelRegistry,
     /** Milliseconds. */
     private readonly margin: number,
-    private readonly substitute: ServiceWindowOptions['substitute'],
+    private readonly substitute: MessagingSettings['policy']['serviceWindow']['substitute'],
   ) {
     const windowed = channels.namesWhere(({ consent }) => consent?.serviceWindow);
     this.scope = { channels: windowed };

@@ -1,6 +1,9 @@
+import type { HttpService } from '@nestjs/axios';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import type { InboundMessage } from '../message/inbound-message.js';
 import type { Channel, MessageContent } from '../message/message.js';
+import type { Clock } from './clock.js';
 import type { TraceContext } from './tracing.js';
 
 /** One request to the provider. A resend repeats it unchanged, under the same `id`. */
@@ -100,6 +103,15 @@ export interface MessageTransport {
   /** Called once before the first submission. */
   listen?(sink: ReportSink, inbound?: InboundSink): void;
 }
+
+/** Dependencies that a transport factory receives. */
+export interface TransportContext {
+  readonly channels: ChannelRegistry;
+  readonly http: HttpService;
+  readonly clock: Clock;
+}
+
+export type TransportFactory = (context: TransportContext) => MessageTransport;
 
 /** Injection token of the transports by provider name: a `ReadonlyMap<string, MessageTransport>`. */
 export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS');

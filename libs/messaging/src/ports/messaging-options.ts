@@ -1,195 +1,314 @@
-import type { HttpService } from '@nestjs/axios';
 import type { Provider } from '@nestjs/common';
-import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
-import type { Channel } from '../message/message.js';
-import type { Clock } from './clock.js';
+import { MessagingConfigError } from '../message/errors.js';
+import type { InboundReceived } from '../message/events.js';
+import type { InboundMessage } from '../message/inbound-message.js';
+import type { Channel, MessageContent } from '../message/message.js';
+import type { Template } from '../message/templates.js';
 import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-parser.js';
-import type { DispatchEngine } from './dispatch-engine.js';
-import type { Duration } from './duration.js';
-import type { InboundOptions } from './inbound-options.js';
+import type { EngineFactory } from './dispatch-engine.js';
 import type { InboundParser } from './inbound-parser.js';
-import type { MessageTransport } from './message-transport.js';
-import type { PolicyOptions } from './policy-options.js';
+import type { TransportFactory } from './message-transport.js';
+import type { PolicyItem } from './messaging-policy.js';
+import {
+  callback,
+  duration,
+  flag,
+  group,
+  list,
+  object,
+  oneOf,
+  optional,
+  type OptionReader,
+  type OptionsOf,
+  record,
+  text,
+  wholeNumber,
+  withDefault,
+} from './option-schema.js';
 import type { PriceList, RateCard } from './rate-card.js';
-import type { WhatsAppOptions } from './whatsapp-options.js';
+import { type RateLimit, rateOf } from './rate-limit.js';
 
-/** At most `max` messages in any window of `per`. Options also take the form `'50/s'`. */
-export interface RateLimit {
-  readonly max: number;
-  readonly per: Duration;
-}
+const DURATION = duration();
+const MOMENT = duration(1);
 
-/** Dependencies that a transport factory receives. */
-export interface TransportContext {
-  readonly channels: ChannelRegistry;
-  readonly http: HttpService;
-  readonly clock: Clock;
-}
+const rateLimit: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (name, value) =>
+  rateOf(name, typeof value === 'string' ? value : object<RateLimit>()(name, value));
 
-export type TransportFactory = (context: TransportContext) => MessageTransport;
+type RateOfLane = (lane: string) => RateLimit | undefined;
 
-/** A provider with options of its own. */
-export interface ProviderOptions {
-  /** `simulator()`, `http({...})` or a factory of your own. */
-  readonly transport: TransportFactory;
-  /** Limit of the provider over all lanes and replicas. @default none */
-  readonly rateLimit?: RateLimit | string | undefined;
-}
+const rateLimitOrFunction: OptionReader<RateLimit | RateOfLane, RateLimit | RateOfLane | string> = (
+  name,
+  value,
+) => (typeof value === 'function' ? (value as RateOfLane) : rateLimit(name, value));
 
-/** One rule of `routes`: `use` carries every message, or every message of `channel`. */
-export interface Route {
-  /** @default every channel */
-  readonly channel?: string;
-  /** Name of a provider in `providers`. */
-  readonly use: string;
-}
+/** A bare number is more often meant as days than as milliseconds, and as milliseconds it would erase data at once. */
+const keptFor: typeof DURATION = (name, value) => {
+  if (typeof value === 'number' && value > 0 && value < 60_000)
+    throw new MessagingConfigError(
+      `${name}: ${value} means ${value} milliseconds; write '${value}d' for days, or '${value}ms'`,
+    );
+  return DURATION(name, value);
+};
 
-/** Settings that an engine factory receives. */
-export interface EngineContext {
-  /** How long a lane stays with a process that no longer renews it, in milliseconds. */
-  readonly leaseTime: number;
-}
+const DISPATCH = {
+  /**
+   * Whether this process dispatches and runs the jobs. With false, it only accepts messages, and the engine wakes the
+   * processes that dispatch. @default true
+   */
+  enabled: withDefault(flag, true),
+  /**
+   * Decides which process drains which lane, and when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or
+   * an engine of your own. @default each process takes lanes of its own, found through the database
+   */
+  engine: optional(callback<EngineFactory>()),
+  /**
+   * Rate limit of a lane, for all lanes or by lane; a limit over all lanes is set at the provider. A function is
+   * called several times a second, so that a changed limit takes effect at once. @default none
+   */
+  rateLimit: optional(rateLimitOrFunction),
+  /** The unit of order and rate. @default `{tenant}:{channel}` */
+  lane: optional(
+    callback<(of: { readonly tenant: string; readonly channel: Channel }) => string>(),
+  ),
+  /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */
+  lease: withDefault(duration(1_000), '30s'),
+  /** Most requests in flight per lane. @default 32 */
+  concurrency: withDefault(wholeNumber, 32),
+  /**
+   * Most tries of a message that the provider keeps refusing, before it becomes `failed`. Tries during an outage do
+   * not count. @default 8
+   */
+  maxAttempts: withDefault(wholeNumber, 8),
+  /**
+   * How long after its due time a message is tried without counting attempts while no other message proves that the
+   * provider answers. `validFor` may end it earlier. @default '24h'
+   */
+  retryFor: withDefault(DURATION, '24h'),
+  /** First wait after a refusal; it doubles with jitter, up to ten minutes. @default '1s' */
+  backoff: withDefault(MOMENT, '1s'),
+  /** Time limit of one request. @default '30s' */
+  timeout: withDefault(MOMENT, '30s'),
+  /**
+   * Longest wait of a stop for requests in flight. At most two seconds later, all parts of the library have stopped,
+   * or an error names the part that has not: connections to a database that does not answer are cut
+   * (`DatabaseShutdownTimeoutError`). @default '10s'
+   */
+  shutdownTimeout: withDefault(DURATION, '10s'),
+};
 
-export type EngineFactory = (context: EngineContext) => DispatchEngine;
+/** Options of the dispatch. */
+export type DispatchOptions = OptionsOf<typeof DISPATCH>;
 
-export interface LaneOf {
-  readonly tenant: string;
-  readonly channel: Channel;
-}
+const RETENTION = {
+  /** Texts and phone numbers; the counts stay. @default unlimited */
+  content: optional(keptFor),
+  /** The whole batch; never before `idempotencyWindow` and `reports.giveUpAfter` have passed. @default unlimited */
+  messages: optional(keptFor),
+};
 
-/** How the callbacks of one endpoint are verified and parsed. One of `secrets`, `verifier` and `insecure` is required. */
-export interface CallbackEndpointOptions {
+const STORE = {
+  /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
+  migrate: optional(flag),
+  /**
+   * On PostgreSQL, plan frequent statements once per connection. The library detects a pooler that drops prepared
+   * statements, and stops preparing them. @default true
+   */
+  preparedStatements: withDefault(flag, true),
+  /** How long an idempotency key is remembered. At least one second. @default '24h' */
+  idempotencyWindow: withDefault(duration(1_000), '24h'),
+  /** Retention of ended batches, counted from their end. A bare number below a minute is refused: write `'30d'`. */
+  retention: group(RETENTION),
+};
+
+const REPORTS = {
+  /** First poll, counted from the last submission of the batch. @default '1m' */
+  pollAfter: withDefault(MOMENT, '1m'),
+  /** End of the polls; not before `pollAfter`. @default '72h' */
+  giveUpAfter: withDefault(MOMENT, '72h'),
+};
+
+const SMS = {
+  /** Default of a message's `deliveryReport`. @default 'yes' */
+  deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
+  /** Most recipients in one send. @default 100000 */
+  maxRecipients: withDefault(wholeNumber, 100_000),
+  /** Most parts of one SMS. @default 10 */
+  maxParts: withDefault(wholeNumber, 10),
+  /** Groups in `to` belong to the upstream service: they are passed through and not expanded. @default false */
+  upstreamGroups: withDefault(flag, false),
+};
+
+const WHATSAPP = {
+  /** Sender number of messages that name none. @default the service chooses */
+  from: optional(text),
+  /** Templates of `defineTemplates()`. The parameters of a message that names one of them are checked. @default none */
+  templates: withDefault(record(object<Template>()), {}),
+  /** Most characters of a text. @default 4096 */
+  maxText: withDefault(wholeNumber, 4_096),
+};
+
+const ENDPOINT = {
   /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
-  readonly secrets?: readonly string[];
+  secrets: optional(list(text)),
   /**
    * Another verifier: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`,
    * `vonageSignature()`, `plivoSignature()`, several in `allOf()` or `anyOf()`, or one of your own.
    */
-  readonly verifier?: CallbackVerifier;
+  verifier: optional(object<CallbackVerifier>()),
   /** Accept unsigned callbacks. Do not use it in production. @default false */
-  readonly insecure?: boolean;
+  insecure: optional(flag),
   /**
    * Parser of the provider's delivery reports. @default the interface's own form, or none where only `inbound` is set
    */
-  readonly parser?: DeliveryReportParser;
+  parser: optional(object<DeliveryReportParser>()),
   /**
    * Parser of the provider's inbound messages. @default the interface's own form, or none where only `parser` is set
    */
-  readonly inbound?: InboundParser;
+  inbound: optional(object<InboundParser>()),
   /** Name of the provider whose submissions the reports are about. @default the provider with the endpoint's name, else the only provider */
-  readonly provider?: string;
-}
+  provider: optional(text),
+};
 
-/** The endpoint at the callback path itself, and the endpoints below it. */
-export interface CallbackOptions extends CallbackEndpointOptions {
+/** How the callbacks of one endpoint are verified and parsed. One of `secrets`, `verifier` and `insecure` is required. */
+export type CallbackEndpointOptions = OptionsOf<typeof ENDPOINT>;
+
+const CALLBACKS = {
+  ...ENDPOINT,
   /**
    * Endpoints of other providers by name, each below the callback path: `twilio` is served at `{path}/twilio`, and at
    * `{path}/twilio/{secret}` for `sharedSecret()`. Where only `providers` is set, the callback path itself has no
    * endpoint.
    */
-  readonly providers?: Readonly<Record<string, CallbackEndpointOptions>>;
-}
+  providers: optional(record(group(ENDPOINT))),
+};
 
-/** Options of the dispatch. */
-export interface DispatchOptions {
-  /**
-   * Whether this process dispatches and runs the jobs. With false, it only accepts messages, and the engine wakes the
-   * processes that dispatch. @default true
-   */
-  readonly enabled?: boolean;
-  /**
-   * Decides which process drains which lane, and when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or
-   * an engine of your own. @default each process takes lanes of its own, found through the database
-   */
-  readonly engine?: EngineFactory;
-  /**
-   * Rate limit of a lane, for all lanes or by lane; a limit over all lanes is set at the provider. A function is
-   * called several times a second, so that a changed limit takes effect at once. @default none
-   */
-  readonly rateLimit?: RateLimit | string | ((lane: string) => RateLimit | undefined);
-  /** The unit of order and rate. @default `{tenant}:{channel}` */
-  readonly lane?: (of: LaneOf) => string;
-  /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */
-  readonly lease?: Duration;
-  /** Most requests in flight per lane. @default 32 */
-  readonly concurrency?: number;
-  /**
-   * Most tries of a message that the provider keeps refusing, before it becomes `failed`. Tries during an outage do
-   * not count. @default 8
-   */
-  readonly maxAttempts?: number;
-  /**
-   * How long after its due time a message is tried without counting attempts while no other message proves that the
-   * provider answers. `validFor` may end it earlier. @default '24h'
-   */
-  readonly retryFor?: Duration;
-  /** First wait after a refusal; it doubles with jitter, up to ten minutes. @default '1s' */
-  readonly backoff?: Duration;
-  /** Time limit of one request. @default '30s' */
-  readonly timeout?: Duration;
-  /**
-   * Longest wait of a stop for requests in flight. At most two seconds later, all parts of the library have stopped,
-   * or an error names the part that has not: connections to a database that does not answer are cut ({@link
-   * DatabaseShutdownTimeoutError}). @default '10s'
-   */
-  readonly shutdownTimeout?: Duration;
-}
+/** The endpoint at the callback path itself, and the endpoints below it. */
+export type CallbackOptions = OptionsOf<typeof CALLBACKS>;
 
-/** Retention of ended batches, counted from their end. A bare number below a minute is refused: write `'30d'`. */
-export interface RetentionOptions {
-  /** Texts and phone numbers; the counts stay. @default unlimited */
-  readonly content?: Duration;
-  /** The whole batch; never before `idempotencyWindow` and `reports.giveUpAfter` have passed. @default unlimited */
-  readonly messages?: Duration;
-}
-
-/** Options of the library's tables. */
-export interface StoreOptions {
-  /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
-  readonly migrate?: boolean;
+const QUIET_HOURS = {
+  /** First quiet minute, such as `'21:00'`. */
+  from: text,
+  /** First minute after the quiet hours, such as `'08:00'`. */
+  to: text,
   /**
-   * On PostgreSQL, plan frequent statements once per connection. The library detects a pooler that drops prepared
-   * statements, and stops preparing them. @default true
+   * IANA time zones that a phone number may be in. The hours are quiet when they are quiet in any of the zones. Other
+   * addresses have no quiet hours. @default all zones of the number's country
    */
-  readonly preparedStatements?: boolean;
-  /** How long an idempotency key is remembered. At least one second. @default '24h' */
-  readonly idempotencyWindow?: Duration;
-  readonly retention?: RetentionOptions;
-}
+  timeZones: optional(callback<(phone: string) => readonly string[]>()),
+};
 
-/** Schedule of the polls for messages without a final report. */
-export interface ReportOptions {
-  /** First poll, counted from the last submission of the batch. @default '1m' */
-  readonly pollAfter?: Duration;
-  /** End of the polls; not before `pollAfter`. @default '72h' */
-  readonly giveUpAfter?: Duration;
-}
+/** Hours in which messages wait, in the recipient's local time. */
+export type QuietHoursOptions = OptionsOf<typeof QUIET_HOURS>;
 
-export interface SmsOptions {
-  /** Default of a message's `deliveryReport`. @default 'yes' */
-  readonly deliveryReport?: 'none' | 'yes';
-  /** Most recipients in one send. @default 100000 */
-  readonly maxRecipients?: number;
-  /** Most parts of one SMS. @default 10 */
-  readonly maxParts?: number;
-  /** Groups in `to` belong to the upstream service: they are passed through and not expanded. @default false */
-  readonly upstreamGroups?: boolean;
-}
+const SERVICE_WINDOW = {
+  /** Time before the end of the 24-hour window from which the window counts as closed. @default '1m' */
+  margin: withDefault(DURATION, '1m'),
+  /** Content that replaces the message outside the window; `undefined`: the message is denied. */
+  substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
+};
+
+const POLICY = {
+  /** Names of policies that do not run. @default none */
+  remove: withDefault(list(text), []),
+  /** Order in which the policies are asked; policies without a name here follow in their usual order. */
+  order: withDefault(list(text), []),
+  /** @default off */
+  quietHours: optional(group(QUIET_HOURS)),
+  serviceWindow: group(SERVICE_WINDOW),
+  /**
+   * By a channel without price categories, such as `sms`, or a price category of a channel, such as `marketing`: at
+   * most `max` messages of the category and channel to one recipient in any window of `per`. Needs the index that
+   * `FREQUENCY_CAP_MIGRATIONS` creates (automatic with `migrate`). The index slows every message down. @default off
+   */
+  frequencyCap: optional(record(group({ max: wholeNumber, per: MOMENT }))),
+};
+
+/** The policies that run, their order, and the settings of the built-in ones. */
+export type PolicyOptions = OptionsOf<typeof POLICY>;
+export type FrequencyCapOptions = NonNullable<PolicyOptions['frequencyCap']>;
+
+/** An inbound message and the tenant it belongs to. */
+export type TenantInbound = InboundMessage & { readonly tenant: string };
 
 /**
- * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. An unknown or wrong option stops the
- * boot with a {@link MessagingConfigError} that names it and the remedy.
+ * Reads consent for the channel from a text; `undefined`: the text contains no consent word. Called before the
+ * transaction that records the message, so that the reader may query the tenant's words.
  */
-export interface MessagingOptions {
+export type ConsentReader = (
+  text: string,
+  message: TenantInbound,
+) => 'opted_in' | 'opted_out' | undefined | Promise<'opted_in' | 'opted_out' | undefined>;
+
+type MaybeText = string | undefined | Promise<string | undefined>;
+
+const INBOUND = {
+  /**
+   * Returns the tenant of a message for which the transport names none. `undefined`: no tenant has the number, and
+   * the message is skipped and logged. Where the function throws, no message is recorded, and the provider repeats
+   * the callback. @default ''
+   */
+  tenant: withDefault(callback<(message: InboundMessage) => MaybeText>(), () => ''),
+  /**
+   * Words that opt out and in, for each tenant if necessary: `(text, { tenant }) => readerOf(tenant)(text)`.
+   * @default `consentWords()`, the words of several languages
+   */
+  consent: optional(callback<ConsentReader>()),
+  /**
+   * Returns the reply to a message that has just changed the consent of its sender, for each tenant if necessary
+   * (`received.tenant`); `undefined`: no reply. @default no reply
+   */
+  reply: optional(callback<(received: InboundReceived) => MaybeText>()),
+};
+
+/** Options for inbound messages. */
+export type InboundOptions = OptionsOf<typeof INBOUND>;
+
+const PROVIDER = {
+  /** `simulator()`, `http({...})` or a factory of your own. */
+  transport: callback<TransportFactory>(),
+  /** Limit of the provider over all lanes and replicas. @default none */
+  rateLimit: optional(rateLimit),
+};
+
+/** A provider with options of its own. */
+export type ProviderOptions = OptionsOf<typeof PROVIDER>;
+
+const readProvider = group(PROVIDER);
+
+const PROVIDER_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+
+/** A bare transport has no options. */
+const provider: OptionReader<
+  ReturnType<typeof readProvider>,
+  ProviderOptions | TransportFactory
+> = (name, value) => {
+  if (!PROVIDER_NAME.test(name.slice('providers.'.length)))
+    throw new MessagingConfigError(
+      `${name}: the name must be 1 to 32 lower-case letters, digits, dots, dashes or underscores`,
+    );
+  return readProvider(name, typeof value === 'function' ? { transport: value } : value);
+};
+
+const ROUTE = {
+  /** @default every channel */
+  channel: optional(text),
+  /** Name of a provider in `providers`. */
+  use: text,
+};
+
+/** One rule of `routes`: `use` carries every message, or every message of `channel`. */
+export type Route = OptionsOf<typeof ROUTE>;
+
+const OPTIONS = {
   /** Address of a service that speaks the interface, such as `https://sms.example.com`. Short for `transport: http({ baseUrl, apiToken })`. */
-  readonly baseUrl?: string;
+  baseUrl: optional(text),
   /** API token for `baseUrl`. */
-  readonly apiToken?: string;
+  apiToken: optional(text),
   /** `svk_` key for WhatsApp and email at `baseUrl`. */
-  readonly apiKey?: string;
+  apiKey: optional(text),
   /** The only provider, instead of `baseUrl`: `simulator()`, `http({...})` or a factory of your own. */
-  readonly transport?: TransportFactory;
+  transport: optional(callback<TransportFactory>()),
   /**
    * Several providers by name, instead of `transport` and `baseUrl`. A submission is stored with the name of its
    * provider. Do not rename a provider with messages under way: their outcomes would be `unknown`.
@@ -197,56 +316,78 @@ export interface MessagingOptions {
    * @example
    * providers: { main: { transport: http({ baseUrl, apiToken }), rateLimit: { max: 50, per: '1s' } }, test: simulator() }
    */
-  readonly providers?: Readonly<Record<string, TransportFactory | ProviderOptions>>;
+  providers: optional(record(provider)),
   /**
    * Selects the provider of a message: the first matching route decides. A message that no route matches is refused
-   * with a {@link NoRouteError}. @default everything to the only provider
+   * with a `NoRouteError`. @default everything to the only provider
    *
    * @example
    * routes: [{ channel: 'whatsapp', use: 'meta' }, { use: 'main' }]
    */
-  readonly routes?: readonly Route[];
-  readonly dispatch?: DispatchOptions;
-  readonly store?: StoreOptions;
-  readonly reports?: ReportOptions;
-  readonly callbacks?: CallbackOptions;
+  routes: optional(list(group(ROUTE))),
+  dispatch: group(DISPATCH),
+  /** Options of the library's tables. */
+  store: group(STORE),
+  /** Schedule of the polls for messages without a final report. */
+  reports: group(REPORTS),
+  callbacks: optional(group(CALLBACKS)),
   /** Policies that decide whether and when a message may be sent to a recipient. */
-  readonly policy?: PolicyOptions;
+  policy: group(POLICY),
   /** Channels in addition to SMS and WhatsApp. @default none */
-  readonly channels?: readonly ChannelDefinition[];
-  readonly sms?: SmsOptions;
-  readonly whatsapp?: WhatsAppOptions;
+  channels: withDefault(list(object<ChannelDefinition>()), []),
+  sms: group(SMS),
+  whatsapp: group(WHATSAPP),
   /** Options for messages from recipients. */
-  readonly inbound?: InboundOptions;
+  inbound: group(INBOUND),
   /** Prices of messages, for `estimate()`. @default no prices */
-  readonly rateCard?: RateCard | PriceList;
-}
+  rateCard: optional(object<RateCard | PriceList>()),
+};
+
+/**
+ * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. An unknown or wrong option stops the
+ * boot with a `MessagingConfigError` that names it and the remedy.
+ */
+export type MessagingOptions = OptionsOf<typeof OPTIONS>;
+
+export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');
+
+/** Checks each option by itself and fills in its default. */
+export const readOptions = group(OPTIONS);
+
+const path: OptionReader<string | false> = (name, value) => {
+  if (value === false || (typeof value === 'string' && value !== '')) return value;
+  throw new MessagingConfigError(`${name}: must be a path, or false for none`);
+};
+
+const EXTRAS = {
+  /** @default false */
+  isGlobal: withDefault(flag, false),
+  /** Name of the TypeORM data source. @default the default data source */
+  dataSource: optional(text),
+  /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
+  callbackPath: withDefault(path, 'messaging/delivery-reports'),
+  /**
+   * A second path of the same endpoints, for providers that need a separate address for inbound messages; `false`:
+   * none. @default false
+   */
+  inboundPath: withDefault(path, false),
+  /**
+   * Providers that replace a part of the library under its exported token: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
+   * `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
+   *
+   * @example
+   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
+   */
+  overrides: withDefault(
+    list<Provider, Provider>((_, value) => value as Provider),
+    [],
+  ),
+};
 
 /**
  * Options that decide which providers and controllers are registered. `forRootAsync()` takes them beside
  * `useFactory`.
  */
-export interface MessagingExtras {
-  /** @default false */
-  readonly isGlobal?: boolean | undefined;
-  /** Name of the TypeORM data source. @default the default data source */
-  readonly dataSource?: string | undefined;
-  /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
-  readonly callbackPath?: string | false | undefined;
-  /**
-   * A second path of the same endpoints, for providers that need a separate address for inbound messages; `false`:
-   * none. @default false
-   */
-  readonly inboundPath?: string | false | undefined;
+export type MessagingExtras = OptionsOf<typeof EXTRAS>;
 
-  /**
-   * Providers that replace a part of the library under its exported token: `MESSAGING_CLOCK`,
-   * `DISPATCH_ENGINE`, `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
-   *
-   * @example
-   * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
-   */
-  readonly overrides?: readonly Provider[] | undefined;
-}
-
-export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');
+export const readExtras = group(EXTRAS);

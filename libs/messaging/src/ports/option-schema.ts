@@ -2,34 +2,49 @@ import { MessagingConfigError } from '../message/errors.js';
 import { type Duration, milliseconds } from './duration.js';
 
 /**
- * Checks one option and fills in its default.
+ * Checks one option: `Given` is the type that the caller writes, `Read` the type that the library uses.
  * @throws MessagingConfigError naming the option and the remedy
  */
-export type OptionReader<T> = (name: string, value: unknown) => T;
+export interface OptionReader<Read, Given = Read> {
+  (name: string, value: unknown): Read;
+  /** Exists only as a type. */
+  readonly given?: readonly [Given];
+}
 
 type Readers = Readonly<Record<string, OptionReader<unknown>>>;
+type GivenOf<R> = R extends OptionReader<unknown, infer Given> ? Given : never;
 
-/** Values that a group of readers returns. */
-export type ReadOptions<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> };
+/** Options that a table of readers takes. */
+export type OptionsOf<R extends Readers> = {
+  readonly [K in keyof R as undefined extends GivenOf<R[K]> ? K : never]?: GivenOf<R[K]>;
+} & { readonly [K in keyof R as undefined extends GivenOf<R[K]> ? never : K]: GivenOf<R[K]> };
+
+/** Values that a table of readers returns. */
+export type SettingsOf<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> };
 
 /** A group of options that refuses unknown names; a missing group counts as empty. */
-export function group<R extends Readers>(readers: R): OptionReader<ReadOptions<R>> {
-  return (name, value = {}) => {
+export function group<R extends Readers>(
+  readers: R,
+): OptionReader<SettingsOf<R>, OptionsOf<R> | undefined> & { readonly readers: R } {
+  const read = (name: string, value: unknown = {}) => {
     if (!isPlainObject(value)) return wrong(name, value, 'must be an object of options');
     for (const key of Object.keys(value))
       if (!Object.hasOwn(readers, key))
         throw new MessagingConfigError(
-          `${pathOf(name, key)}: there is no such option${suggestion(key, Object.keys(readers), name)}`,
+          `${pathOf(name, key)}: there is no such option${suggestion(key, readers, name)}`,
         );
     return Object.fromEntries(
-      Object.entries(readers).map(([key, read]) => [key, read(pathOf(name, key), value[key])]),
-    ) as ReadOptions<R>;
+      Object.entries(readers).map(([key, one]) => [key, one(pathOf(name, key), value[key])]),
+    ) as SettingsOf<R>;
   };
+  return Object.assign(read, { readers });
 }
 
 /** Options of one type, under names that the app chooses. */
-export function record<T>(read: OptionReader<T>): OptionReader<Readonly<Record<string, T>>> {
-  return (name, value = {}) => {
+export function record<T, Given>(
+  read: OptionReader<T, Given>,
+): OptionReader<Readonly<Record<string, T>>, Readonly<Record<string, NonNullable<Given>>>> {
+  return (name, value) => {
     if (!isPlainObject(value)) return wrong(name, value, 'must be an object');
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [key, read(pathOf(name, key), one)]),
@@ -38,16 +53,21 @@ export function record<T>(read: OptionReader<T>): OptionReader<Readonly<Record<s
 }
 
 /** An option that may be missing. */
-export function optional<T>(read: OptionReader<T>): OptionReader<T | undefined> {
+export function optional<T, Given>(
+  read: OptionReader<T, Given>,
+): OptionReader<T | undefined, Given | undefined> {
   return (name, value) => (value === undefined ? undefined : read(name, value));
 }
 
-export function withDefault<T>(read: OptionReader<T>, otherwise: unknown): OptionReader<T> {
+export function withDefault<T, Given>(
+  read: OptionReader<T, Given>,
+  otherwise: Given,
+): OptionReader<T, Given | undefined> {
   return (name, value) => read(name, value === undefined ? otherwise : value);
 }
 
 /** A {@link Duration}, in milliseconds. */
-export function duration(least = 0): OptionReader<number> {
+export function duration(least = 0): OptionReader<number, Duration> {
   return (name, value) => {
     const parsed = milliseconds(name, value as Duration);
     if (parsed < least) throw new MessagingConfigError(`${name}: must be at least ${least} ms`);
@@ -55,12 +75,11 @@ export function duration(least = 0): OptionReader<number> {
   };
 }
 
-export function wholeNumber(least = 1): OptionReader<number> {
-  return (name, value) =>
-    Number.isSafeInteger(value) && Number(value) >= least
-      ? Number(value)
-      : wrong(name, value, `must be a whole number of at least ${least}`);
-}
+/** A number of at least 1. */
+export const wholeNumber: OptionReader<number> = (name, value) =>
+  Number.isSafeInteger(value) && Number(value) >= 1
+    ? Number(value)
+    : wrong(name, value, 'must be a whole number of at least 1');
 
 export const flag: OptionReader<boolean> = (name, value) =>
   typeof value === 'boolean' ? value : wrong(name, value, 'must be true or false');
@@ -88,7 +107,9 @@ export function object<T extends object>(): OptionReader<T> {
       : wrong(name, value, 'must be an object');
 }
 
-export function list<T>(read: OptionReader<T>): OptionReader<readonly T[]> {
+export function list<T, Given>(
+  read: OptionReader<T, Given>,
+): OptionReader<readonly T[], readonly NonNullable<Given>[]> {
   return (name, value) =>
     Array.isArray(value)
       ? value.map((one, n) => read(`${name}[${n}]`, one))
@@ -116,18 +137,27 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function suggestion(given: string, known: readonly string[], name: string): string {
+/** The nearest option of the group or of the groups in it, which a caller may have left out. */
+function suggestion(given: string, readers: Readers, name: string): string {
+  const known = Object.entries(readers).flatMap(([key, reader]) => [
+    key,
+    ...('readers' in reader ? Object.keys(reader.readers as Readers) : []).map(
+      (inner) => `${key}.${inner}`,
+    ),
+  ]);
   const [nearest] = known
-    .map((one) => ({ one, edits: editDistance(given.toLowerCase(), one.toLowerCase()) }))
-    .filter(({ one, edits }) => edits <= Math.max(1, Math.floor(one.length / 3)))
+    .map((path) => ({ path, last: path.slice(path.lastIndexOf('.') + 1) }))
+    .map(({ path, last }) => ({ path, length: last.length, edits: editDistance(given, last) }))
+    .filter(({ length, edits }) => edits <= Math.max(1, Math.floor(length / 3)))
     .sort((a, b) => a.edits - b.edits);
   return nearest
-    ? `; did you mean ${pathOf(name, nearest.one)}?`
-    : `; there are ${known.join(', ')}`;
+    ? `; did you mean ${pathOf(name, nearest.path)}?`
+    : `; there are ${Object.keys(readers).join(', ')}`;
 }
 
-/** Levenshtein distance of two names. */
-function editDistance(a: string, b: string): number {
+/** Levenshtein distance of two names, without regard to case. */
+function editDistance(one: string, other: string): number {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   let row = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

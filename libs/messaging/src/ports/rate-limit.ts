@@ -1,6 +1,11 @@
 import { MessagingConfigError } from '../message/errors.js';
-import { milliseconds } from './duration.js';
-import type { RateLimit } from './messaging-options.js';
+import { type Duration, milliseconds } from './duration.js';
+
+/** At most `max` messages in any window of `per`. Options also take the form `'50/s'`. */
+export interface RateLimit {
+  readonly max: number;
+  readonly per: Duration;
+}
 
 /**
  * Reads a rate limit: `{ max: 50, per: '1s' }`, or `'50/s'`, `'600/m'`, `'2/7d'`.

@@ -1,15 +1,19 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { STATUSES } from '../../message/status.js';
-import type { SmsOptions } from '../../ports/messaging-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { phoneSimulation } from '../phone-simulation.js';
 import { smsParts } from '../../message/sms-parts.js';
 
 const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
 
 /** SMS to phone numbers, charged per part. */
-export function smsChannel(options: SmsOptions): ChannelDefinition {
-  const { maxParts = 10, maxRecipients = 100_000, deliveryReport, upstreamGroups } = options;
+export function smsChannel({
+  maxParts,
+  maxRecipients,
+  deliveryReport,
+  upstreamGroups,
+}: MessagingSettings['sms']): ChannelDefinition {
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {
     name: 'sms',

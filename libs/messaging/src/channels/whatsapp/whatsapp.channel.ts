@@ -9,14 +9,16 @@ import {
   placedParams,
   type Template,
 } from '../../message/templates.js';
-import type { WhatsAppOptions } from '../../ports/whatsapp-options.js';
+import type { MessagingSettings } from '../../ports/messaging-settings.js';
 import { phoneSimulation } from '../phone-simulation.js';
+
+type WhatsAppSettings = MessagingSettings['whatsapp'];
 
 /**
  * WhatsApp to phone numbers. Templates start conversations. Texts need an open 24-hour window.
  * Recipients must have opted in.
  */
-export function whatsAppChannel(options: WhatsAppOptions): ChannelDefinition {
+export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {
     name: 'whatsapp',
@@ -55,7 +57,7 @@ export function whatsAppChannel(options: WhatsAppOptions): ChannelDefinition {
 
 function checkText(
   text: unknown,
-  { maxText = 4_096 }: WhatsAppOptions,
+  { maxText }: WhatsAppSettings,
   errors: FieldError[],
 ): CheckedContent {
   if (typeof text !== 'string' || text.length === 0 || /[\0\p{Cs}]/u.test(text))
@@ -68,7 +70,7 @@ function checkText(
 /** Checks a template by its definition, where the app defines it. */
 function checkTemplate(
   given: Readonly<Record<string, unknown>>,
-  { templates = {} }: WhatsAppOptions,
+  { templates }: WhatsAppSettings,
   errors: FieldError[],
 ): CheckedContent {
   const named = given['template'];

@@ -105,7 +105,7 @@ export class WhatsAppService extends ChannelService {
         ? 'service'
         : 'name' in message
           ? message.category
-          : (this.settings.whatsapp.templates?.[message.template]?.category ?? message.category);
+          : (this.settings.whatsapp.templates[message.template]?.category ?? message.category);
     const cost = await this.costOf({ parts: 1, category: category ?? null }, options);
     return { category: category ?? null, ...cost };
   }

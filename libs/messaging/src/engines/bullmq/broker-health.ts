@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { EngineHealth } from '../../ports/engine-health.js';
+import type { EngineHealth } from '../../ports/dispatch-engine.js';
 import { reasonOf } from './broker-failure.js';
 
 /** How long the broker's last answer proves that it is up, in milliseconds. */

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { Queue, Worker } from 'bullmq';
 import type { Drain } from '../../ports/dispatch-engine.js';
-import type { EngineHealth, ObservedEngine } from '../../ports/engine-health.js';
+import type { DispatchEngine, EngineHealth } from '../../ports/dispatch-engine.js';
 import { DatabaseEngine } from '../database.engine.js';
 import { type LaneJob, openQueue, openWorker } from './broker.js';
 import { isRefusal, isTimeout, isUnreachable } from './broker-failure.js';
@@ -29,7 +29,7 @@ const CLOSE_TIMEOUT = 1_000;
  * Where the broker does not take a wake by its deadline, a process that dispatches runs the lane itself. From a
  * process that does not dispatch, the wake job of another process finds the lane.
  */
-export class BullMqEngine implements ObservedEngine {
+export class BullMqEngine implements DispatchEngine {
   readonly #logger = new Logger('BullMQ');
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;

@@ -1,4 +1,4 @@
-import type { EngineFactory } from '../../ports/messaging-options.js';
+import type { EngineFactory } from '../../ports/dispatch-engine.js';
 import { BullMqEngine } from './bullmq.engine.js';
 import { type BullMqOptions, bullMqSettings } from './bullmq.options.js';
 

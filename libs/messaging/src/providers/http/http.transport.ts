@@ -8,7 +8,7 @@ import type {
   SubmissionAccepted,
   TransportCapabilities,
 } from '../../ports/message-transport.js';
-import type { TransportContext, TransportFactory } from '../../ports/messaging-options.js';
+import type { TransportContext, TransportFactory } from '../../ports/message-transport.js';
 import type { TraceContext } from '../../ports/tracing.js';
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { answerFailure } from './failure.js';

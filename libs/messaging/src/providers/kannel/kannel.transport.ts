@@ -7,7 +7,7 @@ import type {
   SubmissionAccepted,
   TransportCapabilities,
 } from '../../ports/message-transport.js';
-import type { TransportContext, TransportFactory } from '../../ports/messaging-options.js';
+import type { TransportContext, TransportFactory } from '../../ports/message-transport.js';
 import { HttpClient } from '../http-client/http-client.js';
 import { type KannelOptions, type KannelSettings, kannelSettings } from './kannel.options.js';
 import { sendsmsFailure } from './sendsms-answer.js';

@@ -11,7 +11,7 @@ import type {
   SubmissionAccepted,
   TransportCapabilities,
 } from '../../ports/message-transport.js';
-import type { TransportContext, TransportFactory } from '../../ports/messaging-options.js';
+import type { TransportContext, TransportFactory } from '../../ports/message-transport.js';
 import { SimulatedPushes } from './simulated-pushes.js';
 import {
   platformIdOf,
