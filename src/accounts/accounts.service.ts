@@ -240,7 +240,7 @@ function unknownAccount(accountId: string): ApiError {
 }
 
 /** Locks the account, so that of two rotations at once the second revokes the token of the first. On SQLite transactions are serial anyway. */
-async function lockAccount(manager: EntityManager, accountId: string): Promise<void> {
+export async function lockAccount(manager: EntityManager, accountId: string): Promise<void> {
   await requireAccount(manager, accountId);
   if (manager.dataSource.options.type !== 'better-sqlite3')
     await manager.findOne(Account, {

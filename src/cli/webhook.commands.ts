@@ -2,7 +2,6 @@ import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../http/rfc3339.js';
 import { webhookOf, webhookWithSecretOf } from '../webhooks/webhooks.dto.js';
 import { WebhookEndpointsService } from '../webhooks/webhook-endpoints.service.js';
-import { WebhookRedeliveryService } from '../webhooks/webhook-redelivery.service.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 interface WebhookOptions extends OfAccount {
@@ -49,7 +48,7 @@ export function addWebhookCommands(program: OperatorCommand): void {
     .runs(async (app, { account, webhook: id, since }: WebhookOptions & { since?: string }) => ({
       webhook_id: id,
       redelivered: await app
-        .get(WebhookRedeliveryService)
+        .get(WebhookEndpointsService)
         .redeliver(account, id, { since: since === undefined ? undefined : timeOf(since) }),
     }));
 }

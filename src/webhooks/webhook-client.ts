@@ -9,16 +9,12 @@ import { retryAfterMilliseconds } from '@dundun/messaging/queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { guardedConnector } from './webhook-address.js';
-import {
-  type AttemptError,
-  attemptErrorOf,
-  type AttemptOutcome,
-  type DueDelivery,
-} from './webhook-attempt.js';
+import { attemptErrorOf, type AttemptOutcome, type DueDelivery } from './webhook-attempt.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
-import { splitSecrets, webhookHeaders } from './webhook-signature.js';
+import { webhookHeaders } from './webhook-signature.js';
+import type { AttemptError } from './webhooks.tables.js';
 
 /** Bytes of a response that are read and stored. */
 const EXCERPT = 1_024;
@@ -27,8 +23,6 @@ const EXCERPT = 1_024;
  * Milliseconds for reading the excerpt: the status alone decides, so a slow body is not awaited.
  */
 const EXCERPT_TIME = 1_000;
-
-type Traces = Pick<MessagingService, 'traceOf'>;
 
 /**
  * Makes one attempt: a signed POST, as a span of its message's trace. Redirects are not followed,
@@ -40,11 +34,10 @@ export class WebhookClient implements OnApplicationShutdown {
   readonly #agent: Agent;
 
   constructor(
-    @Inject(WEBHOOK_OPTIONS)
-    private readonly options: Pick<WebhookOptions, 'allowPrivate' | 'timeout' | 'maxRetryAfter'>,
+    @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'monotonic'>,
-    @Inject(MessagingService) private readonly traces: Traces,
-    @Inject(WebhookEvents) private readonly events: Pick<WebhookEvents, 'channelOf'>,
+    @Inject(MessagingService) private readonly messaging: Pick<MessagingService, 'traceOf'>,
+    private readonly events: WebhookEvents,
     @Inject(MESSAGING_TRACING) private readonly tracing?: MessagingTracing,
   ) {
     const connection = { timeout: options.timeout };
@@ -70,7 +63,8 @@ export class WebhookClient implements OnApplicationShutdown {
     if (!tracing) return this.#attempt(endpoint, delivery, signal);
     const { messageId, attempts, payload } = delivery;
     // A failed read of the trace must not prevent the callback.
-    const parent = await this.traces.traceOf(batchOf(messageId)).catch(() => undefined);
+    const batchId = messageId.slice(0, messageId.lastIndexOf('-'));
+    const parent = await this.messaging.traceOf(batchId).catch(() => undefined);
     if (!parent) return this.#attempt(endpoint, delivery, signal);
     return tracing.step(
       {
@@ -98,37 +92,29 @@ export class WebhookClient implements OnApplicationShutdown {
   ): Promise<AttemptOutcome> {
     const startedAt = this.clock.now();
     const began = this.clock.monotonic();
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(new TimeoutError()), this.options.timeout);
-    const abort = () => deadline.abort(signal.reason);
+    const attempt = new AbortController();
+    const timeout = new DOMException('The receiver did not respond in time', 'TimeoutError');
+    const timer = setTimeout(() => attempt.abort(timeout), this.options.timeout);
+    const abort = () => attempt.abort(signal.reason);
     signal.addEventListener('abort', abort);
-    const outcome = (
-      status: number | null,
-      error: AttemptError | null,
-      rest: Partial<AttemptOutcome> = {},
-    ): AttemptOutcome => ({
+    const outcome = (status: number | null, error: AttemptError | null) => ({
       startedAt,
       duration: Math.round(this.clock.monotonic() - began),
       status,
       error,
       response: null,
-      ...rest,
     });
     try {
       signal.throwIfAborted();
-      const answer = await this.#request(endpoint, delivery, startedAt, deadline.signal);
-      const answered = this.clock.monotonic();
+      const answer = await this.#request(endpoint, delivery, startedAt, attempt.signal);
+      const answered = outcome(answer.statusCode, errorOfStatus(answer.statusCode));
       const [wait] = [answer.headers['retry-after']].flat();
       const { maxRetryAfter } = this.options;
       const retryAfter = retryAfterMilliseconds(wait, this.clock.now(), maxRetryAfter);
-      const response = await excerptOf(answer.body);
-      return {
-        ...outcome(answer.statusCode, errorOfStatus(answer.statusCode), { response, retryAfter }),
-        duration: Math.round(answered - began),
-      };
+      return { ...answered, retryAfter, response: await excerptOf(answer.body) };
     } catch (error) {
       signal.throwIfAborted();
-      return outcome(null, error instanceof TimeoutError ? 'timeout' : attemptErrorOf(error));
+      return outcome(null, attemptErrorOf(error));
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
@@ -141,36 +127,24 @@ export class WebhookClient implements OnApplicationShutdown {
     at: number,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const url = new URL(endpoint.url);
+    const { url, secret, previousSecrets, previousUntil } = endpoint;
+    const { origin, pathname, search } = new URL(url);
+    const rotates = previousSecrets !== null && at < (previousUntil ?? 0);
+    const secrets = [secret, ...(rotates ? previousSecrets.split(' ') : [])];
     return this.#agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
+      origin,
+      path: pathname + search,
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'user-agent': 'Dundun-Webhooks/1',
-        ...webhookHeaders(delivery.id, at, delivery.payload, secretsOf(endpoint, at)),
+        ...webhookHeaders(delivery.id, at, delivery.payload, secrets),
         ...delivery.trace,
       },
       body: delivery.payload,
       signal,
     });
   }
-}
-
-class TimeoutError extends Error {}
-
-/** A message id is the batch id, a dash, and the position. */
-function batchOf(messageId: string): string {
-  return messageId.slice(0, messageId.lastIndexOf('-'));
-}
-
-function secretsOf(
-  { secret, previousSecret, previousUntil }: ActiveEndpoint,
-  at: number,
-): string[] {
-  const both = previousSecret !== null && previousUntil !== null && at < previousUntil;
-  return both ? [secret, ...splitSecrets(previousSecret)] : [secret];
 }
 
 function errorOfStatus(status: number): AttemptError | null {

@@ -1,15 +1,16 @@
-import { type Clock, MESSAGING_CLOCK, MessagingService } from '@dundun/messaging';
+import { type Clock, MESSAGING_CLOCK, MessagingService, type Page } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import type { DataSource, EntityManager } from 'typeorm';
-import { Account } from '../accounts/accounts.tables.js';
+import { type DataSource, type EntityManager, LessThan } from 'typeorm';
+import { lockAccount } from '../accounts/accounts.service.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
+import type { PageQuery } from '../http/page.dto.js';
 import { checkWebhookUrl } from './webhook-address.js';
-import { WebhookDeliveryStore } from './webhook-delivery.store.js';
+import { type Redelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
-import { WebhookEndpointEntity } from './webhooks.tables.js';
+import { WebhookAttemptEntity, WebhookEndpointEntity } from './webhooks.tables.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
-import { joinSecrets, newWebhookSecret, splitSecrets } from './webhook-signature.js';
+import { newWebhookSecret } from './webhook-signature.js';
 
 /** Result of `set()`, with the field names of the command line's JSON. */
 export interface WebhookSettings {
@@ -25,15 +26,10 @@ export interface WebhookChange {
   readonly enabled?: boolean | undefined;
 }
 
+/** PostgreSQL refuses to compare other texts with an id. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/**
- * Whether the text has the form of an endpoint or delivery id; PostgreSQL refuses to compare other
- * texts.
- */
-export function isWebhookId(id: string): boolean {
-  return UUID.test(id);
-}
+const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
  * Manages the endpoints of accounts. Changes take effect at once in this process, and within half a
@@ -61,13 +57,10 @@ export class WebhookEndpointsService {
   set(accountId: string, url: string): Promise<WebhookSettings> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
-      const known = await manager.findOneBy(WebhookEndpointEntity, { accountId, slot: 0 });
-      if (!known) {
-        const { id, secret } = await this.#insert(manager, accountId, 0, url);
-        return { webhook_id: id, url, secret };
-      }
-      await this.#enable(manager, known, url);
-      return { webhook_id: known.id, url, secret: known.secret };
+      const first = await manager.findOneBy(WebhookEndpointEntity, { accountId, slot: 0 });
+      const { id, secret } = first ?? (await this.#insert(manager, accountId, 0, url));
+      if (first) await this.#update(manager, first, this.#changed(first, { url, enabled: true }));
+      return { webhook_id: id, url, secret };
     });
   }
 
@@ -104,29 +97,13 @@ export class WebhookEndpointsService {
   }
 
   /** @throws ApiError 404 where the account has no such endpoint */
-  async get(accountId: string, id: string): Promise<WebhookEndpointEntity> {
-    const found = isWebhookId(id)
-      ? await this.dataSource.getRepository(WebhookEndpointEntity).findOneBy({ id, accountId })
-      : null;
-    return found ?? notFound(id);
+  get(accountId: string, id: string): Promise<WebhookEndpointEntity> {
+    return endpointOf(this.dataSource.manager, accountId, id);
   }
 
   update(accountId: string, id: string, change: WebhookChange): Promise<WebhookEndpointEntity> {
-    const { url, enabled } = change;
-    if (url !== undefined) checkWebhookUrl(url, this.options);
-    return this.#change(accountId, id, async (manager, known) => {
-      if (enabled === true) await this.#enable(manager, known, url ?? known.url);
-      else {
-        if (url !== undefined && url !== known.url)
-          await manager.update(WebhookEndpointEntity, { id }, { url, failingSince: null });
-        if (enabled === false && known.disabledAt === null)
-          await manager.update(
-            WebhookEndpointEntity,
-            { id },
-            { disabledAt: this.clock.now(), disabledReason: 'account' },
-          );
-      }
-    });
+    if (change.url !== undefined) checkWebhookUrl(change.url, this.options);
+    return this.#change(accountId, id, (known) => this.#changed(known, change));
   }
 
   /**
@@ -135,19 +112,15 @@ export class WebhookEndpointsService {
    * three.
    */
   rotateSecret(accountId: string, id: string): Promise<WebhookEndpointEntity> {
-    return this.#change(accountId, id, async (manager, known) => {
-      const { secret, previousSecret, previousUntil } = known;
+    return this.#change(accountId, id, ({ secret, previousSecrets, previousUntil }) => {
       const now = this.clock.now();
-      const still = previousSecret !== null && now < (previousUntil ?? 0);
-      await manager.update(
-        WebhookEndpointEntity,
-        { id },
-        {
-          secret: newWebhookSecret(),
-          previousSecret: joinSecrets([secret, ...(still ? splitSecrets(previousSecret) : [])]),
-          previousUntil: now + this.options.rotation,
-        },
-      );
+      const former = now < (previousUntil ?? 0) ? (previousSecrets?.split(' ') ?? []) : [];
+      return {
+        secret: newWebhookSecret(),
+        // The one before the last still signs, in case the response with the last one was lost.
+        previousSecrets: [secret, ...former].slice(0, 2).join(' '),
+        previousUntil: now + this.options.rotation,
+      };
     });
   }
 
@@ -156,19 +129,67 @@ export class WebhookEndpointsService {
    */
   async remove(accountId: string, id: string): Promise<void> {
     const { id: known } = await this.get(accountId, id);
-    await this.#write(accountId, (manager) =>
-      manager.delete(WebhookEndpointEntity, { id: known, accountId }),
-    );
+    await this.#write(accountId, (manager) => manager.delete(WebhookEndpointEntity, { id: known }));
     await this.deliveries.removeOf(known);
   }
 
-  async #enable(manager: EntityManager, known: WebhookEndpointEntity, url: string): Promise<void> {
-    if (known.disabledAt === null && known.url === url) return;
-    await manager.update(
-      WebhookEndpointEntity,
-      { id: known.id },
-      { url, disabledAt: null, disabledReason: null, failingSince: null },
-    );
+  /**
+   * The attempts of an endpoint, newest first.
+   *
+   * @throws ApiError 404 where the account has no such endpoint, 422 on `cursor`
+   */
+  async attempts(
+    accountId: string,
+    id: string,
+    { cursor = String(MOST), limit }: PageQuery,
+  ): Promise<Page<WebhookAttemptEntity>> {
+    const { id: endpointId } = await this.get(accountId, id);
+    if (!/^\d{1,16}$/.test(cursor))
+      throw invalidFields([
+        { path: 'cursor', message: 'must be the next_cursor of the page before' },
+      ]);
+    const found = await this.dataSource.getRepository(WebhookAttemptEntity).find({
+      where: { endpointId, position: LessThan(Number(cursor)) },
+      order: { position: 'DESC' },
+      take: limit + 1,
+    });
+    const data = found.slice(0, limit);
+    const last = data.at(-1);
+    return { data, nextCursor: last && found.length > limit ? String(last.position) : null };
+  }
+
+  /**
+   * Makes deliveries of an endpoint due at once, under the same `webhook-id` and with a new
+   * schedule. A disabled endpoint receives them after it is enabled.
+   *
+   * @returns the number of deliveries
+   * @throws ApiError 404 where the account has no such endpoint, or the endpoint no such delivery
+   */
+  async redeliver(accountId: string, endpointId: string, wanted: Redelivery = {}): Promise<number> {
+    const { id } = await this.get(accountId, endpointId);
+    const deliveryId = wanted.deliveryId?.toLowerCase();
+    const count =
+      deliveryId === undefined || UUID.test(deliveryId)
+        ? await this.deliveries.redeliver(id, { ...wanted, deliveryId }, this.clock.now())
+        : 0;
+    if (count === 0 && deliveryId !== undefined)
+      throw new ApiError('not_found', `This webhook has no delivery ${deliveryId.slice(0, 64)}`);
+    return count;
+  }
+
+  /** The columns that differ afterwards. */
+  #changed(
+    known: WebhookEndpointEntity,
+    { url = known.url, enabled }: WebhookChange,
+  ): Partial<WebhookEndpointEntity> {
+    const { disabledAt } = known;
+    return {
+      ...(url !== known.url && { url, failingSince: null }),
+      ...(enabled === true &&
+        disabledAt !== null && { disabledAt: null, disabledReason: null, failingSince: null }),
+      ...(enabled === false &&
+        disabledAt === null && { disabledAt: this.clock.now(), disabledReason: 'account' }),
+    };
   }
 
   async #insert(
@@ -177,15 +198,13 @@ export class WebhookEndpointsService {
     slot: number,
     url: string,
   ): Promise<WebhookEndpointEntity> {
-    if (!(await manager.existsBy(Account, { id: accountId })))
-      throw new ApiError('not_found', `There is no account ${accountId}`);
     const endpoint: WebhookEndpointEntity = {
       id: this.clock.id(),
       accountId,
       slot,
       url,
       secret: newWebhookSecret(),
-      previousSecret: null,
+      previousSecrets: null,
       previousUntil: null,
       disabledAt: null,
       disabledReason: null,
@@ -199,50 +218,46 @@ export class WebhookEndpointsService {
   #change(
     accountId: string,
     id: string,
-    work: (manager: EntityManager, known: WebhookEndpointEntity) => Promise<void>,
+    changeOf: (known: WebhookEndpointEntity) => Partial<WebhookEndpointEntity>,
   ): Promise<WebhookEndpointEntity> {
-    if (!isWebhookId(id)) return Promise.reject(unknownEndpoint(id));
     return this.#write(accountId, async (manager) => {
-      // The lock makes concurrent changes see each other.
-      const lock = this.dataSource.options.type !== 'better-sqlite3' && {
-        mode: 'pessimistic_write' as const,
-      };
-      const known = await manager.findOne(WebhookEndpointEntity, {
-        where: { id, accountId },
-        ...(lock && { lock }),
-      });
-      if (!known) return notFound(id);
-      await work(manager, known);
-      return manager.findOneByOrFail(WebhookEndpointEntity, { id });
+      const known = await endpointOf(manager, accountId, id);
+      return this.#update(manager, known, changeOf(known));
     });
   }
 
-  /** Retries where another process took the same slot of the account. */
+  async #update(
+    manager: EntityManager,
+    known: WebhookEndpointEntity,
+    change: Partial<WebhookEndpointEntity>,
+  ): Promise<WebhookEndpointEntity> {
+    if (Object.keys(change).length > 0)
+      await manager.update(WebhookEndpointEntity, { id: known.id }, change);
+    return Object.assign(known, change);
+  }
+
+  /** Changes of an account's endpoints are made one after another. */
   async #write<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await this.messaging.transaction(work);
-      } catch (error) {
-        if (attempt === 3 || !isUniqueViolation(error)) throw error;
-      } finally {
-        this.cache.invalidate(accountId);
-      }
+    try {
+      return await this.messaging.transaction(async (manager) => {
+        await lockAccount(manager, accountId);
+        return work(manager);
+      });
+    } finally {
+      this.cache.invalidate(accountId);
+    }
   }
 }
 
-function unknownEndpoint(id: string): ApiError {
-  return new ApiError('not_found', `There is no webhook ${id.slice(0, 64)}`);
-}
-
-function notFound(id: string): never {
-  throw unknownEndpoint(id);
-}
-
-/** Whether another transaction inserted the same key first. */
-function isUniqueViolation(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
-  if (code === '23505' || code === 'ER_DUP_ENTRY' || code === 'SQLITE_CONSTRAINT_UNIQUE')
-    return true;
-  return driverError !== undefined && driverError !== error && isUniqueViolation(driverError);
+/** @throws ApiError 404 where the account has no such endpoint */
+async function endpointOf(
+  manager: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<WebhookEndpointEntity> {
+  const found = UUID.test(id)
+    ? await manager.findOneBy(WebhookEndpointEntity, { id, accountId })
+    : null;
+  if (!found) throw new ApiError('not_found', `There is no webhook ${id.slice(0, 64)}`);
+  return found;
 }

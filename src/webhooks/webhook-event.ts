@@ -108,6 +108,18 @@ export class ReceivedEvent {
   readonly data!: ReceivedEventData;
 }
 
+/** An event for the webhooks of an account. */
+export interface OutboxEvent {
+  readonly account: string;
+  readonly messageId: string;
+  readonly sequence: number;
+  /** The body of the callback; called only where the account has webhooks. */
+  readonly body: (madeAt: Date) => StatusEvent | ReceivedEvent;
+}
+
+/** Width of the column. */
+const MAX_MESSAGE_ID = 64;
+
 /** A provider's code may be any text; a callback stays below 20 kB. */
 const MAX_ERROR_CODE = 255;
 
@@ -123,51 +135,41 @@ export class WebhookEvents {
   constructor(private readonly channels: ChannelRegistry) {}
 
   /**
-   * Whether the change has a callback: the send requested it, the status is `sent` or higher, and
-   * the channel has callbacks.
+   * The event of a change; `undefined` where the send did not request it, the status is below
+   * `sent`, or the channel has no callbacks.
    */
-  hasCallback({ channel, deliveryReport, status }: MessageStatusChanged): boolean {
-    return (
-      deliveryReport === 'yes' &&
-      (this.channels.rankOf(status) ?? 0) >= FIRST_REPORTED_RANK &&
-      status !== 'cancelled' &&
-      this.channels.find(channel)?.wire !== undefined
-    );
-  }
-
-  /** @param madeAt epoch milliseconds */
-  statusBody(change: MessageStatusChanged, madeAt: number): string {
-    const { batchId, messageId, providerId } = change;
-    const { wire } = this.channels.get(change.channel);
-    const event: StatusEvent = {
-      type: wire?.statusEvent ?? '',
-      timestamp: new Date(madeAt).toISOString(),
+  ofStatus(change: MessageStatusChanged): OutboxEvent | undefined {
+    const { channel, batchId, messageId, providerId, sequence, status } = change;
+    const wire = this.channels.find(channel)?.wire;
+    const isReported =
+      (this.channels.rankOf(status) ?? 0) >= FIRST_REPORTED_RANK && status !== 'cancelled';
+    if (!wire || !isReported || change.deliveryReport !== 'yes') return undefined;
+    const body = (madeAt: Date): StatusEvent => ({
+      type: wire.statusEvent,
+      timestamp: madeAt.toISOString(),
       data: {
-        ...(wire?.identifiedBy === 'batch'
+        ...(wire.identifiedBy === 'batch'
           ? { reference_id: batchId, message_id: messageId }
           : { reference_id: messageId, message_id: providerId ?? messageId }),
         to: change.recipient,
         from: change.sender,
-        status: change.status,
+        status,
         error_code: change.errorCode?.slice(0, MAX_ERROR_CODE) ?? null,
         smsc_timestamp: change.providerTime.toISOString(),
-        sequence: change.sequence,
+        sequence,
       },
-    };
-    return JSON.stringify(event);
+    });
+    return { account: change.tenant, messageId, sequence, body };
   }
 
-  /** Whether inbound messages of the channel have a callback. */
-  hasInboundCallback({ channel }: InboundReceived): boolean {
-    return this.channels.find(channel)?.wire?.receivedEvent !== undefined;
-  }
-
-  /** @param madeAt epoch milliseconds */
-  inboundBody(received: InboundReceived, madeAt: number): string {
-    const { channel, messageId, from, bsuid, to, text, sentAt } = received;
-    const event: ReceivedEvent = {
-      type: this.channels.get(channel).wire?.receivedEvent ?? '',
-      timestamp: new Date(madeAt).toISOString(),
+  /** The event of an inbound message; `undefined` where its channel has no callback for it. */
+  ofInbound(received: InboundReceived): OutboxEvent | undefined {
+    const { channel, tenant, messageId, from, bsuid, to, text, sentAt } = received;
+    const type = this.channels.find(channel)?.wire?.receivedEvent;
+    if (type === undefined) return undefined;
+    const body = (madeAt: Date): ReceivedEvent => ({
+      type,
+      timestamp: madeAt.toISOString(),
       data: {
         message_id: messageId,
         from,
@@ -176,8 +178,8 @@ export class WebhookEvents {
         text: text?.slice(0, MAX_TEXT) ?? null,
         received_at: sentAt.toISOString(),
       },
-    };
-    return JSON.stringify(event);
+    });
+    return { account: tenant, messageId: messageId.slice(0, MAX_MESSAGE_ID), sequence: 1, body };
   }
 
   /** The channel of a callback's body. */

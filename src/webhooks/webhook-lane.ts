@@ -19,7 +19,7 @@ import type { WebhookOptions } from './webhook-options.js';
 export interface LaneTools {
   readonly deliveries: WebhookDeliveryStore;
   readonly endpoints: WebhookEndpointCache;
-  readonly client: Pick<WebhookClient, 'post'>;
+  readonly client: WebhookClient;
   readonly clock: Pick<Clock, 'now'>;
   readonly options: WebhookOptions;
 }
@@ -102,8 +102,9 @@ export class WebhookLane implements LaneTask {
   }
 
   async nextDueIn(): Promise<number> {
-    const at = await this.tools.deliveries.nextDueAt(this.endpointId);
-    return at === undefined ? Infinity : at - this.tools.clock.now();
+    const { deliveries, clock } = this.tools;
+    const [next] = await deliveries.firstDue(Number.MAX_SAFE_INTEGER, this.endpointId);
+    return next ? next.dueAt - clock.now() : Infinity;
   }
 
   async #mayGoOn(): Promise<boolean> {
@@ -111,10 +112,9 @@ export class WebhookLane implements LaneTask {
     const { endpoints, options } = this.tools;
     const isOver = () => this.#disabled || stopping.aborted || !keeper.valid;
     if (isOver()) return false;
-    const known = this.#endpoint;
-    const current = known ? await endpoints.current(known) : await endpoints.byId(this.endpointId);
+    const current = await endpoints.current(this.endpointId, this.#endpoint?.accountId);
     if (!current || isOver()) return false;
-    if (current.url !== known?.url)
+    if (current.url !== this.#endpoint?.url)
       this.#health = new EndpointHealth(current, options.failingLimit);
     this.#endpoint = current;
     return true;
@@ -203,8 +203,7 @@ export class WebhookLane implements LaneTask {
     const change = health === this.#health ? health.after(outcome) : undefined;
     if (change?.disabled) this.#disabled = true;
     const nextAt = outcome.error === null ? null : this.#nextAttemptAt(delivery, outcome);
-    const result = { ...outcome, endpointId: endpoint.id, delivery, nextAt };
-    await this.#write({ result, change });
+    await this.#write({ ...outcome, endpointId: endpoint.id, delivery, nextAt, change });
     this.#held.delete(delivery.position);
     if (!change) return;
     this.tools.endpoints.invalidate(endpoint.accountId);
@@ -219,7 +218,7 @@ export class WebhookLane implements LaneTask {
   async #write(attempt: RecordedAttempt): Promise<void> {
     const { deliveries } = this.tools;
     // Only the receiver controls this field's content, so a retry omits it.
-    const withoutResponse = { ...attempt, result: { ...attempt.result, response: null } };
+    const withoutResponse = { ...attempt, response: null };
     const failure: unknown = await deliveries.record(attempt).catch((error: unknown) =>
       recordAgain(
         () => deliveries.record(withoutResponse),

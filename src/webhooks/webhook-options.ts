@@ -1,42 +1,5 @@
 import type { Environment } from '../config/environment.js';
 
-/** Options of the webhooks. Durations in milliseconds. */
-export interface WebhookOptions {
-  /** Endpoints may have private and loopback addresses. @default false */
-  readonly allowPrivate: boolean;
-  /** Endpoints must be https. @default true in production, unless `allowPrivate` */
-  readonly requireHttps: boolean;
-  /** Most endpoints per account. @default 10 */
-  readonly maxEndpoints: number;
-  /** Most requests in flight per endpoint; reduced after time-outs. @default 16 */
-  readonly concurrency: number;
-  /** Deadline of one attempt, including the connection. @default 15 s */
-  readonly timeout: number;
-  /**
-   * Delays between the attempts of one event; up to a tenth is added at random. @default 5 s … 24 h
-   */
-  readonly schedule: readonly number[];
-  /** Longest `Retry-After` that is honoured. @default 24 h */
-  readonly maxRetryAfter: number;
-  /** Time without a success after which an endpoint is disabled. @default 5 days */
-  readonly failingLimit: number;
-  /** Time for which a rotated secret still signs. @default 24 h */
-  readonly rotation: number;
-  /**
-   * Lease of an endpoint: time until another process may take over after a crash. @default 10 s, or
-   * LEASE if shorter
-   */
-  readonly lease: number;
-  /** Time for which a process keeps an endpoint after its last delivery. @default 1 s */
-  readonly linger: number;
-  /** Largest age of cached endpoints. @default 500 ms */
-  readonly staleness: number;
-  /** Longest time a stop waits for requests in flight. @default 5 s */
-  readonly shutdownTimeout: number;
-  /** Retention of deliveries and attempts. @default 14 days */
-  readonly retention: number;
-}
-
 /** Injection token of the {@link WebhookOptions}. */
 export const WEBHOOK_OPTIONS = Symbol('WEBHOOK_OPTIONS');
 
@@ -57,26 +20,45 @@ const RETRY_SCHEDULE: readonly number[] = [
   24 * HOUR,
 ];
 
-export type WebhookEnvironment = Pick<Environment, 'NODE_ENV' | 'WEBHOOK_ALLOW_PRIVATE' | 'LEASE'>;
-
-export function webhookOptions(environment: WebhookEnvironment): WebhookOptions {
-  const allowPrivate = environment.WEBHOOK_ALLOW_PRIVATE;
+/** Options of the webhooks. Durations in milliseconds. */
+export function webhookOptions({
+  NODE_ENV,
+  WEBHOOK_ALLOW_PRIVATE,
+  LEASE,
+}: Pick<Environment, 'NODE_ENV' | 'WEBHOOK_ALLOW_PRIVATE' | 'LEASE'>) {
   return {
-    allowPrivate,
-    requireHttps: environment.NODE_ENV === 'production' && !allowPrivate,
+    /** Endpoints may have private and loopback addresses. */
+    allowPrivate: WEBHOOK_ALLOW_PRIVATE,
+    /** Callbacks contain phone numbers: production requires encryption. */
+    requireHttps: NODE_ENV === 'production' && !WEBHOOK_ALLOW_PRIVATE,
+    /** Most endpoints per account. */
     maxEndpoints: 10,
+    /** Most requests in flight per endpoint; reduced after time-outs. */
     concurrency: 16,
+    /** Deadline of one attempt, including the connection. */
     timeout: 15 * SECOND,
+    /** Delays between the attempts of one event; up to a tenth is added at random. */
     schedule: RETRY_SCHEDULE,
+    /** Longest `Retry-After` that is honoured. */
     maxRetryAfter: DAY,
+    /** Time without a success after which an endpoint is disabled. */
     failingLimit: 5 * DAY,
+    /** Time for which a rotated secret still signs. */
     rotation: DAY,
-    // Short, because a takeover may only repeat callbacks, and receivers recognise those by their
-    // id.
-    lease: Math.min(environment.LEASE, 10 * SECOND),
+    /**
+     * Lease of an endpoint. Short, because a takeover may only repeat callbacks, and receivers
+     * recognise those by their id.
+     */
+    lease: Math.min(LEASE, 10 * SECOND),
+    /** Time for which a process keeps an endpoint after its last delivery. */
     linger: SECOND,
+    /** Largest age of cached endpoints. */
     staleness: 500,
+    /** Longest time a stop waits for requests in flight. */
     shutdownTimeout: 5 * SECOND,
+    /** Retention of deliveries and attempts. */
     retention: 14 * DAY,
   };
 }
+
+export type WebhookOptions = Readonly<ReturnType<typeof webhookOptions>>;

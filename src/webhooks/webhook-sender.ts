@@ -12,7 +12,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
-import { WebhookLane } from './webhook-lane.js';
+import { type LaneTools, WebhookLane } from './webhook-lane.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 
 const NAME = 'webhook';
@@ -23,7 +23,7 @@ const HOUR = 3_600_000;
  * due retries and the queue's wake job wake a lane.
  */
 @Injectable()
-export class WebhookSender implements WorkQueue, OnModuleInit {
+export class WebhookSender implements WorkQueue, LaneTools, OnModuleInit {
   readonly name = NAME;
   readonly lease: number;
   readonly shutdownTimeout: number;
@@ -32,11 +32,11 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
 
   constructor(
     private readonly queues: WorkQueues,
-    private readonly deliveries: WebhookDeliveryStore,
-    private readonly endpoints: WebhookEndpointCache,
-    private readonly client: WebhookClient,
-    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now'>,
-    @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
+    readonly deliveries: WebhookDeliveryStore,
+    readonly endpoints: WebhookEndpointCache,
+    readonly client: WebhookClient,
+    @Inject(MESSAGING_CLOCK) readonly clock: Pick<Clock, 'now'>,
+    @Inject(WEBHOOK_OPTIONS) readonly options: WebhookOptions,
   ) {
     this.lease = options.lease;
     this.shutdownTimeout = options.shutdownTimeout;
@@ -50,14 +50,12 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
   }
 
   open(leased: LeasedLane): LaneTask {
-    const { deliveries, endpoints, client, clock, options } = this;
-    const tools = { deliveries, endpoints, client, clock, options };
-    return new WebhookLane(leased, leased.lane.slice(NAME.length + 1), tools);
+    return new WebhookLane(leased, leased.lane.slice(NAME.length + 1), this);
   }
 
   async due(horizon: number): Promise<readonly DueLane[]> {
     const now = this.clock.now();
-    const due = await this.deliveries.endpointsDue(now + horizon);
+    const due = await this.deliveries.firstDue(now + horizon);
     return due.map(({ id, dueAt }) => ({ lane: laneOf(id), dueIn: dueAt - now }));
   }
 
@@ -68,7 +66,8 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
 
   /** Wakes the lanes of an account after callbacks were committed. */
   async wakeAccount(account: string): Promise<void> {
-    for (const { id } of await this.endpoints.known(account)) this.wake(id);
+    const endpoints = await this.endpoints.enabled([account]);
+    for (const { id } of endpoints.get(account) ?? []) this.wake(id);
   }
 }
 

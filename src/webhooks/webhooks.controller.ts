@@ -5,9 +5,7 @@ import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
-import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
-import { WebhookRedeliveryService } from './webhook-redelivery.service.js';
 import { WebhookSender } from './webhook-sender.js';
 import {
   CreateWebhook,
@@ -34,8 +32,6 @@ function WebhookId(): ParameterDecorator {
 export class WebhooksController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
-    private readonly deliveries: WebhookDeliveryStore,
-    private readonly redelivery: WebhookRedeliveryService,
     private readonly sender: WebhookSender,
   ) {}
 
@@ -140,8 +136,7 @@ export class WebhooksController {
     @WebhookId() id: string,
     @ValidQuery(ListQuery) query: ListQuery,
   ): Promise<WebhookAttemptPage> {
-    const endpoint = await this.endpoints.get(account, id);
-    return pageOf(await this.deliveries.attempts(endpoint.id, query), webhookAttemptOf);
+    return pageOf(await this.endpoints.attempts(account, id, query), webhookAttemptOf);
   }
 
   @Post(':id/redeliver')
@@ -161,7 +156,7 @@ export class WebhooksController {
     @JsonBody(RedeliverWebhook, { optional: true })
     { since, delivery_id: deliveryId }: RedeliverWebhook,
   ): Promise<Redelivered> {
-    const redelivered = await this.redelivery.redeliver(account, id, {
+    const redelivered = await this.endpoints.redeliver(account, id, {
       deliveryId,
       since: parseTimestamp(since),
     });

@@ -15,7 +15,6 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
 import { WebhookOutboxListener } from './webhook-outbox.listener.js';
-import { WebhookRedeliveryService } from './webhook-redelivery.service.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
@@ -26,15 +25,8 @@ import { WebhooksController } from './webhooks.controller.js';
     WebhookDeliveryStore,
     WebhookEndpointCache,
     WebhookEndpointsService,
-    WebhookRedeliveryService,
   ],
-  exports: [
-    WEBHOOK_OPTIONS,
-    WebhookDeliveryStore,
-    WebhookEndpointCache,
-    WebhookEndpointsService,
-    WebhookRedeliveryService,
-  ],
+  exports: [WEBHOOK_OPTIONS, WebhookDeliveryStore, WebhookEndpointCache, WebhookEndpointsService],
 })
 export class WebhookEndpointsModule {}
 
@@ -64,7 +56,11 @@ export class WebhooksModule {
       'dundun_webhook_lag_seconds',
       'How long ago the oldest callback that is due was made, over all enabled endpoints.',
       [],
-      async () => [[{}, (await deliveries.lag(clock.now())) / 1_000]],
+      async () => {
+        const now = clock.now();
+        const ages = (await deliveries.firstDue(now)).map(({ createdAt }) => now - createdAt);
+        return [[{}, Math.max(0, ...ages) / 1_000]];
+      },
     );
   }
 }

@@ -157,11 +157,11 @@ describeWebhooks('webhook endpoints', (stage, db) => {
       }),
     );
     const until = stage.clock.now() + 2_000;
-    expect((await deliveries.endpointsDue(until)).map(({ id }) => id)).toContain(webhook_id);
+    expect((await deliveries.firstDue(until)).map(({ id }) => id)).toContain(webhook_id);
     expect(
       await deliveries.due(webhook_id, stage.clock.now(), { first: 48, retries: 16 }),
     ).toHaveLength(1);
-    expect(await deliveries.nextDueAt(webhook_id)).toBe(0);
+    expect(await deliveries.firstDue(until, webhook_id)).toMatchObject([{ dueAt: 0 }]);
     expect(asked).toHaveLength(3);
     for (const { sql, params } of asked) {
       const explain = { sqlite: 'EXPLAIN QUERY PLAN ', postgres: 'EXPLAIN ', mariadb: 'EXPLAIN ' };

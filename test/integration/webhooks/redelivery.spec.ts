@@ -19,7 +19,7 @@ describeWebhooks('webhook redelivery', (stage) => {
       await gateway.poll();
       await customer.first(1);
       stage.clock.advance(1);
-      expect(await gateway.redelivery.redeliver(stage.account, id)).toBe(1);
+      expect(await gateway.endpoints.redeliver(stage.account, id)).toBe(1);
       customer.respond = answer(204);
       held[0]!.writeHead(500).end();
       await gateway.idle();
@@ -39,11 +39,11 @@ describeWebhooks('webhook redelivery', (stage) => {
     async (times) => {
       const customer = await stage.receiver();
       const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
-      const { redelivery } = stage.gateway;
+      const { endpoints } = stage.gateway;
       const change = (sequence: number) =>
         statusChange(stage.account, { messageId: 'm', sequence });
       await stage.gateway.commit([change(1), change(2)]);
-      for (let n = 0; n < times; n++) expect(await redelivery.redeliver(stage.account, id)).toBe(2);
+      for (let n = 0; n < times; n++) expect(await endpoints.redeliver(stage.account, id)).toBe(2);
       await stage.gateway.commit([change(3)]);
       await stage.work();
       expect(customer.received.map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
@@ -56,7 +56,7 @@ describeWebhooks('webhook redelivery', (stage) => {
     const { webhook_id: id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     const backlog = Array.from({ length: 99 }, () => statusChange(stage.account));
     await stage.gateway.commit(backlog);
-    await stage.gateway.redelivery.redeliver(stage.account, id);
+    await stage.gateway.endpoints.redeliver(stage.account, id);
     await stage.gateway.commit(backlog.map((change) => ({ ...change, sequence: 2 })));
     await stage.work();
     expect(customer.received.map(({ data }) => data.sequence)).toEqual([

@@ -15,7 +15,6 @@ import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints
 import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
 import { WebhookOutboxListener } from '../../../src/webhooks/webhook-outbox.listener.js';
-import { WebhookRedeliveryService } from '../../../src/webhooks/webhook-redelivery.service.js';
 import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
 import type { TestDatabase } from '../../support/databases.js';
@@ -61,7 +60,6 @@ export class WebhookProcess {
   readonly deliveries: WebhookDeliveryStore;
   readonly cache: WebhookEndpointCache;
   readonly endpoints: WebhookEndpointsService;
-  readonly redelivery: WebhookRedeliveryService;
   readonly outbox: WebhookOutboxListener;
   readonly sender: WebhookSender;
   readonly #client: WebhookClient;
@@ -87,7 +85,6 @@ export class WebhookProcess {
       clock,
       options,
     );
-    this.redelivery = new WebhookRedeliveryService(this.deliveries, this.endpoints, clock);
     const events = new WebhookEvents(registryOf());
     this.#client = new WebhookClient(options, clock, messaging, events);
     this.sender = new WebhookSender(
