@@ -1,12 +1,8 @@
 import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import {
-  ERROR_RESPONSES,
-  ErrorAnswer,
-  errorResponseComponents,
-  type ErrorResponseName,
-} from './http/error-responses.js';
+import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
+import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import type { JsonSchema } from './http/fields.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import { QUERY_KEY } from './http/request.decorators.js';

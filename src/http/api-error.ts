@@ -1,69 +1,151 @@
 import type { FieldError } from '@dundun/messaging';
 
-/** Every error of the interface, with its code, status and type. */
+interface ErrorResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly description: string;
+  /** Seconds of the `Retry-After` header, where the error itself has none. */
+  readonly retryAfter?: number;
+}
+
+/** Every error response, by the name of its component in the OpenAPI document. */
+export const ERROR_RESPONSES = {
+  BadRequest: {
+    status: 400,
+    type: 'invalid_request_error',
+    description: 'The request cannot be read.',
+  },
+  Unauthorized: {
+    status: 401,
+    type: 'authentication_error',
+    description: 'No valid credential: missing, mistyped, rotated, revoked or of the wrong kind.',
+  },
+  Forbidden: {
+    status: 403,
+    type: 'permission_error',
+    description: 'The credential is valid and does not allow this.',
+  },
+  NotFound: {
+    status: 404,
+    type: 'invalid_request_error',
+    description: 'It does not exist, or belongs to another account.',
+  },
+  MethodNotAllowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    description: 'The path does not take the method.',
+  },
+  RequestTimeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    description: 'The request did not arrive in time.',
+  },
+  IdempotencyConflict: {
+    status: 409,
+    type: 'conflict_error',
+    description: 'A request with this Idempotency-Key is still running.',
+    retryAfter: 1,
+  },
+  AlreadySent: {
+    status: 409,
+    type: 'conflict_error',
+    description: 'Nothing of the batch is left to change.',
+  },
+  PayloadTooLarge: {
+    status: 413,
+    type: 'invalid_request_error',
+    description: 'The body is too large.',
+  },
+  UnsupportedMediaType: {
+    status: 415,
+    type: 'invalid_request_error',
+    description: 'The body is not sent as JSON.',
+  },
+  Unprocessable: {
+    status: 422,
+    type: 'validation_error',
+    description: 'A field is wrong, or policy forbids every recipient; nothing was changed.',
+  },
+  TooManyRequests: {
+    status: 429,
+    type: 'rate_limit_error',
+    description: 'Too many requests with this credential, or too many without a valid one.',
+    retryAfter: 1,
+  },
+  InternalError: { status: 500, type: 'api_error', description: 'The service failed.' },
+  Unavailable: {
+    status: 503,
+    type: 'api_error',
+    description: 'The service is overloaded, is stopping, or has no database. It accepted nothing.',
+    retryAfter: 1,
+  },
+} as const satisfies Readonly<Record<string, ErrorResponse>>;
+
+export type ErrorResponseName = keyof typeof ERROR_RESPONSES;
+
+/** Every error code: its response, its message where the error has none of its own, and its type where it differs. */
 export const API_ERRORS = {
-  malformed_json: { status: 400, type: 'invalid_request_error' },
-  malformed_request: { status: 400, type: 'invalid_request_error' },
-  idempotency_key_invalid: { status: 400, type: 'invalid_request_error' },
-  unauthorized: { status: 401, type: 'authentication_error' },
-  account_disabled: { status: 403, type: 'permission_error' },
-  insufficient_scope: { status: 403, type: 'permission_error' },
-  not_found: { status: 404, type: 'invalid_request_error' },
-  method_not_allowed: { status: 405, type: 'invalid_request_error' },
-  request_timeout: { status: 408, type: 'invalid_request_error' },
-  idempotency_key_in_use: { status: 409, type: 'conflict_error' },
-  already_sent: { status: 409, type: 'conflict_error' },
-  payload_too_large: { status: 413, type: 'invalid_request_error' },
-  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
-  invalid_field: { status: 422, type: 'validation_error' },
-  conflicting_fields: { status: 422, type: 'validation_error' },
-  sender_not_registered: { status: 422, type: 'validation_error' },
-  template_not_approved: { status: 422, type: 'validation_error' },
-  template_params_mismatch: { status: 422, type: 'validation_error' },
-  idempotency_key_reused: { status: 422, type: 'validation_error' },
-  opt_in_required: { status: 422, type: 'policy_error' },
-  window_closed: { status: 422, type: 'policy_error' },
-  opted_out: { status: 422, type: 'policy_error' },
-  quiet_hours: { status: 422, type: 'policy_error' },
-  frequency_capped: { status: 422, type: 'policy_error' },
-  rate_limited: { status: 429, type: 'rate_limit_error' },
-  internal_error: { status: 500, type: 'api_error' },
-  unavailable: { status: 503, type: 'api_error' },
-} as const;
+  malformed_json: ['BadRequest', 'The body is not JSON; check quotes, commas and braces'],
+  malformed_request: ['BadRequest', 'The request cannot be read'],
+  idempotency_key_invalid: [
+    'BadRequest',
+    'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, sent once',
+  ],
+  unauthorized: ['Unauthorized', 'The credential or signature is missing or wrong'],
+  account_disabled: ['Forbidden', 'This account is suspended; contact your provider'],
+  insufficient_scope: ['Forbidden', 'This credential does not allow that'],
+  not_found: ['NotFound', 'There is nothing at this path'],
+  method_not_allowed: ['MethodNotAllowed', 'This path does not take this method'],
+  request_timeout: ['RequestTimeout', 'The request did not arrive in time; send it again'],
+  idempotency_key_in_use: [
+    'IdempotencyConflict',
+    'A request with this key is under way; try again',
+  ],
+  already_sent: ['AlreadySent', 'Nothing of this batch is left to change'],
+  payload_too_large: ['PayloadTooLarge', 'The body is too large; split the request'],
+  unsupported_media_type: [
+    'UnsupportedMediaType',
+    'Send the body as JSON with Content-Type: application/json',
+  ],
+  invalid_field: ['Unprocessable', 'to[3]: must be 7 to 15 digits with country code'],
+  conflicting_fields: ['Unprocessable', 'body and content differ; send one of them'],
+  sender_not_registered: ['Unprocessable', 'The sender OTHER is not registered'],
+  template_not_approved: ['Unprocessable', 'There is no approved template order_update in en'],
+  template_params_mismatch: ['Unprocessable', 'The template order_update takes 2 params, not 1'],
+  idempotency_key_reused: [
+    'Unprocessable',
+    'This idempotency key was used for a different message',
+  ],
+  opt_in_required: ['Unprocessable', 'The recipient has not opted in', 'policy_error'],
+  window_closed: [
+    'Unprocessable',
+    'The recipient has not written within 24 hours; send a template',
+    'policy_error',
+  ],
+  opted_out: ['Unprocessable', 'The recipient has opted out', 'policy_error'],
+  quiet_hours: ['Unprocessable', 'The recipient is in quiet hours', 'policy_error'],
+  frequency_capped: [
+    'Unprocessable',
+    'The recipient got as many messages as it may',
+    'policy_error',
+  ],
+  rate_limited: ['TooManyRequests', 'Too many requests; try again later'],
+  internal_error: [
+    'InternalError',
+    'The service failed; repeat the request with the same Idempotency-Key',
+  ],
+  unavailable: ['Unavailable', 'The service is not available now; try again'],
+} as const satisfies Readonly<
+  Record<string, readonly [ErrorResponseName, message: string, type?: string]>
+>;
 
 export type ApiErrorCode = keyof typeof API_ERRORS;
 
 export interface ApiErrorOptions extends ErrorOptions {
   /** The wrong fields, for a `validation_error`. */
-  readonly details?: readonly FieldError[];
+  readonly details?: readonly FieldError[] | undefined;
   /** Response headers, lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** An error of the interface; the exception filter sends it. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly details: readonly FieldError[] | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(
-    readonly code: ApiErrorCode,
-    message: string,
-    options: ApiErrorOptions = {},
-  ) {
-    super(message, options);
-    this.name = 'ApiError';
-    this.status = API_ERRORS[code].status;
-    this.details = options.details;
-    this.headers = options.headers ?? {};
-  }
-
-  /** The body of the response. */
-  get body(): ErrorBody {
-    const { type } = API_ERRORS[this.code];
-    const error = { type, code: this.code, message: this.message };
-    return { error: this.details ? { ...error, details: this.details } : error };
-  }
 }
 
 /** Body of every error; `ErrorAnswer` documents it. */
@@ -74,6 +156,33 @@ export interface ErrorBody {
     readonly message: string;
     readonly details?: readonly FieldError[];
   };
+}
+
+/** An error of the interface; the exception filter sends it. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly details: readonly FieldError[] | undefined;
+  /** The body of the response. */
+  readonly body: ErrorBody;
+
+  constructor(
+    readonly code: ApiErrorCode,
+    message: string = API_ERRORS[code][1],
+    { details, headers, ...options }: ApiErrorOptions = {},
+  ) {
+    super(message, options);
+    this.name = 'ApiError';
+    const [name, , ownType] = API_ERRORS[code] as readonly [ErrorResponseName, string, string?];
+    const { status, type, retryAfter }: ErrorResponse = ERROR_RESPONSES[name];
+    this.status = status;
+    this.details = details;
+    this.headers = {
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+      ...headers,
+    };
+    this.body = { error: { type: ownType ?? type, code, message, ...(details && { details }) } };
+  }
 }
 
 export function isApiErrorCode(code: string): code is ApiErrorCode {

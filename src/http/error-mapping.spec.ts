@@ -14,7 +14,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
-import { API_ERRORS, ApiError } from './api-error.js';
+import { API_ERRORS, ApiError, isApiErrorCode } from './api-error.js';
 import { toApiError } from './error-mapping.js';
 
 const failedQuery = (code: string): QueryFailedError =>
@@ -86,9 +86,12 @@ describe('toApiError', () => {
 describe('the errors of the gateway', () => {
   it('every status has one error type, except for policy errors', () => {
     const classes = new Map<number, Set<string>>();
-    for (const { status, type } of Object.values(API_ERRORS))
+    for (const code of Object.keys(API_ERRORS).filter(isApiErrorCode)) {
+      const { status, body } = new ApiError(code);
+      const { type } = body.error;
       if (type !== 'policy_error')
         classes.set(status, (classes.get(status) ?? new Set()).add(type));
+    }
     for (const types of classes.values()) expect(types.size).toBe(1);
   });
 });

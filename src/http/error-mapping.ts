@@ -1,13 +1,5 @@
-import {
-  AlreadySentError,
-  BatchNotFoundError,
-  GroupNotFoundError,
-  IdempotencyKeyInUseError,
-  IdempotencyKeyReusedError,
-  MessageNotFoundError,
-  MessageValidationError,
-  PolicyError,
-} from '@dundun/messaging';
+import { MessageValidationError, MessagingError, PolicyError } from '@dundun/messaging';
+import { isBusy, isUnavailable } from '@dundun/messaging/queue';
 import {
   type ArgumentsHost,
   Catch,
@@ -34,63 +26,49 @@ export class ApiExceptionFilter implements ExceptionFilter {
   }
 }
 
-const NOT_FOUND = [BatchNotFoundError, GroupNotFoundError, MessageNotFoundError];
-
 /** The response to any error; an unmapped error becomes `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MessageValidationError)
-    return new ApiError(isApiErrorCode(error.code) ? error.code : 'invalid_field', error.message, {
-      details: error.fields,
-    });
-  if (error instanceof PolicyError)
-    return new ApiError(isApiErrorCode(error.code) ? error.code : 'opted_out', error.message);
-  if (error instanceof IdempotencyKeyInUseError)
-    return new ApiError('idempotency_key_in_use', error.message, {
-      headers: { 'retry-after': '1' },
-      cause: error,
-    });
-  if (error instanceof IdempotencyKeyReusedError)
-    return new ApiError('idempotency_key_reused', error.message);
-  if (NOT_FOUND.some((kind) => error instanceof kind))
-    return new ApiError('not_found', (error as Error).message);
-  if (error instanceof AlreadySentError) return new ApiError('already_sent', error.message);
-  if (isDatabaseUnavailable(error))
+  if (error instanceof MessageValidationError || error instanceof PolicyError)
+    return refusal(error);
+  if (error instanceof MessagingError && isApiErrorCode(error.code))
+    return new ApiError(error.code, error.message, { cause: error });
+  if (isUnavailable(error) || isBusy(error))
     return new ApiError('unavailable', 'The service cannot reach its database; try again', {
-      headers: { 'retry-after': '1' },
       cause: error,
     });
-  return ofStatus(statusOf(error), error);
+  return new ApiError(codeOf(error), undefined, { cause: error });
 }
 
-/** Responses for the statuses that Nest and Fastify set without a handler. */
-const BY_STATUS: Readonly<Record<number, readonly [ApiErrorCode, string]>> = {
-  400: ['malformed_request', 'The request cannot be read'],
-  401: ['unauthorized', 'The credential or signature is missing or wrong'],
-  403: ['insufficient_scope', 'This credential does not allow that'],
-  404: ['not_found', 'There is nothing at this path'],
-  405: ['method_not_allowed', 'This path does not take this method'],
-  408: ['request_timeout', 'The request did not arrive in time; send it again'],
-  413: ['payload_too_large', 'The body is too large; split the request'],
-  414: ['not_found', 'There is nothing at this path'],
-  415: ['unsupported_media_type', 'Send the body as JSON with Content-Type: application/json'],
-  429: ['rate_limited', 'Too many requests; try again later'],
-  503: ['unavailable', 'The service is not available now; try again'],
+/** A policy of the operator's, or a check of a channel, may have a code of its own. */
+function refusal(error: MessageValidationError | PolicyError): ApiError {
+  const isPolicy = error instanceof PolicyError;
+  const code = isPolicy ? 'opted_out' : 'invalid_field';
+  return new ApiError(isApiErrorCode(error.code) ? error.code : code, error.message, {
+    ...(!isPolicy && { details: error.fields }),
+  });
+}
+
+/** Codes for the statuses that Nest and Fastify set without a handler. */
+const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
+  401: 'unauthorized',
+  403: 'insufficient_scope',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  414: 'not_found',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  503: 'unavailable',
 };
 
 const MALFORMED_JSON = new Set(['FST_ERR_CTP_EMPTY_JSON_BODY', 'FST_ERR_CTP_INVALID_JSON_BODY']);
 
-function ofStatus(status: number, cause: unknown): ApiError {
-  if (MALFORMED_JSON.has(fastifyCode(cause)))
-    return new ApiError('malformed_json', 'The body is not JSON; check quotes, commas and braces', {
-      cause,
-    });
-  const [code, message] = BY_STATUS[status] ??
-    (status < 500 ? BY_STATUS[400] : undefined) ?? [
-      'internal_error',
-      'The service failed; repeat the request with the same Idempotency-Key',
-    ];
-  return new ApiError(code, message, { cause });
+function codeOf(error: unknown): ApiErrorCode {
+  if (MALFORMED_JSON.has(fastifyCode(error))) return 'malformed_json';
+  const status = statusOf(error);
+  return BY_STATUS[status] ?? (status < 500 ? 'malformed_request' : 'internal_error');
 }
 
 function statusOf(error: unknown): number {
@@ -105,33 +83,6 @@ function fastifyCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : fastifyCode(error.cause);
-}
-
-/** Codes of temporary errors: a retry of the same request may succeed. */
-const UNAVAILABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
-  'ER_CON_COUNT_ERROR',
-  'ER_SERVER_SHUTDOWN',
-  'database_given_up',
-  '53300', // PostgreSQL: too many connections
-  '57P01', // admin shutdown
-  '57P02', // crash shutdown
-  '57P03', // cannot connect now
-]);
-
-/** Whether the database cannot be reached or is locked. */
-function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
-  if (driverError !== undefined && driverError !== error && isDatabaseUnavailable(driverError))
-    return true;
-  if (typeof code === 'string') return UNAVAILABLE.has(code) || code.startsWith('SQLITE_BUSY');
-  return error.message.startsWith('Connection terminated');
 }
 
 /** Renames the fields of a library error to those of the interface. */

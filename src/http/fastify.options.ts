@@ -78,20 +78,19 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket): voi
 }
 
 function unreadable(code: string): { status: number; reason: string; body: string } {
-  const timeout = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const error = timeout
-    ? new ApiError('request_timeout', 'The request did not arrive in time; send it again')
-    : new ApiError(
-        'malformed_request',
-        code === 'HPE_HEADER_OVERFLOW'
-          ? 'The headers are too large; send fewer or shorter ones'
-          : 'This is not readable HTTP; a line break inside a header is the usual cause',
-      );
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : error.status;
-  const reason = timeout
-    ? 'Request Timeout'
-    : status === 431
-      ? 'Request Header Fields Too Large'
-      : 'Bad Request';
-  return { status, reason, body: JSON.stringify(error.body) };
+  const timeout = new ApiError('request_timeout');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: 408, reason: 'Request Timeout', body: JSON.stringify(timeout.body) };
+  const isLong = code === 'HPE_HEADER_OVERFLOW';
+  const { body } = new ApiError(
+    'malformed_request',
+    isLong
+      ? 'The headers are too large; send fewer or shorter ones'
+      : 'This is not readable HTTP; a line break inside a header is the usual cause',
+  );
+  return {
+    status: isLong ? 431 : 400,
+    reason: isLong ? 'Request Header Fields Too Large' : 'Bad Request',
+    body: JSON.stringify(body),
+  };
 }

@@ -51,7 +51,7 @@ export class HttpFront {
       const error = new ApiError('unavailable', 'The service is stopping; try again');
       void reply
         .code(error.status)
-        .headers({ connection: 'close', 'retry-after': '1' })
+        .headers({ connection: 'close', ...error.headers })
         .send(error.body);
     });
     if (options.accessLog)

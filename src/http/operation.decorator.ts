@@ -1,6 +1,6 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
-import type { ErrorResponseName } from './error-responses.js';
+import type { ErrorResponseName } from './api-error.js';
 
 /** Description and responses of a route. Its other decorators add the rest of its documentation. */
 export interface OperationOptions {

@@ -90,10 +90,7 @@ const JSON_TYPE = /^application\/json/i;
 export function readJsonBody({ body, headers }: HttpRequest): Readonly<Record<string, unknown>> {
   const type = headers['content-type'];
   if (body !== undefined && !(typeof type === 'string' && JSON_TYPE.test(type)))
-    throw new ApiError(
-      'unsupported_media_type',
-      'Send the body as JSON with Content-Type: application/json',
-    );
+    throw new ApiError('unsupported_media_type');
   if (!isObject(body))
     throw new ApiError('invalid_field', 'The body must be a JSON object', {
       details: [{ path: '', message: 'must be a JSON object' }],
@@ -113,8 +110,5 @@ export const IdempotencyKey = createParamDecorator(
 export function idempotencyKeyOf({ headers }: HttpRequest): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key))) return key;
-  throw new ApiError(
-    'idempotency_key_invalid',
-    'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, sent once',
-  );
+  throw new ApiError('idempotency_key_invalid');
 }

@@ -63,6 +63,7 @@ export function isLockTimeout(error: unknown): boolean {
 const UNAVAILABLE = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
+  'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',
