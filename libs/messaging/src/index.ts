@@ -59,12 +59,7 @@ export type {
   SuppressOptions,
 } from './contacts/contact.js';
 export { CONSENT_WORDS, type ConsentWordList, consentWords } from './contacts/consent-words.js';
-export {
-  type ContactGroup,
-  type ContactGroups,
-  GroupNotFoundError,
-  isGroupId,
-} from './contacts/groups.js';
+export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';
 export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { ErasureResult } from './contacts/erasure.js';
@@ -118,7 +113,7 @@ export type {
   TemplateContent,
   TextContent,
 } from './message/message.js';
-export type { Recipients } from './message/recipients.js';
+export { isGroupId, type Recipients } from './message/recipients.js';
 export { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './message/phone-number.js';
 export {
   defineTemplates,

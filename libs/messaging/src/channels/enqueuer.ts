@@ -1,26 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
-import { isGroupId } from '../contacts/groups.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
-import { MessageValidationError } from '../message/errors.js';
+import { type FieldError, MessageValidationError } from '../message/errors.js';
+import type { MessageContent } from '../message/message.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
-import type { EnqueuedBatch } from '../store/rows/new-batch.js';
 import { MessageStore } from '../store/message-store.js';
-import type { NewBatch } from '../store/rows/new-batch.js';
-import type { Transaction } from '../store/database/store-database.js';
+import type { EnqueuedBatch, NewBatch } from '../store/rows/new-batch.js';
+import type { Sql, Transaction } from '../store/database/store-database.js';
 import { withTrace } from '../store/rows/stored-content.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
+  type ChannelMessage,
+  checkCount,
   checkedSend,
   type CheckedSend,
   type LibraryMessage,
-  type Members,
-  namesGroups,
+  MAX_RECIPIENTS,
   type Receipt,
   type SendOptions,
 } from './send.js';
@@ -29,7 +29,7 @@ import {
  * Enqueues the sends of every channel:
  *
  * ```
- * expand groups → check → ask the policies → store (or replay) → wake the lane
+ * check → expand groups → ask the policies → store (or replay) → wake the lane
  * ```
  */
 @Injectable()
@@ -45,35 +45,26 @@ export class Enqueuer {
   ) {}
 
   /**
-   * Resolves once the batch is durable, or part of the caller's transaction.
-   *
-   * @throws MessageValidationError naming each wrong field
-   * @throws PolicyError where policy denies every recipient; nothing was stored
-   * @throws IdempotencyKeyReusedError where the key was used for other content
-   * @throws IdempotencyKeyInUseError where another open transaction holds the key
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
+   * Resolves once the batch is durable, or part of the caller's transaction. Throws as
+   * {@link AnyChannelService.send} does.
    */
   async enqueue(
     channel: ChannelDefinition,
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt> {
-    const { manager } = options;
-    const tx = manager && this.store.database.join(manager);
-    let send: CheckedSend;
+    const { tx, send } = this.#checked(channel, message, options);
+    if (send.groups.length === 0 || channel.groups !== 'expand') return this.#traced(send, tx);
     try {
-      const members =
-        channel.groups === 'expand' && namesGroups(message.to)
-          ? await this.#members(channel, message.to, options, tx)
-          : undefined;
-      send = checkedSend(channel, message, options, members, this.#context);
+      const batch = await this.#expanded(channel, message, send, tx);
+      return await this.#traced({ ...send, batch }, tx);
     } catch (error) {
-      const first = await this.#replayWithoutGroups(error, channel, message, options, tx);
+      // Since the first send under this key, a group may have been deleted or grown above the limit.
+      const first =
+        error instanceof MessageValidationError && (await this.#replayOf(send.batch, tx));
       if (!first) throw error;
       return first;
     }
-    // `return await` resolves three microtasks earlier than returning the promise.
-    return await (this.tracing ? this.#traced(send, tx, this.tracing) : this.#enqueue(send, tx));
   }
 
   /**
@@ -87,99 +78,60 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt | undefined> {
+    const { tx, send } = this.#checked(channel, message, options);
+    return this.#replayOf(send.batch, tx);
+  }
+
+  #checked(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions) {
     const { manager } = options;
-    const tx = manager && this.store.database.join(manager);
-    const { batch } = checkedSend(channel, message, options, undefined, this.#context);
-    return this.#replayOf(batch, tx);
+    const { lane } = this.settings.dispatch;
+    return {
+      tx: manager && this.store.database.join(manager),
+      send: checkedSend(channel, message, options, this.clock, lane),
+    };
   }
 
-  get #context() {
-    return { clock: this.clock, lane: this.settings.dispatch.lane };
-  }
-
-  /** Looks up the groups among the recipients, all in one query. */
-  #members(
-    { maxRecipients = 100_000, addressKinds }: ChannelDefinition,
-    to: unknown,
-    { tenant = '' }: SendOptions,
+  /** The batch with the members of its groups, looked up in one query. */
+  async #expanded(
+    { maxRecipients = MAX_RECIPIENTS, addressKinds }: ChannelDefinition,
+    { to }: ChannelMessage,
+    { batch, groups }: CheckedSend,
     tx: Transaction | undefined,
-  ): Promise<Members> {
-    const paths = new Map<string, string>();
+  ): Promise<NewBatch> {
     const named: readonly unknown[] = Array.isArray(to) ? to : [to];
-    named.forEach((entry, index) => {
-      if (isGroupId(entry) && !paths.has(entry)) paths.set(entry, `to[${index}]`);
-    });
-    const { groups } = this.contacts;
-    return tx
-      ? groups.expand(tx, tenant, paths, maxRecipients, addressKinds)
-      : retryWhileUnavailable(() =>
-          groups.expand(this.store.database, tenant, paths, maxRecipients, addressKinds),
-        );
+    const paths = new Map(groups.map((id) => [id, `to[${named.indexOf(id)}]`]));
+    const read = (sql: Pick<Sql, 'all'>) =>
+      this.contacts.groups.expand(sql, batch.tenant, paths, maxRecipients, addressKinds);
+    const members = await (tx ? read(tx) : retryWhileUnavailable(() => read(this.store.database)));
+    const expanded = batch.recipients.flatMap((recipient) => members.get(recipient) ?? recipient);
+    const recipients = [...new Set(expanded)];
+    const errors: FieldError[] = [];
+    checkCount(recipients.length, maxRecipients, errors);
+    if (errors.length > 0) throw new MessageValidationError(errors);
+    return { ...batch, recipients };
   }
 
-  /**
-   * Since the first send under this key, a group may have been deleted or grown above the limit.
-   */
-  async #replayWithoutGroups(
-    error: unknown,
-    channel: ChannelDefinition,
-    message: LibraryMessage,
-    options: SendOptions,
-    tx: Transaction | undefined,
-  ): Promise<Receipt | undefined> {
-    if (!(error instanceof MessageValidationError) || options.idempotencyKey === undefined)
-      return undefined;
-    if (!channel.groups || !namesGroups(message.to)) return undefined;
-    const passed = { ...channel, groups: 'pass' } as const;
-    const { batch } = checkedSend(passed, message, options, undefined, this.#context);
-    return this.#replayOf(batch, tx);
-  }
-
-  /**
-   * Enqueues within a span that is a child of the caller's; the batch stores the span's context.
-   */
-  #traced(
-    { batch, content }: CheckedSend,
-    tx: Transaction | undefined,
-    tracing: MessagingTracing,
-  ): Promise<Receipt> {
-    const { id, channel, recipients } = batch;
-    return tracing.step(
-      {
-        operation: 'send',
-        type: 'send',
-        kind: 'producer',
-        channel,
-        id,
-        messages: recipients.length,
-      },
-      (trace) =>
-        this.#enqueue(
-          {
-            batch: trace ? { ...batch, content: withTrace(batch.content, trace) } : batch,
-            content,
-          },
-          tx,
-        ),
+  /** Enqueues within a span that is a child of the caller's; the batch stores the span's context. */
+  #traced(send: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
+    if (!this.tracing) return this.#enqueue(send, tx);
+    const { batch } = send;
+    const { id, channel, recipients, content } = batch;
+    const step = { operation: 'send', type: 'send', kind: 'producer', channel, id } as const;
+    return this.tracing.step({ ...step, messages: recipients.length }, (trace) =>
+      this.#enqueue(
+        trace ? { ...send, batch: { ...batch, content: withTrace(content, trace) } } : send,
+        tx,
+      ),
     );
   }
 
-  #enqueue(send: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
-    return !tx && this.policy.isSilent(send.batch.channel)
-      ? this.#store(send.batch)
-      : this.#enqueueAllowed(send, tx);
-  }
-
-  async #enqueueAllowed(send: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
-    const allowed = this.policy.isSilent(send.batch.channel)
-      ? send.batch
-      : await this.#allowed(send, tx);
-    if (allowed instanceof PolicyError) {
-      const first = await this.#replayOf(send.batch, tx);
-      if (first) return first;
-      throw allowed;
-    }
-    return tx ? this.#storeWithin(tx, allowed) : this.#store(allowed);
+  async #enqueue({ batch, content }: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
+    if (this.policy.isSilent(batch.channel)) return this.#store(batch, tx);
+    const allowed = await this.#allowed(batch, content, tx);
+    if (!(allowed instanceof PolicyError)) return this.#store(allowed, tx);
+    const first = await this.#replayOf(batch, tx);
+    if (!first) throw allowed;
+    return first;
   }
 
   /**
@@ -187,7 +139,8 @@ export class Enqueuer {
    * messages take the first positions. Returns the error where policy denies all recipients.
    */
   async #allowed(
-    { batch, content }: CheckedSend,
+    batch: NewBatch,
+    content: MessageContent,
     tx: Transaction | undefined,
   ): Promise<NewBatch | PolicyError> {
     const { tenant, channel, sender, recipients } = batch;
@@ -214,18 +167,19 @@ export class Enqueuer {
     };
   }
 
-  async #store(batch: NewBatch): Promise<Receipt> {
-    const accepted = await this.store.newBatches.enqueue(batch);
-    if (!accepted.replayed) this.waker.wake(batch.lane, dueOf(batch));
-    return receiptOf(accepted);
-  }
-
-  async #storeWithin(tx: Transaction, batch: NewBatch): Promise<Receipt> {
-    const due = dueOf(batch);
+  async #store(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
     const { afterCommit, newBatches } = this.store;
+    const { lane, sendAt, createdAt } = batch;
+    const due = sendAt !== null && sendAt > createdAt ? sendAt : undefined;
+    const wake = () => this.waker.wake(lane, due);
+    if (!tx) {
+      const accepted = await newBatches.enqueue(batch);
+      if (!accepted.replayed) wake();
+      return receiptOf(accepted);
+    }
     const accepted = await newBatches.enqueueWithin(tx, batch);
     const runner = tx.manager.queryRunner!;
-    afterCommit.on(runner, `${batch.lane} ${due ?? ''}`, () => this.waker.wake(batch.lane, due));
+    afterCommit.on(runner, `${lane} ${due ?? ''}`, wake);
     if (accepted.changes.length > 0)
       afterCommit.on(runner, accepted.id, () => newBatches.publish(accepted));
     return receiptOf(accepted);
@@ -238,11 +192,6 @@ export class Enqueuer {
       : retryWhileUnavailable(() => newBatches.replayOf(batch, database)));
     return first && receiptOf(first);
   }
-}
-
-/** `undefined`: due at once. */
-function dueOf({ sendAt, createdAt }: NewBatch): number | undefined {
-  return sendAt !== null && sendAt > createdAt ? sendAt : undefined;
 }
 
 function receiptOf({ id, recipients, createdAt, replayed }: EnqueuedBatch): Receipt {

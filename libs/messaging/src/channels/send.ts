@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { isGroupId } from '../contacts/groups.js';
-import type { AddressKind } from '../message/address.js';
-import type { ChannelDefinition } from '../message/channel-definition.js';
+import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
 import {
   type FieldError,
   MessageValidationError,
   MessagingConfigError,
 } from '../message/errors.js';
 import type { MessageClass, MessageContent } from '../message/message.js';
-import {
-  type ReadRecipients,
-  readRecipients,
-  type Recipients,
-  ruleOf,
-} from '../message/recipients.js';
+import { readRecipients, type Recipients, ruleOf } from '../message/recipients.js';
 import type { Clock } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/duration.js';
 import type { MessagingSettings } from '../ports/messaging-settings.js';
@@ -81,20 +74,12 @@ export interface LibraryMessage extends ChannelMessage {
 
 /** A send that passed its checks. */
 export interface CheckedSend {
+  /** Groups are still among its recipients; its idempotency key covers them as given. */
   readonly batch: NewBatch;
   /** The content whose JSON is in `batch.content`. */
   readonly content: MessageContent;
-}
-
-/**
- * Members of the groups among the recipients, by group id. `undefined`: the message has no groups,
- * or the provider expands them.
- */
-export type Members = ReadonlyMap<string, readonly string[]>;
-
-export interface SendContext {
-  readonly clock: Clock;
-  readonly lane: MessagingSettings['dispatch']['lane'];
+  /** Ids of the groups among the recipients. */
+  readonly groups: readonly string[];
 }
 
 /**
@@ -105,60 +90,59 @@ export function checkedSend(
   channel: ChannelDefinition,
   message: LibraryMessage,
   options: SendOptions,
-  members: Members | undefined,
-  context: SendContext,
+  clock: Clock,
+  laneOption: LaneOption,
 ): CheckedSend {
   const errors: FieldError[] = [];
-  const asked = recipientsOf(channel, message.to, members, errors);
+  const { recipients, groups } = recipientsOf(channel, message.to, errors);
   const sender = (channel.sender ?? anySender)(message.from, errors);
   const { content: checked, parts = 0 } = contentOf(channel, message.content, errors);
+  const { deliveryReport, confirms } = message;
   checkTime('sendAt', message.sendAt, errors);
-  const report = message.deliveryReport;
-  if (report !== undefined && report !== 'none' && report !== 'yes')
-    errors.push({ path: 'deliveryReport', message: "must be 'none' or 'yes'" });
-  checkOptions(options, errors);
+  checkOneOf('deliveryReport', deliveryReport, ['none', 'yes'], errors);
+  checkOneOf('class', options.class, ['high', 'normal'], errors);
+  checkTenant(options.tenant, errors);
+  checkIdempotencyKey(options.idempotencyKey, errors);
   if (errors.length > 0) throw new MessageValidationError(errors);
   const { tenant = '', validFor, idempotencyKey } = options;
   const sendAt = message.sendAt?.getTime() ?? null;
-  const { confirms } = message;
   const content = confirms && checked.kind === 'text' ? { ...checked, confirms } : checked;
   const batch: NewBatch = {
-    id: context.clock.id(),
+    id: clock.id(),
     tenant,
     channel: channel.name,
-    lane: laneOf(channel, tenant, context.lane),
+    lane: laneOf(channel, tenant, laneOption),
     class: options.class ?? 'normal',
     sender,
-    content: jsonOf(content),
-    deliveryReport: (report ?? channel.deliveryReport ?? 'yes') === 'yes',
+    content: JSON.stringify(content),
+    deliveryReport: (deliveryReport ?? channel.deliveryReport ?? 'yes') === 'yes',
     parts,
-    recipients: asked.recipients,
+    recipients,
     denied: [],
-    createdAt: context.clock.now(),
+    createdAt: clock.now(),
     sendAt,
     validFor: validFor === undefined ? null : milliseconds('validFor', validFor),
     idempotencyKey: idempotencyKey ?? null,
     fingerprint:
       idempotencyKey === undefined
         ? null
-        : fingerprintOf(
-            [
-              sender,
-              identityOf(content),
-              report ?? null,
-              sendAt,
-              options.class ?? null,
-              validFor ?? null,
-            ],
-            asked.unexpanded(),
-          ),
+        : fingerprintOf([
+            sender,
+            // The platform may change a template's category between a send and its retry.
+            content.kind === 'template' ? { ...content, category: undefined } : content,
+            deliveryReport ?? null,
+            sendAt,
+            options.class ?? null,
+            validFor ?? null,
+            recipients,
+          ]),
   };
-  return { batch, content };
+  return { batch, content, groups };
 }
 
-/** Whether the recipients include a group. */
-export function namesGroups(to: unknown): boolean {
-  return Array.isArray(to) ? to.some(isGroupId) : isGroupId(to);
+export function checkCount(count: number, most: number, errors: FieldError[]): void {
+  if (count === 0) errors.push({ path: 'to', message: 'must name at least one recipient' });
+  if (count > most) errors.push({ path: 'to', message: `must name at most ${most} recipients` });
 }
 
 export function checkTenant(tenant: unknown, errors: FieldError[]): void {
@@ -171,9 +155,7 @@ export function checkIdempotencyKey(key: unknown, errors: FieldError[]): void {
     errors.push({ path: 'idempotencyKey', message: 'must be 1 to 255 visible ASCII characters' });
 }
 
-/**
- * Adds an error unless `time` is undefined or a date that the store can hold: years 1970 to 9999.
- */
+/** Adds an error unless `time` is undefined or a date that the store can hold: years 1970 to 9999. */
 export function checkTime(path: string, time: unknown, errors: FieldError[]): void {
   if (time === undefined) return;
   const at = time instanceof Date ? time.getTime() : Number.NaN;
@@ -181,21 +163,44 @@ export function checkTime(path: string, time: unknown, errors: FieldError[]): vo
     errors.push({ path, message: 'must be a valid date' });
 }
 
+/** Most recipients of a send, where the channel does not say. */
+export const MAX_RECIPIENTS = 100_000;
+
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 const TENANT = /^[\x20-\x7e]{0,200}$/;
 /** Text that the store can hold and logs can show. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-function checkOptions(options: SendOptions, errors: FieldError[]): void {
-  if (options.class !== undefined && options.class !== 'high' && options.class !== 'normal')
-    errors.push({ path: 'class', message: "must be 'high' or 'normal'" });
-  checkTenant(options.tenant, errors);
-  checkIdempotencyKey(options.idempotencyKey, errors);
-}
-
 /** Undefined, or a text of this form; `null` is rejected. */
 function isText(value: unknown, form: RegExp): boolean {
   return value === undefined || (typeof value === 'string' && form.test(value));
+}
+
+function checkOneOf(
+  path: string,
+  value: unknown,
+  [one, other]: readonly [string, string],
+  errors: FieldError[],
+): void {
+  if (value !== undefined && value !== one && value !== other)
+    errors.push({ path, message: `must be '${one}' or '${other}'` });
+}
+
+function recipientsOf(
+  { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
+  to: unknown,
+  errors: FieldError[],
+): { readonly recipients: readonly string[]; readonly groups: readonly string[] } {
+  const list: readonly unknown[] = Array.isArray(to) ? to : [to];
+  if (maxRecipients === 1 && list.length !== 1) {
+    errors.push({ path: 'to', message: ruleOf(addressKinds) });
+    return { recipients: [], groups: [] };
+  }
+  const read = readRecipients(list, addressKinds, groups !== undefined);
+  for (const { path, message } of read.errors)
+    errors.push({ path: maxRecipients === 1 ? 'to' : path, message });
+  if (read.errors.length === 0) checkCount(read.recipients.length, maxRecipients, errors);
+  return read;
 }
 
 function anySender(from: unknown, errors: FieldError[]): string {
@@ -212,7 +217,7 @@ function contentOf(
   channel: ChannelDefinition,
   given: ChannelMessage['content'],
   errors: FieldError[],
-): ReturnType<ChannelDefinition['content'][string]> {
+): CheckedContent {
   const kind = (given as { kind?: unknown } | undefined)?.kind;
   const check =
     typeof kind === 'string' && Object.hasOwn(channel.content, kind)
@@ -224,120 +229,19 @@ function contentOf(
   return { content: given as MessageContent };
 }
 
-/** The output of `JSON.stringify`; plain text has a fast path that takes a third of the time. */
-function jsonOf(content: MessageContent): string {
-  return content.kind === 'text' && content.confirms === undefined
-    ? `{"kind":"text","text":${JSON.stringify(content.text)}}`
-    : JSON.stringify(content);
+/** Identifies the content of a send; sends under one idempotency key must have the same fingerprint. */
+function fingerprintOf(asked: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 
-/** The platform may change a template's category between a send and its retry. */
-function identityOf(content: MessageContent): string {
-  return JSON.stringify(
-    content.kind === 'template' ? { ...content, category: undefined } : content,
-  );
-}
-
-/**
- * Identifies the content of a send; sends under one idempotency key must have the same fingerprint.
- */
-function fingerprintOf(asked: readonly unknown[], recipients: readonly string[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify(asked))
-    .update(recipients.join('\n'))
-    .digest('hex');
-}
-
-interface AskedRecipients {
-  readonly recipients: readonly string[];
-  /**
-   * The recipients as given by the caller, groups not expanded: the idempotency key covers these.
-   */
-  unexpanded(): readonly string[];
-}
-
-function recipientsOf(
-  channel: ChannelDefinition,
-  to: unknown,
-  members: Members | undefined,
-  errors: FieldError[],
-): AskedRecipients {
-  const { addressKinds, maxRecipients = 100_000, groups } = channel;
-  const list: unknown = typeof to === 'string' || isAddressLike(to) ? [to] : to;
-  const none = { recipients: [], unexpanded: () => [] };
-  if (maxRecipients === 1 && (!Array.isArray(list) || list.length !== 1)) {
-    errors.push({ path: 'to', message: ruleOf(addressKinds) });
-    return none;
-  }
-  if (!Array.isArray(list)) {
-    errors.push({ path: 'to', message: `must be ${NOUNS[addressKinds[0]]} or an array of them` });
-    return none;
-  }
-  const { recipients, errors: wrong } = groups
-    ? expanded(list, addressKinds, groups === 'pass' ? undefined : members)
-    : readRecipients(list, addressKinds);
-  for (const { path, message } of wrong)
-    errors.push({ path: maxRecipients === 1 ? 'to' : path, message });
-  if (wrong.length === 0 && recipients.length === 0)
-    errors.push({ path: 'to', message: 'must name at least one recipient' });
-  if (recipients.length > maxRecipients)
-    errors.push({ path: 'to', message: `must name at most ${maxRecipients} recipients` });
-  return {
-    recipients,
-    unexpanded: () => (members ? expanded(list, addressKinds, undefined).recipients : recipients),
-  };
-}
-
-const NOUNS: Readonly<Record<AddressKind, string>> = {
-  phone: 'a phone number',
-  email: 'an e-mail address',
-  platform: 'a platform id',
-};
-
-function isAddressLike(to: unknown): boolean {
-  return typeof to === 'object' && to !== null && 'kind' in to;
-}
-
-/** Replaces groups by their members. Without `members` the groups follow the addresses. */
-function expanded(
-  to: readonly unknown[],
-  kinds: readonly AddressKind[],
-  members: Members | undefined,
-): ReadRecipients {
-  if (!to.some(isGroupId)) return readRecipients(to, kinds);
-  const { recipients, errors } = readRecipients(
-    to.filter((one) => !isGroupId(one)),
-    kinds,
-  );
-  if (errors.length > 0) return { recipients: [], errors: placed(to, kinds) };
-  if (!members) return { recipients: [...recipients, ...new Set(to.filter(isGroupId))], errors };
-  return readRecipients(
-    to.flatMap((one): readonly unknown[] => (isGroupId(one) ? (members.get(one) ?? []) : [one])),
-    kinds,
-  );
-}
-
-/** Errors of addresses, at their positions in the list that includes groups. */
-function placed(to: readonly unknown[], kinds: readonly AddressKind[]): FieldError[] {
-  const errors: FieldError[] = [];
-  to.forEach((one, index) => {
-    if (isGroupId(one) || errors.length === 10) return;
-    for (const { message } of readRecipients([one], kinds).errors)
-      errors.push({ path: `to[${index}]`, message });
-  });
-  return errors;
-}
+type LaneOption = MessagingSettings['dispatch']['lane'];
 
 /**
  * The lane of a tenant's channel: from the `lane` option, else from the channel, else
  * `{tenant}:{channel}`.
  * @throws MessagingConfigError where the function returns no lane name; nothing was stored
  */
-function laneOf(
-  { name, lane }: ChannelDefinition,
-  tenant: string,
-  option: SendContext['lane'],
-): string {
+function laneOf({ name, lane }: ChannelDefinition, tenant: string, option: LaneOption): string {
   if (!option && !lane) return `${tenant}:${name}`;
   const given: unknown = option ? option({ tenant, channel: name }) : lane?.({ tenant });
   if (typeof given === 'string' && NAME.test(given)) return given;

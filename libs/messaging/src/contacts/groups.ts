@@ -18,7 +18,6 @@ import {
 import type { ContactStore } from './contact-store.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const GROUP_ID = /^grp_[0-9A-Za-z]{10,60}$/;
 /**
  * Most members that are read, as a multiple of the allowed recipients. A send with more members is
  * refused; groups may share members, so the sum may exceed the recipients.
@@ -45,11 +44,6 @@ interface GroupRow {
   readonly name: string;
   readonly created_at: string | number;
   readonly size: string | number;
-}
-
-/** Whether the text has the form of a group id. */
-export function isGroupId(value: unknown): value is string {
-  return typeof value === 'string' && GROUP_ID.test(value);
 }
 
 /**

@@ -1,4 +1,9 @@
-import { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './phone-number.js';
+import {
+  isPhoneNumber,
+  maskPhoneNumber,
+  NO_PHONE_NUMBER,
+  normalisePhoneNumber,
+} from './phone-number.js';
 
 /** Kinds of recipient address. `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
 export type AddressKind = 'phone' | 'email' | 'platform';
@@ -13,7 +18,7 @@ export interface Address {
 
 /** Form of an address of each kind, for error messages. */
 export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
-  phone: 'must be 7 to 15 digits with country code',
+  phone: NO_PHONE_NUMBER,
   email: 'must be an e-mail address, such as ada@example.com',
   platform: 'must be 1 to 255 visible ASCII characters',
 };

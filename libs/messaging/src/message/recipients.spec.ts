@@ -12,7 +12,7 @@ it('recipients are de-duplicated in order of first appearance', () => {
   const few = fc.constantFrom('2348012345678', '447911123456', '999999999999999', '1000000');
   fc.assert(
     fc.property(fc.array(fc.oneof(few, digits), { maxLength: 300 }), (to) => {
-      expect(numbers(to)).toEqual({ recipients: [...new Set(to)], errors: [] });
+      expect(numbers(to)).toMatchObject({ recipients: [...new Set(to)], errors: [] });
     }),
   );
 });
@@ -35,7 +35,7 @@ it('recognises one number in several spellings, and as an address', () => {
       ' (234)8012345678 ',
       { kind: 'phone', value: '+2348012345678' },
     ]),
-  ).toEqual({ recipients: ['2348012345678'], errors: [] });
+  ).toMatchObject({ recipients: ['2348012345678'], errors: [] });
 });
 
 it('names the first ten wrong entries by their place', () => {
@@ -53,8 +53,18 @@ it('reads e-mail addresses and platform ids as the channel has them, each once',
     'platform:u-42',
     '2348012345678',
   ];
-  expect(readRecipients(to, ['email', 'platform'])).toEqual({
+  expect(readRecipients(to, ['email', 'platform'])).toMatchObject({
     recipients: ['Ada@example.com', 'platform:u-42'],
     errors: [{ path: 'to[4]', message: expect.stringMatching(/e-mail address.*, or /) }],
   });
+});
+
+it('keeps group ids among the recipients where the channel has groups', () => {
+  const to = ['grp_0123456789', '2348012345678', 'grp_0123456789'];
+  expect(readRecipients(to, ['phone'], true)).toEqual({
+    recipients: ['grp_0123456789', '2348012345678'],
+    groups: ['grp_0123456789'],
+    errors: [],
+  });
+  expect(readRecipients(to, ['phone']).errors.map(({ path }) => path)).toEqual(['to[0]', 'to[2]']);
 });
