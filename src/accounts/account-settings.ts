@@ -33,11 +33,11 @@ export class AccountSettings implements OnApplicationShutdown {
   readonly #logger = new Logger('Accounts');
   readonly #timer: NodeJS.Timeout;
   #own: ReadonlyMap<string, OwnSettings> = new Map();
-  #reading: Promise<void> | undefined;
+  #isReading = false;
 
   private constructor(private readonly dataSource: DataSource) {
     this.#timer = setInterval(() => {
-      this.#reading ??= this.#refresh();
+      if (!this.#isReading) void this.#refresh();
     }, READ_EVERY).unref();
   }
 
@@ -47,9 +47,9 @@ export class AccountSettings implements OnApplicationShutdown {
     return settings;
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Does not wait for a read under way: the database may not answer any more. */
+  onApplicationShutdown(): void {
     clearInterval(this.#timer);
-    await this.#reading;
   }
 
   /** The rate limit of a lane: its account's, else `otherwise`. */
@@ -69,12 +69,13 @@ export class AccountSettings implements OnApplicationShutdown {
   }
 
   async #refresh(): Promise<void> {
+    this.#isReading = true;
     try {
       await this.#read();
     } catch (error) {
       this.#logger.warn({ message: 'settings of accounts not read', err: error });
     } finally {
-      this.#reading = undefined;
+      this.#isReading = false;
     }
   }
 

@@ -91,7 +91,7 @@ const DISPATCH = {
   timeout: withDefault(MOMENT, '30s'),
   /**
    * Longest wait of a stop for requests in flight. At most two seconds later, all parts of the library have stopped,
-   * or an error names the part that has not: connections to a database that does not answer are cut
+   * or an error names the part that has not: a database that does not answer is abandoned
    * (`DatabaseShutdownTimeoutError`). @default '10s'
    */
   shutdownTimeout: withDefault(DURATION, '10s'),

@@ -4,11 +4,7 @@ import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
 /** Milliseconds for each answer of the database after the shutdown deadline. */
 const ANSWER_TIMEOUT = 1_000;
 
-/**
- * Period after the close in which connections are still cut, as a multiple of the time for an
- * answer: the data source may outlive the app.
- */
-const AFTER_CLOSE = 5;
+const CHECK_EVERY = ANSWER_TIMEOUT / 4;
 
 /**
  * Bounds the store's waits for the database during shutdown. Until the app stops they are
@@ -25,18 +21,7 @@ export class ShutdownDeadline {
   #from = 0;
   #checkedAt = 0;
   #wasBlocked = false;
-  #closedAt = Infinity;
-
-  constructor(
-    /** Cuts connections that other code uses; false: there are none left. */
-    private readonly cut: () => boolean,
-    private readonly answerTimeout = ANSWER_TIMEOUT,
-    /**
-     * Whether the database is a server, which answers even while this process is blocked. SQLite
-     * itself blocks the process.
-     */
-    private readonly isServer: () => boolean = () => true,
-  ) {}
+  #closed = false;
 
   /** Aborted with the error of the waiting calls. */
   get over(): AbortSignal {
@@ -48,16 +33,9 @@ export class ShutdownDeadline {
     this.over.throwIfAborted();
     return new Promise<T>((resolve, reject) => {
       this.#waiting.set(reject, performance.now());
-      work().then(
-        (result) => {
-          this.#waiting.delete(reject);
-          resolve(result);
-        },
-        (error: unknown) => {
-          this.#waiting.delete(reject);
-          reject(error);
-        },
-      );
+      work()
+        .then(resolve, reject)
+        .finally(() => this.#waiting.delete(reject));
     });
   }
 
@@ -66,46 +44,34 @@ export class ShutdownDeadline {
     clearInterval(this.#timer);
     this.#timer = setTimeout(() => {
       this.#from = this.#checkedAt = performance.now();
-      this.#timer = setInterval(() => this.#check(), this.answerTimeout / 4).unref();
+      this.#timer = setInterval(() => this.#check(), CHECK_EVERY).unref();
     }, milliseconds).unref();
   }
 
-  /** No new calls follow; waiting calls keep their time. */
+  /** The checks end once no call waits. */
   close(): void {
-    this.#closedAt = performance.now();
-    this.#end();
+    this.#closed = true;
   }
 
   #check(): void {
     const now = performance.now();
     // Answers that arrived while the process was blocked have not been read yet.
-    if (!this.#wasBlocked && this.isServer() && now - this.#checkedAt > this.answerTimeout / 2) {
+    if (!this.#wasBlocked && now - this.#checkedAt > ANSWER_TIMEOUT / 2) {
       this.#wasBlocked = true;
       this.#from = now;
     }
     this.#checkedAt = now;
-    if (!this.over.aborted) {
-      const [oldest = Infinity] = this.#waiting.values();
-      if (now - Math.max(oldest, this.#from) < this.answerTimeout) return this.#end();
-      this.#abandon();
-    }
-    // Connections that open later would wait without end, so they are cut, too.
-    const isRecent = now - this.#closedAt < AFTER_CLOSE * this.answerTimeout;
-    if (!this.cut() || !isRecent) clearInterval(this.#timer);
-  }
-
-  #end(): void {
-    const closed = this.#closedAt < Infinity;
-    if (closed && !this.over.aborted && this.#waiting.size === 0) clearInterval(this.#timer);
+    const [oldest = Infinity] = this.#waiting.values();
+    if (now - Math.max(oldest, this.#from) >= ANSWER_TIMEOUT) this.#abandon();
+    else if (this.#closed && this.#waiting.size === 0) clearInterval(this.#timer);
   }
 
   #abandon(): void {
-    const waiting = [...this.#waiting.keys()];
-    this.#waiting.clear();
+    clearInterval(this.#timer);
     this.#logger.error(
-      `The app stops and its database does not answer: given up, with ${waiting.length} statements and transactions under way. The next holder of each lane recovers their work after its lease expires`,
+      `The app stops and its database does not answer: given up, with ${this.#waiting.size} statements and transactions under way. The next holder of each lane recovers their work after its lease expires`,
     );
     this.#over.abort(new DatabaseShutdownTimeoutError());
-    for (const reject of waiting) reject(this.over.reason);
+    for (const reject of this.#waiting.keys()) reject(this.over.reason);
   }
 }

@@ -22,7 +22,9 @@ export interface StoreDatabaseOptions {
 
 /** The store's connections to the app's database; each driver has its own. */
 export abstract class StoreDatabase {
-  protected readonly deadline: ShutdownDeadline = this.deadlineOf();
+  protected readonly deadline = new ShutdownDeadline();
+  /** `destroy()` of the data source, once it is bounded by the deadline. */
+  #destroy: (() => Promise<void>) | undefined;
 
   constructor(
     readonly dataSource: DataSource,
@@ -86,20 +88,30 @@ export abstract class StoreDatabase {
    */
   refuseWithin(): void {}
 
-  /** Sets the shutdown deadline: after it, a database that does not answer is abandoned. */
+  /**
+   * Sets the shutdown deadline: after it, a database that does not answer is abandoned. Nest's
+   * TypeOrmModule awaits `destroy()` of the data source, so `destroy()` does not wait for the
+   * connections of an abandoned database, either: they end with the process.
+   */
   setShutdownDeadline(milliseconds: number): void {
     this.deadline.set(milliseconds);
+    if (this.#destroy) return;
+    const destroy = (this.#destroy = this.dataSource.destroy.bind(this.dataSource));
+    this.dataSource.destroy = () => this.#untilAbandoned(destroy());
   }
 
   /** Closes the connections; does not wait for those of an abandoned database. */
   async close(): Promise<void> {
-    const closed = this.end();
-    await this.deadline
-      .wait(() => closed)
-      .catch((error: unknown) => {
-        if (!this.deadline.over.aborted) throw error;
-      });
+    await this.#untilAbandoned(this.end());
     this.deadline.close();
+  }
+
+  async #untilAbandoned(closing: Promise<void>): Promise<void> {
+    try {
+      await Promise.all([closing, this.deadline.wait(() => closing)]);
+    } catch (error) {
+      if (!this.deadline.over.aborted) throw error;
+    }
   }
 
   /** @throws TransactionRequiredError where `manager` is in no transaction of this data source. */
@@ -116,9 +128,8 @@ export abstract class StoreDatabase {
     return this.on(runner, manager);
   }
 
-  protected abstract end(): Promise<void>;
-
-  protected abstract deadlineOf(): ShutdownDeadline;
+  /** Closes what this object has opened. */
+  protected async end(): Promise<void> {}
 
   protected owns(dataSource: DataSource): boolean {
     return dataSource === this.dataSource;
@@ -207,8 +218,6 @@ export abstract class ServerDatabase extends StoreDatabase {
 
   /** Restores the settings that {@link begin} changed: the connection belongs to the app. */
   protected async restore(_runner: QueryRunner): Promise<void> {}
-
-  protected async end(): Promise<void> {}
 
   #transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T> {
     return this.deadline.wait(async () => {

@@ -1,6 +1,4 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { cutConnections } from '../database/cut-connections.js';
-import { ShutdownDeadline } from '../database/shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
 import { steppedSettle } from '../slow-path/stepped-settle.js';
 import { ServerDatabase, type StoreDatabaseOptions } from '../database/store-database.js';
@@ -34,13 +32,6 @@ export class MysqlDatabase extends ServerDatabase {
 
   protected override async restore(runner: QueryRunner): Promise<void> {
     await runner.query(RESTORE);
-  }
-
-  protected deadlineOf(): ShutdownDeadline {
-    return new ShutdownDeadline(() => {
-      cutConnections(this.dataSource);
-      return this.dataSource.isInitialized;
-    });
   }
 }
 

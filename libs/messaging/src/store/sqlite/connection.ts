@@ -1,7 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { MessagingConfigError, TransactionRequiredError } from '../../message/errors.js';
-import { ShutdownDeadline } from '../database/shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
 import {
   StoreDatabase,
@@ -146,19 +145,11 @@ export class SqliteDatabase extends StoreDatabase {
     return tx;
   }
 
-  protected async end(): Promise<void> {
+  protected override async end(): Promise<void> {
     await this.#turns.idle();
     await this.#wal?.close();
     this.#wal = undefined;
     if (this.#own !== this.dataSource) await this.#own.destroy();
     this.#own = this.dataSource;
-  }
-
-  protected deadlineOf(): ShutdownDeadline {
-    return new ShutdownDeadline(
-      () => this.dataSource.isInitialized,
-      undefined,
-      () => false,
-    );
   }
 }
