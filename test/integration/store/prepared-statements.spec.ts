@@ -119,7 +119,7 @@ describeEachDatabase(
       expect((await kept()).length).toBeGreaterThan(0);
     });
 
-    it('a name that somebody else has taken, as behind a pooler: nothing is prepared any more', async () => {
+    it('a connection on which another client has taken a name, as behind a pooler, prepares none any more', async () => {
       await repeatedly(read);
       const [statement] = await kept();
       await source.destroy();
@@ -131,7 +131,7 @@ describeEachDatabase(
       expect(await read()).toHaveLength(OFTEN);
     });
 
-    it('statements that are lost again and again: nothing is prepared any more', async () => {
+    it('a connection that loses its statements again and again prepares none any more', async () => {
       await repeatedly(read);
       await repeatedly(async () => {
         await source.query('DEALLOCATE ALL');

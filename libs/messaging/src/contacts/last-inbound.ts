@@ -37,7 +37,7 @@ export class LastInbound {
     this.#raise = `INSERT INTO messaging_last_inbound (contact, sender, last_at)
       SELECT v_contact, v_sender, v_at FROM ${this.#rows.sql} WHERE 1 = 1
       ${dialect.onConflict('contact, sender', `last_at = ${dialect.greatest('messaging_last_inbound.last_at', 'new.last_at')}`)}`;
-    this.#select = `SELECT i.contact, i.sender, i.last_at AS at FROM ${this.#ids.sql}
+    this.#select = `SELECT i.contact, i.sender, i.last_at AS at FROM ${this.#ids.keyed}
       ${dialect.join} messaging_last_inbound i ON i.contact = v_id`;
   }
 

@@ -295,7 +295,7 @@ function ofMany(rows: RowSource, of: FactsOf): string {
   const known = of === 'refused' ? `k.state = 'opted_out'` : 'a.contact IS NOT NULL';
   return `SELECT v_i, v_recipient AS recipient, s.category AS suppressed, a.contact,
       k.category, k.state AS consent, i.last_at
-    FROM ${rows.sql}
+    FROM ${rows.keyed}
     LEFT JOIN messaging_suppression s ON s.tenant = v_tenant AND s.address = v_recipient
       AND s.channel IN (v_channel, '*')
     LEFT JOIN messaging_contact_address a ON a.tenant = v_tenant AND a.address = v_recipient

@@ -6,34 +6,65 @@ function codeOf(error: unknown): string {
   return driverError === undefined ? '' : codeOf(driverError);
 }
 
-/** Another connection holds SQLite's lock. */
-export function isBusy(error: unknown): boolean {
-  return (
-    codeOf(error).startsWith('SQLITE_BUSY') ||
-    (error instanceof Error && error.message.includes('database is locked'))
-  );
+/** Codes by meaning, and messages of errors that the drivers give no code. */
+const MEANINGS = {
+  busy: /^SQLITE_BUSY/,
+  transient: /^(40001|40P01|ER_LOCK_DEADLOCK|ER_LOCK_WAIT_TIMEOUT|1020|ER_CHECKREAD)$/,
+  lockTimeout: /^(55P03|ER_LOCK_WAIT_TIMEOUT)$/,
+  // PostgreSQL's 25P03 is idle in transaction for too long, 53300 too many connections.
+  unavailable:
+    /^(08.*|57P.*|25P03|53300|ECONNRESET|ECONNREFUSED|ENOTFOUND|EPIPE|ETIMEDOUT|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|ER_CLIENT_INTERACTION_TIMEOUT|database_given_up)$/,
+  // SQLSTATE classes 21 to 23, and their equivalents.
+  data: /^(2[123]|SQLITE_CONSTRAINT|ER_(DATA_|TRUNCATED|DUP_|BAD_NULL|WARN_DATA|INVALID_JSON|NO_REFERENCED|WRONG_VALUE))/,
+} as const;
+const LOCKED = /database is locked/;
+const BROKEN =
+  /connection (terminated|is closed)|client has encountered a connection error|query runner already released|connection is in closed state/i;
+
+function says(error: unknown, words: RegExp): boolean {
+  return error instanceof Error && words.test(error.message);
 }
 
-const TRANSIENT = new Set([
-  '40001',
-  '40P01',
-  'ER_LOCK_DEADLOCK',
-  'ER_LOCK_WAIT_TIMEOUT',
-  '1020',
-  'ER_CHECKREAD',
-]);
+/** Another connection holds SQLite's lock. */
+export function isBusy(error: unknown): boolean {
+  return MEANINGS.busy.test(codeOf(error)) || says(error, LOCKED);
+}
 
 /** Deadlock or serialisation failure: a retry of the transaction may succeed. */
 export function isTransient(error: unknown): boolean {
-  return TRANSIENT.has(codeOf(error));
+  return MEANINGS.transient.test(codeOf(error));
+}
+
+/** The wait for a lock of another transaction timed out. */
+export function isLockTimeout(error: unknown): boolean {
+  return MEANINGS.lockTimeout.test(codeOf(error));
 }
 
 /**
- * The server lost the prepared statement of this name, or has another one; the statement did not
- * run.
+ * The database or the network was unavailable: the last statement may or may not have taken effect.
+ */
+export function isUnavailable(error: unknown): boolean {
+  return MEANINGS.unavailable.test(codeOf(error)) || says(error, BROKEN);
+}
+
+/** Errors in the data, not of the server. */
+export function isDataError(error: unknown): boolean {
+  return MEANINGS.data.test(codeOf(error));
+}
+
+/** MySQL has no `CREATE INDEX IF NOT EXISTS`. */
+export function isDuplicateIndex(error: unknown): boolean {
+  return codeOf(error) === 'ER_DUP_KEYNAME';
+}
+
+/**
+ * PostgreSQL lost the prepared statement of this name, or refuses its plan because a table changed;
+ * the statement did not run.
  */
 export function isStatementLost(error: unknown): boolean {
-  return codeOf(error) === '26000' || isPlanRefused(error) || isStatementTaken(error);
+  const { routine } = error as { routine?: unknown };
+  const isRefused = codeOf(error) === '0A000' && routine === 'RevalidateCachedQuery';
+  return codeOf(error) === '26000' || isRefused || isStatementTaken(error);
 }
 
 /**
@@ -43,67 +74,6 @@ export function isStatementLost(error: unknown): boolean {
 export function isStatementTaken(error: unknown): boolean {
   const code = codeOf(error);
   // A fatal error is a pooler's report of a lost server connection; its statement may have run.
-  const ends = (error as { severity?: unknown }).severity === 'FATAL';
-  return code === '42P05' || (code === '08P01' && !ends);
-}
-
-/** A table was changed, so that the prepared statement would return other columns. */
-function isPlanRefused(error: unknown): boolean {
-  return (
-    codeOf(error) === '0A000' &&
-    (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
-  );
-}
-
-/** The wait for a lock of another transaction timed out. */
-export function isLockTimeout(error: unknown): boolean {
-  return ['55P03', 'ER_LOCK_WAIT_TIMEOUT'].includes(codeOf(error));
-}
-
-const UNAVAILABLE = new Set([
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
-  'ER_SERVER_SHUTDOWN',
-  'ER_CON_COUNT_ERROR',
-  'ER_CLIENT_INTERACTION_TIMEOUT',
-  // PostgreSQL: idle in transaction for too long, too many connections.
-  '25P03',
-  '53300',
-  // The store's own code.
-  'database_given_up',
-]);
-const BROKEN =
-  /connection (terminated|is closed)|client has encountered a connection error|query runner already released|connection is in closed state/i;
-
-/**
- * The database or the network was unavailable: the last statement may or may not have taken effect.
- */
-export function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error);
-  return (
-    UNAVAILABLE.has(code) ||
-    /^(08|57P)/.test(code) ||
-    (error instanceof Error && BROKEN.test(error.message))
-  );
-}
-
-/** Errors in the data, not of the server: SQLSTATE classes 22 and 23 and their equivalents. */
-export function isDataError(error: unknown): boolean {
-  const code = codeOf(error);
-  return (
-    /^2[123]/.test(code) ||
-    code.startsWith('SQLITE_CONSTRAINT') ||
-    /^ER_(DATA_|TRUNCATED|DUP_|BAD_NULL|WARN_DATA|INVALID_JSON|NO_REFERENCED|WRONG_VALUE)/.test(
-      code,
-    )
-  );
-}
-
-/** MySQL has no `CREATE INDEX IF NOT EXISTS`. */
-export function isDuplicateIndex(error: unknown): boolean {
-  return codeOf(error) === 'ER_DUP_KEYNAME';
+  const isFatal = (error as { severity?: unknown }).severity === 'FATAL';
+  return code === '42P05' || (code === '08P01' && !isFatal);
 }

@@ -1,7 +1,5 @@
 import type { EventEmitter } from 'node:events';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { cutConnections } from '../database/cut-connections.js';
-import { ShutdownDeadline } from '../database/shutdown-deadline.js';
 import type { FastPaths } from '../store.js';
 import {
   ServerDatabase,
@@ -66,19 +64,20 @@ export class PostgresDatabase extends ServerDatabase {
     const tx = super.on(runner, manager);
     const prepared = this.#prepared;
     if (!prepared || !this.#own.has(runner)) return tx;
+    const named = (sql: string, params?: readonly unknown[]) => {
+      const text = this.dialect.placeholders(sql);
+      const name = prepared.nameOf(text);
+      return name === undefined ? undefined : prepared.run(runner, name, text, params);
+    };
     return {
       manager,
       all: async <T>(sql: string, params?: readonly unknown[]) => {
-        const text = this.dialect.placeholders(sql);
-        const name = prepared.nameOf(text);
-        if (name === undefined) return tx.all<T>(sql, params);
-        return (await prepared.run(runner, name, text, params)).rows as T[];
+        const result = await named(sql, params);
+        return result ? (result.rows as T[]) : tx.all<T>(sql, params);
       },
       run: async (sql, params) => {
-        const text = this.dialect.placeholders(sql);
-        const name = prepared.nameOf(text);
-        if (name === undefined) return tx.run(sql, params);
-        return (await prepared.run(runner, name, text, params)).rowCount ?? 0;
+        const result = await named(sql, params);
+        return result ? (result.rowCount ?? 0) : tx.run(sql, params);
       },
     };
   }
@@ -92,13 +91,6 @@ export class PostgresDatabase extends ServerDatabase {
       `START TRANSACTION ISOLATION LEVEL READ COMMITTED;
        SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.idleTimeout)}${lock}`,
     );
-  }
-
-  protected deadlineOf(): ShutdownDeadline {
-    return new ShutdownDeadline(() => {
-      cutConnections(this.dataSource);
-      return this.dataSource.isInitialized;
-    });
   }
 }
 

@@ -13,7 +13,7 @@ const submissions = POSTGRES_DIALECT.rows(INTENT_ROWS.submissions);
 const messages = POSTGRES_DIALECT.rows(INTENT_ROWS.messages);
 
 const INTEND = `WITH held AS MATERIALIZED (
-    SELECT l.lane_key, v_lease FROM ${held.sql} JOIN messaging_lane l ON l.lane_key = v_lane AND ${IS_OURS}
+    SELECT l.lane_key, v_lease FROM ${held.keyed} JOIN messaging_lane l ON l.lane_key = v_lane AND ${IS_OURS}
     ORDER BY l.lane_key FOR UPDATE OF l SKIP LOCKED),
   locked AS MATERIALIZED (
     SELECT v.*, v_lease, b.id, b.revision = v_revision AND ${isOpen('b')} AS planned

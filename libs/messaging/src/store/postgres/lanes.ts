@@ -27,7 +27,7 @@ const LOCKED = 'ORDER BY l.lane_key FOR UPDATE OF l SKIP LOCKED';
 const UNSYNCED = `WITH unsynced AS (SELECT set_config('synchronous_commit', 'off', true))`;
 
 const TAKE = `WITH former AS MATERIALIZED (${UNSYNCED}
-    SELECT ${formerColumns(POSTGRES_DIALECT)}, v_owner, v_lease FROM unsynced, ${taken.sql} JOIN ${LANE} ${LOCKED}),
+    SELECT ${formerColumns(POSTGRES_DIALECT)}, v_owner, v_lease FROM unsynced, ${taken.keyed} JOIN ${LANE} ${LOCKED}),
   taken AS (
     UPDATE messaging_lane SET owner = v_owner, fence = former.fence + 1,
       lease_until = ${now} + v_lease, rate_state = NULL FROM former
@@ -35,14 +35,14 @@ const TAKE = `WITH former AS MATERIALIZED (${UNSYNCED}
   SELECT * FROM former`;
 
 const RENEW = `WITH held AS MATERIALIZED (
-    SELECT l.lane_key, v_lease FROM ${held.sql} JOIN ${LANE} AND ${IS_OURS} ${LOCKED}),
+    SELECT l.lane_key, v_lease FROM ${held.keyed} JOIN ${LANE} AND ${IS_OURS} ${LOCKED}),
   renewed AS (
     UPDATE messaging_lane SET lease_until = ${now} + v_lease FROM held
     WHERE messaging_lane.lane_key = held.lane_key)
   SELECT lane_key FROM held`;
 
 const GIVE_BACK = `WITH held AS MATERIALIZED (${UNSYNCED}
-    SELECT l.lane_key, v_state, v_open FROM unsynced, ${released.sql} JOIN ${LANE} AND ${IS_OURS} ${LOCKED}),
+    SELECT l.lane_key, v_state, v_open FROM unsynced, ${released.keyed} JOIN ${LANE} AND ${IS_OURS} ${LOCKED}),
   released AS (
     UPDATE messaging_lane SET ${RELEASE} FROM held WHERE messaging_lane.lane_key = held.lane_key)
   SELECT lane_key FROM held`;

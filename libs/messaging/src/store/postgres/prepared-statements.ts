@@ -13,17 +13,6 @@ interface Result {
   readonly rowCount: number | null;
 }
 
-/** The statements of one connection. */
-interface Prepared {
-  /** Number of runs by statement name. */
-  readonly runs: Map<string, number>;
-  /**
-   * Incremented when the server has lost the connection's statements: they are prepared under new
-   * names.
-   */
-  generation: number;
-}
-
 /** Most statements per connection; one takes about 100 kB on the server. */
 const MOST = 64;
 
@@ -33,10 +22,7 @@ const FREQUENT = 10;
 /** Number of texts whose runs are counted. */
 const COUNTED = 1_000;
 
-/** Runs after which plans are renewed; then after four times as many, and so on. */
-const FIRST_RENEWAL = 24;
-
-/** A connection that loses its statements this often belongs to a pooler that shares it. */
+/** A connection that lost its statements this often runs all statements without a name. */
 const MAX_LOSSES = 3;
 
 /**
@@ -44,32 +30,29 @@ const MAX_LOSSES = 3;
  * CPU time of the server: a report in groups of 32 takes 34 µs instead of 53, a send among fifty 22
  * instead of 27, an idle lane's message 2.9 ms instead of 6.2.
  *
- * The server keeps a plan until the table's statistics or columns change; a plan made for an empty
- * table would read a grown table whole. So plans are renewed as the number of runs grows, about as
- * fast as a table can grow.
+ * The server keeps a plan until the table's statistics or columns change. A plan made for an empty
+ * table stays good while the table grows, because a statement joins its rows through
+ * `RowSource.keyed`.
  *
  * A name is a hash of the text: a pooler may run it on another connection, where it means the same
- * statement. Where statements are lost repeatedly, preparing stops.
+ * statement.
  */
 export class PreparedStatements {
   readonly #runs = new Map<string, number>();
   readonly #names = new Map<string, string>();
-  readonly #connections = new WeakMap<Client, Prepared>();
-  #enabled = true;
+  /** Losses of each connection. After a loss its statements are prepared under new names. */
+  readonly #losses = new WeakMap<Client, number>();
 
   /** Counts a run. @returns the statement's name once it is frequent */
   nameOf(text: string): string | undefined {
-    if (!this.#enabled) return undefined;
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= MOST) return known;
+    if (this.#runs.size >= COUNTED) this.#runs.clear();
     const runs = (this.#runs.get(text) ?? 0) + 1;
-    if (runs < FREQUENT) {
-      if (this.#runs.size >= COUNTED) this.#runs.clear();
-      this.#runs.set(text, runs);
-      return undefined;
-    }
-    this.#runs.delete(text);
+    this.#runs.set(text, runs);
+    if (runs < FREQUENT) return undefined;
     const name = `dundun_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+    this.#runs.delete(text);
     this.#names.set(text, name);
     return name;
   }
@@ -87,15 +70,13 @@ export class PreparedStatements {
   ): Promise<Result> {
     const { logger, options } = runner.dataSource;
     const client = (await runner.connect()) as Client;
-    const prepared = this.#preparedOn(client);
-    const runs = (prepared.runs.get(name) ?? 0) + 1;
-    prepared.runs.set(name, runs);
-    if (isRenewal(runs)) await client.query('DISCARD PLANS');
+    const losses = this.#losses.get(client) ?? 0;
     logger.logQuery(text, [...values], runner);
     const began = Date.now();
     try {
-      const full = prepared.generation === 0 ? name : `${name}_${prepared.generation}`;
-      const result = await client.query({ name: full, text, values });
+      const result = await (losses >= MAX_LOSSES
+        ? client.query(text, values)
+        : client.query({ name: losses === 0 ? name : `${name}_${losses}`, text, values }));
       const took = Date.now() - began;
       const { maxQueryExecutionTime = Infinity } = options;
       if (took > maxQueryExecutionTime) logger.logQuerySlow(took, text, [...values], runner);
@@ -104,23 +85,10 @@ export class PreparedStatements {
       logger.logQueryError(error as Error, text, [...values], runner);
       const failure = new QueryFailedError(text, [...values], error as Error);
       if (!isStatementLost(error)) throw failure;
-      prepared.generation++;
-      if (prepared.generation >= MAX_LOSSES || isStatementTaken(error)) this.#enabled = false;
+      this.#losses.set(client, isStatementTaken(error) ? MAX_LOSSES : losses + 1);
       // The statement did not run. Its transaction is aborted and will be repeated.
       if (runner.isTransactionActive) throw failure;
       return client.query(text, values);
     }
   }
-
-  #preparedOn(client: Client): Prepared {
-    let prepared = this.#connections.get(client);
-    if (!prepared) this.#connections.set(client, (prepared = { runs: new Map(), generation: 0 }));
-    return prepared;
-  }
-}
-
-function isRenewal(runs: number): boolean {
-  let renewal = FIRST_RENEWAL;
-  while (renewal < runs) renewal *= 4;
-  return renewal === runs;
 }

@@ -148,17 +148,17 @@ function laneStatements(dialect: Dialect) {
     taken,
     held,
     released,
-    former: locking(`SELECT ${formerColumns(dialect)} FROM ${taken.sql} ${join} ${lane}`),
+    former: locking(`SELECT ${formerColumns(dialect)} FROM ${taken.keyed} ${join} ${lane}`),
     grant: update(
       taken,
       `owner = v_owner, fence = fence + 1, lease_until = ${now} + v_lease, rate_state = NULL`,
     ),
-    known: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}`,
-    heldByAny: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}
+    known: `SELECT l.lane_key FROM ${lanes.keyed} ${join} ${lane}`,
+    heldByAny: `SELECT l.lane_key FROM ${lanes.keyed} ${join} ${lane}
       AND l.owner IS NOT NULL AND l.lease_until >= ${now}`,
     create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${lanes.sql} WHERE 1 = 1
       ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
-    ours: locking(`SELECT l.lane_key FROM ${held.sql} ${join} ${lane} AND ${IS_OURS}`),
+    ours: locking(`SELECT l.lane_key FROM ${held.keyed} ${join} ${lane} AND ${IS_OURS}`),
     renew: update(held, `lease_until = ${now} + v_lease`),
     release: update(released, RELEASE),
   };
