@@ -2,9 +2,9 @@ import { type EngineFactory, MessagingModule, type MessagingOptions } from '@dun
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
-import { AccountSettings, AccountSettingsModule } from './accounts/account-settings.js';
+import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { numberOwners } from './accounts/whatsapp-numbers.js';
+import { WhatsAppNumbers } from './accounts/whatsapp-numbers.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { DatabaseModule } from './config/database.module.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
@@ -28,16 +28,12 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        EnvironmentModule.for(environment),
-        DatabaseModule.over(dataSource),
-        messaging(environment, dataSource, {
+        ...foundation(environment, dataSource, {
           dispatch: environment.ROLE !== 'api',
-          settings: true,
           callbacks: true,
           engine,
         }),
         MetricsModule,
-        AccountsModule,
         SmsModule,
         GroupsModule,
         WhatsAppModule,
@@ -56,10 +52,7 @@ export class OperatorModule {
     return {
       module: OperatorModule,
       imports: [
-        EnvironmentModule.for(environment),
-        DatabaseModule.over(dataSource),
-        messaging(environment, dataSource, { dispatch: false, callbacks: false, settings: false }),
-        AccountsModule,
+        ...foundation(environment, dataSource, { dispatch: false, callbacks: false }),
         WebhookEndpointsModule,
       ],
     };
@@ -68,33 +61,33 @@ export class OperatorModule {
 
 interface MessagingRole {
   readonly dispatch: boolean;
-  /** Whether the accounts' own rates and words apply. */
-  readonly settings: boolean;
   /** Whether to serve the carrier's callbacks, where the carrier has them. */
   readonly callbacks: boolean;
   readonly engine?: EngineFactory | undefined;
 }
 
-function messaging(
+/** Settings, database, library and accounts. */
+function foundation(
   environment: Environment,
   dataSource: DataSource,
-  { dispatch, settings, callbacks: called, engine }: MessagingRole,
-): DynamicModule {
-  const { RETENTION_CONTENT, RETENTION_MESSAGES } = environment;
+  role: MessagingRole,
+): DynamicModule['imports'] & object {
   const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
-  return MessagingModule.forRootAsync({
+  const { RATE_LIMIT, RETENTION_CONTENT, RETENTION_MESSAGES } = environment;
+  const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
-    callbackPath: called && callbacks ? CARRIER_CALLBACK_PATH : false,
-    ...(settings && { imports: [AccountSettingsModule], inject: [AccountSettings] }),
-    useFactory: (accounts?: AccountSettings): MessagingOptions => ({
+    callbackPath: role.callbacks && callbacks ? CARRIER_CALLBACK_PATH : false,
+    imports: [AccountsModule],
+    inject: [AccountSettings, WhatsAppNumbers],
+    useFactory: (settings: AccountSettings, numbers: WhatsAppNumbers): MessagingOptions => ({
       providers: {
         [environment.CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
       },
       dispatch: {
-        enabled: dispatch,
-        ...(engine && { engine }),
+        enabled: role.dispatch,
+        ...(role.engine && { engine: role.engine }),
         lease: environment.LEASE,
-        rateLimit: accounts?.rateLimit(environment.RATE_LIMIT) ?? environment.RATE_LIMIT,
+        rateLimit: settings.rateLimit(RATE_LIMIT),
       },
       store: {
         migrate: false,
@@ -112,7 +105,10 @@ function messaging(
         maxRecipients: environment.MAX_RECIPIENTS,
         maxParts: environment.MAX_PARTS,
       },
-      inbound: { tenant: numberOwners(dataSource), ...accounts?.inbound },
+      inbound: {
+        ...settings.inbound,
+        tenant: ({ channel, to }) => (channel === 'whatsapp' ? numbers.ownerOf(to) : undefined),
+      },
       policy: {
         ...(environment.QUIET_HOURS && { quietHours: environment.QUIET_HOURS }),
         ...(environment.FREQUENCY_CAP && { frequencyCap: environment.FREQUENCY_CAP }),
@@ -120,4 +116,10 @@ function messaging(
       ...(callbacks && { callbacks }),
     }),
   });
+  return [
+    EnvironmentModule.for(environment),
+    DatabaseModule.over(dataSource),
+    messaging,
+    AccountsModule,
+  ];
 }

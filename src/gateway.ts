@@ -11,7 +11,7 @@ import { CARRIER_CALLBACK_BYTES, CARRIER_CALLBACK_PATH } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
 import { openGatewayDatabase } from './config/database.module.js';
 import { oneAtATime } from './config/migrations.js';
-import { DEMO_NAME, DEMO_SENDER } from './demo-account.js';
+import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { HttpFront } from './http/http-front.js';
 import { serveOpenApi } from './openapi.page.js';
 import { gatewayTables } from './tables.js';

@@ -6,7 +6,7 @@ import {
   loadEnvironmentFile,
   readEnvironment,
 } from './config/environment.js';
-import { demoBanner } from './demo-account.js';
+import { demoBanner } from './accounts/demo-account.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { PinoLogger } from './http/pino.logger.js';
 

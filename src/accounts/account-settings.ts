@@ -1,22 +1,23 @@
 import {
   CONSENT_WORDS,
   consentWords,
+  type FieldError,
   type InboundOptions,
   type RateLimit,
   rateOf,
 } from '@dundun/messaging';
-import { Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { getDataSourceToken } from '@nestjs/typeorm';
-import { type DataSource, IsNull, Not } from 'typeorm';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import { invalidFields } from '../http/api-error.js';
 import { Account, type AccountWords } from './accounts.tables.js';
 
-type Reading = ReturnType<ReturnType<typeof consentWords>>;
+type ConsentReader = ReturnType<typeof consentWords>;
 
 interface OwnSettings {
   readonly rate: RateLimit | undefined;
   readonly words: AccountWords;
-  readonly read: (text: string) => Reading;
+  readonly read: ConsentReader;
 }
 
 /** Interval of reading the settings, in milliseconds. */
@@ -29,22 +30,19 @@ const readDefaultWords = consentWords();
  * message is sent, and every second afterwards.
  */
 @Injectable()
-export class AccountSettings implements OnApplicationShutdown {
+export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('Accounts');
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #own: ReadonlyMap<string, OwnSettings> = new Map();
   #isReading = false;
 
-  private constructor(private readonly dataSource: DataSource) {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.#read();
     this.#timer = setInterval(() => {
       if (!this.#isReading) void this.#refresh();
     }, READ_EVERY).unref();
-  }
-
-  static async open(dataSource: DataSource): Promise<AccountSettings> {
-    const settings = new AccountSettings(dataSource);
-    await settings.#read();
-    return settings;
   }
 
   /** Does not wait for a read under way: the database may not answer any more. */
@@ -58,15 +56,13 @@ export class AccountSettings implements OnApplicationShutdown {
   }
 
   /** Recognises consent, and replies to it, by the words and replies of the message's account. */
-  get inbound(): Pick<InboundOptions, 'consent' | 'reply'> {
-    return {
-      consent: (text, { tenant }) => (this.#own.get(tenant)?.read ?? readDefaultWords)(text),
-      reply: ({ tenant, consent }) => {
-        const { stopReply, startReply } = this.#own.get(tenant)?.words ?? {};
-        return consent === 'opted_out' ? stopReply : startReply;
-      },
-    };
-  }
+  readonly inbound: Pick<InboundOptions, 'consent' | 'reply'> = {
+    consent: (text, { tenant }) => (this.#own.get(tenant)?.read ?? readDefaultWords)(text),
+    reply: ({ tenant, consent }) => {
+      const { stopReply, startReply } = this.#own.get(tenant)?.words ?? {};
+      return consent === 'opted_out' ? stopReply : startReply;
+    },
+  };
 
   async #refresh(): Promise<void> {
     this.#isReading = true;
@@ -81,41 +77,26 @@ export class AccountSettings implements OnApplicationShutdown {
 
   async #read(): Promise<void> {
     const accounts = await this.dataSource.manager.find(Account, {
-      where: [{ rateMax: Not(IsNull()) }, { consentWords: Not(IsNull()) }],
+      where: [{ rate: Not(IsNull()) }, { consentWords: Not(IsNull()) }],
     });
     this.#own = new Map(accounts.map((account) => [account.id, this.#settingsOf(account)]));
   }
 
-  #settingsOf({ id, rateMax, ratePer, consentWords: own }: Account): OwnSettings {
+  #settingsOf({ id, rate, consentWords: own }: Account): OwnSettings {
     const known = this.#own.get(id);
     const words = own ?? {};
+    // The comparison is cheaper than folding hundreds of words.
+    const isKnown = JSON.stringify(known?.words) === JSON.stringify(words);
     return {
-      rate: rateMax !== null && ratePer !== null ? { max: rateMax, per: ratePer } : undefined,
+      rate: rate === null ? undefined : rateOf('rate', rate),
       words,
-      // The comparison is cheaper than folding hundreds of words.
-      read: JSON.stringify(known?.words) === JSON.stringify(words) ? known!.read : readerOf(words),
+      read: known && isKnown ? known.read : readerOf(words),
     };
   }
 }
 
-/**
- * Provides {@link AccountSettings} to the library's options, separate from the modules that need
- * the library.
- */
-@Module({
-  providers: [
-    {
-      provide: AccountSettings,
-      useFactory: (dataSource: DataSource) => AccountSettings.open(dataSource),
-      inject: [getDataSourceToken()],
-    },
-  ],
-  exports: [AccountSettings],
-})
-export class AccountSettingsModule {}
-
 /** An account's words replace the defaults of their kind; `stop` opts out on every account. */
-function readerOf({ stop, start }: AccountWords): (text: string) => Reading {
+function readerOf({ stop, start }: AccountWords): ConsentReader {
   if (!stop && !start) return readDefaultWords;
   const lists = Object.values(CONSENT_WORDS);
   return consentWords({
@@ -129,50 +110,36 @@ function readerOf({ stop, start }: AccountWords): (text: string) => Reading {
 const LONGEST_WORD = 40;
 const LONGEST_REPLY = 1_000;
 
-/** @throws ApiError 422 naming the wrong word or reply */
+/** @throws ApiError 422 naming the wrong words and replies */
 export function checkWords(words: AccountWords): void {
-  for (const [path, list] of Object.entries({ stop: words.stop, start: words.start }))
-    for (const word of list ?? [])
-      if (!/[\p{L}\p{N}]/u.test(word) || word.length > LONGEST_WORD)
-        throw invalidFields([
-          { path, message: `must be words of up to ${LONGEST_WORD} characters, with a letter` },
-        ]);
+  const { stop, start, stopReply, startReply } = words;
+  const errors: FieldError[] = [];
+  for (const [path, list = []] of Object.entries({ stop, start }))
+    if (list.some((word) => !/[\p{L}\p{N}]/u.test(word) || word.length > LONGEST_WORD)) {
+      const message = `must be words of up to ${LONGEST_WORD} characters, with a letter`;
+      errors.push({ path, message });
+    }
   for (const [path, reply] of Object.entries({
-    'stop-reply': words.stopReply,
-    'start-reply': words.startReply,
+    'stop-reply': stopReply,
+    'start-reply': startReply,
   }))
     if (reply !== undefined && (reply.trim() === '' || reply.length > LONGEST_REPLY))
-      throw invalidFields([{ path, message: `must be 1 to ${LONGEST_REPLY} characters` }]);
+      errors.push({ path, message: `must be 1 to ${LONGEST_REPLY} characters` });
+  if (errors.length > 0) throw invalidFields(errors);
   try {
     readerOf(words);
   } catch {
-    throw invalidFields([
-      { path: 'start', message: 'holds a word that opts out as well; use another' },
-    ]);
+    const message = 'holds a word that opts out as well; use another';
+    throw invalidFields([{ path: 'start', message }]);
   }
 }
 
-/** Parses `50/s`, the form of `--rate` and `RATE_LIMIT`. @throws ApiError 422 */
-export function parseRate(written: string): { readonly max: number; readonly per: number } {
+/** Checks a rate in the form of `RATE_LIMIT`. @throws ApiError 422 */
+export function checkRate(rate: string): void {
   try {
-    return rateOf('rate', written);
+    rateOf('rate', rate);
   } catch {
-    throw invalidFields([
-      { path: 'rate', message: 'must be messages per time, such as 50/s, 600/m or 10000/h' },
-    ]);
+    const message = 'must be messages per time, such as 50/s, 600/m or 10000/h';
+    throw invalidFields([{ path: 'rate', message }]);
   }
-}
-
-const UNITS: readonly (readonly [number, string])[] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-  [1_000, 's'],
-  [1, 'ms'],
-];
-
-/** The inverse of {@link parseRate}. */
-export function formatRate(max: number, per: number): string {
-  const [size, unit] = UNITS.find(([one]) => per % one === 0) ?? [1, 'ms'];
-  return `${max}/${per === size ? '' : per / size}${unit}`;
 }

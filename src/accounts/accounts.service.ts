@@ -1,20 +1,24 @@
-import { MessagingService } from '@dundun/messaging';
+import { isPhoneNumber, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { checkWords, formatRate, parseRate } from './account-settings.js';
+import { validated } from '../http/validation.js';
+import { checkRate, checkWords } from './account-settings.js';
 import {
   Account,
   type AccountWords,
   Credential,
   type CredentialKind,
   Sender,
+  TemplateEntity,
+  WhatsAppNumber,
 } from './accounts.tables.js';
 import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
+import { seedDemoAccount } from './demo-account.js';
 import { type Scope, SCOPES } from './scope.js';
-import { isSenderId, SENDER_ID_RULE, SenderRegistry } from './senders.js';
-import { seedDemoAccount } from './seed-demo-account.js';
+import { isSenderId, SENDER_ID_RULE } from './senders.js';
+import { Template, TemplateRegistry } from './templates.js';
 
 /** A new account. Its secrets are returned once and stored nowhere. */
 export interface CreatedAccount {
@@ -26,27 +30,16 @@ export interface CreatedAccount {
 /** Accounts per page. */
 const PAGE = 50;
 
-/** A credential as an operator sees it; never its secret. */
-export interface CredentialView {
-  readonly keyId: string;
-  readonly lastFour: string;
-  readonly status: 'active' | 'expired' | 'revoked';
-  readonly scopes: readonly Scope[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly lastUsedAt: Date | null;
-}
-
 /**
- * Operations on accounts for operators. Every write is one transaction, serialised with the store's
- * on SQLite.
+ * Operations on accounts for operators. Every one is one transaction, serialised with the store's on
+ * SQLite.
  */
 @Injectable()
 export class AccountsService {
   constructor(
     private readonly messaging: MessagingService,
     private readonly credentials: CredentialVerifier,
-    private readonly senders: SenderRegistry,
+    private readonly templates: TemplateRegistry,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
   ) {}
 
@@ -55,16 +48,15 @@ export class AccountsService {
    * WhatsApp number and templates.
    */
   create(name: string): Promise<CreatedAccount> {
-    const wanted = accountName(name);
-    return this.#write((manager) => this.#create(manager, wanted));
+    return this.messaging.transaction((manager) => this.#create(manager, name));
   }
 
   /** Creates the first account with a sender; `undefined` where an account exists. */
   createFirst(name: string, sender: string): Promise<CreatedAccount | undefined> {
-    return this.#write(async (manager) => {
+    return this.messaging.transaction(async (manager) => {
       if (await manager.exists(Account)) return undefined;
-      const created = await this.#create(manager, accountName(name));
-      await insertSender(manager, created.accountId, sender);
+      const created = await this.#create(manager, name);
+      await manager.insert(Sender, { accountId: created.accountId, sender });
       return created;
     });
   }
@@ -101,22 +93,41 @@ export class AccountsService {
   /** Registers a sender ID; repeated calls are safe. */
   async addSender(accountId: string, sender: string): Promise<void> {
     if (!isSenderId(sender)) throw invalidFields([{ path: 'sender', message: SENDER_ID_RULE }]);
-    await this.#write(async (manager) => {
-      await requireAccount(manager, accountId);
-      await insertSender(manager, accountId, sender);
+    await this.#in(accountId, (manager) => manager.save(Sender, { accountId, sender }));
+  }
+
+  /** Assigns a WhatsApp number; repeated calls are safe. */
+  async addNumber(accountId: string, number: string): Promise<void> {
+    if (!isPhoneNumber(number))
+      throw invalidFields([
+        { path: 'number', message: 'must be 7 to 15 digits with country code' },
+      ]);
+    await this.#in(accountId, async (manager) => {
+      const taken = await manager.findOneBy(WhatsAppNumber, { number });
+      if (taken && taken.accountId !== accountId)
+        throw invalidFields([{ path: 'number', message: 'belongs to another account' }]);
+      if (!taken)
+        await manager.insert(WhatsAppNumber, { number, accountId, createdAt: new Date() });
     });
+  }
+
+  /** Registers a WhatsApp template, or updates it. */
+  async putTemplate(accountId: string, template: Template): Promise<void> {
+    const { name, language, category, status, params_count } = validated(Template, template);
+    const row = { accountId, name, language, category, status, params_count };
+    await this.#in(accountId, (manager) => manager.save(TemplateEntity, row));
   }
 
   /** Creates an API token; earlier ones stop working. */
   rotateToken(accountId: string): Promise<string> {
-    return this.#write(async (manager) => {
-      await lockAccount(manager, accountId);
+    // Of two rotations at once the second revokes the token of the first.
+    return this.#in(accountId, async (manager) => {
       await manager.update(
         Credential,
         { accountId, kind: 'api_token', revokedAt: IsNull() },
         { revokedAt: new Date() },
       );
-      return (await insertCredential(manager, accountId, 'api_token', [])).secret;
+      return (await insertCredential(manager, accountId, 'api_token')).secret;
     });
   }
 
@@ -127,38 +138,33 @@ export class AccountsService {
   ): Promise<{ readonly keyId: string; readonly apiKey: string }> {
     if (expiresAt && expiresAt.getTime() <= Date.now())
       throw invalidFields([{ path: 'expires', message: 'must be in the future' }]);
-    return this.#write(async (manager) => {
-      await requireAccount(manager, accountId);
-      const { id, secret } = await insertCredential(
-        manager,
-        accountId,
-        'api_key',
-        scopes,
-        expiresAt,
-      );
-      return { keyId: id, apiKey: secret };
+    return this.#in(accountId, async (manager) => {
+      const key = await insertCredential(manager, accountId, 'api_key', { scopes, expiresAt });
+      return { keyId: key.id, apiKey: key.secret };
     });
   }
 
-  /** The account's keys, newest first, expired and revoked ones included. */
-  keys(accountId: string): Promise<CredentialView[]> {
-    return this.messaging.transaction(async (manager) => {
-      await requireAccount(manager, accountId);
+  /** The account's keys, newest first, expired and revoked ones included; never their secrets. */
+  keys(accountId: string) {
+    return this.#in(accountId, async (manager) => {
       const found = await manager.find(Credential, {
         where: { accountId, kind: 'api_key' },
         order: { createdAt: 'DESC', id: 'ASC' },
       });
-      return found.map(viewOf);
+      return found.map(({ id, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
+        const isExpired = expiresAt !== null && expiresAt.getTime() <= Date.now();
+        const status = revokedAt ? 'revoked' : isExpired ? 'expired' : 'active';
+        return { keyId: id, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
+      });
     });
   }
 
   async revokeKey(accountId: string, keyId: string): Promise<void> {
-    await this.#write(async (manager) => {
-      await requireAccount(manager, accountId);
-      const found = await manager.findOneBy(Credential, { id: keyId, accountId, kind: 'api_key' });
-      if (!found) throw new ApiError('not_found', `The account has no key ${keyId}`);
-      if (!found.revokedAt)
-        await manager.update(Credential, { id: keyId }, { revokedAt: new Date() });
+    await this.#in(accountId, async (manager) => {
+      const key = { id: keyId, accountId, kind: 'api_key' } as const;
+      if (!(await manager.existsBy(Credential, key)))
+        throw new ApiError('not_found', `The account has no key ${keyId}`);
+      await manager.update(Credential, { ...key, revokedAt: IsNull() }, { revokedAt: new Date() });
     });
   }
 
@@ -170,22 +176,20 @@ export class AccountsService {
     return this.#change(accountId, { suspendedAt: null });
   }
 
-  /** The account's own rate; `null` where `RATE_LIMIT` applies. */
-  async rate(accountId: string): Promise<string | null> {
-    const { rateMax, ratePer } = await this.#find(accountId);
-    return rateMax === null || ratePer === null ? null : formatRate(rateMax, ratePer);
+  /** The account's own rate, such as `50/s`; `null` where `RATE_LIMIT` applies. */
+  rate(accountId: string): Promise<string | null> {
+    return this.#in(accountId, async (_manager, { rate }) => rate);
   }
 
   /** @param rate such as `50/s`; `null`: `RATE_LIMIT` applies */
   async setRate(accountId: string, rate: string | null): Promise<void> {
-    const { max: rateMax, per: ratePer } =
-      rate === null ? { max: null, per: null } : parseRate(rate);
-    await this.#change(accountId, { rateMax, ratePer });
+    if (rate !== null) checkRate(rate);
+    await this.#change(accountId, { rate });
   }
 
   /** The account's own consent words and replies. */
-  async words(accountId: string): Promise<AccountWords> {
-    return (await this.#find(accountId)).consentWords ?? {};
+  words(accountId: string): Promise<AccountWords> {
+    return this.#in(accountId, async (_manager, { consentWords }) => consentWords ?? {});
   }
 
   /** Replaces the account's own consent words and replies; an empty object restores the defaults. */
@@ -196,73 +200,60 @@ export class AccountsService {
   }
 
   async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
-    const created = await createAccount(manager, name);
-    if (this.environment.CARRIER === 'simulator') await seedDemoAccount(manager, created.accountId);
-    return created;
-  }
-
-  #find(accountId: string): Promise<Account> {
-    return this.messaging.transaction(async (manager) => {
-      const account = await manager.findOneBy(Account, { id: accountId });
-      if (!account) throw unknownAccount(accountId);
-      return account;
-    });
+    const trimmed = name.trim();
+    if (trimmed === '' || trimmed.length > 100)
+      throw invalidFields([{ path: 'name', message: 'must be 1 to 100 characters' }]);
+    const accountId = `acc_${randomBase62(22)}`;
+    await manager.insert(Account, { id: accountId, name: trimmed, createdAt: new Date() });
+    const token = await insertCredential(manager, accountId, 'api_token');
+    const key = await insertCredential(manager, accountId, 'api_key', { scopes: SCOPES });
+    if (this.environment.CARRIER === 'simulator') await seedDemoAccount(manager, accountId);
+    return { accountId, apiToken: token.secret, apiKey: key.secret };
   }
 
   #change(accountId: string, change: Partial<Account>): Promise<void> {
-    return this.#write(async (manager) => {
-      await requireAccount(manager, accountId);
+    return this.#in(accountId, async (manager) => {
       await manager.update(Account, { id: accountId }, change);
     });
   }
 
-  async #write<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const result = await this.messaging.transaction(work);
+  /**
+   * Runs `work` in a transaction that locks the account, then empties the caches of this process.
+   * @throws ApiError 404
+   */
+  async #in<T>(
+    accountId: string,
+    work: (manager: EntityManager, account: Account) => Promise<T>,
+  ): Promise<T> {
+    const result = await this.messaging.transaction(async (manager) =>
+      work(manager, await lockAccount(manager, accountId)),
+    );
     this.credentials.forget();
-    this.senders.forget();
+    this.templates.forget();
     return result;
   }
 }
 
-function accountName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > 100)
-    throw invalidFields([{ path: 'name', message: 'must be 1 to 100 characters' }]);
-  return trimmed;
-}
-
-async function requireAccount(manager: EntityManager, accountId: string): Promise<void> {
-  if (!(await manager.existsBy(Account, { id: accountId }))) throw unknownAccount(accountId);
-}
-
-function unknownAccount(accountId: string): ApiError {
-  return new ApiError('not_found', `There is no account ${accountId}`);
-}
-
-/** Locks the account, so that of two rotations at once the second revokes the token of the first. On SQLite transactions are serial anyway. */
-export async function lockAccount(manager: EntityManager, accountId: string): Promise<void> {
-  await requireAccount(manager, accountId);
-  if (manager.dataSource.options.type !== 'better-sqlite3')
-    await manager.findOne(Account, {
-      where: { id: accountId },
-      lock: { mode: 'pessimistic_write' },
-    });
-}
-
-async function createAccount(manager: EntityManager, name: string): Promise<CreatedAccount> {
-  const accountId = `acc_${randomBase62(22)}`;
-  await manager.insert(Account, { id: accountId, name, createdAt: new Date(), suspendedAt: null });
-  const token = await insertCredential(manager, accountId, 'api_token', []);
-  const key = await insertCredential(manager, accountId, 'api_key', SCOPES);
-  return { accountId, apiToken: token.secret, apiKey: key.secret };
+/**
+ * Reads the account and locks it to the end of the transaction; on SQLite transactions are serial
+ * anyway.
+ * @throws ApiError 404
+ */
+export async function lockAccount(manager: EntityManager, accountId: string): Promise<Account> {
+  const isSqlite = manager.dataSource.options.type === 'better-sqlite3';
+  const account = await manager.findOne(Account, {
+    where: { id: accountId },
+    ...(!isSqlite && { lock: { mode: 'pessimistic_write' } }),
+  });
+  if (!account) throw new ApiError('not_found', `There is no account ${accountId}`);
+  return account;
 }
 
 async function insertCredential(
   manager: EntityManager,
   accountId: string,
   kind: CredentialKind,
-  scopes: readonly Scope[],
-  expiresAt: Date | null = null,
+  { scopes = [], expiresAt = null }: Partial<Pick<Credential, 'scopes' | 'expiresAt'>> = {},
 ): Promise<{ id: string; secret: string }> {
   const secret = newSecret(kind);
   const id = `crd_${randomBase62(22)}`;
@@ -274,32 +265,7 @@ async function insertCredential(
     lastFour: secret.slice(-4),
     scopes,
     createdAt: new Date(),
-    revokedAt: null,
     expiresAt,
-    lastUsedAt: null,
   });
   return { id, secret };
-}
-
-function viewOf(credential: Credential): CredentialView {
-  const { id, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt } = credential;
-  const expired = expiresAt !== null && expiresAt.getTime() <= Date.now();
-  const status = revokedAt ? 'revoked' : expired ? 'expired' : 'active';
-  return { keyId: id, lastFour, status, scopes, createdAt, expiresAt, lastUsedAt };
-}
-
-/** The account exists and the sender is well-formed, so that `orIgnore` ignores duplicates only. */
-async function insertSender(
-  manager: EntityManager,
-  accountId: string,
-  sender: string,
-): Promise<void> {
-  await manager
-    .createQueryBuilder()
-    .insert()
-    .into(Sender)
-    .values({ accountId, sender, createdAt: new Date() })
-    .orIgnore()
-    .updateEntity(false)
-    .execute();
 }

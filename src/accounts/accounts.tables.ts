@@ -3,62 +3,44 @@ import {
   Column,
   type ColumnOptions,
   Entity,
-  Index,
   type MigrationInterface,
   PrimaryColumn,
   type QueryRunner,
-  Table,
-  type TableColumnOptions,
-  type TableForeignKeyOptions,
-  type ValueTransformer,
 } from 'typeorm';
 import type { Scope } from './scope.js';
 
 /** A time as BIGINT epoch milliseconds: one column type on every database, and no time zone. */
-const epochMilliseconds: ValueTransformer = {
-  to: (value: Date | null | undefined) => value?.getTime() ?? null,
-  from: (value: string | number | null) => (value === null ? null : new Date(Number(value))),
-};
-
-/** A whole number as BIGINT, which drivers return as text. */
-const wholeNumber: ValueTransformer = {
-  to: (value: number | null | undefined) => value ?? null,
-  from: (value: string | number | null) => (value === null ? null : Number(value)),
-};
-
-const NULLABLE_TIME: ColumnOptions = {
+const TIME: ColumnOptions = {
   type: 'bigint',
-  nullable: true,
-  transformer: epochMilliseconds,
+  transformer: {
+    to: (value: Date | null | undefined) => value?.getTime() ?? null,
+    from: (value: string | number | null) => (value === null ? null : new Date(Number(value))),
+  },
 };
 
 /** A customer of the gateway. */
 @Entity('gateway_account')
 export class Account {
   /** `acc_` and 22 base62 characters; the `tenant` of all its messages. */
-  @PrimaryColumn({ type: 'varchar', length: 32 })
+  @PrimaryColumn()
   readonly id!: string;
 
-  @Column({ type: 'varchar', length: 100 })
+  @Column()
   readonly name!: string;
 
-  @Column({ name: 'created_at', type: 'bigint', transformer: epochMilliseconds })
+  @Column({ name: 'created_at', ...TIME })
   readonly createdAt!: Date;
 
   /** Requests with its credentials get 403 while this is set. */
-  @Column({ name: 'suspended_at', ...NULLABLE_TIME })
+  @Column({ name: 'suspended_at', ...TIME })
   readonly suspendedAt!: Date | null;
 
-  /** Messages per `ratePer` in each of its lanes; `null`: `RATE_LIMIT`. */
-  @Column({ name: 'rate_max', type: 'bigint', nullable: true, transformer: wholeNumber })
-  readonly rateMax!: number | null;
+  /** Messages per time in each of its lanes, such as `50/s`; `null`: `RATE_LIMIT`. */
+  @Column({ type: 'text' })
+  readonly rate!: string | null;
 
-  /** Milliseconds. */
-  @Column({ name: 'rate_per', type: 'bigint', nullable: true, transformer: wholeNumber })
-  readonly ratePer!: number | null;
-
-  /** The account's consent words and replies as JSON; `null`: the defaults. */
-  @Column({ name: 'consent_words', type: 'simple-json', nullable: true })
+  /** The account's consent words and replies; `null`: the defaults. */
+  @Column({ name: 'consent_words', type: 'simple-json' })
   readonly consentWords!: AccountWords | null;
 }
 
@@ -81,68 +63,64 @@ export type CredentialKind = 'api_token' | 'api_key';
 @Entity('gateway_credential')
 export class Credential {
   /** `crd_` and 22 base62 characters. */
-  @PrimaryColumn({ type: 'varchar', length: 32 })
+  @PrimaryColumn()
   readonly id!: string;
 
-  @Column({ name: 'account_id', type: 'varchar', length: 32 })
+  @Column({ name: 'account_id' })
   readonly accountId!: string;
 
-  @Column({ type: 'varchar', length: 16 })
+  @Column('varchar')
   readonly kind!: CredentialKind;
 
   /** SHA-256 of the secret, hex. */
-  @Column({ type: 'varchar', length: 64 })
+  @Column()
   readonly fingerprint!: string;
 
   /** The secret's last four characters, for identification. */
-  @Column({ name: 'last_four', type: 'varchar', length: 4 })
+  @Column({ name: 'last_four' })
   readonly lastFour!: string;
 
   /** Scopes of a key; empty for a token. */
-  @Column({ type: 'simple-array' })
+  @Column('simple-array')
   readonly scopes!: readonly Scope[];
 
-  @Column({ name: 'created_at', type: 'bigint', transformer: epochMilliseconds })
+  @Column({ name: 'created_at', ...TIME })
   readonly createdAt!: Date;
 
-  @Column({ name: 'revoked_at', ...NULLABLE_TIME })
+  @Column({ name: 'revoked_at', ...TIME })
   readonly revokedAt!: Date | null;
 
   /** Time of expiry; `null`: never. */
-  @Column({ name: 'expires_at', ...NULLABLE_TIME })
+  @Column({ name: 'expires_at', ...TIME })
   readonly expiresAt!: Date | null;
 
-  /** Up to half a minute behind; `null`: never used. */
-  @Column({ name: 'last_used_at', ...NULLABLE_TIME })
+  /** Exact to half a minute; `null`: never used. */
+  @Column({ name: 'last_used_at', ...TIME })
   readonly lastUsedAt!: Date | null;
 }
 
 /** A sender ID that an account may send from. */
 @Entity('gateway_sender')
 export class Sender {
-  @PrimaryColumn({ name: 'account_id', type: 'varchar', length: 32 })
+  @PrimaryColumn({ name: 'account_id' })
   readonly accountId!: string;
 
   /** Case-sensitive, as the phone shows it. */
-  @PrimaryColumn({ name: 'sender', type: 'varchar', length: 11 })
+  @PrimaryColumn()
   readonly sender!: string;
-
-  @Column({ name: 'created_at', type: 'bigint', transformer: epochMilliseconds })
-  readonly createdAt!: Date;
 }
 
 /** A WhatsApp number and the account that sends from it. */
 @Entity('gateway_whatsapp_number')
-@Index('gateway_whatsapp_number_account', ['accountId'])
 export class WhatsAppNumber {
   /** Digits with country code. */
-  @PrimaryColumn({ type: 'varchar', length: 15 })
+  @PrimaryColumn()
   readonly number!: string;
 
-  @Column({ name: 'account_id', type: 'varchar', length: 32 })
+  @Column({ name: 'account_id' })
   readonly accountId!: string;
 
-  @Column({ name: 'created_at', type: 'bigint', transformer: epochMilliseconds })
+  @Column({ name: 'created_at', ...TIME })
   readonly createdAt!: Date;
 }
 
@@ -159,26 +137,23 @@ export type TemplateCategory = Exclude<MessageCategory, 'service'>;
 /** A WhatsApp template of an account, in one language. */
 @Entity('gateway_whatsapp_template')
 export class TemplateEntity {
-  @PrimaryColumn({ name: 'account_id', type: 'varchar', length: 32 })
+  @PrimaryColumn({ name: 'account_id' })
   readonly accountId!: string;
 
-  @PrimaryColumn({ type: 'varchar', length: 255 })
+  @PrimaryColumn()
   readonly name!: string;
 
-  @PrimaryColumn({ type: 'varchar', length: 32 })
+  @PrimaryColumn()
   readonly language!: string;
 
-  @Column({ type: 'varchar', length: 16 })
+  @Column('varchar')
   readonly category!: TemplateCategory;
 
-  @Column({ type: 'varchar', length: 16 })
+  @Column('varchar')
   readonly status!: TemplateStatus;
 
-  @Column({ name: 'params_count', type: 'int' })
-  readonly paramsCount!: number;
-
-  @Column({ name: 'created_at', type: 'bigint', transformer: epochMilliseconds })
-  readonly createdAt!: Date;
+  @Column('int')
+  readonly params_count!: number;
 }
 
 /**
@@ -189,115 +164,69 @@ class Accounts1700000001000 implements MigrationInterface {
   readonly name = 'Accounts1700000001000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const table of tablesOf(runner)) await runner.createTable(table, true);
+    for (const statement of schemaFor(runner)) await runner.query(statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const { name } of tablesOf(runner).toReversed()) await runner.dropTable(name, true);
+    for (const table of ['whatsapp_template', 'whatsapp_number', 'sender', 'credential', 'account'])
+      await runner.query(`DROP TABLE IF EXISTS gateway_${table}`);
   }
 }
 
-function tablesOf(runner: QueryRunner): Table[] {
-  const key = keyColumn(runner);
+function schemaFor({ dataSource }: QueryRunner): readonly string[] {
+  const isMySql = ['mysql', 'mariadb'].includes(dataSource.options.type);
+  // By default MySQL ignores case, and takes `acc_a` for `acc_A`.
+  const bytewise = isMySql ? 'CHARACTER SET ascii COLLATE ascii_bin NOT NULL' : 'NOT NULL';
+  const ofAccount = 'FOREIGN KEY (account_id) REFERENCES gateway_account (id) ON DELETE CASCADE';
+  const index = (table: string) =>
+    `CREATE INDEX IF NOT EXISTS ${table}_account ON ${table} (account_id)`;
   return [
-    new Table({
-      name: 'gateway_account',
-      columns: [
-        key('id', 32, { isPrimary: true }),
-        { name: 'name', type: 'varchar', length: '100' },
-        number('created_at'),
-        number('suspended_at', { isNullable: true }),
-        number('rate_max', { isNullable: true }),
-        number('rate_per', { isNullable: true }),
-        { name: 'consent_words', type: 'text', isNullable: true },
-      ],
-    }),
-    new Table({
-      name: 'gateway_credential',
-      columns: [
-        key('id', 32, { isPrimary: true }),
-        key('account_id', 32),
-        key('kind', 16),
-        key('fingerprint', 64),
-        key('last_four', 4),
-        { name: 'scopes', type: 'text' },
-        number('created_at'),
-        number('revoked_at', { isNullable: true }),
-        number('expires_at', { isNullable: true }),
-        number('last_used_at', { isNullable: true }),
-      ],
-      indices: [
-        { name: 'gateway_credential_fingerprint', columnNames: ['fingerprint'], isUnique: true },
-        { name: 'gateway_credential_account', columnNames: ['account_id'] },
-      ],
-      foreignKeys: [ofAccount('gateway_credential')],
-    }),
-    new Table({
-      name: 'gateway_sender',
-      columns: [
-        key('account_id', 32, { isPrimary: true }),
-        key('sender', 11, { isPrimary: true }),
-        number('created_at'),
-      ],
-      foreignKeys: [ofAccount('gateway_sender')],
-    }),
-    new Table({
-      name: 'gateway_whatsapp_number',
-      columns: [
-        key('number', 15, { isPrimary: true }),
-        key('account_id', 32),
-        number('created_at'),
-      ],
-      indices: [{ name: 'gateway_whatsapp_number_account', columnNames: ['account_id'] }],
-      foreignKeys: [ofAccount('gateway_whatsapp_number')],
-    }),
-    new Table({
-      name: 'gateway_whatsapp_template',
-      columns: [
-        key('account_id', 32, { isPrimary: true }),
-        key('name', 255, { isPrimary: true }),
-        key('language', 32, { isPrimary: true }),
-        key('category', 16),
-        key('status', 16),
-        { name: 'params_count', type: 'int' },
-        number('created_at'),
-      ],
-      foreignKeys: [ofAccount('gateway_whatsapp_template')],
-    }),
+    `CREATE TABLE IF NOT EXISTS gateway_account (
+      id VARCHAR(32) ${bytewise} PRIMARY KEY,
+      name VARCHAR(100) NOT NULL,
+      created_at BIGINT NOT NULL,
+      suspended_at BIGINT,
+      rate TEXT,
+      consent_words TEXT
+    )`,
+    `CREATE TABLE IF NOT EXISTS gateway_credential (
+      id VARCHAR(32) ${bytewise} PRIMARY KEY,
+      account_id VARCHAR(32) ${bytewise},
+      kind VARCHAR(16) NOT NULL,
+      fingerprint VARCHAR(64) ${bytewise} UNIQUE,
+      last_four VARCHAR(4) NOT NULL,
+      scopes TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      revoked_at BIGINT,
+      expires_at BIGINT,
+      last_used_at BIGINT,
+      ${ofAccount}
+    )`,
+    `CREATE TABLE IF NOT EXISTS gateway_sender (
+      account_id VARCHAR(32) ${bytewise},
+      sender VARCHAR(11) ${bytewise},
+      PRIMARY KEY (account_id, sender),
+      ${ofAccount}
+    )`,
+    `CREATE TABLE IF NOT EXISTS gateway_whatsapp_number (
+      number VARCHAR(15) ${bytewise} PRIMARY KEY,
+      account_id VARCHAR(32) ${bytewise},
+      created_at BIGINT NOT NULL,
+      ${ofAccount}
+    )`,
+    `CREATE TABLE IF NOT EXISTS gateway_whatsapp_template (
+      account_id VARCHAR(32) ${bytewise},
+      name VARCHAR(255) ${bytewise},
+      language VARCHAR(32) ${bytewise},
+      category VARCHAR(16) NOT NULL,
+      status VARCHAR(16) NOT NULL,
+      params_count INT NOT NULL,
+      PRIMARY KEY (account_id, name, language),
+      ${ofAccount}
+    )`,
+    // MySQL indexes foreign keys by itself.
+    ...(isMySql ? [] : [index('gateway_credential'), index('gateway_whatsapp_number')]),
   ];
-}
-
-/** A text column that is compared byte by byte; by default MySQL takes `acc_a` for `acc_A`. */
-function keyColumn(runner: QueryRunner) {
-  const { type } = runner.dataSource.options;
-  const bytewise =
-    type === 'mysql' || type === 'mariadb' ? { charset: 'ascii', collation: 'ascii_bin' } : {};
-  return (
-    name: string,
-    length: number,
-    more: Partial<TableColumnOptions> = {},
-  ): TableColumnOptions => ({
-    name,
-    type: 'varchar',
-    length: String(length),
-    ...bytewise,
-    ...more,
-  });
-}
-
-function number(name: string, more: Partial<TableColumnOptions> = {}): TableColumnOptions {
-  return { name, type: 'bigint', ...more };
-}
-
-/** Foreign key that deletes the rows together with their account. */
-function ofAccount(table: string): TableForeignKeyOptions {
-  return {
-    name: `${table}_of_account`,
-    columnNames: ['account_id'],
-    referencedTableName: 'gateway_account',
-    referencedColumnNames: ['id'],
-    onDelete: 'CASCADE',
-  };
 }
 
 /** Entities and migrations of accounts. */

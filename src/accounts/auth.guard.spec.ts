@@ -1,16 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ExecutionContext, Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { DataSource } from 'typeorm';
 import { readEnvironment } from '../config/environment.js';
-import { ApiError } from '../http/api-error.js';
-import {
-  type CredentialUse,
-  type CredentialVerifier,
-  newSecret,
-  type Principal,
-} from './credentials.js';
+import { Account, type Credential, type CredentialKind } from './accounts.tables.js';
 import { Auth, type AuthenticatedRequest, AuthGuard } from './auth.guard.js';
-import { FailedAttempts, RequestLimit } from './limits.js';
+import { type CredentialUse, CredentialVerifier, fingerprint, newSecret } from './credentials.js';
 
 Logger.overrideLogger(false);
 
@@ -22,82 +17,78 @@ class Surface {
   whatsapp(): void {}
 }
 
-const PRINCIPAL: Principal = {
-  credentialId: 'crd_1',
-  accountId: 'acc_1',
-  kind: 'api_key',
-  scopes: ['whatsapp:read'],
-  revoked: false,
-  expiresAt: null,
-  suspended: false,
-};
-
-function admit(
-  handler: keyof Surface,
-  secret: string,
-  found: ReturnType<CredentialVerifier['verify']>,
-): { request: AuthenticatedRequest; passed: true | Promise<true> } {
-  const request = {
-    headers: { authorization: `Bearer ${secret}` },
-    routeOptions: {},
-    account: null,
-  } as unknown as AuthenticatedRequest;
-  const context = {
-    getHandler: () => Surface.prototype[handler],
-    getArgByIndex: (index: number) => [request, {}][index],
-  } as unknown as ExecutionContext;
-  const verifier = {
-    known: () => undefined,
-    verify: () => found,
-  } as unknown as CredentialVerifier;
-  const environment = readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' });
+/** A guard that knows one credential, and a call of it with the credential's secret. */
+function world(kind: CredentialKind, change: Partial<Credential & Account> = {}) {
+  const secret = newSecret(kind);
+  const credential = {
+    id: 'crd_1',
+    accountId: 'acc_1',
+    kind,
+    scopes: ['whatsapp:read'],
+    fingerprint: fingerprint(secret),
+    revokedAt: null,
+    expiresAt: null,
+    ...change,
+  };
+  const account = { id: 'acc_1', suspendedAt: null, ...change };
+  const findBy = (entity: unknown) => Promise.resolve([entity === Account ? account : credential]);
   const guard = new AuthGuard(
     new Reflector(),
-    verifier,
-    new FailedAttempts(environment),
-    new RequestLimit(environment),
+    new CredentialVerifier({ manager: { findBy } } as unknown as DataSource),
     { note: () => undefined } as unknown as CredentialUse,
+    readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' }),
   );
-  return { request, passed: guard.canActivate(context) };
+  return (handler: keyof Surface, presented = secret) => {
+    const request = {
+      headers: { authorization: `Bearer ${presented}` },
+      routeOptions: {},
+      account: null,
+    } as unknown as AuthenticatedRequest;
+    const context = {
+      getHandler: () => Surface.prototype[handler],
+      getArgByIndex: (index: number) => [request, {}][index],
+    } as unknown as ExecutionContext;
+    return { request, passed: guard.canActivate(context) };
+  };
 }
 
-describe('AuthGuard', () => {
-  const token = newSecret('api_token');
-  const key = newSecret('api_key');
+const refused = (status: number, code: string) => expect.objectContaining({ status, code });
 
-  it('a cached credential is admitted synchronously with its account', () => {
-    const { request, passed } = admit('sms', token, { ...PRINCIPAL, kind: 'api_token' });
+describe('AuthGuard', () => {
+  it('a credential is looked up once and then admitted synchronously with its account', async () => {
+    const call = world('api_token');
+    expect(await call('sms').passed).toBe(true);
+    const { request, passed } = call('sms');
     expect(passed).toBe(true);
     expect(request.account?.accountId).toBe('acc_1');
   });
 
-  it('an uncached credential is looked up', async () => {
-    expect(await admit('sms', token, Promise.resolve(PRINCIPAL)).passed).toBe(true);
-    await expect(admit('sms', token, Promise.resolve(undefined)).passed).rejects.toMatchObject({
-      status: 401,
-    });
+  it('an unknown credential is refused', async () => {
+    const { passed } = world('api_token')('sms', newSecret('api_token'));
+    await expect(passed).rejects.toEqual(refused(401, 'unauthorized'));
   });
 
   it('a key is accepted only as a key and a token only as a token', () => {
-    expect(() => admit('sms', key, PRINCIPAL)).toThrow(ApiError);
-    expect(() => admit('whatsapp', token, PRINCIPAL)).toThrow(ApiError);
+    expect(() => world('api_key')('sms')).toThrow(refused(401, 'unauthorized'));
+    expect(() => world('api_token')('whatsapp')).toThrow(refused(401, 'unauthorized'));
   });
 
-  it('an expired key is refused', () => {
-    const expired = { ...PRINCIPAL, scopes: ['whatsapp:send'] as const, expiresAt: Date.now() };
-    expect(() => admit('whatsapp', key, expired)).toThrow(expect.objectContaining({ status: 401 }));
-    const later = { ...expired, expiresAt: Date.now() + 60_000 };
-    expect(admit('whatsapp', key, later).passed).toBe(true);
-  });
-
-  it('a key needs the scope and a suspended account is refused first', () => {
-    expect(() => admit('whatsapp', key, PRINCIPAL)).toThrow(
-      expect.objectContaining({ status: 403, code: 'insufficient_scope' }),
-    );
-    expect(() => admit('whatsapp', key, { ...PRINCIPAL, suspended: true })).toThrow(
-      expect.objectContaining({ status: 403, code: 'account_disabled' }),
-    );
+  it('an expired or revoked key is refused', async () => {
     const scopes = ['whatsapp:send'] as const;
-    expect(admit('whatsapp', key, { ...PRINCIPAL, scopes }).passed).toBe(true);
+    for (const change of [{ expiresAt: new Date() }, { revokedAt: new Date() }]) {
+      const { passed } = world('api_key', { scopes, ...change })('whatsapp');
+      await expect(passed).rejects.toEqual(refused(401, 'unauthorized'));
+    }
+    const expiresAt = new Date(Date.now() + 60_000);
+    expect(await world('api_key', { scopes, expiresAt })('whatsapp').passed).toBe(true);
+  });
+
+  it('a key needs the scope and a suspended account is refused first', async () => {
+    const call = world('api_key');
+    await expect(call('whatsapp').passed).rejects.toEqual(refused(403, 'insufficient_scope'));
+    expect(() => call('whatsapp')).toThrow(refused(403, 'insufficient_scope'));
+    const suspended = world('api_key', { suspendedAt: new Date() });
+    await expect(suspended('whatsapp').passed).rejects.toEqual(refused(403, 'account_disabled'));
+    expect(await world('api_key', { scopes: ['whatsapp:send'] })('whatsapp').passed).toBe(true);
   });
 });

@@ -3,23 +3,24 @@ import {
   type CanActivate,
   createParamDecorator,
   type ExecutionContext,
+  Inject,
   Injectable,
   Logger,
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
+import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
 import type { CredentialKind } from './accounts.tables.js';
 import {
   CredentialUse,
   CredentialVerifier,
-  presentedSecret,
   type Principal,
-  type UnauthorizedCause,
+  type Unauthorized,
 } from './credentials.js';
-import { FailedAttempts, RequestLimit } from './limits.js';
+import { networkOf, RequestWindow } from './limits.js';
 import type { Scope } from './scope.js';
 
 /** The credential that a route requires. */
@@ -39,22 +40,29 @@ export interface AuthenticatedRequest extends HttpRequest {
 /**
  * Admits requests with a valid credential: 401 for any invalid one, then 403 for a suspended
  * account, then 403 for a missing scope. Synchronous for a cached credential.
+ *
+ * Requests are limited per credential, and those without a valid one per network; each process
+ * counts for itself. The headers `RateLimit` and `RateLimit-Policy`
+ * (draft-ietf-httpapi-ratelimit-headers) show the limit of a credential.
  */
 @Injectable()
 export class AuthGuard implements CanActivate {
   readonly #logger = new Logger('Auth');
-  readonly #requirements = new WeakMap<object, AuthRequirement>();
+  readonly #requests: RequestWindow | undefined;
+  readonly #failures: RequestWindow | undefined;
 
   constructor(
     private readonly reflector: Reflector,
     private readonly credentials: CredentialVerifier,
-    private readonly failures: FailedAttempts,
-    private readonly limit: RequestLimit,
     private readonly use: CredentialUse,
-  ) {}
+    @Inject(ENVIRONMENT) { REQUEST_LIMIT, AUTH_FAILURE_LIMIT }: Environment,
+  ) {
+    this.#requests = REQUEST_LIMIT && new RequestWindow(REQUEST_LIMIT);
+    this.#failures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
+  }
 
   canActivate(context: ExecutionContext): true | Promise<true> {
-    const requirement = this.#requirementOf(context.getHandler());
+    const requirement = this.reflector.get(AuthRequired, context.getHandler());
     return this.admits(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
   }
 
@@ -67,15 +75,10 @@ export class AuthGuard implements CanActivate {
     reply: HttpReply,
     requirement: AuthRequirement,
   ): true | Promise<true> {
-    const { authorization } = request.headers;
-    const known = this.credentials.known(authorization, requirement.kind);
-    if (known) return this.#admit(request, reply, requirement, known);
-    const presented = presentedSecret(authorization, requirement.kind);
-    if (presented.secret === undefined) throw this.#unauthorized(request, presented.cause);
-    const principal = this.credentials.verify(presented.secret);
-    return principal instanceof Promise
-      ? principal.then((found) => this.#admit(request, reply, requirement, found))
-      : this.#admit(request, reply, requirement, principal);
+    const found = this.credentials.verify(request.headers.authorization, requirement.kind);
+    return found instanceof Promise
+      ? found.then((one) => this.#admit(request, reply, requirement, one))
+      : this.#admit(request, reply, requirement, found);
   }
 
   /**
@@ -83,87 +86,75 @@ export class AuthGuard implements CanActivate {
    * @throws ApiError 401, 403 or 429
    */
   async recognises(request: HttpRequest): Promise<void> {
-    const { authorization } = request.headers;
-    const kind = /\bsvk_/.test(String(authorization)) ? 'api_key' : 'api_token';
-    const presented = presentedSecret(authorization, kind);
-    if (presented.secret === undefined) throw this.#unauthorized(request, presented.cause);
-    refuseSuspended(this.#right(request, await this.credentials.verify(presented.secret)));
-  }
-
-  #requirementOf(handler: ReturnType<ExecutionContext['getHandler']>): AuthRequirement {
-    let requirement = this.#requirements.get(handler);
-    if (!requirement) {
-      requirement = this.reflector.get(AuthRequired, handler);
-      this.#requirements.set(handler, requirement);
-    }
-    return requirement;
+    const { authorization = '' } = request.headers;
+    const kind = /\bsvk_/.test(authorization) ? 'api_key' : 'api_token';
+    this.#valid(request, await this.credentials.verify(authorization, kind));
   }
 
   #admit(
     request: AuthenticatedRequest,
     reply: HttpReply,
-    requirement: AuthRequirement,
-    found: Principal | undefined,
+    { scope }: AuthRequirement,
+    found: Principal | Unauthorized,
   ): true {
-    const principal = this.#right(request, found);
-    this.limit.take(principal.credentialId, reply);
-    refuseSuspended(principal);
-    const { scope } = requirement;
+    const principal = this.#valid(request, found, reply);
     if (scope && !principal.scopes.includes(scope))
       throw new ApiError(
         'insufficient_scope',
         `This key lacks the scope ${scope}; use one that has it`,
       );
     request.account = principal;
-    this.use.note(principal.credentialId);
+    this.use.note(principal.id);
     return true;
   }
 
-  /** @throws ApiError 401 or 429 for an unknown, revoked or expired credential */
-  #right(request: HttpRequest, principal: Principal | undefined): Principal {
-    if (!principal) throw this.#unauthorized(request, 'unknown');
-    if (principal.revoked) {
-      const cause = principal.kind === 'api_token' ? 'rotated' : 'revoked';
-      throw this.#unauthorized(request, cause, principal.accountId);
-    }
-    if (principal.expiresAt !== null && principal.expiresAt <= Date.now())
-      throw this.#unauthorized(request, 'expired', principal.accountId);
-    return principal;
+  /** @throws ApiError 401, 403 or 429 */
+  #valid(request: HttpRequest, found: Principal | Unauthorized, reply?: HttpReply): Principal {
+    if ('cause' in found) throw this.#unauthorized(request, found);
+    if (reply) this.#count(found, reply);
+    if (found.suspended)
+      throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
+    return found;
   }
 
-  #unauthorized(request: HttpRequest, cause: UnauthorizedCause, account?: string): ApiError {
-    const state = this.failures.count(request.ip);
+  /** @throws ApiError 429 with `Retry-After` */
+  #count({ id }: Principal, reply: HttpReply): void {
+    if (!this.#requests) return;
+    const { max, per } = this.#requests.rate;
+    const { remaining, reset } = this.#requests.take(id);
+    reply.header('ratelimit-policy', `"credential";q=${max};w=${per / 1_000}`);
+    reply.header('ratelimit', `"credential";r=${Math.max(0, remaining)};t=${reset}`);
+    if (remaining < 0)
+      throw new ApiError('rate_limited', 'Too many requests with this credential; wait a moment', {
+        headers: { 'retry-after': String(reset) },
+      });
+  }
+
+  #unauthorized(request: HttpRequest, { cause, account }: Unauthorized): ApiError {
+    const { remaining = 0, reset } = this.#failures?.take(networkOf(request.ip)) ?? {};
     // One line per window, so that a flood of guesses does not flood the log.
-    if (state && state.remaining < -1) return tooManyFailures(state.reset);
-    this.#logger.log({
-      message: 'unauthorized',
-      cause,
-      account,
-      ip: request.ip,
-      route: request.routeOptions.url,
-      request: request.id,
-      ...(state && state.remaining < 0 && { throttled: true }),
-    });
-    if (state && state.remaining < 0) return tooManyFailures(state.reset);
+    if (remaining >= -1)
+      this.#logger.log({
+        message: 'unauthorized',
+        cause,
+        account,
+        ip: request.ip,
+        route: request.routeOptions.url,
+        request: request.id,
+        ...(remaining < 0 && { throttled: true }),
+      });
+    if (remaining < 0)
+      return new ApiError(
+        'rate_limited',
+        'Too many requests without a valid credential from this address; check the credential',
+        { headers: { 'retry-after': String(reset) } },
+      );
     return new ApiError(
       'unauthorized',
       'No valid credential; send the header "Authorization: Bearer " and the token or key, without spaces or line breaks',
       { headers: { 'www-authenticate': 'Bearer' } },
     );
   }
-}
-
-function refuseSuspended({ suspended }: Principal): void {
-  if (suspended)
-    throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
-}
-
-function tooManyFailures(reset: number): ApiError {
-  return new ApiError(
-    'rate_limited',
-    'Too many requests without a valid credential from this address; check the credential',
-    { headers: { 'retry-after': String(reset) } },
-  );
 }
 
 /**

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { DataSource } from 'typeorm';
 import type { CredentialKind } from './accounts.tables.js';
 import {
+  CredentialVerifier,
   fingerprint,
   isWellFormed,
   newSecret,
-  presentedSecret,
   randomBase62,
 } from './credentials.js';
 
@@ -71,13 +72,16 @@ describe('fingerprint', () => {
   });
 });
 
-describe('presentedSecret', () => {
+describe('CredentialVerifier', () => {
   const token = newSecret('api_token');
   const key = newSecret('api_key');
+  const manager = { findBy: () => Promise.reject(new Error('the database was read')) };
+  const verifier = new CredentialVerifier({ manager } as unknown as DataSource);
 
-  it('presentedSecret reads the requested kind', () => {
-    expect(presentedSecret(`Bearer ${token}`, 'api_token')).toEqual({ secret: token });
-    expect(presentedSecret(`bearer ${key}`, 'api_key')).toEqual({ secret: key });
+  it('the secret of a well-formed header is looked up', async () => {
+    const read = 'the database was read';
+    await expect(verifier.verify(`Bearer ${token}`, 'api_token')).rejects.toThrow(read);
+    await expect(verifier.verify(`bearer ${key}`, 'api_key')).rejects.toThrow(read);
   });
 
   it.each([
@@ -93,7 +97,7 @@ describe('presentedSecret', () => {
     [`Bearer ${token.slice(0, -1)}`, 'malformed or bad checksum'],
     ['Bearer <API_TOKEN>', 'malformed or bad checksum'],
     [`Bearer ${key}`, 'wrong kind'],
-  ])('%j is refused: %s', (header, cause) => {
-    expect(presentedSecret(header, 'api_token')).toEqual({ cause });
+  ])('%j is refused without a database read: %s', (header, cause) => {
+    expect(verifier.verify(header, 'api_token')).toEqual({ cause });
   });
 });

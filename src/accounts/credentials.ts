@@ -6,55 +6,42 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { DataSource, In, IsNull, LessThan } from 'typeorm';
+import { DataSource, In } from 'typeorm';
 import { Account, Credential, type CredentialKind } from './accounts.tables.js';
 import { FreshCache } from './fresh-cache.js';
-import type { Scope } from './scope.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The largest multiple of 62 in a byte: higher bytes would make the first digits more likely. */
-const FAIR = 248;
 
 /** `length` characters, each of the 62 equally likely (5.954 bits each). */
 export function randomBase62(length: number): string {
-  let text = '';
-  while (text.length < length)
-    for (const byte of randomBytes(length - text.length + 8)) {
-      if (byte >= FAIR || text.length === length) continue;
-      text += ALPHABET[byte % 62];
-    }
-  return text;
+  return Array.from({ length }, () => ALPHABET[randomInt(62)]).join('');
 }
 
-/** A whole number in exactly `width` base62 digits. */
-function base62(value: number, width: number): string {
-  let text = '';
-  for (let rest = value; text.length < width; rest = Math.floor(rest / 62))
-    text = ALPHABET[rest % 62] + text;
-  return text;
+/** The CRC-32 of a text in 6 base62 digits. */
+function checksum(text: string): string {
+  let digits = '';
+  for (let rest = crc32(text); digits.length < 6; rest = Math.floor(rest / 62))
+    digits = ALPHABET[rest % 62] + digits;
+  return digits;
 }
 
 const PREFIX: Readonly<Record<CredentialKind, string>> = { api_token: 'tok_', api_key: 'svk_' };
-const FORM = /^(?:tok|svk)_[0-9A-Za-z]{49}$/;
-const SIGNED = 47;
-
-/** Characters of every secret. */
-const SECRET_LENGTH = SIGNED + 6;
 
 /**
- * A new secret: a prefix, 43 random base62 characters (256 bits), and their CRC-32 in 6 more, so that a
+ * A new secret: a prefix, 43 random base62 characters (256 bits), and their checksum, so that a
  * mistyped secret is refused without a database read.
  */
 export function newSecret(kind: CredentialKind): string {
   const signed = PREFIX[kind] + randomBase62(43);
-  return signed + base62(crc32(signed), 6);
+  return signed + checksum(signed);
 }
 
 /** Whether the text has the form of a secret and a correct checksum. */
 export function isWellFormed(secret: string): boolean {
-  return FORM.test(secret) && base62(crc32(secret.slice(0, SIGNED)), 6) === secret.slice(SIGNED);
+  const [, signed = '', sum] = /^((?:tok|svk)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(secret) ?? [];
+  return checksum(signed) === sum;
 }
 
 /** The form in which a secret is stored and looked up: SHA-256 in hex. */
@@ -62,52 +49,31 @@ export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
+/** A credential, revoked and expired ones included. */
+type KnownCredential = Pick<
+  Credential,
+  'id' | 'accountId' | 'kind' | 'scopes' | 'revokedAt' | 'expiresAt'
+> & { readonly suspended: boolean };
+
+/** A valid credential and its account. */
+export type Principal = Pick<KnownCredential, 'id' | 'accountId' | 'scopes' | 'suspended'>;
+
 /**
  * Why a request has no valid credential. For the log only: the response is the same for every
  * cause.
  */
-export type UnauthorizedCause =
-  | 'missing header'
-  | 'missing Bearer'
-  | 'white space'
-  | 'malformed or bad checksum'
-  | 'wrong kind'
-  | 'unknown'
-  | 'rotated'
-  | 'revoked'
-  | 'expired';
-
-export type Presented =
-  | { readonly secret: string; readonly cause?: undefined }
-  | { readonly secret?: undefined; readonly cause: UnauthorizedCause };
-
-/** Reads `Authorization: Bearer <secret>`; rejects malformed secrets without a database read. */
-export function presentedSecret(
-  header: string | string[] | undefined,
-  kind: CredentialKind,
-): Presented {
-  if (typeof header !== 'string' || header === '') return { cause: 'missing header' };
-  if (!/^bearer /i.test(header)) return { cause: 'missing Bearer' };
-  const secret = header.slice(7);
-  if (/\s/.test(secret) || secret === '') return { cause: 'white space' };
-  if (!isWellFormed(secret)) return { cause: 'malformed or bad checksum' };
-  if (secret.startsWith('tok_') !== (kind === 'api_token')) return { cause: 'wrong kind' };
-  return { secret };
-}
-
-/** The usual spelling, for the hot path. */
-const SCHEME = 'Bearer ';
-
-/** The account of a credential, and the credential's kind and scopes. */
-export interface Principal {
-  readonly credentialId: string;
-  readonly accountId: string;
-  readonly kind: CredentialKind;
-  readonly scopes: readonly Scope[];
-  readonly revoked: boolean;
-  /** Epoch milliseconds; `null`: never. */
-  readonly expiresAt: number | null;
-  readonly suspended: boolean;
+export interface Unauthorized {
+  readonly cause:
+    | 'missing header'
+    | 'missing Bearer'
+    | 'white space'
+    | 'malformed or bad checksum'
+    | 'wrong kind'
+    | 'unknown'
+    | 'rotated'
+    | 'revoked'
+    | 'expired';
+  readonly account?: string;
 }
 
 /**
@@ -117,81 +83,79 @@ export interface Principal {
  */
 @Injectable()
 export class CredentialVerifier {
-  readonly #cache: FreshCache<Principal>;
+  readonly #credentials = new FreshCache((fingerprints) => this.#load(fingerprints));
 
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {
-    this.#cache = new FreshCache({
-      load: (fingerprints) => this.#load(fingerprints),
-      keep: ({ revoked, suspended }) => !revoked && !suspended,
-    });
-  }
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /**
-   * The account of the credential in an `Authorization` header, if it is cached; its form and
-   * checksum are then correct. `undefined` may still be a valid credential: call {@link
-   * presentedSecret} and {@link verify}.
+   * Reads `Authorization: Bearer <secret>`. Synchronous for a cached credential; a malformed secret
+   * costs no database read.
    */
-  known(header: string | string[] | undefined, kind: CredentialKind): Principal | undefined {
-    if (typeof header !== 'string' || header.length !== SCHEME.length + SECRET_LENGTH)
-      return undefined;
-    if (!header.startsWith(SCHEME)) return undefined;
-    const principal = this.#cache.peek(fingerprint(header.slice(SCHEME.length)));
-    return principal?.kind === kind ? principal : undefined;
-  }
-
-  /** Synchronous if the credential is cached; `undefined`: it does not exist. */
-  verify(secret: string): Principal | Promise<Principal | undefined> {
+  verify(
+    header: string | undefined,
+    kind: CredentialKind,
+  ): Principal | Unauthorized | Promise<Principal | Unauthorized> {
+    if (!header) return { cause: 'missing header' };
+    if (!/^bearer /i.test(header)) return { cause: 'missing Bearer' };
+    const secret = header.slice('Bearer '.length);
     const key = fingerprint(secret);
-    return this.#cache.peek(key) ?? this.#cache.get(key);
+    const cached = this.#credentials.peek(key);
+    if (cached?.kind === kind) return validOf(cached);
+    if (/\s/.test(secret) || secret === '') return { cause: 'white space' };
+    if (!isWellFormed(secret)) return { cause: 'malformed or bad checksum' };
+    if (!secret.startsWith(PREFIX[kind])) return { cause: 'wrong kind' };
+    return this.#credentials
+      .get(key)
+      .then((found) => (found ? validOf(found) : { cause: 'unknown' }));
   }
 
   /** Empties the cache after a write. */
   forget(): void {
-    this.#cache.clear();
+    this.#credentials.clear();
   }
 
-  async #load(fingerprints: readonly string[]): Promise<Map<string, Principal>> {
-    const credentials = await this.dataSource.manager.findBy(Credential, {
-      fingerprint: In(fingerprints),
-    });
-    if (credentials.length === 0) return new Map();
-    const accounts = await this.dataSource.manager.findBy(Account, {
-      id: In([...new Set(credentials.map(({ accountId }) => accountId))]),
-    });
+  async #load(fingerprints: readonly string[]): Promise<Map<string, KnownCredential>> {
+    const { manager } = this.dataSource;
+    const found = await manager.findBy(Credential, { fingerprint: In(fingerprints) });
+    if (found.length === 0) return new Map();
+    const ids = found.map(({ accountId }) => accountId);
+    const accounts = await manager.findBy(Account, { id: In(ids) });
     const suspended = new Set(accounts.filter((one) => one.suspendedAt).map(({ id }) => id));
     return new Map(
-      credentials.map((credential) => [
-        credential.fingerprint,
-        {
-          credentialId: credential.id,
-          accountId: credential.accountId,
-          kind: credential.kind,
-          scopes: credential.scopes,
-          revoked: credential.revokedAt !== null,
-          expiresAt: credential.expiresAt?.getTime() ?? null,
-          suspended: suspended.has(credential.accountId),
-        },
+      found.map((one) => [
+        one.fingerprint,
+        Object.assign(one, { suspended: suspended.has(one.accountId) }),
       ]),
     );
   }
 }
 
+function validOf(credential: KnownCredential): Principal | Unauthorized {
+  const { accountId: account, kind, revokedAt, expiresAt } = credential;
+  if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', account };
+  if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', account };
+  return credential;
+}
+
 const WRITE_EVERY = 30_000;
+
+/** Credentials in one statement. */
+const IDS_A_WRITE = 1_000;
 
 /**
  * Tracks the last use of each credential: in memory on the hot path, written to the database twice
- * a minute.
+ * a minute, with the time of the write.
  */
 @Injectable()
 export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #logger = new Logger('Credentials');
-  #used = new Map<string, number>();
+  readonly #used = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly messaging: MessagingService) {}
 
   note(credentialId: string): void {
-    this.#used.set(credentialId, Date.now());
+    this.#used.add(credentialId);
   }
 
   onApplicationBootstrap(): void {
@@ -203,30 +167,21 @@ export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationS
     await this.write();
   }
 
-  /** Never rejects: times that could not be written are written with the next ones. */
+  /** Never rejects: what could not be written is written with the next. */
   async write(): Promise<void> {
-    const used = this.#used;
-    if (used.size === 0) return;
-    this.#used = new Map();
-    // Sorted, so that two processes lock the same rows in the same order.
-    const ordered = [...used].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    try {
-      await this.messaging.transaction(async (manager) => {
-        for (const [id, time] of ordered) {
-          const lastUsedAt = new Date(time);
-          await manager.update(
-            Credential,
-            [
-              { id, lastUsedAt: IsNull() },
-              { id, lastUsedAt: LessThan(lastUsedAt) },
-            ],
-            { lastUsedAt },
-          );
-        }
-      });
-    } catch (error) {
-      for (const [id, time] of used) if (!this.#used.has(id)) this.#used.set(id, time);
-      this.#logger.warn({ message: 'last use of credentials not written', err: error });
+    while (this.#used.size > 0) {
+      // Sorted, so that two processes lock the same rows in the same order.
+      const ids = [...this.#used].toSorted().slice(0, IDS_A_WRITE);
+      for (const id of ids) this.#used.delete(id);
+      try {
+        await this.messaging.transaction((manager) =>
+          manager.update(Credential, { id: In(ids) }, { lastUsedAt: new Date() }),
+        );
+      } catch (error) {
+        for (const id of ids) this.#used.add(id);
+        this.#logger.warn({ message: 'last use of credentials not written', err: error });
+        return;
+      }
     }
   }
 }

@@ -1,15 +1,9 @@
-export interface FreshCacheOptions<V> {
-  /** Reads the values of `keys` that exist; called with many at once. */
-  readonly load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
-  /** Whether to cache the value; other values are read each time. */
-  readonly keep: (value: V) => boolean;
-  /** Most entries; the entry with the oldest access is dropped first. @default 10000 */
-  readonly max?: number;
-  /** Longest age of a returned value, in milliseconds. @default 1000 */
-  readonly maxAge?: number;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
-}
+/** Longest age of a returned value, in milliseconds. */
+const MAX_AGE = 1_000;
+/** Age from which a request refreshes the entry in the background, in milliseconds. */
+const REFRESH_AGE = 400;
+const MAX_ENTRIES = 10_000;
+const KEYS_A_READ = 500;
 
 interface Entry<V> {
   readonly value: V;
@@ -17,9 +11,11 @@ interface Entry<V> {
   readonly readAt: number;
 }
 
-/** Past this part of `maxAge`, a request refreshes the entry in the background. */
-const REFRESH_AFTER = 0.4;
-const KEYS_A_READ = 500;
+/** A read that has not begun. */
+interface NextRead<V> {
+  readonly keys: Set<string>;
+  readonly found: Promise<ReadonlyMap<string, V>>;
+}
 
 /**
  * Caches values for up to a second. Frequent callers never wait for the database: ageing entries
@@ -28,36 +24,33 @@ const KEYS_A_READ = 500;
  */
 export class FreshCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
-  readonly #waiting = new Map<string, ((value: V | undefined, error?: unknown) => void)[]>();
-  readonly #now: () => number;
-  readonly #max: number;
-  readonly #maxAge: number;
-  #reading = false;
+  #next: NextRead<V> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   #generation = 0;
 
-  constructor(private readonly options: FreshCacheOptions<V>) {
-    this.#now = options.now ?? (() => performance.now());
-    this.#max = options.max ?? 10_000;
-    this.#maxAge = options.maxAge ?? 1_000;
-  }
+  /**
+   * @param load reads the values of `keys` that exist
+   * @param now monotonic milliseconds
+   */
+  constructor(
+    private readonly load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   /** The value, if the cache has a fresh one; synchronous, for the hot path. */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    const age = this.#now() - entry.readAt;
-    if (age >= this.#maxAge) return undefined;
-    if (age >= this.#maxAge * REFRESH_AFTER && !this.#waiting.has(key)) this.#enqueue(key);
+    const age = this.now() - entry.readAt;
+    if (age >= MAX_AGE) return undefined;
+    // The next request repeats a refresh that failed; the entry still ages.
+    if (age >= REFRESH_AGE && !this.#next?.keys.has(key)) this.#read(key).catch(() => undefined);
     return entry.value;
   }
 
   /** The value, from the cache if it has a fresh one, else from the database. */
-  get(key: string): Promise<V | undefined> {
-    const known = this.peek(key);
-    if (known !== undefined) return Promise.resolve(known);
-    return new Promise((resolve, reject) => {
-      this.#enqueue(key, (value, error) => (error === undefined ? resolve(value) : reject(error)));
-    });
+  async get(key: string): Promise<V | undefined> {
+    return this.peek(key) ?? (await this.#read(key)).get(key);
   }
 
   /** Empties the cache; the results of reads under way are not cached. */
@@ -66,50 +59,33 @@ export class FreshCache<V> {
     this.#entries.clear();
   }
 
-  #enqueue(key: string, settle?: (value: V | undefined, error?: unknown) => void): void {
-    const settlers = this.#waiting.get(key);
-    if (settlers) {
-      if (settle) settlers.push(settle);
-    } else this.#waiting.set(key, settle ? [settle] : []);
-    if (this.#reading) return;
-    this.#reading = true;
-    queueMicrotask(() => void this.#readAll());
-  }
-
-  async #readAll(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting].slice(0, KEYS_A_READ);
-      for (const [key] of batch) this.#waiting.delete(key);
-      await this.#read(batch);
+  /** Adds the key to the next read, which begins when the one before it has ended. */
+  #read(key: string): Promise<ReadonlyMap<string, V>> {
+    if (!this.#next || this.#next.keys.size === KEYS_A_READ) {
+      const keys = new Set<string>();
+      const found = this.#last.then(() => this.#load(keys));
+      this.#next = { keys, found };
+      this.#last = found.catch(() => undefined);
     }
-    this.#reading = false;
+    this.#next.keys.add(key);
+    return this.#next.found;
   }
 
-  async #read(
-    batch: readonly (readonly [string, ((value: V | undefined, error?: unknown) => void)[]])[],
-  ): Promise<void> {
+  async #load(keys: ReadonlySet<string>): Promise<ReadonlyMap<string, V>> {
+    if (this.#next?.keys === keys) this.#next = undefined;
     const generation = this.#generation;
-    const readAt = this.#now();
-    try {
-      const found = await this.options.load(batch.map(([key]) => key));
-      for (const [key, settlers] of batch) {
-        const value = found.get(key);
-        if (generation === this.#generation) this.#put(key, value, readAt);
-        for (const settle of settlers) settle(value);
-      }
-    } catch (error) {
-      // The next request repeats a refresh that failed; the entry still ages.
-      for (const [, settlers] of batch) for (const settle of settlers) settle(undefined, error);
-    }
+    const readAt = this.now();
+    const found = await this.load([...keys]);
+    if (generation === this.#generation)
+      for (const key of keys) this.#put(key, found.get(key), readAt);
+    return found;
   }
 
   #put(key: string, value: V | undefined, readAt: number): void {
     this.#entries.delete(key);
-    if (value === undefined || !this.options.keep(value)) return;
+    if (value === undefined) return;
     this.#entries.set(key, { value, readAt });
-    if (this.#entries.size > this.#max) {
-      const [oldest] = this.#entries.keys();
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
   }
 }

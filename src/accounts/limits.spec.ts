@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readEnvironment } from '../config/environment.js';
-import { FailedAttempts, PendingSends, RequestWindow } from './limits.js';
+import { networkOf, PendingSends, RequestWindow } from './limits.js';
 
 describe('RequestWindow', () => {
   it('requests are counted per key and window', () => {
@@ -32,41 +32,60 @@ describe('RequestWindow', () => {
   });
 });
 
-describe('FailedAttempts', () => {
-  it('failed attempts count per IPv4 address and IPv6 network', () => {
-    const failures = new FailedAttempts(readEnvironment({ AUTH_FAILURE_LIMIT: '10/h' }));
-    const left = (ip: string): number | undefined => failures.count(ip)?.remaining;
-    expect([left('2001:db8::1'), left('2001:db8:0:0:ffff::2'), left('2001:db8:0:1::1')]).toEqual([
-      9, 8, 9,
-    ]);
-    expect([left('192.0.2.1'), left('192.0.2.1'), left('192.0.2.2')]).toEqual([9, 8, 9]);
-    expect([left('::ffff:192.0.2.9'), left('::ffff:192.0.2.8'), left('::1')]).toEqual([9, 9, 9]);
+describe('networkOf', () => {
+  it.each([
+    ['2001:db8::1', '2001:db8:0:0:ffff::2'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.9', '192.0.2.9'],
+  ])('%s and %s are one network', (one, other) => {
+    expect(networkOf(one)).toBe(networkOf(other));
   });
 
-  it('the limit of failed attempts can be off', () => {
-    const failures = new FailedAttempts(readEnvironment({ AUTH_FAILURE_LIMIT: 'off' }));
-    expect(failures.count('192.0.2.1')).toBeUndefined();
+  it.each([
+    ['2001:db8::1', '2001:db8:0:1::1'],
+    ['192.0.2.1', '192.0.2.2'],
+    ['::ffff:192.0.2.9', '::ffff:192.0.2.8'],
+    ['::ffff:192.0.2.9', '::1'],
+  ])('%s and %s are different networks', (one, other) => {
+    expect(networkOf(one)).not.toBe(networkOf(other));
   });
 });
 
 describe('PendingSends', () => {
-  it('sends above the bound are refused until one ends', () => {
+  const until = (): { ended: Promise<void>; end: () => void } => {
+    let end = (): void => undefined;
+    return { ended: new Promise((resolve) => (end = resolve)), end: () => end() };
+  };
+
+  it('sends above the bound are refused until one ends', async () => {
     const pending = new PendingSends(readEnvironment({ MAX_PENDING_SENDS: '2' }));
-    const place = pending.take(1);
-    pending.take(1);
-    expect(() => pending.take(1)).toThrow(
-      expect.objectContaining({ code: 'unavailable', headers: { 'retry-after': '1' } }),
-    );
-    pending.leave(place);
-    expect(pending.take(1)).toBe(1);
-    expect(() => pending.take(1)).toThrow('try again');
+    const [first, second] = [until(), until()];
+    const sends = [first, second].map(({ ended }) => pending.during(1, () => ended));
+    await expect(pending.during(1, async () => 'sent')).rejects.toMatchObject({
+      code: 'unavailable',
+      headers: { 'retry-after': '1' },
+    });
+    first.end();
+    await sends[0];
+    expect(await pending.during(1, async () => 'sent')).toBe('sent');
+    second.end();
+    await sends[1];
   });
 
-  it('one send of any size is accepted when none is pending', () => {
+  it('a failed send no longer counts', async () => {
     const pending = new PendingSends(readEnvironment({ MAX_PENDING_SENDS: '1' }));
-    const place = pending.take(100_000);
-    expect(() => pending.take(1)).toThrow(expect.objectContaining({ status: 503 }));
-    pending.leave(place);
-    expect(pending.take(1)).toBe(1);
+    const failure = new Error('failed');
+    for (let n = 0; n < 3; n++)
+      await expect(pending.during(1, () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+
+  it('one send of any size is accepted when none is pending', async () => {
+    const pending = new PendingSends(readEnvironment({ MAX_PENDING_SENDS: '1' }));
+    const large = until();
+    const send = pending.during(100_000, () => large.ended);
+    await expect(pending.during(1, async () => 'sent')).rejects.toMatchObject({ status: 503 });
+    large.end();
+    await send;
+    expect(await pending.during(1, async () => 'sent')).toBe('sent');
   });
 });

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import ipaddr from 'ipaddr.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import type { Rate } from '../config/variable.js';
 import { ApiError } from '../http/api-error.js';
-import type { HttpReply, HttpRequest } from '../http/http-message.js';
+import type { HttpRequest } from '../http/http-message.js';
 
 /** The remainder of a window after a request. */
 export interface WindowState {
@@ -36,7 +37,9 @@ export class RequestWindow {
       this.#counts.delete(key);
       count = { used: 0, endsAt: now + this.rate.per };
       this.#counts.set(key, count);
-      if (this.#counts.size > MOST_KEYS) this.#forgetOldest();
+      // Windows are ordered by their start.
+      const [oldest] = this.#counts.keys();
+      if (this.#counts.size > MOST_KEYS && oldest !== undefined) this.#counts.delete(oldest);
     }
     count.used++;
     return {
@@ -44,72 +47,13 @@ export class RequestWindow {
       reset: Math.max(1, Math.ceil((count.endsAt - now) / 1_000)),
     };
   }
-
-  /** The windows are ordered by their start. */
-  #forgetOldest(): void {
-    const [oldest] = this.#counts.keys();
-    if (oldest !== undefined) this.#counts.delete(oldest);
-  }
 }
 
-/**
- * Limits requests per credential; the headers `RateLimit` and `RateLimit-Policy`
- * (draft-ietf-httpapi-ratelimit-headers) show the limit. Each process counts for itself.
- */
-@Injectable()
-export class RequestLimit {
-  readonly #window: RequestWindow | undefined;
-  readonly #policy: string;
-
-  constructor(@Inject(ENVIRONMENT) { REQUEST_LIMIT }: Environment) {
-    this.#window = REQUEST_LIMIT && new RequestWindow(REQUEST_LIMIT);
-    this.#policy = REQUEST_LIMIT
-      ? `"credential";q=${REQUEST_LIMIT.max};w=${REQUEST_LIMIT.per / 1_000}`
-      : '';
-  }
-
-  /** @throws ApiError 429 with `Retry-After` */
-  take(credentialId: string, reply: HttpReply): void {
-    if (!this.#window) return;
-    const { remaining, reset } = this.#window.take(credentialId);
-    reply.header('ratelimit-policy', this.#policy);
-    reply.header('ratelimit', `"credential";r=${Math.max(0, remaining)};t=${reset}`);
-    if (remaining < 0)
-      throw new ApiError('rate_limited', 'Too many requests with this credential; wait a moment', {
-        headers: { 'retry-after': String(reset) },
-      });
-  }
-}
-
-/**
- * Limits requests without a valid credential, by address. Only such requests are refused: a valid
- * credential passes from any address.
- */
-@Injectable()
-export class FailedAttempts {
-  readonly #window: RequestWindow | undefined;
-
-  constructor(@Inject(ENVIRONMENT) { AUTH_FAILURE_LIMIT }: Environment) {
-    this.#window = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
-  }
-
-  /** `undefined`: there is no limit. */
-  count(ip: string): WindowState | undefined {
-    return this.#window?.take(networkOf(ip));
-  }
-}
-
-/** The /64 of an IPv6 address, since one customer usually has all of it. */
-function networkOf(ip: string): string {
-  if (!ip.includes(':') || ip.includes('.')) return ip;
-  const [head = '', tail] = ip.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  if (tail !== undefined) {
-    const after = tail === '' ? [] : tail.split(':');
-    while (groups.length + after.length < 8) groups.push('0');
-    groups.push(...after);
-  }
-  return groups.slice(0, 4).join(':');
+/** The network of an address, which one customer usually has whole: an IPv6 /64, or an IPv4 address. */
+export function networkOf(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  return 'parts' in address ? address.parts.slice(0, 4).join(':') : address.toString();
 }
 
 /** Each thousand recipients of a send count as one more send. */
@@ -129,49 +73,44 @@ export class PendingSends {
   }
 
   /**
-   * Reserves capacity for one send; {@link leave} releases it. Without other sends under way, a
-   * send of any size is admitted.
+   * Counts one send while `work` runs. Without other sends under way, a send of any size is
+   * admitted.
    * @throws ApiError 503 with `Retry-After`
    */
-  take(recipients: number): number {
+  async during<T>(recipients: number, work: () => Promise<T>): Promise<T> {
     if (this.#pending >= this.#most)
       throw new ApiError('unavailable', 'The service is behind with accepting; try again', {
         headers: { 'retry-after': '1' },
       });
     const weight = 1 + Math.floor(recipients / RECIPIENTS_A_SEND);
     this.#pending += weight;
-    return weight;
-  }
-
-  /** @param place the result of {@link take} */
-  leave(place: number): void {
-    this.#pending -= place;
+    try {
+      return await work();
+    } finally {
+      this.#pending -= weight;
+    }
   }
 }
 
 /** Largest body that is read without a valid credential, in bytes. */
 const UNAUTHENTICATED_BODY = 65_536;
 
-/** A route that verifies its callers by the content of their requests. */
-export interface SelfVerifiedRoute {
-  readonly path: string;
-  /** Largest body of the route, in bytes. */
-  readonly bodyLimit: number;
-}
-
 /**
  * Reads a large body only for a valid credential: parsing some megabytes of JSON takes half a
  * second, and a route's guard runs only after it. Call it before Nest registers its routes.
+ *
+ * @param selfVerified path, and largest body in bytes, of the routes that verify their callers by the
+ *   content of their requests
  */
 export function guardLargeBodies(
   adapter: FastifyAdapter,
   auth: { recognises(request: HttpRequest): Promise<void> },
-  { path, bodyLimit }: SelfVerifiedRoute,
+  selfVerified: { readonly path: string; readonly bodyLimit: number },
 ): void {
   const fastify = adapter.getInstance();
-  const isSelfVerified = (url = ''): boolean => url === path || url.startsWith(`${path}/`);
+  const isSelfVerified = (url = ''): boolean => `${url}/`.startsWith(`${selfVerified.path}/`);
   fastify.addHook('onRoute', (route) => {
-    if (isSelfVerified(route.url)) route.bodyLimit = bodyLimit;
+    if (isSelfVerified(route.url)) route.bodyLimit = selfVerified.bodyLimit;
   });
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (!isLarge(request.headers)) done();

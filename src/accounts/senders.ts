@@ -9,7 +9,6 @@ export const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za
 export const SENDER_ID_RULE =
   'must be 1 to 11 letters, digits and inner spaces with at least one letter, such as ACME';
 
-/** 1–11 letters, digits and inner spaces, at least one letter. */
 export function isSenderId(value: unknown): value is string {
   return typeof value === 'string' && SENDER_ID.test(value);
 }
@@ -17,37 +16,27 @@ export function isSenderId(value: unknown): value is string {
 /** The sender IDs of an account; a cached one costs no database read. */
 @Injectable()
 export class SenderRegistry {
-  readonly #cache: FreshCache<true>;
+  readonly #senders = new FreshCache((keys) => this.#load(keys));
 
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {
-    this.#cache = new FreshCache({
-      load: (keys) => this.#load(keys),
-      keep: () => true,
-    });
-  }
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** Synchronous if the sender is cached. */
   isRegistered(accountId: string, sender: string): true | Promise<boolean> {
-    const key = keyOf(accountId, sender);
-    return this.#cache.peek(key) ?? this.#cache.get(key).then((found) => found === true);
-  }
-
-  /** Empties the cache after a write. */
-  forget(): void {
-    this.#cache.clear();
+    const key = keyOf({ accountId, sender });
+    return this.#senders.peek(key) ?? this.#senders.get(key).then((found) => found === true);
   }
 
   async #load(keys: readonly string[]): Promise<Map<string, true>> {
-    const pairs = keys.map((key) => key.split('/') as [string, string]);
+    const pairs = keys.map((key) => key.split('/'));
     const found = await this.dataSource.manager.findBy(Sender, {
-      accountId: In([...new Set(pairs.map(([accountId]) => accountId))]),
-      sender: In([...new Set(pairs.map(([, sender]) => sender))]),
+      accountId: In(pairs.map(([accountId]) => accountId)),
+      sender: In(pairs.map(([, sender]) => sender)),
     });
-    return new Map(found.map(({ accountId, sender }) => [keyOf(accountId, sender), true]));
+    return new Map(found.map((one) => [keyOf(one), true]));
   }
 }
 
 /** The slash is unambiguous: neither part may contain one. */
-function keyOf(accountId: string, sender: string): string {
+function keyOf({ accountId, sender }: Sender): string {
   return `${accountId}/${sender}`;
 }

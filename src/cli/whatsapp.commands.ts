@@ -1,3 +1,4 @@
+import { AccountsService } from '../accounts/accounts.service.js';
 import {
   TEMPLATE_CATEGORIES,
   TEMPLATE_STATUSES,
@@ -5,13 +6,12 @@ import {
   type TemplateStatus,
 } from '../accounts/accounts.tables.js';
 import { TemplateRegistry } from '../accounts/templates.js';
-import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 interface TemplateOptions extends OfAccount {
   readonly name: string;
   readonly language: string;
-  /** The registry checks it, and the status. */
+  /** The service checks it, and the status. */
   readonly category: TemplateCategory;
   readonly params: string;
   readonly status: TemplateStatus;
@@ -30,7 +30,7 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
     .ofAccount()
     .requiredOption('--number <number>', 'digits with country code')
     .runs(async (app, { account: accountId, number }: OfAccount & { number: string }) => {
-      await app.get(WhatsAppNumbers).add(accountId, number);
+      await app.get(AccountsService).addNumber(accountId, number);
       return { accountId, number };
     });
   const template = program.command('template').description('WhatsApp templates');
@@ -45,9 +45,9 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
     .option('--status <status>', TEMPLATE_STATUSES.join(', '), 'approved')
     .runs(async (app, { account: accountId, params, ...options }: TemplateOptions) => {
       const { name, language, category, status } = options;
-      const paramsCount = /^\d{1,4}$/.test(params) ? Number(params) : Number.NaN;
-      const put = { name, language, category, status, paramsCount };
-      await app.get(TemplateRegistry).put(accountId, put);
+      const params_count = /^\d{1,4}$/.test(params) ? Number(params) : Number.NaN;
+      const put = { name, language, category, status, params_count };
+      await app.get(AccountsService).putTemplate(accountId, put);
       return { accountId, ...put };
     });
   template

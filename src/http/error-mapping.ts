@@ -85,11 +85,9 @@ function fastifyCode(error: unknown): string {
   return typeof code === 'string' ? code : fastifyCode(error.cause);
 }
 
-/** Renames the fields of a library error to those of the interface. */
-export function inWireFields(
-  error: MessageValidationError,
-  names: Readonly<Record<string, string>>,
-): MessageValidationError {
+/** An error with the fields of the interface, where it is a library error about wrong fields. */
+export function inWireFields(error: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (!(error instanceof MessageValidationError)) return error;
   const fields = error.fields.map(({ path, message }) => ({ path: names[path] ?? path, message }));
   return new MessageValidationError(fields, error.code);
 }

@@ -1,11 +1,12 @@
 import type { ArgumentsHost } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** The parts of a Fastify request that the gateway reads. */
 export interface HttpRequest {
   readonly id: string;
   readonly ip: string;
   readonly method: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Readonly<IncomingHttpHeaders>;
   readonly query: unknown;
   readonly body: unknown;
   /**

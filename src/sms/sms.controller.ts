@@ -1,10 +1,4 @@
-import {
-  BatchNotFoundError,
-  type BatchView,
-  MessageValidationError,
-  type Receipt,
-  SmsService,
-} from '@dundun/messaging';
+import { BatchNotFoundError, type BatchView, type Receipt, SmsService } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
@@ -109,18 +103,13 @@ export class SmsController {
       throw new ApiError('sender_not_registered', `The sender ${request.from} is not registered`, {
         details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
       });
-    const place = this.pending.take(request.to.length);
-    let receipt: Receipt;
-    try {
-      const { from, to, text: body, deliveryReport, sendAt } = request;
-      const message = { from, to, body, deliveryReport, sendAt };
-      receipt = await this.sms.send(message, { tenant, idempotencyKey });
-    } catch (error) {
-      if (!(error instanceof MessageValidationError)) throw error;
-      throw inWireFields(error, { body: request.textField, sendAt: 'send_at' });
-    } finally {
-      this.pending.leave(place);
-    }
+    const { from, to, text: body, textField, deliveryReport, sendAt } = request;
+    const message = { from, to, body, deliveryReport, sendAt };
+    const receipt = await this.pending
+      .during(to.length, () => this.sms.send(message, { tenant, idempotencyKey }))
+      .catch((error: unknown) => {
+        throw inWireFields(error, { body: textField, sendAt: 'send_at' });
+      });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('sms', receipt.recipients);
     reply.header('content-type', JSON_TYPE).send(sendSmsAnswer(receipt, this.#times));

@@ -1,6 +1,5 @@
 import {
   type MessageCategory,
-  MessageValidationError,
   NoRouteError,
   type WhatsAppReceipt,
   WhatsAppService,
@@ -27,7 +26,6 @@ import {
   type SendText,
   SendWhatsApp,
   SendWhatsAppAnswer,
-  templateOf,
   TemplatePage,
   WHATSAPP_TEXT,
   WhatsAppMessage,
@@ -70,7 +68,11 @@ export class WhatsAppController {
     const from = await this.numbers.of(account);
     if (from === undefined)
       throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
-    const receipt = await this.#accept(account, idempotencyKey, from, category, request);
+    const receipt = await this.pending
+      .during(1, () => this.#accept(account, idempotencyKey, from, category, request))
+      .catch((error: unknown) => {
+        throw inFieldsOf(request, error);
+      });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
     return sendAnswerOf(await this.waits.outcome(receipt));
@@ -105,7 +107,7 @@ export class WhatsAppController {
     @AccountId() account: string,
     @ValidQuery(ListQuery) query: ListQuery,
   ): Promise<TemplatePage> {
-    return pageOf(await this.templates.list(account, query), templateOf);
+    return pageOf(await this.templates.list(account, query), (template) => template);
   }
 
   /** The price category of the message, or the error of its template. */
@@ -122,12 +124,12 @@ export class WhatsAppController {
         `There is no approved template ${name} in ${language}`,
         { details: [{ path: 'template_name', message: 'must be an approved template' }] },
       );
-    const { category, paramsCount } = template;
-    if (params.length !== paramsCount)
+    const { category, params_count: count } = template;
+    if (params.length !== count)
       return new ApiError(
         'template_params_mismatch',
-        `The template ${name} takes ${paramsCount} params, not ${params.length}`,
-        { details: [{ path: 'params', message: `must have ${paramsCount} entries` }] },
+        `The template ${name} takes ${count} params, not ${params.length}`,
+        { details: [{ path: 'params', message: `must have ${count} entries` }] },
       );
     return category;
   }
@@ -141,31 +143,29 @@ export class WhatsAppController {
   ): Promise<WhatsAppReceipt> {
     const options = { tenant, idempotencyKey };
     const { to } = request;
-    const { text = '', field: textField } =
-      request.message_type === 'text' ? readText(request, WHATSAPP_TEXT) : { field: 'text' };
-    const place = this.pending.take(1);
-    try {
-      if (request.message_type === 'text')
-        return await this.whatsApp.sendText({ from, to, text }, options);
-      const { template_name: template, language, params } = request;
-      const message = { from, to, template, language, params };
-      if (!(category instanceof ApiError))
-        return await this.whatsApp.sendTemplate({ ...message, category }, options);
-      // The key may belong to a send from before the template was withdrawn.
-      const first =
-        idempotencyKey && (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
-      if (!first) throw category;
-      return first;
-    } catch (error) {
-      if (error instanceof NoRouteError)
-        throw new ApiError('unavailable', 'WhatsApp is not set up in this service', {
-          headers: { 'retry-after': '60' },
-          cause: error,
-        });
-      if (!(error instanceof MessageValidationError)) throw error;
-      throw inWireFields(error, { template: 'template_name', text: textField });
-    } finally {
-      this.pending.leave(place);
+    if (request.message_type === 'text') {
+      const { text = '' } = readText(request, WHATSAPP_TEXT);
+      return this.whatsApp.sendText({ from, to, text }, options);
     }
+    const { template_name: template, language, params } = request;
+    const message = { from, to, template, language, params };
+    if (!(category instanceof ApiError))
+      return this.whatsApp.sendTemplate({ ...message, category }, options);
+    // The key may belong to a send from before the template was withdrawn.
+    const first =
+      idempotencyKey && (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
+    if (!first) throw category;
+    return first;
   }
+}
+
+/** The error of a send in the fields of its request. */
+function inFieldsOf(request: SendTemplate | SendText, error: unknown): unknown {
+  if (error instanceof NoRouteError)
+    return new ApiError('unavailable', 'WhatsApp is not set up in this service', {
+      headers: { 'retry-after': '60' },
+      cause: error,
+    });
+  const text = request.message_type === 'text' ? readText(request, WHATSAPP_TEXT).field : 'text';
+  return inWireFields(error, { template: 'template_name', text });
 }

@@ -5,19 +5,8 @@ import {
   type SubmittedMessage,
 } from '@dundun/messaging';
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
-import {
-  TEMPLATE_CATEGORIES,
-  TEMPLATE_STATUSES,
-  type TemplateCategory,
-  type TemplateStatus,
-} from '../accounts/accounts.tables.js';
-import {
-  isLanguage,
-  isTemplateName,
-  LANGUAGE_RULE,
-  type Template as AccountTemplate,
-  TEMPLATE_NAME_RULE,
-} from '../accounts/templates.js';
+import { TEMPLATE_CATEGORIES } from '../accounts/accounts.tables.js';
+import { Language, Template, TemplateName } from '../accounts/templates.js';
 import {
   Choice,
   Field,
@@ -31,11 +20,10 @@ import {
   SameText,
   TextUnder,
   Timestamp,
-  WholeNumber,
 } from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
-import { OneOfForms, Rule } from '../http/validation.js';
+import { OneOfForms } from '../http/validation.js';
 
 /** Field names for a free text: the interface does not define one. */
 export const WHATSAPP_TEXT = ['text', 'body', 'content'] as const;
@@ -46,20 +34,6 @@ const TO = '2348012345678';
 const REFERENCE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 const MESSAGE_ID = 'wamid.9Yb3sT0k2mQ7xV5cN1pL8aZ4';
 const MESSAGE_STATUSES = Object.keys(STATUS_RANK) as MessageStatus[];
-
-function TemplateName(): PropertyDecorator {
-  return Field(
-    { type: 'string', minLength: 1, maxLength: 255, examples: ['order_update'] },
-    Rule('templateName', (name) => (isTemplateName(name) ? undefined : TEMPLATE_NAME_RULE)),
-  );
-}
-
-function Language(): PropertyDecorator {
-  return Field(
-    { type: 'string', examples: ['en', 'pt_BR'] },
-    Rule('language', (language) => (isLanguage(language) ? undefined : LANGUAGE_RULE)),
-  );
-}
 
 const PARAMS = {
   type: 'array',
@@ -284,30 +258,4 @@ function charged(message: SubmittedMessage): Plain<Charged> {
   };
 }
 
-/** A template of the account. */
-export class Template {
-  @TemplateName()
-  readonly name!: string;
-
-  @Language()
-  readonly language!: string;
-
-  @Choice(TEMPLATE_CATEGORIES, { examples: ['utility'] })
-  readonly category!: TemplateCategory;
-
-  @Choice(TEMPLATE_STATUSES, {
-    description: 'Only an `approved` template can be sent.',
-    examples: ['approved'],
-  })
-  readonly status!: TemplateStatus;
-
-  @WholeNumber({ minimum: 0, examples: [2] })
-  readonly params_count!: number;
-}
-
 export class TemplatePage extends PageOf(Template) {}
-
-export function templateOf(template: AccountTemplate): Template {
-  const { name, language, category, status, paramsCount } = template;
-  return { name, language, category, status, params_count: paramsCount };
-}

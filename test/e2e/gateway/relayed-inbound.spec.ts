@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DataSource } from 'typeorm';
-import { TemplateRegistry } from '../../../src/accounts/templates.js';
 import { WhatsAppNumbers } from '../../../src/accounts/whatsapp-numbers.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
@@ -47,13 +46,13 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     account = await gateway.account();
     receiver = await Receiver.start();
     const its = gateway.running.app;
-    await its.get(WhatsAppNumbers, { strict: false }).add(account.accountId, number);
-    await its.get(TemplateRegistry, { strict: false }).put(account.accountId, {
+    await gateway.accounts.addNumber(account.accountId, number);
+    await gateway.accounts.putTemplate(account.accountId, {
       name: 'order_update',
       language: 'en',
       category: 'utility',
       status: 'approved',
-      paramsCount: 2,
+      params_count: 2,
     });
     await its.get(WebhookEndpointsService, { strict: false }).set(account.accountId, receiver.url);
     await carrier.call('POST', '/whatsapp/ng/v1/contacts', {
@@ -164,7 +163,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     expect(await write(theirs, 'wamid.late')).toBe(204);
     expect([await isKnown(account), await isKnown(late)]).toEqual([false, false]);
     expect(gateway.log.join('')).toContain('1 inbound messages were left out');
-    await gateway.running.app.get(WhatsAppNumbers, { strict: false }).add(late.accountId, theirs);
+    await gateway.accounts.addNumber(late.accountId, theirs);
     expect(await write(theirs, 'wamid.late')).toBe(204);
     expect([await isKnown(account), await isKnown(late)]).toEqual([false, true]);
     expect(told().filter(({ to }) => to === theirs)).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { type Template, TemplateRegistry } from '../../../src/accounts/templates.js';
+import type { Template } from '../../../src/accounts/templates.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
@@ -9,7 +9,7 @@ const APPROVED: Template = {
   language: 'en',
   category: 'utility',
   status: 'approved',
-  paramsCount: 1,
+  params_count: 1,
 };
 
 describeEachDatabase('a WhatsApp message repeated under its key', (db) => {
@@ -26,14 +26,12 @@ describeEachDatabase('a WhatsApp message repeated under its key', (db) => {
   const ask = (path: string, body: object, headers = {}): Promise<Answered> =>
     gateway.call('POST', `/whatsapp/ng/v1${path}`, { token: account.apiKey, body, headers });
   const put = (template: Partial<Template>): Promise<void> =>
-    gateway.running.app
-      .get(TemplateRegistry, { strict: false })
-      .put(account.accountId, { ...APPROVED, ...template });
+    gateway.accounts.putTemplate(account.accountId, { ...APPROVED, ...template });
 
   it.each([
     ['has another category', { category: 'marketing' }],
     ['is approved no more', { status: 'rejected' }],
-    ['takes other params', { paramsCount: 2 }],
+    ['takes other params', { params_count: 2 }],
   ] as const)(
     'a repeated WhatsApp send gets its first answer although its template %s',
     async (_, change) => {

@@ -1,7 +1,6 @@
 import { ContactsService } from '@dundun/messaging';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { TemplateRegistry } from '../../../src/accounts/templates.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
@@ -163,9 +162,8 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
 
   it('an unapproved template or wrong params are refused by name', async () => {
     const to = await optedIn();
-    await gateway.running.app
-      .get(TemplateRegistry, { strict: false })
-      .put(account.accountId, { ...APPROVED, name: 'pending_one', status: 'pending' });
+    const pending = { ...APPROVED, name: 'pending_one', status: 'pending' } as const;
+    await gateway.accounts.putTemplate(account.accountId, pending);
     for (const more of [
       { template_name: 'nothing' },
       { template_name: 'pending_one' },
@@ -346,7 +344,7 @@ const APPROVED = {
   language: 'en',
   category: 'utility',
   status: 'approved',
-  paramsCount: 0,
+  params_count: 0,
 } as const;
 
 function row(name: string, category: string, count: number): object {

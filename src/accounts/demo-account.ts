@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { TemplateEntity, WhatsAppNumber } from './accounts.tables.js';
+
+export const DEMO_NAME = 'demo';
+export const DEMO_SENDER = 'ACME';
+
+/** Templates of a new account on the simulated carrier: one of each category. */
+const TEMPLATES = [
+  { name: 'order_update', category: 'utility', params_count: 2 },
+  { name: 'special_offer', category: 'marketing', params_count: 1 },
+  { name: 'login_code', category: 'authentication', params_count: 1 },
+] as const;
+
+/**
+ * Creates a WhatsApp number and templates for an account on the simulated carrier, so that it can
+ * send at once.
+ */
+export async function seedDemoAccount(manager: EntityManager, accountId: string): Promise<void> {
+  // In a range that no operator uses; an insert fails where the number is taken.
+  const number = `2340${String(randomInt(1_000_000_000)).padStart(9, '0')}`;
+  await manager.insert(WhatsAppNumber, { number, accountId, createdAt: new Date() });
+  await manager.insert(
+    TemplateEntity,
+    TEMPLATES.map((one) => ({ ...one, accountId, language: 'en', status: 'approved' as const })),
+  );
+}
+
+/** Text that the first start prints. The secrets are not shown again. */
+export function demoBanner(
+  { accountId, apiToken, apiKey }: Readonly<Record<'accountId' | 'apiToken' | 'apiKey', string>>,
+  url: string,
+): string {
+  const body = JSON.stringify({
+    from: DEMO_SENDER,
+    to: ['2348012345678', '2348012345679'],
+    body: 'Hello from Dundun',
+    delivery_report: 'yes',
+  });
+  return `
+First start: the account "${DEMO_NAME}" (${accountId}) was made. This is shown once; keep it.
+
+  API token  ${apiToken}
+  API key    ${apiKey}
+
+Send two messages from its sender ${DEMO_SENDER}:
+
+curl -X POST ${url}/ng/v1/sendsms -H 'Authorization: Bearer ${apiToken}' -H 'Content-Type: application/json' -d '${body}'
+
+`;
+}
