@@ -198,7 +198,6 @@ export {
   type TransportContext,
   type TransportFactory,
 } from './ports/message-transport.js';
-export { type InboundListener, MESSAGING_INBOUND_LISTENER } from './ports/inbound-listener.js';
 export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
   CallbackEndpointOptions,
@@ -234,7 +233,12 @@ export {
   type RateCard,
 } from './ports/rate-card.js';
 export { type RateLimit, rateOf } from './ports/rate-limit.js';
-export { MESSAGING_STATUS_LISTENER, type StatusListener } from './ports/status-listener.js';
+export {
+  type InboundListener,
+  MESSAGING_INBOUND_LISTENER,
+  MESSAGING_STATUS_LISTENER,
+  type StatusListener,
+} from './ports/listeners.js';
 export {
   MESSAGING_TRACING,
   type MessagingTracing,

@@ -17,10 +17,8 @@ import { PolicyRegistry } from './policy/policy-registry.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK } from './ports/clock.js';
 import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
-import { InboundListeners } from './ports/inbound-listener.js';
 import { MESSAGE_TRANSPORTS } from './ports/message-transport.js';
 import { MESSAGING_RATE_CARD } from './ports/rate-card.js';
-import { StatusListeners } from './ports/status-listener.js';
 import { ProvidedPorts } from './ports/provided-ports.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { WorkQueues } from './work-queues.js';
@@ -35,8 +33,6 @@ import { WorkQueues } from './work-queues.js';
   imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
   providers: [
     ...MESSAGING_PROVIDERS,
-    StatusListeners,
-    InboundListeners,
     ProvidedPorts,
     Enqueuer,
     ChannelContext,

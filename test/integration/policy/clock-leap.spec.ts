@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { type Clock, ContactsService, SmsService } from '@dundun/messaging';
-import { InboundListeners } from '../../../libs/messaging/src/ports/inbound-listener.js';
+import { InboundListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';

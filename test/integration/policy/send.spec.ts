@@ -11,7 +11,7 @@ import {
   PolicyService,
   SmsService,
 } from '@dundun/messaging';
-import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
+import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { bootApp } from './policy-app.js';

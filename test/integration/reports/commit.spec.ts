@@ -6,7 +6,7 @@ import {
   MessagingService,
   TransactionRequiredError,
 } from '@dundun/messaging';
-import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
+import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { untilTransactionsWait } from '../../support/lock-waits.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
-import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
+import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/schema.js';
 import {

@@ -17,7 +17,7 @@ import {
   simulator,
   WhatsAppService,
 } from '@dundun/messaging';
-import { InboundListeners } from '../../../libs/messaging/src/ports/inbound-listener.js';
+import { InboundListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { describeEachDatabase } from '../../support/databases.js';

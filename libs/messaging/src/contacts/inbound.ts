@@ -7,7 +7,7 @@ import type { InboundMessage } from '../message/inbound-message.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
-import type { InboundListeners } from '../ports/inbound-listener.js';
+import type { InboundListeners } from '../ports/listeners.js';
 import type { ConsentReader, InboundOptions } from '../ports/messaging-options.js';
 import { isDataError } from '../store/database/database-errors.js';
 import type { Columns, Dialect } from '../store/database/dialect.js';

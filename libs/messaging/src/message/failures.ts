@@ -12,10 +12,9 @@ import { MessagingError } from './errors.js';
  *
  * Any other error counts as uncertain.
  */
-export abstract class SubmitFailure extends MessagingError {}
-
-export class RetryableFailure extends SubmitFailure {
+export abstract class SubmitFailure extends MessagingError {
   constructor(
+    /** Reason shown by health checks, such as `unauthorized`, `throttled`, `unreachable`. */
     code: string,
     message: string,
     /** Delay requested by the provider (`Retry-After`), in milliseconds. */
@@ -25,25 +24,10 @@ export class RetryableFailure extends SubmitFailure {
   }
 }
 
-export class PausedFailure extends SubmitFailure {
-  constructor(
-    /** Reason shown by health checks, such as `unauthorized`, `throttled`, `unreachable`. */
-    code: string,
-    message: string,
-    readonly retryAfter?: number,
-  ) {
-    super(code, message);
-  }
-}
+export class RetryableFailure extends SubmitFailure {}
+
+export class PausedFailure extends SubmitFailure {}
 
 export class PermanentFailure extends SubmitFailure {}
 
-export class UncertainFailure extends SubmitFailure {
-  constructor(
-    code: string,
-    message: string,
-    readonly retryAfter?: number,
-  ) {
-    super(code, message);
-  }
-}
+export class UncertainFailure extends SubmitFailure {}

@@ -35,14 +35,10 @@ export class PolicyRegistry implements OnModuleInit {
   get policies(): readonly MessagingPolicy[] {
     return (this.#policies ??= policiesInOrder(
       this.settings.policy,
-      this.#own(),
+      this.provided.under<MessagingPolicy>(MESSAGING_POLICY, 'decide', 'a policy with a name'),
       this.channels,
       this.store.recentSends,
     ));
-  }
-
-  #own(): MessagingPolicy[] {
-    return this.provided.under(MESSAGING_POLICY, isPolicy, 'a policy, with a name and decide()');
   }
 }
 
@@ -61,6 +57,7 @@ export function policiesInOrder(
   const all = [...builtIn(options, channels, recent), ...own];
   const names = new Set<string>();
   for (const { name } of all) {
+    if (!name) throw new MessagingConfigError('policy: there is a policy without a name; name it');
     if (names.has(name))
       throw new MessagingConfigError(`policy: there are two policies named ${name}; rename one`);
     names.add(name);
@@ -92,9 +89,4 @@ function builtIn(
       ? [new FrequencyCapPolicy(channels, capsOf(frequencyCap, channels), recent)]
       : []),
   ];
-}
-
-function isPolicy(value: unknown): value is MessagingPolicy {
-  const { name, decide } = (value ?? {}) as Partial<Record<keyof MessagingPolicy, unknown>>;
-  return typeof name === 'string' && name !== '' && typeof decide === 'function';
 }

@@ -20,5 +20,3 @@ export interface EventPublisher {
   wants(event: keyof MessagingEvents): boolean;
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void;
 }
-
-export const EVENT_PUBLISHER = Symbol('EVENT_PUBLISHER');

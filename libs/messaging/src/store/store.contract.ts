@@ -4,7 +4,7 @@ import { ChannelRegistry } from '../message/channel-registry.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { BatchNotFoundError } from '../message/errors.js';
 import { STATUS_RANK, STATUSES } from '../message/status.js';
-import { StatusListeners } from '../ports/status-listener.js';
+import { StatusListeners } from '../ports/listeners.js';
 import { systemClock } from '../ports/clock.js';
 import type { Intent } from './rows/intent.js';
 import { LaneLostError } from './verbs/intents.js';

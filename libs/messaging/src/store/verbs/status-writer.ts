@@ -1,7 +1,7 @@
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher } from '../../ports/event-publisher.js';
-import type { StatusListeners } from '../../ports/status-listener.js';
+import type { StatusListeners } from '../../ports/listeners.js';
 import type { Columns, Dialect, RowInserter } from '../database/dialect.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
