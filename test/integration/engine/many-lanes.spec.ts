@@ -69,7 +69,7 @@ describeUnless(PrivateRedis.missing, 'many lanes and a broker on redis', () => {
     await eventually(async () => expect(run.size).toBe(LANES), LIMIT);
     await eventually(async () => {
       const keys = (await redis.call('KEYS', 'bull:once:*')) as string[];
-      expect(keys.filter((key) => /:[0-9a-f]{12}-|:de:|:dn:/.test(key))).toEqual([]);
+      expect(keys.filter((key) => /:[0-9a-f]{8}-|:de:|:dn:/.test(key))).toEqual([]);
     });
   });
 

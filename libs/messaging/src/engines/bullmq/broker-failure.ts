@@ -1,15 +1,3 @@
-/** Describes the broker's failure and the remedy to operators, without an address or a credential. */
-export function reasonOf(error: unknown): string {
-  if (isUnreachable(error)) return AWAY;
-  const text = error instanceof Error ? error.message : '';
-  const [, remedy] = REASONS.find(([pattern]) => pattern.test(text)) ?? [];
-  if (remedy !== undefined) return remedy;
-  const name =
-    /^[A-Z]{3,}\b/.exec(text)?.[0] ?? (error instanceof Error ? error.name : typeof error);
-  const { code } = error as { code?: unknown };
-  return `the broker fails (${typeof code === 'string' ? code : name}); see its log`;
-}
-
 /** The broker did not answer in time. */
 export class BrokerTimeoutError extends Error {
   override readonly name = 'BrokerTimeoutError';
@@ -17,10 +5,7 @@ export class BrokerTimeoutError extends Error {
 
 /** Whether the broker did not answer in time, so that the connection may be dead. */
 export function isTimeout(error: unknown): boolean {
-  return (
-    error instanceof BrokerTimeoutError ||
-    (error instanceof Error && /^(?:Command timed out|Query read timeout)/.test(error.message))
-  );
+  return error instanceof BrokerTimeoutError || textOf(error).startsWith('Command timed out');
 }
 
 /** Whether the broker answers with an error. */
@@ -30,12 +15,19 @@ export function isRefusal(error: unknown): boolean {
 
 /** Whether there is no connection to the broker. */
 export function isUnreachable(error: unknown): boolean {
-  const { code = '', message = '' } = error as { code?: unknown; message?: string };
-  return UNREACHABLE.test(`${String(code)} ${message}`);
+  return /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|Connection is closed|isn't writeable/i.test(
+    `${codeOf(error)} ${textOf(error)}`,
+  );
 }
 
-const UNREACHABLE =
-  /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|Connection (?:is closed|terminated)|isn't writeable/i;
+/** Describes the broker's failure and the remedy to operators, without an address or a credential. */
+export function reasonOf(error: unknown): string {
+  if (isUnreachable(error)) return AWAY;
+  const text = textOf(error);
+  const [, remedy] = REASONS.find(([pattern]) => pattern.test(text)) ?? [];
+  const kind = /^[A-Z]{3,}\b/.exec(text)?.[0] ?? (error instanceof Error ? error.name : 'unknown');
+  return remedy ?? `the broker fails (${codeOf(error) || kind}); see its log`;
+}
 
 const AWAY =
   'the broker cannot be reached or does not answer; check that it runs, its address and the network';
@@ -54,3 +46,12 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/\bLOADING\b/, 'the broker is still loading its data; wait for it'],
   [/timed? ?out/i, AWAY],
 ];
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : '';
+}

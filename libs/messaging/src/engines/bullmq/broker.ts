@@ -1,7 +1,17 @@
-import { createPostgresBackend, Queue, type RedisOptions, Worker } from 'bullmq';
-import type { BullMqSettings } from './bullmq.options.js';
+import { Queue, type RedisOptions, Worker } from 'bullmq';
 
-/** Data of a job: the lane to drain, or to wake later. */
+/** Durations in milliseconds. */
+export interface BrokerSettings {
+  readonly connection: string | RedisOptions;
+  readonly queue: string;
+  readonly prefix: string;
+  /** Longest time a wake may take to reach the broker. */
+  readonly deadline: number;
+  /** How long the job of a lane stays with a process that no longer answers; shorter than the lane's lease. */
+  readonly lock: number;
+}
+
+/** Data of a job: the lane to drain. */
 export interface LaneJob {
   readonly lane: string;
 }
@@ -18,52 +28,46 @@ const BLOCKING_TIMEOUT = 12_000;
 /** Most entries of BullMQ's event stream, which has no readers. */
 const MAX_EVENTS = 1_000;
 
+/** Most lanes one process drains at a time. */
+const MAX_LANES = 10_000;
+
+/** Wait before a failed queue or worker is reopened, in milliseconds. */
+const REOPEN_DELAY = 1_000;
+
+/** Time limit to close the connections to the broker, in milliseconds. */
+const CLOSE_TIMEOUT = 1_000;
+
 /** Opens the queue for wakes. Its commands fail at once while the broker is unavailable. */
-export function openQueue(settings: BullMqSettings): Queue<LaneJob> {
-  const { queue, deadline } = settings;
-  const common = { ...prefixOf(settings), streams: { events: { maxLen: MAX_EVENTS } } };
-  if (settings.postgres)
-    return new Queue(
-      queue,
-      { ...common, connection: postgresOf(settings, { max: 2, query_timeout: deadline }) },
-      createPostgresBackend,
-    ) as unknown as Queue<LaneJob>;
-  const connection = redisOf(settings, {
-    commandTimeout: deadline,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
+export function openQueue({ connection, queue, prefix, deadline }: BrokerSettings): Queue<LaneJob> {
+  return new Queue<LaneJob>(queue, {
+    prefix,
+    streams: { events: { maxLen: MAX_EVENTS } },
+    connection: redisOf(connection, {
+      commandTimeout: deadline,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+    }),
   });
-  return new Queue<LaneJob>(queue, { ...common, connection });
 }
 
-/** Opens a worker that drains up to `lanes` lanes at a time. */
+/** Opens a worker that drains many lanes at a time. */
 export function openWorker(
-  settings: BullMqSettings,
+  { connection, queue, prefix, lock }: BrokerSettings,
   work: (name: string, job: LaneJob) => Promise<void>,
 ): Worker<LaneJob> {
-  const { queue, lanes, lock } = settings;
-  const options = {
-    ...prefixOf(settings),
-    concurrency: lanes,
+  const worker = new Worker<LaneJob>(queue, ({ name, data }) => work(name, data), {
+    prefix,
+    concurrency: MAX_LANES,
     lockDuration: lock,
     stalledInterval: Math.round(lock / 2),
     // A lane is retried without limit, even where its processes keep dying.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     runRetryDelay: MAX_RECONNECT_DELAY,
-  };
-  const process = ({ name, data }: { name: string; data: LaneJob }) => work(name, data);
-  if (settings.postgres)
-    return new Worker(
-      queue,
-      process,
-      { ...options, connection: postgresOf(settings, { max: 4 }) },
-      createPostgresBackend,
-    ) as unknown as Worker<LaneJob>;
-  const connection = redisOf(settings, {
-    maxRetriesPerRequest: null,
-    commandTimeout: BLOCKING_TIMEOUT,
+    connection: redisOf(connection, {
+      maxRetriesPerRequest: null,
+      commandTimeout: BLOCKING_TIMEOUT,
+    }),
   });
-  const worker = new Worker<LaneJob>(queue, process, { ...options, connection });
   void worker
     .getBackend()
     .client.then((client) => Object.assign(client.options, { commandTimeout: ANSWER_TIMEOUT }))
@@ -71,27 +75,85 @@ export function openWorker(
   return worker;
 }
 
-function prefixOf({ prefix, postgres }: BullMqSettings): { prefix?: string } {
-  return prefix === undefined || postgres ? {} : { prefix };
+function redisOf(connection: string | RedisOptions, own: RedisOptions): RedisOptions {
+  const given = typeof connection === 'string' ? { url: connection } : connection;
+  const retryStrategy = (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY);
+  return { ...given, ...own, retryStrategy };
 }
 
-function redisOf({ connection }: BullMqSettings, own: RedisOptions): RedisOptions {
-  const options = {
-    ...own,
-    retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY),
-  };
-  return typeof connection === 'string'
-    ? { url: connection, ...options }
-    : { ...connection, ...options };
+/** What queues and workers share. */
+interface Opened {
+  waitUntilReady(): Promise<unknown>;
+  close(): Promise<void>;
+  disconnect(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-function postgresOf({ connection, prefix, migrate, deadline }: BullMqSettings, own: object) {
-  return {
-    connectionString: connection as string,
-    connectionTimeoutMillis: deadline,
-    keepAlive: true,
-    migrate,
-    ...(prefix !== undefined && { schema: prefix }),
-    ...own,
-  };
+/**
+ * Keeps a queue or a worker open. It is closed and reopened where it fails for good while it opens (such as its first
+ * commands to a broker that hangs), or where its connection no longer answers.
+ */
+export class KeptOpen<T extends Opened> {
+  #current: T;
+  #timer: NodeJS.Timeout | undefined;
+  #closing = false;
+
+  constructor(
+    private readonly open: () => T,
+    private readonly onError: (error: unknown) => void,
+  ) {
+    this.#current = this.#open();
+  }
+
+  get current(): T {
+    return this.#current;
+  }
+
+  /** Opens a new instance soon and closes this one. */
+  reopen(): void {
+    if (this.#closing || this.#timer) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void closeInTime(this.#current);
+      this.#current = this.#open();
+    }, REOPEN_DELAY);
+  }
+
+  /** Closes the instance; cuts a connection that does not close in time. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearTimeout(this.#timer);
+    await closeInTime(this.#current);
+  }
+
+  #open(): T {
+    const opened = this.open();
+    opened.on('error', this.onError);
+    opened.waitUntilReady().catch((error: unknown) => {
+      if (this.#closing || opened !== this.#current) return;
+      this.onError(error);
+      this.reopen();
+    });
+    return opened;
+  }
+}
+
+async function closeInTime(opened: Opened): Promise<void> {
+  const closing = opened.close().catch(() => LATE);
+  if ((await within(CLOSE_TIMEOUT, closing)) === LATE)
+    await within(
+      CLOSE_TIMEOUT,
+      opened.disconnect().catch(() => undefined),
+    );
+}
+
+export const LATE = Symbol('late');
+
+/** Waits for `work` at most `limit` milliseconds. */
+export async function within<T>(limit: number, work: Promise<T>): Promise<T | typeof LATE> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, limit, LATE);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
-import { describeEachDatabase } from '../../../../../test/support/databases.js';
 import { describeWithServer } from '../../../../../test/support/servers.js';
 import { dispatchEngineContract } from '../../testing/dispatch-engine.contract.js';
 import { bullMq } from './index.js';
@@ -23,22 +22,6 @@ describeWithServer('redis', 'bullmq', (url) => {
     { describe, it },
   );
 });
-
-describeEachDatabase(
-  'bullmq',
-  (database) => {
-    dispatchEngineContract(
-      'bullmq',
-      {
-        create: () => ({
-          engine: bullMq({ connection: database.url, queue: unique() })({ leaseTime: 2_000 }),
-        }),
-      },
-      { describe, it },
-    );
-  },
-  ['postgres'],
-);
 
 /** The server is not ours alone. */
 async function forget(url: string, prefix: string): Promise<void> {

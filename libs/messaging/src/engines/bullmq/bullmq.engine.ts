@@ -1,30 +1,27 @@
 import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { Queue, Worker } from 'bullmq';
-import type { Drain } from '../../ports/dispatch-engine.js';
-import type { DispatchEngine, EngineHealth } from '../../ports/dispatch-engine.js';
-import { DatabaseEngine } from '../database.engine.js';
-import { type LaneJob, openQueue, openWorker } from './broker.js';
-import { isRefusal, isTimeout, isUnreachable } from './broker-failure.js';
-import { BrokerHealth } from './broker-health.js';
-import type { BullMqSettings } from './bullmq.options.js';
-import { KeptOpen } from './kept-open.js';
-import { DRAIN, WAKE, type Wake, WakeOutbox } from './wake-outbox.js';
-
-/** Wait before the retry of a lane whose run failed, in milliseconds. */
-const RETRY_DELAY = 1_000;
+import type { DispatchEngine, Drain, EngineHealth } from '../../ports/dispatch-engine.js';
+import { DatabaseEngine, logFailure, RETRY_DELAY } from '../database.engine.js';
+import { LaneTimer } from '../lane-timer.js';
+import { type BrokerSettings, KeptOpen, type LaneJob, openQueue, openWorker } from './broker.js';
+import { isRefusal, isTimeout, isUnreachable, reasonOf } from './broker-failure.js';
+import { DRAIN, WakeOutbox } from './wake-outbox.js';
 
 /** Pause of the worker after the broker refuses a command, in milliseconds. */
 const REFUSAL_PAUSE = 1_000;
 
-/** Time limit to close the connections to the broker, in milliseconds. */
-const CLOSE_TIMEOUT = 1_000;
+/**
+ * How long the worker counts as failing after its last failure, in milliseconds. A failing worker fails more often
+ * than that.
+ */
+const FAILING_FOR = 15_000;
 
 /**
  * Distributes lanes over many processes. A lane is a job: the worker that takes the job drains the lane. A wake
- * during the drain adds one more job, which starts after the running one. A wake for later is a delayed job that only
- * adds such a job. A job carries no state: the lane's lease decides which process may drain it, and the store holds
- * the work.
+ * during the drain adds one more job, which starts after the running one. A job carries no state: the lane's lease
+ * decides which process may drain it, and the store holds the work. Wakes for later wait in this process; after a
+ * crash the wake job of another process finds the lane.
  *
  * Where the broker does not take a wake by its deadline, a process that dispatches runs the lane itself. From a
  * process that does not dispatch, the wake job of another process finds the lane.
@@ -33,28 +30,33 @@ export class BullMqEngine implements DispatchEngine {
   readonly #logger = new Logger('BullMQ');
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;
+  readonly #later = new LaneTimer((lane) => this.wake(lane));
   /** Runs lanes without the broker. */
   readonly #local = new DatabaseEngine();
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #abort = new AbortController();
-  readonly #broker = new BrokerHealth();
   #worker: KeptOpen<Worker<LaneJob>> | undefined;
-  #resting: NodeJS.Timeout | undefined;
+  #pausing: NodeJS.Timeout | undefined;
   #drain: Drain | undefined;
   #stopped: Promise<void> | undefined;
+  /** Why the broker takes no wakes. */
+  #noWakes: string | null = null;
+  /** Why the broker hands out no lanes, and when the worker failed last. */
+  #noLanes: string | null = null;
+  #failedAt = -Infinity;
 
-  constructor(private readonly settings: BullMqSettings) {
+  constructor(private readonly settings: BrokerSettings) {
     // Each running lane adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, this.#abort.signal);
     this.#queue = new KeptOpen(
       () => openQueue(settings),
-      (error) => this.#queueFailed(error),
+      (error) => this.#wakesFailed(error),
     );
     this.#outbox = new WakeOutbox({
       deadline: settings.deadline,
-      queue: () => Promise.resolve(this.#queue.current),
-      onSent: () => this.#broker.wakesPassed(),
-      onUnsent: (wakes, error) => this.#unsent(wakes, error),
+      queue: () => this.#queue.current,
+      onSent: () => this.#wakesPassed(),
+      onUnsent: (lanes, error) => this.#unsent(lanes, error),
     });
   }
 
@@ -69,8 +71,9 @@ export class BullMqEngine implements DispatchEngine {
 
   wake(lane: string, at?: number): void {
     if (this.#abort.signal.aborted) return;
-    this.#outbox.add(at === undefined ? { lane } : { lane, at });
-    if (this.#drain && this.#broker.failing) this.#local.wake(lane, at);
+    if (at !== undefined && at > Date.now()) return this.#later.set(lane, at);
+    this.#outbox.add(lane);
+    if (this.#drain && this.#isFailing) this.#local.wake(lane);
   }
 
   stop(): Promise<void> {
@@ -79,36 +82,35 @@ export class BullMqEngine implements DispatchEngine {
   }
 
   async health(): Promise<EngineHealth> {
-    if (!this.#broker.fresh)
-      await this.#outbox.probe().then(
-        () => this.#broker.wakesPassed(),
-        (error: unknown) => this.#broker.wakesFailed(error),
-      );
-    return this.#broker.health;
+    await this.#outbox.probe().then(
+      () => this.#wakesPassed(),
+      (error: unknown) => this.#wakesFailed(error),
+    );
+    const reason = this.#noWakes ?? (this.#isFailing ? this.#noLanes : null);
+    return { state: reason === null ? 'up' : 'degraded', reason };
   }
 
   async #stop(): Promise<void> {
     this.#abort.abort();
-    clearTimeout(this.#resting);
+    clearTimeout(this.#pausing);
+    this.#later.stop();
     await Promise.all([this.#local.stop(), ...this.#running.values()]);
-    await this.#outbox.idle();
-    await this.#worker?.close(CLOSE_TIMEOUT);
-    await this.#queue.close(CLOSE_TIMEOUT);
+    await this.#outbox.close();
+    await this.#worker?.close();
+    await this.#queue.close();
   }
 
   async #work(name: string, { lane }: LaneJob): Promise<void> {
-    this.#broker.lanesPassed();
-    if (name === WAKE) this.#outbox.add({ lane });
+    this.#failedAt = -Infinity;
     if (name !== DRAIN) return;
     const next = await this.#run(lane).catch((error: unknown) => {
-      const { name: kind, message } = error as Error;
-      this.#logger.error(`Lane ${lane} failed: ${kind}: ${message}`);
+      logFailure(this.#logger, lane, error);
       // If the failed run could not release the lane, no other process can take it yet.
       this.#local.wake(lane, Date.now() + RETRY_DELAY);
       return undefined;
     });
     // When this job ends, another process continues the work that this one did not finish.
-    if (this.#abort.signal.aborted) this.#outbox.add({ lane });
+    if (this.#abort.signal.aborted) this.#outbox.add(lane, true);
     else if (next !== undefined) this.wake(lane, next);
     await this.#outbox.idle();
   }
@@ -118,43 +120,58 @@ export class BullMqEngine implements DispatchEngine {
     while (this.#running.has(lane)) await this.#running.get(lane);
     const { signal } = this.#abort;
     if (signal.aborted) return undefined;
-    const run = (this.#drain as Drain)(lane, signal);
+    const run = (this.#drain as Drain)(lane, signal).finally(() => this.#running.delete(lane));
     this.#running.set(
       lane,
       run.catch(() => undefined),
     );
-    try {
-      return await run;
-    } finally {
-      this.#running.delete(lane);
-    }
+    return run;
   }
 
-  #unsent(wakes: readonly Wake[], error: unknown): void {
-    this.#queueFailed(error);
+  get #isFailing(): boolean {
+    return performance.now() - this.#failedAt < FAILING_FOR;
+  }
+
+  #unsent(lanes: readonly string[], error: unknown): void {
+    this.#wakesFailed(error);
     if (isTimeout(error)) this.#queue.reopen();
-    if (this.#drain) for (const { lane, at } of wakes) this.#local.wake(lane, at);
+    if (this.#drain) for (const lane of lanes) this.#local.wake(lane);
   }
 
-  #queueFailed(error: unknown): void {
-    if (!this.#abort.signal.aborted) this.#broker.wakesFailed(error);
+  #wakesFailed(error: unknown): void {
+    if (this.#abort.signal.aborted) return;
+    const reason = reasonOf(error);
+    if (reason !== this.#noWakes)
+      this.#logger.warn(`The broker takes no wakes, so messages wait for the wake job: ${reason}`);
+    this.#noWakes = reason;
+  }
+
+  #wakesPassed(): void {
+    if (this.#noWakes !== null) this.#logger.log('The broker takes wakes again');
+    this.#noWakes = null;
   }
 
   #workerFailed(error: unknown): void {
     if (this.#abort.signal.aborted) return;
     if (isTimeout(error)) this.#worker?.reopen();
-    else if (isRefusal(error)) this.#rest();
+    else if (isRefusal(error)) this.#pause();
     else if (!isUnreachable(error)) return;
-    this.#broker.lanesFailed(error);
+    const reason = reasonOf(error);
+    if (!this.#isFailing || reason !== this.#noLanes)
+      this.#logger.warn(
+        `The broker hands out no lanes, so this process runs the lanes that it wakes: ${reason}`,
+      );
+    this.#noLanes = reason;
+    this.#failedAt = performance.now();
   }
 
   /** Pauses the worker, which would otherwise retry a refused command without a wait. */
-  #rest(): void {
-    if (this.#resting) return;
+  #pause(): void {
+    if (this.#pausing) return;
     const worker = this.#worker?.current;
     void worker?.pause(true);
-    this.#resting = setTimeout(() => {
-      this.#resting = undefined;
+    this.#pausing = setTimeout(() => {
+      this.#pausing = undefined;
       if (!this.#abort.signal.aborted) void worker?.resume();
     }, REFUSAL_PAUSE);
   }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { JobsOptions, Queue } from 'bullmq';
-import type { LaneJob } from './broker.js';
+import { LATE, type LaneJob, within } from './broker.js';
 import { BrokerTimeoutError } from './broker-failure.js';
 
 /** Most lanes in one round trip. */
@@ -9,28 +9,22 @@ const MAX_LANES_PER_TRIP = 500;
 /** Most lanes that wait for the broker; further wakes are not sent. */
 const MAX_WAITING = 10_000;
 
-/** Interval in which a lane that already has a job is woken at most once more, in milliseconds. */
+/** Interval in which a lane is woken at most once, in milliseconds: else every message would wake it. */
 const QUIET_INTERVAL = 10;
 
-/** Names of jobs. */
+/** Name of the jobs that drain a lane. */
 export const DRAIN = 'drain';
-export const WAKE = 'wake';
-const PROBE = 'probe';
+
+/** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
+const REMOVE = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
 export interface WakeOutboxOptions {
   /** Longest time a wake may take to reach the broker, in milliseconds. */
   readonly deadline: number;
-  /** Returns the queue to write to, or throws. */
-  readonly queue: () => Promise<Queue<LaneJob>>;
+  readonly queue: () => Queue<LaneJob>;
   readonly onSent: () => void;
-  /** Called with the wakes that the broker did not take; the engine runs them another way. */
-  readonly onUnsent: (wakes: readonly Wake[], error: unknown) => void;
-}
-
-export interface Wake {
-  readonly lane: string;
-  /** Epoch milliseconds; absent for now. */
-  readonly at?: number;
+  /** Called with the lanes whose wake the broker did not take; the engine runs them another way. */
+  readonly onUnsent: (lanes: readonly string[], error: unknown) => void;
 }
 
 /**
@@ -38,39 +32,30 @@ export interface Wake {
  * most one round trip is under way and a limited number of lanes wait. A wake that misses its deadline is returned.
  */
 export class WakeOutbox {
-  readonly #now = new Set<string>();
-  readonly #later = new Map<string, number>();
-  /** Earliest scheduled wake of this process, by lane. */
-  readonly #scheduled = new Map<string, number>();
-  /** Lanes that recently had a job, at whose end the store is read again. */
-  readonly #quiet = new Set<string>();
-  readonly #afterwards = new Set<string>();
-  readonly #run = randomBytes(6).toString('hex');
-  #count = 0;
+  readonly #waiting = new Set<string>();
+  /** Lanes woken in this interval; true: woken again since. */
+  readonly #quiet = new Map<string, boolean>();
   #flushing: Promise<void> | undefined;
-  /** A round trip that outlived its deadline. No other starts until it ends. */
-  #stuck: Promise<unknown> | undefined;
+  /** A round trip has outlived its deadline. No other starts until it ends. */
+  #isStuck = false;
 
   constructor(private readonly options: WakeOutboxOptions) {}
 
-  add({ lane, at }: Wake): void {
-    if (this.#now.size + this.#later.size >= MAX_WAITING) return this.#refuse([wakeOf(lane, at)]);
-    if (at !== undefined && at > Date.now()) {
-      const known = this.#scheduled.get(lane) ?? Infinity;
-      if (known <= at && known > Date.now()) return;
-      this.#later.set(lane, Math.min(at, this.#later.get(lane) ?? Infinity));
-    } else if (this.#quiet.has(lane)) {
-      this.#afterwards.add(lane);
-      return;
-    } else this.#now.add(lane);
-    this.#flushing ??= this.#flush();
+  /** @param atOnce also within the quiet interval */
+  add(lane: string, atOnce = false): void {
+    if (this.#quiet.has(lane) && !atOnce) this.#quiet.set(lane, true);
+    else if (this.#waiting.size >= MAX_WAITING)
+      this.options.onUnsent([lane], new BrokerTimeoutError('timed out'));
+    else {
+      this.#waiting.add(lane);
+      this.#flushing ??= this.#flush();
+    }
   }
 
   /** Tests the broker with a harmless write. @throws the error of the broker */
   async probe(): Promise<void> {
-    await this.#send((queue) =>
-      queue.add(PROBE, { lane: '' }, { ...REMOVE, deduplication: { id: PROBE } }),
-    );
+    const options = { ...REMOVE, deduplication: { id: 'probe' } };
+    await this.#send((queue) => queue.add('probe', { lane: '' }, options));
   }
 
   /** Resolves when no wake is left to send. */
@@ -78,106 +63,58 @@ export class WakeOutbox {
     while (this.#flushing) await this.#flushing;
   }
 
+  /** Sends also the wakes of the quiet interval. */
+  async close(): Promise<void> {
+    this.#wakeAgain();
+    await this.idle();
+  }
+
   async #flush(): Promise<void> {
     // Wakes of one turn of the event loop share a round trip.
     await Promise.resolve();
-    while (this.#now.size + this.#later.size > 0) {
-      const wakes = this.#take();
+    while (this.#waiting.size > 0) {
+      const lanes = [...this.#waiting].slice(0, MAX_LANES_PER_TRIP);
+      for (const lane of lanes) this.#waiting.delete(lane);
+      this.#rest(lanes);
       try {
-        await this.#send((queue) => this.#put(queue, wakes));
+        await this.#send((queue) => queue.addBulk(lanes.map(jobOf)));
         this.options.onSent();
       } catch (error) {
-        this.#refuse(wakes, error);
+        this.options.onUnsent(lanes, error);
       }
     }
     this.#flushing = undefined;
   }
 
-  #take(): Wake[] {
-    const wakes: Wake[] = [];
-    for (const lane of this.#now) {
-      if (wakes.length >= MAX_LANES_PER_TRIP) return wakes;
-      this.#now.delete(lane);
-      wakes.push({ lane });
-    }
-    for (const [lane, at] of this.#later) {
-      if (wakes.length >= MAX_LANES_PER_TRIP) return wakes;
-      this.#later.delete(lane);
-      wakes.push({ lane, at });
-    }
-    return wakes;
+  #rest(lanes: readonly string[]): void {
+    if (this.#quiet.size === 0) setTimeout(() => this.#wakeAgain(), QUIET_INTERVAL);
+    for (const lane of lanes) this.#quiet.set(lane, false);
   }
 
-  async #put(queue: Queue<LaneJob>, wakes: readonly Wake[]): Promise<void> {
-    const jobs = wakes.map((wake) => this.#jobOf(wake));
-    const put = await queue.addBulk(jobs);
-    for (const [index, { lane, at }] of wakes.entries())
-      if (at !== undefined) this.#remember(lane, at);
-      else if (put[index]?.id !== jobs[index]?.opts.jobId) this.#collapse(lane);
+  #wakeAgain(): void {
+    const quiet = [...this.#quiet];
+    this.#quiet.clear();
+    for (const [lane, isWoken] of quiet) if (isWoken) this.add(lane);
   }
 
-  #jobOf({ lane, at }: Wake): { name: string; data: LaneJob; opts: JobsOptions } {
-    const jobId = `${this.#run}-${(this.#count++).toString(36)}`;
-    const data = { lane };
-    if (at !== undefined)
-      return { name: WAKE, data, opts: { ...REMOVE, jobId, delay: Math.max(1, at - Date.now()) } };
-    const id = Buffer.from(lane).toString('base64url');
-    return {
-      name: DRAIN,
-      data,
-      opts: { ...REMOVE, jobId, deduplication: { id, keepLastIfActive: true } },
-    };
-  }
-
-  #remember(lane: string, at: number): void {
-    this.#scheduled.delete(lane);
-    this.#scheduled.set(lane, at);
-    for (const oldest of this.#scheduled.keys()) {
-      if (this.#scheduled.size <= MAX_WAITING) return;
-      this.#scheduled.delete(oldest);
-    }
-  }
-
-  /**
-   * Collapses the wakes of a lane that has a job: without it, every message would wake the lane. One more wake
-   * follows later.
-   */
-  #collapse(lane: string): void {
-    if (this.#quiet.size === 0)
-      setTimeout(() => {
-        this.#quiet.clear();
-        for (const again of this.#afterwards) this.add({ lane: again });
-        this.#afterwards.clear();
-      }, QUIET_INTERVAL);
-    this.#quiet.add(lane);
-  }
-
-  async #send<T>(write: (queue: Queue<LaneJob>) => Promise<T>): Promise<T> {
-    if (this.#stuck) throw new BrokerTimeoutError('timed out before');
-    const writing = this.options.queue().then(write);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, this.options.deadline, 'late');
-    });
-    const ended = await Promise.race([writing, late]).finally(() => clearTimeout(timer));
-    if (ended !== 'late') return ended;
-    const stuck = writing
+  async #send(write: (queue: Queue<LaneJob>) => Promise<unknown>): Promise<void> {
+    if (this.#isStuck) throw new BrokerTimeoutError('timed out before');
+    const writing = write(this.options.queue());
+    if ((await within(this.options.deadline, writing)) !== LATE) return;
+    this.#isStuck = true;
+    void writing
       .catch(() => undefined)
       .finally(() => {
-        if (this.#stuck === stuck) this.#stuck = undefined;
+        this.#isStuck = false;
       });
-    this.#stuck = stuck;
     throw new BrokerTimeoutError('timed out');
-  }
-
-  #refuse(wakes: readonly Wake[], error: unknown = new BrokerTimeoutError('timed out')): void {
-    this.options.onUnsent(wakes, error);
   }
 }
 
-/** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
-const REMOVE = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
-
-function wakeOf(lane: string, at: number | undefined): Wake {
-  return at === undefined ? { lane } : { lane, at };
+function jobOf(lane: string): { name: string; data: LaneJob; opts: JobsOptions } {
+  const id = Buffer.from(lane).toString('base64url');
+  // Own ids: those of the broker start again when it is wiped.
+  const jobId = randomUUID();
+  const deduplication = { id, keepLastIfActive: true };
+  return { name: DRAIN, data: { lane }, opts: { ...REMOVE, jobId, deduplication } };
 }
