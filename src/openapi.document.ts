@@ -39,12 +39,16 @@ interface ScannedResponse {
   readonly headers?: JsonSchema;
 }
 
+type Operations = Readonly<Record<string, ScannedOperation>>;
+type Schemas = Record<string, JsonSchema>;
+
 /**
  * The OpenAPI 3.1 document. Nest's swagger scans routes and DTOs. This function adds the errors and
  * headers that all operations share, examples from those of the fields, closed objects, nullable
  * types of JSON Schema 2020-12, and the callbacks.
  */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
+  const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description }) as const;
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Dundun')
@@ -54,15 +58,14 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setVersion('1')
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .addServer('/')
+    .addSecurity('api_token', bearer('API token, `tok_…`.'))
+    .addSecurity('api_key', bearer('Scoped key, `svk_…`.'))
     .build();
   const scanned = SwaggerModule.createDocument(app, config, {
     extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent],
   });
-  const scannedPaths = scanned.paths as unknown as Readonly<
-    Record<string, Readonly<Record<string, ScannedOperation>>>
-  >;
-  const schemas = new Schemas(scanned.components?.schemas as Record<string, JsonSchema>);
-  const paths = pathsOf(scannedPaths, schemas);
+  const schemas = closedSchemas(scanned.components?.schemas as Schemas);
+  const paths = pathsOf(scanned.paths as unknown as Record<string, Operations>, schemas);
   const callbacks = app.get(ChannelRegistry, { strict: false }).all.flatMap(callbacksOf);
   const document = {
     ...scanned,
@@ -73,13 +76,10 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
     ),
     components: {
-      schemas: schemas.components,
+      ...scanned.components,
+      schemas,
       responses: errorResponseComponents(),
       headers: HEADERS,
-      securitySchemes: {
-        api_token: { type: 'http', scheme: 'bearer', description: 'API token, `tok_…`.' },
-        api_key: { type: 'http', scheme: 'bearer', description: 'Scoped key, `svk_…`.' },
-      },
     },
   };
   return document as unknown as OpenAPIObject;
@@ -90,33 +90,37 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
  * `@Operation()`.
  */
 function pathsOf(
-  scanned: Readonly<Record<string, Readonly<Record<string, ScannedOperation>>>>,
+  scanned: Readonly<Record<string, Operations>>,
   schemas: Schemas,
 ): Record<string, Record<string, JsonSchema>> {
   const paths: Record<string, Record<string, JsonSchema>> = {};
+  const queries = new Set<string>();
   for (const [path, operations] of Object.entries(scanned))
-    for (const [method, operation] of Object.entries(operations))
-      if (operation[ERRORS_KEY]) (paths[path] ??= {})[method] = operationOf(operation, schemas);
+    for (const [method, scannedOperation] of Object.entries(operations)) {
+      const { [ERRORS_KEY]: errors, [QUERY_KEY]: query, ...operation } = scannedOperation;
+      if (!errors) continue;
+      const parameters = [...(operation.parameters ?? []), ...parametersOf(query, schemas)];
+      if (query !== undefined) queries.add(query);
+      const responses: Record<string, unknown> = {};
+      for (const name of [...commonErrors(scannedOperation), ...errors])
+        responses[ERROR_RESPONSES[name].status] = { $ref: `#/components/responses/${name}` };
+      for (const [status, response] of Object.entries(operation.responses))
+        responses[status] = responseOf(response, operation.security !== undefined, schemas);
+      (paths[path] ??= {})[method] = {
+        ...operation,
+        security: operation.security ?? [],
+        ...(parameters.length > 0 && { parameters }),
+        responses,
+      };
+    }
+  for (const query of queries) delete schemas[query];
   return paths;
 }
 
-function operationOf(scanned: ScannedOperation, schemas: Schemas): JsonSchema {
-  const { [ERRORS_KEY]: errors = [], [QUERY_KEY]: query, ...operation } = scanned;
-  const parameters = [
-    ...(operation.parameters ?? []),
-    ...(query === undefined ? [] : schemas.takeParameters(query)),
-  ];
-  const responses: Record<string, unknown> = {};
-  for (const name of [...commonErrors(scanned), ...errors])
-    responses[ERROR_RESPONSES[name].status] = { $ref: `#/components/responses/${name}` };
-  for (const [status, response] of Object.entries(operation.responses))
-    responses[status] = responseOf(response, operation.security !== undefined, schemas);
-  return {
-    ...operation,
-    security: operation.security ?? [],
-    ...(parameters.length > 0 && { parameters }),
-    responses,
-  };
+/** Query parameters, from the fields of a query DTO. */
+function parametersOf(query: string | undefined, schemas: Schemas): JsonSchema[] {
+  const properties = schemas[query ?? '']?.['properties'] as Schemas | undefined;
+  return Object.entries(properties ?? {}).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
 function responseOf(response: ScannedResponse, secured: boolean, schemas: Schemas): JsonSchema {
@@ -132,7 +136,7 @@ function responseOf(response: ScannedResponse, secured: boolean, schemas: Schema
       ...response.headers,
     },
     ...(media && {
-      content: { 'application/json': { ...media, example: schemas.exampleOf(media.schema) } },
+      content: { 'application/json': { ...media, example: exampleOf(media.schema, schemas) } },
     }),
   };
 }
@@ -183,8 +187,11 @@ function callbacksOf(channel: ChannelDefinition): Callback[] {
   return [status, received];
 }
 
-function callbackOf(callback: Callback, schemas: Schemas): JsonSchema {
-  const { type, summary, description } = callback;
+/** The operation of a callback; adds a component for its body. */
+function callbackOf(
+  { type, event, statuses, summary, description }: Callback,
+  schemas: Schemas,
+): JsonSchema {
   const header = (name: string, text: string): JsonSchema => ({
     name,
     in: 'header',
@@ -192,9 +199,18 @@ function callbackOf(callback: Callback, schemas: Schemas): JsonSchema {
     description: text,
     schema: { type: 'string' },
   });
-  const schema = schemas.addEvent(callback);
+  const camelCase = type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase());
+  const component = `${camelCase[0]?.toUpperCase()}${camelCase.slice(1)}Event`;
+  const form = { $ref: `#/components/schemas/${event.name}` };
+  const data = { type: 'object', properties: { status: { type: 'string', enum: statuses } } };
+  const own = { type: { type: 'string', const: type }, ...(statuses && { data }) };
+  schemas[component] = {
+    allOf: [form, { type: 'object', properties: own }],
+    examples: [{ ...(exampleOf(form, schemas) as object), type }],
+  };
+  const schema = { $ref: `#/components/schemas/${component}` };
   return {
-    operationId: `${type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase())}Callback`,
+    operationId: `${camelCase}Callback`,
     summary,
     description: `${description} Sent to the account’s webhooks, signed as Standard Webhooks. Any 2xx within 15 seconds is a success.`,
     tags: ['Webhooks'],
@@ -205,7 +221,7 @@ function callbackOf(callback: Callback, schemas: Schemas): JsonSchema {
     ],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema, example: schemas.exampleOf(schema) } },
+      content: { 'application/json': { schema, example: exampleOf(schema, schemas) } },
     },
     responses: {
       204: { description: 'Received.' },
@@ -214,90 +230,33 @@ function callbackOf(callback: Callback, schemas: Schemas): JsonSchema {
   };
 }
 
-type ObjectSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+/** Builds a value from the examples of the fields. */
+function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
+  const { $ref, examples, allOf, enum: choices, properties, items, type } = schema;
+  const of = (other: unknown): unknown => exampleOf((other ?? {}) as JsonSchema, schemas);
+  if (typeof $ref === 'string') return of(schemas[$ref.split('/').at(-1) ?? '']);
+  if (Array.isArray(examples)) return examples[0];
+  if ('const' in schema) return schema['const'];
+  if (Array.isArray(allOf)) return of(allOf[0]);
+  if (Array.isArray(choices)) return choices[0];
+  if (type === 'object') {
+    const fields = Object.entries((properties ?? {}) as Schemas);
+    return Object.fromEntries(fields.map(([name, field]) => [name, of(field)]));
+  }
+  if (type === 'array') return [of(items)];
+  if (type === 'integer') return schema['minimum'] ?? 0;
+  return type === 'string' ? 'text' : null;
+}
 
-/** The component schemas, in the JSON Schema of OpenAPI 3.1. */
-class Schemas {
-  readonly components: Record<string, JsonSchema> = {};
-  /** Schemas that are copied into others and are not components. */
-  readonly #copied = new Map<string, JsonSchema>();
-
-  constructor(scanned: Readonly<Record<string, JsonSchema>>) {
-    for (const [name, schema] of Object.entries(scanned)) {
+/** The component schemas in the JSON Schema of OpenAPI 3.1: objects take no other fields. */
+function closedSchemas(scanned: Readonly<Schemas>): Schemas {
+  return Object.fromEntries(
+    Object.entries(scanned).map(([name, schema]) => {
+      const isOpen = 'additionalProperties' in schema || 'oneOf' in schema;
       const converted = nullableTypes(schema) as JsonSchema;
-      const isOpen = 'additionalProperties' in converted || 'oneOf' in converted;
-      this.components[name] = isOpen ? converted : { ...converted, additionalProperties: false };
-    }
-  }
-
-  /** Query parameters, from the fields of a query DTO. */
-  takeParameters(name: string): JsonSchema[] {
-    const { properties } = this.#copy(name);
-    return Object.entries(properties).map(([parameter, schema]) => ({
-      name: parameter,
-      in: 'query',
-      schema,
-    }));
-  }
-
-  /** Adds a component for the event of one channel, with its `type` and its statuses. */
-  addEvent({ type, event, statuses }: Callback): JsonSchema {
-    const form = this.#copy(event.name);
-    const data = this.#copy(`${event.name}Data`);
-    const { status } = data.properties;
-    const name = `${type.replaceAll(/(?:^|[._])(.)/g, (_, letter: string) => letter.toUpperCase())}Event`;
-    this.components[name] = {
-      ...form,
-      properties: {
-        ...form.properties,
-        type: { ...form.properties['type'], const: type },
-        data: {
-          ...data,
-          properties: {
-            ...data.properties,
-            ...(statuses && { status: { ...status, enum: statuses } }),
-          },
-        },
-      },
-    };
-    return { $ref: `#/components/schemas/${name}` };
-  }
-
-  /** Moves a schema out of the components on first use. */
-  #copy(name: string): ObjectSchema {
-    const schema = this.#copied.get(name) ?? this.components[name] ?? {};
-    this.#copied.set(name, schema);
-    delete this.components[name];
-    return schema as ObjectSchema;
-  }
-
-  /** Builds a value from the examples of the fields. */
-  exampleOf(schema: JsonSchema): unknown {
-    const { $ref, examples, allOf, enum: choices, properties, items, type } = schema;
-    if (typeof $ref === 'string')
-      return this.exampleOf(this.components[$ref.split('/').at(-1) ?? ''] ?? {});
-    if (Array.isArray(examples)) return examples[0];
-    if ('const' in schema) return schema['const'];
-    if (Array.isArray(allOf)) return this.exampleOf(allOf[0] as JsonSchema);
-    if (Array.isArray(choices)) return choices[0];
-    switch (type) {
-      case 'object':
-        return Object.fromEntries(
-          Object.entries((properties ?? {}) as Record<string, JsonSchema>).map(([name, field]) => [
-            name,
-            this.exampleOf(field),
-          ]),
-        );
-      case 'array':
-        return [this.exampleOf(items as JsonSchema)];
-      case 'integer':
-        return schema['minimum'] ?? 0;
-      case 'string':
-        return 'text';
-      default:
-        return null;
-    }
-  }
+      return [name, isOpen ? converted : { ...converted, additionalProperties: false }];
+    }),
+  );
 }
 
 /** Converts `nullable` of Nest's swagger to the type `null` of JSON Schema. */
