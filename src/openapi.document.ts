@@ -48,7 +48,8 @@ type Schemas = Record<string, JsonSchema>;
  * types of JSON Schema 2020-12, and the callbacks.
  */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
-  const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description }) as const;
+  const bearer = (description: string) =>
+    ({ type: 'http', scheme: 'bearer', description }) as const;
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Dundun')

@@ -3,10 +3,10 @@ import {
   Field,
   GROUP_ID,
   List,
-  NULLABLE_PHONE_NUMBER,
   NULLABLE_TEXT,
   numberRemedy,
   PHONE_NUMBER,
+  PhoneNumber,
   Text,
   Timestamp,
   Uuid,
@@ -66,7 +66,7 @@ class Member {
   @Uuid({ description: 'Id of the contact.' })
   readonly id!: string;
 
-  @Field({ ...NULLABLE_PHONE_NUMBER, examples: ['2348012345678'] })
+  @PhoneNumber({ nullable: true })
   readonly phone!: string | null;
 
   @Field(NULLABLE_TEXT)

@@ -1,40 +1,15 @@
-import {
-  type ArgumentsHost,
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  Get,
-  Header,
-  Inject,
-  ServiceUnavailableException,
-  UseFilters,
-} from '@nestjs/common';
+import { Controller, Get, Header, Inject, Res, ServiceUnavailableException } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import {
-  HealthCheck,
-  HealthCheckService,
-  type HealthCheckResult,
-  TypeOrmHealthIndicator,
-} from '@nestjs/terminus';
+import { HealthCheck, HealthCheckService, TypeOrmHealthIndicator } from '@nestjs/terminus';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import { replyOf } from '../http/http-message.js';
+import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 import { Live, Readiness } from './health.dto.js';
 
-/** Responds to a failed check with 503 and its details, in the form of health checks. */
-@Catch(ServiceUnavailableException)
-class FailedCheckFilter implements ExceptionFilter<ServiceUnavailableException> {
-  catch(exception: ServiceUnavailableException, host: ArgumentsHost): void {
-    const reply = replyOf(host);
-    void reply.code(exception.getStatus()).send(exception.getResponse());
-  }
-}
-
 /** Liveness and readiness, for supervisors and load balancers. */
 @Controller('health')
 @ApiTags('Health')
-@UseFilters(FailedCheckFilter)
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
@@ -70,11 +45,18 @@ export class HealthController {
     type: Readiness,
     description: 'It cannot; the body says which check is down.',
   })
-  ready(): Promise<HealthCheckResult> {
-    return this.health.check([
-      () => this.database.pingCheck('database', { timeout: 2_000 }),
-      () => this.lanes.check('lanes'),
-      ...(this.environment.ENGINE === 'bullmq' ? [() => this.engine.check('engine')] : []),
-    ]);
+  async ready(@Res({ passthrough: true }) reply: HttpReply): Promise<unknown> {
+    try {
+      return await this.health.check([
+        () => this.database.pingCheck('database', { timeout: 2_000 }),
+        () => this.lanes.check('lanes'),
+        ...(this.environment.ENGINE === 'bullmq' ? [() => this.engine.check('engine')] : []),
+      ]);
+    } catch (error) {
+      if (!(error instanceof ServiceUnavailableException)) throw error;
+      // The form of health checks, with the details of each.
+      reply.code(error.getStatus());
+      return error.getResponse();
+    }
   }
 }

@@ -1,4 +1,12 @@
-import { type FieldError, isGroupId, isPhoneNumber, type ReportedStatus } from '@dundun/messaging';
+import {
+  type FieldError,
+  FIRST_REPORTED_RANK,
+  isGroupId,
+  isPhoneNumber,
+  type MessageStatus,
+  type ReportedStatus,
+  STATUS_RANK,
+} from '@dundun/messaging';
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsUUID, Max, Min, ValidateIf } from 'class-validator';
@@ -25,12 +33,6 @@ export const PHONE_NUMBER = {
   examples: ['2348012345678'],
 } as const;
 
-export const NULLABLE_PHONE_NUMBER = {
-  type: 'string',
-  nullable: true,
-  pattern: PHONE_NUMBER.pattern,
-} as const;
-
 export const NULLABLE_TEXT = { type: 'string', nullable: true } as const;
 
 /** The fields of a DTO as a plain object type, for responses. */
@@ -55,10 +57,6 @@ export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
 }
 
 /** A recipient in a response. */
-export function Recipient(): PropertyDecorator {
-  return Field(RECIPIENT);
-}
-
 export const RECIPIENT: JsonSchema = {
   type: 'string',
   pattern: '^(?:[1-9][0-9]{6,14})?$',
@@ -76,16 +74,11 @@ export function numberRemedy(entry: unknown): string | undefined {
   return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
 }
 
-/** Statuses that carriers report. */
-export const REPORTED_STATUSES: readonly ReportedStatus[] = [
-  'sent',
-  'expired',
-  'undelivered',
-  'failed',
-  'rejected',
-  'delivered',
-  'read',
-];
+/** Statuses that carriers report, by rank. */
+export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).filter(
+  (status): status is ReportedStatus =>
+    STATUS_RANK[status] >= FIRST_REPORTED_RANK && status !== 'cancelled',
+);
 
 export const GROUP_ID: JsonSchema = {
   type: 'string',
@@ -274,12 +267,9 @@ function refTo({ name }: Type): JsonSchema {
  * A text that callers may send under any of these names; the decorated field has the first one.
  * Validation throws ApiError `conflicting_fields` where two of them differ.
  */
-export function TextUnder<Name extends string>(
-  names: Names<Name>,
-  options: FieldOptions = {},
-): PropertyDecorator {
+export function TextUnder(names: Names, options: FieldOptions = {}): PropertyDecorator {
   const check: FieldCheck = (_value, { of }) => {
-    const { text, field } = readText(of as Readonly<Record<Name, unknown>>, names);
+    const { text, field } = readText(of as Readonly<Record<string, unknown>>, names);
     return text === undefined ? [{ path: field, message: TEXT_RULE }] : undefined;
   };
   return Field(
@@ -295,32 +285,25 @@ export function SameText(options: FieldOptions = {}): PropertyDecorator {
 
 export const TEXT_RULE = 'must be a text of at least one character';
 
-type Names<Name extends string> = readonly [Name, ...Name[]];
-
-/** A text and the name it was sent under, if there is one. */
-export interface SentText<Name extends string> {
-  readonly text: string | undefined;
-  readonly field: Name;
-}
+type Names<Name extends string = string> = readonly [Name, ...Name[]];
 
 /**
- * The text under any of its names.
+ * The text under any of its names, if there is one, and the name it was sent under.
  * @throws ApiError `conflicting_fields` where two of them differ
  */
 export function readText<Name extends string>(
   request: Readonly<Partial<Record<Name, unknown>>>,
   names: Names<Name>,
-): SentText<Name> {
-  const sent = names.filter((name) => request[name] !== undefined);
-  const field = sent[0] ?? names[0];
-  const different = sent.find((name) => request[name] !== request[field]);
-  if (different !== undefined)
-    throw new ApiError('conflicting_fields', `${field} and ${different} differ; send one of them`, {
+): { readonly text: string | undefined; readonly field: Name } {
+  const field = names.find((name) => request[name] !== undefined) ?? names[0];
+  const text = request[field];
+  const other = names.find((name) => request[name] !== undefined && request[name] !== text);
+  if (other !== undefined)
+    throw new ApiError('conflicting_fields', `${field} and ${other} differ; send one of them`, {
       details: [
-        { path: field, message: `differs from ${different}` },
-        { path: different, message: `differs from ${field}` },
+        { path: field, message: `differs from ${other}` },
+        { path: other, message: `differs from ${field}` },
       ],
     });
-  const text = request[field];
   return { text: typeof text === 'string' && text !== '' ? text : undefined, field };
 }

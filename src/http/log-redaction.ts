@@ -1,27 +1,19 @@
 import { maskAddress, maskPhoneNumber } from '@dundun/messaging';
 
-/** The parts of an error that may be logged. */
-export interface ErrorDescription {
-  readonly name: string;
-  readonly code?: string;
-  readonly message: string;
-  readonly stack?: string;
-  readonly cause?: ErrorDescription;
-}
-
 /**
  * Name, code, message and stack only: other properties may contain the parameters of a failed
  * query.
  */
-export function describeError(error: unknown): ErrorDescription {
+export function describeError(error: unknown): { name: string; message: string } {
   if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error' };
-  const { code, stack, cause } = error as Error & { code?: unknown };
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
   return {
-    name: error.name,
-    message: error.message,
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(stack ? { stack } : {}),
-    ...(cause instanceof Error ? { cause: describeError(cause) } : {}),
+    name,
+    message,
+    ...(typeof code === 'string' && { code }),
+    ...(stack && { stack }),
+    ...(cause instanceof Error && { cause: describeError(cause) }),
   };
 }
 

@@ -47,24 +47,14 @@ export class PinoLogger implements LoggerService {
     this.#write(START_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
 
-  error(message: unknown, ...rest: unknown[]): void {
-    this.#write('error', message, rest);
-  }
+  error = this.#writer('error');
+  warn = this.#writer('warn');
+  debug = this.#writer('debug');
+  verbose = this.#writer('trace');
+  fatal = this.#writer('fatal');
 
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.#write('warn', message, rest);
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.#write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.#write('trace', message, rest);
-  }
-
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.#write('fatal', message, rest);
+  #writer(level: Level) {
+    return (message: unknown, ...rest: unknown[]): void => this.#write(level, message, rest);
   }
 
   /** Nest passes `(message, stack?, context?)` for errors, otherwise `(message, context?)`. */

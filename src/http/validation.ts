@@ -20,6 +20,8 @@ export type FieldCheck = (
 /** Most wrong list entries, or unknown fields, in one response. */
 export const MOST_ERRORS = 10;
 
+const UNKNOWN_FIELD = 'is not a field of this request';
+
 /** Longest name of an unknown field in a response, in characters. */
 const LONGEST_NAME = 64;
 
@@ -45,6 +47,7 @@ interface Forms {
 }
 
 const FORMS = Symbol('forms');
+const NO_FORMS: Forms = { field: '', dtos: {} };
 
 /** Requires one of several forms of the request, selected by the value of `field`. */
 export function OneOfForms(field: string, dtos: Forms['dtos']): ClassDecorator {
@@ -55,10 +58,6 @@ export function OneOfForms(field: string, dtos: Forms['dtos']): ClassDecorator {
       oneOf: Object.values(dtos).map(({ name }) => ({ $ref: `#/components/schemas/${name}` })),
     } as ApiSchemaOptions),
   );
-}
-
-function formsOf(dto: Type): Forms | undefined {
-  return Reflect.getOwnMetadata(FORMS, dto) as Forms | undefined;
 }
 
 /**
@@ -89,12 +88,20 @@ function checked<T extends object>(
   plain: object,
   make?: (known: Fields) => T,
 ): { instance: T; errors: FieldError[] } {
-  const dto = formOf(declared, plain as Fields);
+  const request = plain as Fields;
+  const { field, dtos } = (Reflect.getOwnMetadata(FORMS, declared) ?? NO_FORMS) as Forms;
+  const form = Object.entries(dtos).find(([value]) => value === request[field])?.[1];
+  const dto = (form ?? declared) as Type<T>;
   const fields = fieldsOf(dto);
   const errors: FieldError[] = [];
-  checkUnknown(plain as Fields, fields, errors, foreignFields(declared, dto));
+  checkUnknown(request, fields, errors, (name) => {
+    const other = Object.keys(dtos).find((value) => fieldsOf(dtos[value] as Type).has(name));
+    if (other === undefined) return UNKNOWN_FIELD;
+    // Where no form is selected, no field belongs to another form.
+    return form && `goes with ${field} ${other} alone`;
+  });
   const given: Record<string, unknown> = {};
-  for (const name of fields) if (Object.hasOwn(plain, name)) given[name] = (plain as Fields)[name];
+  for (const name of fields) if (Object.hasOwn(plain, name)) given[name] = request[name];
   const instance = make ? make(given) : Object.assign(new dto(), given);
   for (const error of validateSync(instance)) errors.push(...findings(error, instance));
   return { instance, errors };
@@ -112,39 +119,21 @@ function findings(
   return typeof found === 'string' ? [{ path: property, message: found }] : found;
 }
 
-function formOf<T extends object>(declared: Type<T>, plain: Fields): Type<T> {
-  const forms = formsOf(declared);
-  const value = forms && plain[forms.field];
-  return forms && typeof value === 'string' && Object.hasOwn(forms.dtos, value)
-    ? (forms.dtos[value] as Type<T>)
-    : declared;
-}
-
-/** Fields of the other forms, and the remedy for each. */
-function foreignFields(declared: Type, dto: Type): ReadonlyMap<string, string | undefined> {
-  const { field, dtos } = formsOf(declared) ?? { field: '', dtos: {} };
-  const foreign = new Map<string, string | undefined>();
-  for (const [value, form] of Object.entries(dtos))
-    for (const name of fieldsOf(form))
-      // Where no form is selected, no field belongs to another form.
-      foreign.set(name, dto === declared ? undefined : `goes with ${field} ${value} alone`);
-  return foreign;
-}
-
 /**
  * Adds an error for each of the first ten unknown fields of `request`. A body can have half a
  * million, and the response would be ten times as long.
+ *
+ * @param problemOf the error of an unknown field; `undefined`: none
  */
 export function checkUnknown(
   request: Fields,
   fields: ReadonlySet<string>,
   errors: FieldError[],
-  foreign: ReadonlyMap<string, string | undefined> = new Map(),
+  problemOf: (name: string) => string | undefined = () => UNKNOWN_FIELD,
 ): void {
   let unknown = 0;
   for (const name in request) {
-    if (fields.has(name)) continue;
-    const message = foreign.has(name) ? foreign.get(name) : 'is not a field of this request';
+    const message = fields.has(name) ? undefined : problemOf(name);
     if (message === undefined) continue;
     const path = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
     errors.push({ path, message });

@@ -1,52 +1,84 @@
-import type { Channel } from '@dundun/messaging';
+import {
+  type Channel,
+  MESSAGE_STATUS_CHANGED,
+  type MessageStatusChanged,
+  MessagingService,
+} from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Values of a gauge by their labels. */
-export type Reading = readonly (readonly [Readonly<Record<string, string>>, number])[];
+type Reading = readonly (readonly [Readonly<Record<string, string>>, number])[];
 
 const LAG_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 
-/** Metrics of this process, for Prometheus. */
+/**
+ * Metrics of this process, for Prometheus: of messages, counted from their events, and of queues,
+ * read from the store.
+ */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
 
-  readonly #acceptedBatches = new Counter({
-    name: 'dundun_accepted_batches_total',
-    help: 'Batches accepted by this process.',
-    labelNames: ['channel'],
-    registers: [this.registry],
-  });
+  readonly #acceptedBatches = this.#counter(
+    'dundun_accepted_batches_total',
+    'Batches accepted by this process.',
+  );
 
-  readonly #acceptedMessages = new Counter({
-    name: 'dundun_accepted_messages_total',
-    help: 'Recipients of the batches accepted by this process.',
-    labelNames: ['channel'],
-    registers: [this.registry],
-  });
+  readonly #acceptedMessages = this.#counter(
+    'dundun_accepted_messages_total',
+    'Recipients of the batches accepted by this process.',
+  );
 
-  readonly dispatched = new Counter({
-    name: 'dundun_dispatched_messages_total',
-    help: 'Messages whose submit ended in this process, with any outcome.',
-    labelNames: ['channel'],
-    registers: [this.registry],
-  });
+  readonly #dispatched = this.#counter(
+    'dundun_dispatched_messages_total',
+    'Messages whose submit ended in this process, with any outcome.',
+  );
 
-  readonly outcomes = new Counter({
-    name: 'dundun_outcomes_total',
-    help: 'Status changes recorded by this process, by the new status.',
-    labelNames: ['channel', 'status'],
-    registers: [this.registry],
-  });
+  readonly #outcomes = this.#counter(
+    'dundun_outcomes_total',
+    'Status changes recorded by this process, by the new status.',
+    'status',
+  );
 
-  readonly reportLag = new Histogram({
+  readonly #reportLag = new Histogram({
     name: 'dundun_report_lag_seconds',
-    help: 'Time from the report at the SMSC to its record.',
+    help: 'Time from the report at the provider to its record.',
     labelNames: ['channel'],
     buckets: LAG_BUCKETS,
     registers: [this.registry],
   });
+
+  constructor(messaging: MessagingService, events: EventEmitter2) {
+    events.on(MESSAGE_STATUS_CHANGED, (change: MessageStatusChanged) => this.#count(change));
+    this.gauge(
+      'dundun_queue_age_seconds',
+      'How long the oldest due message of a class has waited.',
+      ['class'],
+      async () => {
+        const ages = Object.entries(await messaging.queueAges());
+        return ages.map(([name, age]) => [{ class: name }, age / 1_000]);
+      },
+    );
+    this.gauge(
+      'dundun_lanes',
+      'Lanes that are paused, by the reason, or have due work.',
+      ['state', 'reason'],
+      async () => {
+        const counts = new Map<string, number>();
+        for (const { pauseReason, held } of await messaging.lanes()) {
+          const state = pauseReason === null ? (held ? 'working ' : 'waiting ') : 'paused ';
+          const key = state + (pauseReason ?? '');
+          counts.set(key, (counts.get(key) ?? 0) + 1);
+        }
+        return [...counts].map(([key, count]) => {
+          const [state = '', reason = ''] = key.split(' ');
+          return [{ state, reason }, count];
+        });
+      },
+    );
+  }
 
   /** Counts an accepted batch. */
   accepted(channel: Channel, recipients: number): void {
@@ -66,7 +98,7 @@ export class Metrics {
     new Gauge({
       name,
       help,
-      labelNames: [...labelNames],
+      labelNames,
       registers: [this.registry],
       async collect() {
         this.reset();
@@ -74,5 +106,20 @@ export class Metrics {
         for (const [labels, value] of reading) this.set(labels, value);
       },
     });
+  }
+
+  #count({ channel, previous, status, providerTime }: MessageStatusChanged): void {
+    this.#outcomes.inc({ channel, status });
+    // The first change after `sending` is the submit's outcome; later changes are reports.
+    if (previous === 'sending') this.#dispatched.inc({ channel });
+    else {
+      const lag = Math.max(0, Date.now() - providerTime.getTime());
+      this.#reportLag.observe({ channel }, lag / 1_000);
+    }
+  }
+
+  #counter(name: string, help: string, ...labels: readonly string[]): Counter {
+    const labelNames = ['channel', ...labels];
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 }

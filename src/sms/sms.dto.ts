@@ -24,7 +24,6 @@ import {
   PhoneNumber,
   type Plain,
   Price,
-  Recipient,
   RECIPIENT,
   REPORTED_STATUSES,
   SameText,
@@ -313,7 +312,7 @@ export class DeliveryReport {
   })
   readonly message_id!: string | null;
 
-  @Recipient()
+  @Field(RECIPIENT)
   readonly to!: string;
 
   @SenderId()

@@ -5,15 +5,8 @@ import {
   type InboundReceived,
   type MessageStatusChanged,
 } from '@dundun/messaging';
-import { Injectable } from '@nestjs/common';
-import {
-  Field,
-  NULLABLE_PHONE_NUMBER,
-  NULLABLE_TEXT,
-  PhoneNumber,
-  Timestamp,
-  WholeNumber,
-} from '../http/fields.js';
+import { Injectable, type Type } from '@nestjs/common';
+import { Field, NULLABLE_TEXT, PhoneNumber, Timestamp, WholeNumber } from '../http/fields.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 const TO = '2348012345678';
@@ -56,24 +49,12 @@ export class StatusEventData {
   readonly sequence!: number;
 }
 
-/** Body of a callback about a message's status. */
-export class StatusEvent {
-  @Field({ type: 'string' })
-  readonly type!: string;
-
-  @Timestamp({ description: 'When the gateway made this event.' })
-  readonly timestamp!: string;
-
-  @Field({ type: StatusEventData })
-  readonly data!: StatusEventData;
-}
-
 export class ReceivedEventData {
   @Field({ type: 'string', description: 'The platform’s id.', examples: [MESSAGE_ID] })
   readonly message_id!: string;
 
-  @Field({
-    ...NULLABLE_PHONE_NUMBER,
+  @PhoneNumber({
+    nullable: true,
     description: 'The sender’s number; null: only the bsuid is known.',
     examples: [TO],
   })
@@ -96,17 +77,31 @@ export class ReceivedEventData {
   readonly received_at!: string;
 }
 
-/** Body of a callback about an inbound message. */
-export class ReceivedEvent {
-  @Field({ type: 'string' })
-  readonly type!: string;
-
-  @Timestamp({ description: 'When the gateway made this event.' })
-  readonly timestamp!: string;
-
-  @Field({ type: ReceivedEventData })
-  readonly data!: ReceivedEventData;
+interface EventOf<D> {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: D;
 }
+
+function EventOf<D>(data: Type<D>): Type<EventOf<D>> {
+  class Event implements EventOf<D> {
+    @Field({ type: 'string' })
+    readonly type!: string;
+
+    @Timestamp({ description: 'When the gateway made this event.' })
+    readonly timestamp!: string;
+
+    @Field({ type: data })
+    readonly data!: D;
+  }
+  return Event;
+}
+
+/** Body of a callback about a message's status. */
+export class StatusEvent extends EventOf(StatusEventData) {}
+
+/** Body of a callback about an inbound message. */
+export class ReceivedEvent extends EventOf(ReceivedEventData) {}
 
 /** An event for the webhooks of an account. */
 export interface OutboxEvent {

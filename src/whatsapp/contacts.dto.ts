@@ -8,7 +8,6 @@ import {
   groupRemedy,
   List,
   Nested,
-  NULLABLE_PHONE_NUMBER,
   NULLABLE_TEXT,
   numberRemedy,
   PHONE_NUMBER,
@@ -133,7 +132,7 @@ export class Contact {
   @Uuid()
   readonly id!: string;
 
-  @Field({ ...NULLABLE_PHONE_NUMBER, examples: ['2348012345678'] })
+  @PhoneNumber({ nullable: true })
   readonly phone!: string | null;
 
   @Field(NULLABLE_TEXT)

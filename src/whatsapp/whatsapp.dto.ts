@@ -16,7 +16,7 @@ import {
   PhoneNumber,
   type Plain,
   Price,
-  Recipient,
+  RECIPIENT,
   SameText,
   TextUnder,
   Timestamp,
@@ -184,7 +184,7 @@ export class WhatsAppMessage extends Charged {
   })
   readonly reference_id!: string;
 
-  @Recipient()
+  @Field(RECIPIENT)
   readonly to!: string;
 
   @Choice(['template', 'text'], {
