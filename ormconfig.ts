@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from './src/config/database.module.js';
+import { dataSourceOptions } from './src/config/database.js';
 import { loadEnvironmentFile, readEnvironment } from './src/config/environment.js';
-import { gatewayTables } from './src/tables.js';
+import { gatewayTables } from './src/gateway-database.js';
 
 loadEnvironmentFile();
 

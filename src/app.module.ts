@@ -6,7 +6,7 @@ import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { WhatsAppNumbers } from './accounts/whatsapp-numbers.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
-import { DatabaseModule } from './config/database.module.js';
+import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
 import { GroupsModule } from './groups/groups.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -118,7 +118,7 @@ function foundation(
   });
   return [
     EnvironmentModule.for(environment),
-    DatabaseModule.over(dataSource),
+    databaseModule(dataSource),
     messaging,
     AccountsModule,
   ];

@@ -2,19 +2,17 @@ import { type EngineFactory, MESSAGING_TRACING } from '@dundun/messaging';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { DataSource } from 'typeorm';
 import { AuthGuard } from './accounts/auth.guard.js';
 import { guardLargeBodies } from './accounts/limits.js';
 import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
 import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, CARRIER_CALLBACK_PATH } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
-import { openGatewayDatabase } from './config/database.module.js';
 import { oneAtATime } from './config/migrations.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { HttpFront } from './http/http-front.js';
 import { serveOpenApi } from './openapi.page.js';
-import { gatewayTables } from './tables.js';
+import { openGatewayDatabase } from './gateway-database.js';
 
 /** Prefixes of the paths that a worker serves, for its supervisor. */
 const WORKER_SERVES = ['/health/', '/metrics'];
@@ -39,11 +37,7 @@ export async function startGateway(
 ): Promise<Gateway> {
   Logger.overrideLogger(logger);
   const isWorker = environment.ROLE === 'worker';
-  const dataSource = await openGatewayDatabase(
-    environment,
-    gatewayTables(environment),
-    environment.NODE_ENV === 'production' ? 'never' : 'always',
-  );
+  const dataSource = await openGatewayDatabase(environment, 'never');
   const front = new HttpFront({
     bodyLimit: environment.BODY_LIMIT,
     requestTimeout: environment.REQUEST_TIMEOUT,
@@ -51,8 +45,11 @@ export async function startGateway(
     ...(isWorker && { only: WORKER_SERVES }),
     accessLog: environment.LOG_LEVEL === 'debug' || environment.LOG_LEVEL === 'trace',
   });
-  const app = await createApp(environment, dataSource, front, logger);
+  let app: NestFastifyApplication | undefined;
   try {
+    const module = AppModule.for(environment, dataSource, await engineOf(environment));
+    const options = { logger, rawBody: true, abortOnError: false };
+    app = await NestFactory.create<NestFastifyApplication>(module, front.adapter, options);
     if (app.get(MESSAGING_TRACING, { strict: false })) front.continueTraces();
     guardLargeBodies(front.adapter, app.get(AuthGuard, { strict: false }), {
       path: `/${CARRIER_CALLBACK_PATH}`,
@@ -62,8 +59,11 @@ export async function startGateway(
     await app.init();
     front.registerMethodNotAllowed();
     await listen(app, environment);
-    const welcomes = environment.NODE_ENV !== 'production' && !isWorker;
-    const demo = welcomes ? await firstAccount(app, dataSource) : undefined;
+    const accounts = app.get(AccountsService);
+    const demo =
+      environment.NODE_ENV === 'production' || isWorker
+        ? undefined
+        : await oneAtATime(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
     const url = addressOf(app, environment.HOST);
     new Logger('Gateway').log({
       message: 'listening',
@@ -71,37 +71,20 @@ export async function startGateway(
       carrier: environment.CARRIER,
       role: environment.ROLE,
     });
-    return {
-      app,
-      url,
-      demo,
-      stop: async () => {
-        const began = performance.now();
-        await front.whileClosing(() => app.close());
-        const ms = Math.round(performance.now() - began);
-        new Logger('Gateway').log({ message: 'stopped', ms });
-      },
-    };
+    return { app, url, demo, stop: stopOf(front, app) };
   } catch (error) {
-    await app.close();
+    await (app ? app.close() : dataSource.destroy());
     throw error;
   }
 }
 
-async function createApp(
-  environment: Environment,
-  dataSource: DataSource,
-  { adapter }: HttpFront,
-  logger: LoggerService,
-): Promise<NestFastifyApplication> {
-  try {
-    const options = { logger, rawBody: true, abortOnError: false };
-    const module = AppModule.for(environment, dataSource, await engineOf(environment));
-    return await NestFactory.create<NestFastifyApplication>(module, adapter, options);
-  } catch (error) {
-    await dataSource.destroy();
-    throw error;
-  }
+function stopOf(front: HttpFront, app: NestFastifyApplication): () => Promise<void> {
+  return async () => {
+    const began = performance.now();
+    await front.whileClosing(() => app.close());
+    const ms = Math.round(performance.now() - began);
+    new Logger('Gateway').log({ message: 'stopped', ms });
+  };
 }
 
 /**
@@ -115,14 +98,6 @@ async function engineOf({
   if (ENGINE === 'database') return undefined;
   const { bullMq } = await import('@dundun/messaging/bullmq');
   return bullMq({ connection: REDIS_URL, queue: 'dundun' });
-}
-
-function firstAccount(
-  app: NestFastifyApplication,
-  dataSource: DataSource,
-): Promise<CreatedAccount | undefined> {
-  const accounts = app.get(AccountsService);
-  return oneAtATime(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
 }
 
 /** The address with the real port; loopback where the gateway listens on all addresses. */

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../config/database.module.js';
-import { EnvironmentError, loadEnvironmentFile, readEnvironment } from '../config/environment.js';
+import { connect, dataSourceOptions } from '../config/database.js';
+import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import type { Variable } from '../config/variable.js';
 import { VARIABLES } from '../config/variables.js';
 import type { OperatorCommand } from './operator-command.js';
@@ -24,17 +24,9 @@ export function addConfigCommands(program: OperatorCommand): void {
 async function reach(database: Parameters<typeof dataSourceOptions>[0]): Promise<string> {
   if (database.type === 'sqlite') return `file ${database.path}`;
   const dataSource = new DataSource(dataSourceOptions(database, { entities: [], migrations: [] }));
-  try {
-    await dataSource.initialize();
-    await dataSource.destroy();
-    return `${database.type}, reached`;
-  } catch (error) {
-    const { code = '', message } = error as Error & { code?: string };
-    throw new EnvironmentError(
-      [`DATABASE_URL: the database cannot be opened: ${message || code}; check the address`],
-      { cause: error },
-    );
-  }
+  await connect(dataSource);
+  await dataSource.destroy();
+  return `${database.type}, reached`;
 }
 
 function settingsOf(source: NodeJS.ProcessEnv) {

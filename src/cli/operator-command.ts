@@ -3,10 +3,9 @@ import { NestFactory } from '@nestjs/core';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { OperatorModule } from '../app.module.js';
-import { openGatewayDatabase } from '../config/database.module.js';
 import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { PinoLogger } from '../http/pino.logger.js';
-import { gatewayTables } from '../tables.js';
+import { openGatewayDatabase } from '../gateway-database.js';
 import { type OutputOptions, print, printError } from './output.js';
 
 /** Options of a command for one account. */
@@ -51,11 +50,7 @@ async function withGateway<T>(work: (app: INestApplicationContext) => Promise<T>
   const level = process.env.LOG_LEVEL ? environment.LOG_LEVEL : 'warn';
   const logger = new PinoLogger(level, pino.destination({ fd: 2, sync: true }));
   Logger.overrideLogger(logger);
-  const dataSource = await openGatewayDatabase(
-    environment,
-    gatewayTables(environment),
-    environment.NODE_ENV === 'production' ? 'empty' : 'always',
-  );
+  const dataSource = await openGatewayDatabase(environment, 'empty');
   const app = await NestFactory.createApplicationContext(
     OperatorModule.for(environment, dataSource),
     { logger, abortOnError: false },

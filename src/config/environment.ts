@@ -1,4 +1,4 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
 import type { Variable } from './variable.js';
@@ -35,19 +35,6 @@ export type Environment = {
     | (Variables[Name] extends { readonly default: string } ? never : undefined);
 };
 
-/** Settings that a carrier requires. */
-const NEEDED_BY: Readonly<Record<Environment['CARRIER'], readonly (keyof Variables)[]>> = {
-  simulator: [],
-  http: ['CARRIER_URL', 'CARRIER_TOKEN'],
-  kannel: [
-    'KANNEL_URL',
-    'KANNEL_USERNAME',
-    'KANNEL_PASSWORD',
-    'KANNEL_CALLBACK_URL',
-    'KANNEL_CALLBACK_SECRET',
-  ],
-};
-
 /** Injection token of the {@link Environment}. */
 export const ENVIRONMENT = Symbol('ENVIRONMENT');
 
@@ -60,7 +47,14 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
   const values: Record<string, unknown> = {};
   for (const [name, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
     const written = source[name] || variable.default;
-    if (written === undefined) continue;
+    if (written === undefined) {
+      const [chooser = '', choice] = variable.neededBy?.split('=') ?? [];
+      if (choice !== undefined && values[chooser] === choice)
+        problems.push(
+          `${name}: is missing; ${variable.neededBy} needs it, or set ${chooser}=${defaultOf(chooser)}`,
+        );
+      continue;
+    }
     try {
       values[name] = variable.parse(written);
     } catch (error) {
@@ -68,12 +62,6 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
       problems.push(`${name}${shown}: ${(error as Error).message}`);
     }
   }
-  const carrier = values.CARRIER as Environment['CARRIER'] | undefined;
-  for (const name of carrier ? NEEDED_BY[carrier] : [])
-    if (!source[name])
-      problems.push(`${name}: is missing; CARRIER=${carrier} needs it, or set CARRIER=simulator`);
-  if (values.ENGINE === 'bullmq' && !source.REDIS_URL)
-    problems.push('REDIS_URL: is missing; ENGINE=bullmq needs it, or set ENGINE=database');
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))
@@ -87,13 +75,17 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
   return values as Environment;
 }
 
+function defaultOf(name: string): string | undefined {
+  return (VARIABLES as Readonly<Record<string, Variable<unknown>>>)[name]?.default;
+}
+
 /** Provides the {@link Environment} to every module: `@Inject(ENVIRONMENT) environment: Environment`. */
-@Global()
 @Module({})
 export class EnvironmentModule {
   static for(environment: Environment): DynamicModule {
     return {
       module: EnvironmentModule,
+      global: true,
       providers: [{ provide: ENVIRONMENT, useValue: environment }],
       exports: [ENVIRONMENT],
     };

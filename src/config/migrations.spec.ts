@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { openDatabase, TypeOrmLogger } from './database.module.js';
+import { openDatabase, SilentTypeOrmLogger } from './database.js';
 import { EnvironmentError } from './environment.js';
 import { isEmptyDatabase, pendingMigrations } from './migrations.js';
 import { SqliteDriver } from './sqlite-driver.js';
@@ -46,7 +46,7 @@ describe('openDatabase', () => {
       driver: SqliteDriver,
       enableWAL: true,
       timeout: 0,
-      logger: new TypeOrmLogger(),
+      logger: new SilentTypeOrmLogger(),
       migrations,
     });
     open.push(made);

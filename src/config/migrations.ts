@@ -23,19 +23,39 @@ const LOCK_TIMEOUT = 300_000;
  * process waits for another process's migration.
  * @throws where another session holds the lock for `timeout` milliseconds
  */
-export async function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEOUT): Promise<void> {
-  const lock = lockOf(dataSource, timeout);
-  if (!lock) return raced(dataSource);
-  await locked(dataSource, lock, () => dataSource.runMigrations({ transaction: 'each' }));
+export function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEOUT): Promise<unknown> {
+  if (dataSource.options.type === 'better-sqlite3') return raced(dataSource);
+  return oneAtATime(dataSource, () => dataSource.runMigrations({ transaction: 'each' }), timeout);
 }
 
 /**
  * Runs `work` in one replica at a time, after the migrations. SQLite serialises the transactions of
  * `work` by itself.
  */
-export function oneAtATime<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
-  const lock = lockOf(dataSource, LOCK_TIMEOUT);
-  return lock ? locked(dataSource, lock, work) : work();
+export async function oneAtATime<T>(
+  dataSource: DataSource,
+  work: () => Promise<T>,
+  timeout = LOCK_TIMEOUT,
+): Promise<T> {
+  const lock = lockOf(dataSource, timeout);
+  if (!lock) return work();
+  const runner = dataSource.createQueryRunner();
+  try {
+    if (!(await isTaken(runner, lock.take)))
+      throw new Error(
+        'Another session holds the migration lock and does not end; wait for its migration, or end that session, and start again',
+      );
+    return await work();
+  } finally {
+    // A lost connection has already released its locks.
+    for (const statement of lock.give) await runner.query(statement).catch(() => undefined);
+    await runner.release();
+  }
+}
+
+interface Lock {
+  readonly take: readonly string[];
+  readonly give: readonly string[];
 }
 
 function lockOf({ options }: DataSource, timeout: number): Lock | undefined {
@@ -53,30 +73,6 @@ function lockOf({ options }: DataSource, timeout: number): Lock | undefined {
       };
     default:
       return undefined;
-  }
-}
-
-interface Lock {
-  readonly take: readonly string[];
-  readonly give: readonly string[];
-}
-
-async function locked<T>(
-  dataSource: DataSource,
-  { take, give }: Lock,
-  work: () => Promise<T>,
-): Promise<T> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    if (!(await isTaken(runner, take)))
-      throw new Error(
-        'Another session holds the migration lock and does not end; wait for its migration, or end that session, and start again',
-      );
-    return await work();
-  } finally {
-    // A lost connection has already released its locks.
-    for (const statement of give) await runner.query(statement).catch(() => undefined);
-    await runner.release();
   }
 }
 

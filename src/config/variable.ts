@@ -15,6 +15,8 @@ export interface Variable<T> {
   readonly parse: Parse<T>;
   /** The value is never shown, not even in errors. */
   readonly secret?: true;
+  /** The choice that needs this variable, such as `CARRIER=http`. */
+  readonly neededBy?: `${string}=${string}`;
 }
 
 /** @throws Error whose message follows the variable's name: `must be …; write …`. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { dataSourceOptions } from '../../../src/config/database.module.js';
+import { dataSourceOptions } from '../../../src/config/database.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
-import { gatewayTables } from '../../../src/tables.js';
+import { gatewayTables } from '../../../src/gateway-database.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, TypeOrmLogger } from '../../../src/config/database.module.js';
+import { dataSourceOptions, SilentTypeOrmLogger } from '../../../src/config/database.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
 import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
-import { gatewayTables } from '../../../src/tables.js';
+import { gatewayTables } from '../../../src/gateway-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 /** Statements that change the schema or rows; MariaDB commits each schema change. */
@@ -23,7 +23,7 @@ describeEachDatabase(
           parseDatabaseUrl(url),
           gatewayTables({ FREQUENCY_CAP: { sms: { max: 1, per: '1h' } } }),
         ),
-        logger: new TypeOrmLogger(),
+        logger: new SilentTypeOrmLogger(),
       }).initialize();
 
     /** @returns false: it came to its end before any statement it had not made before */

@@ -13,10 +13,10 @@ import { Test } from '@nestjs/testing';
 import { Webhook } from 'standardwebhooks';
 import { AccountsModule } from '../../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { DatabaseModule, openGatewayDatabase } from '../../../src/config/database.module.js';
+import { databaseModule } from '../../../src/config/database.js';
 import { EnvironmentModule, readEnvironment } from '../../../src/config/environment.js';
 import { MetricsModule } from '../../../src/metrics/metrics.module.js';
-import { gatewayTables } from '../../../src/tables.js';
+import { openGatewayDatabase } from '../../../src/gateway-database.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { WebhooksModule } from '../../../src/webhooks/webhooks.module.js';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -89,11 +89,11 @@ describeEachDatabase(
         DATABASE_URL: db.url,
         WEBHOOK_ALLOW_PRIVATE: 'true',
       });
-      const source = await openGatewayDatabase(environment, gatewayTables(environment), 'always');
+      const source = await openGatewayDatabase(environment, 'never');
       const module = await Test.createTestingModule({
         imports: [
           EnvironmentModule.for(environment),
-          DatabaseModule.over(source),
+          databaseModule(source),
           MessagingModule.forRoot({
             isGlobal: true,
             channels: [parcel],

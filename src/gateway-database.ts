@@ -1,6 +1,12 @@
 import { FREQUENCY_CAP_MIGRATIONS } from '@dundun/messaging';
+import { DataSource } from 'typeorm';
 import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
-import type { Tables } from './config/database.module.js';
+import {
+  dataSourceOptions,
+  openDatabase,
+  SilentTypeOrmLogger,
+  type Tables,
+} from './config/database.js';
 import type { Environment } from './config/environment.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
@@ -14,4 +20,20 @@ export function gatewayTables({ FREQUENCY_CAP }: Pick<Environment, 'FREQUENCY_CA
       ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
     ],
   };
+}
+
+/**
+ * Opens the gateway's database and runs pending migrations; in production never, or on an empty
+ * database only.
+ * @throws EnvironmentError
+ */
+export function openGatewayDatabase(
+  environment: Environment,
+  inProduction: 'never' | 'empty',
+): Promise<DataSource> {
+  const options = dataSourceOptions(environment.DATABASE_URL, gatewayTables(environment));
+  return openDatabase(
+    new DataSource({ ...options, logger: new SilentTypeOrmLogger() }),
+    environment.NODE_ENV === 'production' ? inProduction : 'always',
+  );
 }
