@@ -8,7 +8,7 @@ import { InboundRecorder } from './contacts/inbound.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { MessageLanes } from './dispatch/message-lane.js';
-import { PrefetchBudget } from './dispatch/prefetch-queue.js';
+import { PrefetchBudget } from './dispatch/prefetch-size.js';
 import { ProviderRate } from './dispatch/provider-rate.js';
 import { ProviderState } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
@@ -241,5 +241,5 @@ function dispatcherOf(
     leaseTime: dispatch.lease,
     ...dispatch,
   };
-  return new Dispatcher(engine, context, new MessageLanes(context, dispatch));
+  return new Dispatcher(engine, context, new MessageLanes(context));
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
 import { MessageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
-import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-queue.js';
+import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-size.js';
 import { ProviderState } from '../../../libs/messaging/src/dispatch/provider-state.js';
 import { Router } from '../../../libs/messaging/src/routing/router.js';
 import { DatabaseEngine } from '../../../libs/messaging/src/engines/database.engine.js';
@@ -46,6 +46,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       ]),
       policy: app.get(PolicyPipeline, { strict: false }),
       clock: systemClock,
+      backoff: 5,
       retryFor: 60_000,
       leaseTime: 30_000,
       concurrency: CONCURRENCY,
@@ -53,7 +54,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       timeout: 60_000,
       shutdownTimeout: 1_000,
     };
-    const source = new MessageLanes(context, { backoff: 5 });
+    const source = new MessageLanes(context);
     const dispatcher = new Dispatcher(new DatabaseEngine(), context, source);
     open.push(dispatcher);
     await dispatcher.start();

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine } from '../ports/dispatch-engine.js';
 import { LaneDrain, type LeaseContext, type OpenTask } from './lane-drain.js';
-import { StopSignal } from './signals.js';
+import { LaneStop } from './signals.js';
 
 /** Most lanes named in the log line about lanes that did not stop in time. */
 const MAX_LANES_LOGGED = 10;
@@ -16,7 +16,7 @@ export interface LaneSource {
 export class Dispatcher {
   readonly #logger = new Logger('Dispatch');
   readonly #running = new Map<string, LaneDrain>();
-  readonly #stopping = new WeakMap<AbortSignal, StopSignal>();
+  readonly #stops = new WeakMap<AbortSignal, LaneStop>();
 
   constructor(
     private readonly engine: DispatchEngine,
@@ -53,20 +53,14 @@ export class Dispatcher {
   async drain(lane: string, signal: AbortSignal): Promise<number | undefined> {
     if (this.#running.has(lane)) return undefined;
     const open = this.source.lane(lane);
-    const drain = new LaneDrain(this.context, lane, this.#stopOf(signal), open);
+    const stop = this.#stops.get(signal) ?? new LaneStop(signal, this.context.shutdownTimeout);
+    this.#stops.set(signal, stop);
+    const drain = new LaneDrain(this.context, lane, stop, open);
     this.#running.set(lane, drain);
     try {
       return await drain.run();
     } finally {
       this.#running.delete(lane);
     }
-  }
-
-  #stopOf(signal: AbortSignal): StopSignal {
-    const known = this.#stopping.get(signal);
-    if (known) return known;
-    const stop = new StopSignal(signal);
-    this.#stopping.set(signal, stop);
-    return stop;
   }
 }

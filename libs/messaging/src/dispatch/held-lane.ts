@@ -1,17 +1,19 @@
+import { Logger } from '@nestjs/common';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
+import { type RateLimit, rateOf } from '../ports/rate-limit.js';
 import type { Router } from '../routing/router.js';
-import { type Intents, LaneLostError } from '../store/verbs/intents.js';
-import type { Lease } from '../store/rows/lease.js';
+import type { Outcome } from '../store/rows/outcome.js';
+import type { Intents } from '../store/verbs/intents.js';
 import type { LaneWork } from '../store/verbs/lane-work.js';
 import type { OutcomeRecorder } from '../store/verbs/settle.js';
 import { FailurePolicy } from './failure-policy.js';
 import type { LeaseContext, LeasedLane } from './lane-drain.js';
 import { LanePause } from './lane-pause.js';
-import type { LeaseKeeper } from './lease-keeper.js';
-import type { PrefetchBudget } from './prefetch-queue.js';
+import type { PrefetchBudget } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import { RateLimiter } from './rate-limiter.js';
-import type { StopSignal, WakeSignal } from './signals.js';
+import { recordAgain } from './record-again.js';
+import type { PreparedSubmission } from './submissions.js';
 
 /** Dependencies shared by the drains of all message lanes. Durations in milliseconds. */
 export interface DispatchContext extends LeaseContext {
@@ -24,6 +26,9 @@ export interface DispatchContext extends LeaseContext {
   readonly providers: ReadonlyMap<string, ProviderState>;
   /** Limits the prepared messages of all lanes together. */
   readonly budget: PrefetchBudget;
+  readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined) | undefined;
+  /** First wait after a failure. */
+  readonly backoff: number;
   /** How long a batch that fails alone is retried without counting attempts. */
   readonly retryFor: number;
   readonly concurrency: number;
@@ -34,58 +39,54 @@ export interface DispatchContext extends LeaseContext {
 /** Interval between two reads of a lane's rate limit, in milliseconds. */
 const RATE_REFRESH_INTERVAL = 250;
 
-/** At most `max` starts in any `per` milliseconds. */
-export interface LaneRate {
-  readonly max: number;
-  readonly per: number;
-}
-
 /** State of a lane that the process keeps between two drains. */
 export class LaneMemory {
-  /** Fence up to which the limiter has recorded every start; -1: none. */
-  fence = -1;
   readonly #failures = new Map<string, FailurePolicy>();
-
-  #rate: LaneRate | undefined;
+  /** Fence up to which the limiter has recorded every start; -1: none. */
+  #fence = -1;
+  #rate: { readonly max: number; readonly per: number } | undefined;
   #limiter: RateLimiter | undefined;
   #readAt = -Infinity;
 
-  /** @throws MessagingConfigError where `rateOf` gives no valid limit */
+  /** @throws MessagingConfigError where the `rateLimit` option gives no valid limit for the lane */
   constructor(
-    /** Returns the lane's current rate limit. */
-    private readonly rateOf: () => LaneRate | undefined,
-    /** First wait after a failure, in milliseconds. */
-    private readonly backoff: number,
+    private readonly lane: string,
+    private readonly context: Pick<DispatchContext, 'rateLimit' | 'backoff' | 'clock'>,
   ) {
-    this.refresh(0);
+    this.limiter();
   }
 
-  get limiter(): RateLimiter | undefined {
-    return this.#limiter;
-  }
-
-  /** Window of the rate limit, in milliseconds. */
-  get per(): number {
-    return this.#rate?.per ?? 0;
-  }
-
-  /** Follows a changed rate limit; the new limiter counts the starts that the old one recorded. */
-  refresh(now: number): void {
-    if (now - this.#readAt < RATE_REFRESH_INTERVAL) return;
-    const rate = this.rateOf();
+  /** The limiter of the lane's current rate. After a change, the new one counts the starts of the old one. */
+  limiter(): RateLimiter | undefined {
+    const now = this.context.clock.monotonic();
+    if (now - this.#readAt < RATE_REFRESH_INTERVAL) return this.#limiter;
+    const { rateLimit } = this.context;
+    const limit = typeof rateLimit === 'function' ? rateLimit(this.lane) : rateLimit;
+    const rate = limit && rateOf(`dispatch.rateLimit of lane ${this.lane}`, limit);
     this.#readAt = now;
-    if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return;
+    if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return this.#limiter;
     const before = this.#limiter?.save(now);
     this.#rate = rate;
     this.#limiter = rate && new RateLimiter(rate.max, rate.per);
     if (before !== undefined) this.#limiter?.restore(before, now);
+    return this.#limiter;
   }
 
-  /** Failures of one provider in this lane. */
+  /** Restores the rate state, because another holder of the lane may have used its window. */
+  takeOver({ fence, clean, rateState, idleFor, ours }: LeasedLane['lease']): void {
+    const limiter = this.limiter();
+    const known = ours && this.#fence === fence - 1;
+    this.#fence = fence;
+    if (known) return;
+    const now = this.context.clock.monotonic();
+    if (rateState) limiter?.restore(rateState, now);
+    else if (!clean) limiter?.holdUntil(now + (this.#rate?.per ?? 0) - idleFor);
+  }
+
   failuresOf(provider: string): FailurePolicy {
     let failures = this.#failures.get(provider);
     if (!failures) {
-      failures = new FailurePolicy(this.backoff);
+      failures = new FailurePolicy(this.context.backoff);
       this.#failures.set(provider, failures);
     }
     return failures;
@@ -97,37 +98,21 @@ export class LaneMemory {
   }
 }
 
-/** A message lane under one lease: the state that its task, prefetch, resends and requests share. */
+/** A message lane under one lease: the state that its prefetch and its requests share, and its outcomes. */
 export class HeldLane {
-  readonly lane: string;
-  readonly lease: Lease;
-  readonly keeper: LeaseKeeper;
-  readonly stopping: StopSignal;
-  readonly changed: WakeSignal;
   readonly pause: LanePause;
+  readonly #logger = new Logger('Lane');
+  #nudges = 0;
+  #recording = 0;
+  #returning = 0;
+  #unrecorded = 0;
 
   constructor(
-    private readonly leased: LeasedLane,
+    readonly leased: LeasedLane,
     readonly context: DispatchContext,
     readonly memory: LaneMemory,
   ) {
-    this.lane = leased.lane;
-    this.lease = leased.lease;
-    this.keeper = leased.keeper;
-    this.stopping = leased.stopping;
-    this.changed = leased.changed;
     this.pause = new LanePause(context, leased.lease);
-  }
-
-  /** Error that ended the run early, or `undefined`. */
-  get failure(): unknown {
-    return this.leased.failure;
-  }
-
-  /** Ends the run early. */
-  fail(error: unknown): void {
-    if (error instanceof LaneLostError) this.keeper.lose();
-    else this.leased.failure ??= error;
   }
 
   /** The state of a configured provider. */
@@ -135,5 +120,87 @@ export class HeldLane {
     const state = this.context.providers.get(name);
     if (!state) throw new Error(`No provider ${name}`);
     return state;
+  }
+
+  /** Announces that new work may be due. */
+  nudge(): void {
+    this.#nudges++;
+    this.leased.changed.wake();
+  }
+
+  /** Number of announcements of new work. */
+  get nudges(): number {
+    return this.#nudges;
+  }
+
+  /** Number of outcomes not yet committed. */
+  get recording(): number {
+    return this.#recording;
+  }
+
+  /**
+   * Number of uncommitted outcomes that set messages back to `queued`. Until their commit, a plan has the wrong
+   * order.
+   */
+  get returning(): number {
+    return this.#returning;
+  }
+
+  /** Number of outcomes that a stop did not wait for. The lane's next holder finds their submissions open. */
+  get unrecorded(): number {
+    return this.#unrecorded;
+  }
+
+  /** Sets submissions that never started back to `queued`. */
+  withdraw(items: readonly PreparedSubmission[]): void {
+    for (const item of items) this.record(item, { result: 'withdrawn' });
+  }
+
+  /** Records the outcome of a submission, with retries until the database takes it. */
+  record(
+    { batch, n, firstPosition, lastPosition, provider }: PreparedSubmission,
+    result: Pick<Outcome, 'result'> & Partial<Outcome>,
+  ): void {
+    const { lease } = this.leased;
+    const outcome: Outcome = {
+      batch,
+      n,
+      firstPosition,
+      lastPosition,
+      provider,
+      fence: lease.fence,
+      ...result,
+    };
+    const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
+    this.#recording++;
+    if (returns) this.#returning++;
+    this.context.outcomes.record(outcome).then(
+      () => this.#recorded(returns),
+      (error: unknown) => void this.#recordAgain(outcome, error, returns),
+    );
+  }
+
+  async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
+    const { leased, context } = this;
+    const error = await recordAgain(
+      () => context.outcomes.record(outcome),
+      failure,
+      leased.stopping,
+      (cause) =>
+        this.#logger.error(`${leased.lane}: outcome not recorded yet: ${(cause as Error).name}`),
+    );
+    if (error !== undefined) {
+      leased.fail(error);
+      this.#unrecorded++;
+    }
+    this.#recorded(returns);
+  }
+
+  #recorded(returns: boolean): void {
+    this.#recording--;
+    if (returns) {
+      this.#returning--;
+      this.nudge();
+    } else this.leased.changed.wake();
   }
 }

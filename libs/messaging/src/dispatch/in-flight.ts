@@ -8,20 +8,20 @@ const GRACE = 5_000;
  */
 const SIGNAL_SHARE = 0.01;
 
-/** Requests that share a signal. */
-interface Wave {
+/** Requests that share a signal and its timer. */
+interface Wave<T> {
   readonly controller: AbortController;
+  readonly items: Set<T>;
   /** End of the interval in which requests join, on the `performance` clock. */
   readonly closing: number;
   readonly deadline: number;
+  timer?: NodeJS.Timeout | undefined;
 }
 
-/** Requests in flight. All have the same time limit, so one timer watches the oldest. */
+/** Requests in flight. All have the same time limit. */
 export class InFlight<T> {
-  /** In start order. */
-  readonly #waves = new Map<T, Wave>();
-  #latest: Wave | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #waves = new Map<T, Wave<T>>();
+  #latest: Wave<T> | undefined;
 
   constructor(
     /** Time limit of a request in milliseconds; its signal may abort up to 1% earlier. */
@@ -35,60 +35,47 @@ export class InFlight<T> {
   }
 
   begin(item: T): AbortSignal {
-    const wave = this.#open(performance.now());
+    const now = performance.now();
+    if (!this.#latest || now >= this.#latest.closing) this.#latest = this.#open(now);
+    const wave = this.#latest;
     this.#waves.set(item, wave);
-    this.#timer ??= setTimeout(() => this.#expire(), this.timeout);
+    wave.items.add(item);
+    wave.timer ??= setTimeout(() => this.#abort(wave), wave.deadline - now);
     return wave.controller.signal;
   }
 
   /** @returns false where the request had already ended */
   end(item: T): boolean {
-    const ended = this.#waves.delete(item);
-    if (this.#waves.size === 0) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
+    const wave = this.#waves.get(item);
+    if (!wave) return false;
+    this.#waves.delete(item);
+    wave.items.delete(item);
+    if (wave.items.size === 0) {
+      clearTimeout(wave.timer);
+      wave.timer = undefined;
     }
-    return ended;
+    return true;
   }
 
   /** Aborts every request. */
   abort(): void {
-    for (const wave of this.#waves.values()) this.#abort(wave);
+    for (const wave of new Set(this.#waves.values())) this.#abort(wave);
   }
 
-  #open(now: number): Wave {
-    const latest = this.#latest;
-    if (latest && now < latest.closing && !latest.controller.signal.aborted) return latest;
+  #open(now: number): Wave<T> {
     const controller = new AbortController();
     // Each request adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, controller.signal);
-    const wave = {
-      controller,
-      closing: now + this.timeout * SIGNAL_SHARE,
-      deadline: now + this.timeout,
-    };
-    return (this.#latest = wave);
+    const closing = now + this.timeout * SIGNAL_SHARE;
+    return { controller, items: new Set(), closing, deadline: now + this.timeout };
   }
 
-  #abort(wave: Wave): void {
+  #abort(wave: Wave<T>): void {
     if (wave.controller.signal.aborted) return;
+    if (wave === this.#latest) this.#latest = undefined;
+    clearTimeout(wave.timer);
     wave.controller.abort();
-    setTimeout(() => {
-      for (const [item, its] of this.#waves) if (its === wave) this.giveUp(item);
-    }, GRACE).unref();
-  }
-
-  #expire(): void {
-    this.#timer = undefined;
-    const now = performance.now();
-    for (const wave of this.#waves.values()) {
-      if (wave.controller.signal.aborted) continue;
-      // A timer may fire up to a millisecond early.
-      if (wave.deadline > now + 1) {
-        this.#timer = setTimeout(() => this.#expire(), wave.deadline - now);
-        return;
-      }
-      this.#abort(wave);
-    }
+    wave.timer = setTimeout(() => wave.items.forEach((item) => this.giveUp(item)), GRACE);
+    wave.timer.unref();
   }
 }

@@ -3,18 +3,41 @@ import type { Lease } from '../store/rows/lease.js';
 import type { Lanes } from '../store/verbs/lanes.js';
 import type { Clock } from '../ports/clock.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { type StopSignal, WakeSignal } from './signals.js';
+import { type LaneStop, WakeSignal } from './signals.js';
+
+/** Dependencies of every drain. Durations in milliseconds. */
+export interface LeaseContext {
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+  readonly leaseTime: number;
+  readonly shutdownTimeout: number;
+}
 
 /** One lease of one lane, shared by its drain and its task. */
-export interface LeasedLane {
+export class LeasedLane {
   readonly lane: string;
-  readonly lease: Lease;
-  readonly keeper: LeaseKeeper;
-  readonly stopping: StopSignal;
-  /** Wakes the task's pump. The drain fires it when the process stops, the task when its state changes. */
-  readonly changed: WakeSignal;
+  /** Wakes the task's pump. A stop fires it, and the task when its state changes. */
+  readonly changed = new WakeSignal();
+  #failure: Error | undefined;
+
+  constructor(
+    readonly lease: Lease,
+    readonly keeper: LeaseKeeper,
+    readonly stopping: Pick<LaneStop, 'aborted' | 'over'>,
+  ) {
+    this.lane = lease.lane;
+  }
+
   /** Error that ended the run early. The drain releases the lane, then throws it. */
-  failure: unknown;
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Ends the run early. */
+  fail(error: unknown): void {
+    if (error instanceof LaneLostError) this.keeper.lose();
+    else this.#failure ??= error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** The work of a lane under one lease. */
@@ -41,14 +64,6 @@ export interface LaneTask {
 /** Opens the task of a lane once its lease is taken. */
 export type OpenTask = (leased: LeasedLane) => LaneTask;
 
-/** Dependencies of every drain. Durations in milliseconds. */
-export interface LeaseContext {
-  readonly lanes: Lanes;
-  readonly clock: Clock;
-  readonly leaseTime: number;
-  readonly shutdownTimeout: number;
-}
-
 /**
  * Drains one lane, from lease to release:
  *
@@ -64,7 +79,7 @@ export class LaneDrain {
   constructor(
     private readonly context: LeaseContext,
     private readonly lane: string,
-    private readonly stopping: StopSignal,
+    private readonly stopping: LaneStop,
     private readonly open: OpenTask,
   ) {}
 
@@ -85,58 +100,30 @@ export class LaneDrain {
 
   /** @returns due time of the next run in epoch milliseconds, where it is known */
   async run(): Promise<number | undefined> {
-    const { lane, stopping, context } = this;
-    const { lanes, clock, leaseTime } = context;
+    const { stopping } = this;
+    const { lanes, clock, leaseTime } = this.context;
     const moment = LeaseKeeper.moment(clock);
-    const lease = await lanes.acquire(lane);
+    const lease = await lanes.acquire(this.lane);
     if (!lease) return undefined;
     const keeper = new LeaseKeeper(lanes, clock, lease, leaseTime, moment);
-    const changed = new WakeSignal();
-    const leased: LeasedLane = { lane, lease, keeper, stopping, changed, failure: undefined };
+    const leased = new LeasedLane(lease, keeper, stopping);
     const task = this.open(leased);
     this.#task = task;
     this.#planning = true;
-    const wake = () => changed.wake();
-    stopping.add(wake);
-    try {
-      await task.pump();
-    } catch (error) {
-      if (error instanceof LaneLostError) keeper.lose();
-      else leased.failure = error;
-    } finally {
-      stopping.remove(wake);
-    }
-    await this.#settle(task);
+    const stoppable = { changed: leased.changed, abort: () => task.abort() };
+    stopping.add(stoppable);
+    await task.pump().catch((error: unknown) => leased.fail(error));
+    await task.settle();
+    stopping.remove(stoppable);
     keeper.stop();
     if (!keeper.lost) {
       const { rateState, open } = await task.leave();
-      await lanes.release(lane, lease.fence, rateState, open);
+      await lanes.release(lease.lane, lease.fence, rateState, open);
     }
     this.#planning = false;
-    if (leased.failure !== undefined) throw asError(leased.failure);
+    if (leased.failure) throw leased.failure;
     if (stopping.aborted) return undefined;
     const wait = Math.max(0, await task.nextDueIn());
     return Number.isFinite(wait) ? clock.now() + wait : undefined;
   }
-
-  /** Waits for every request; a stopping process waits at most `shutdownTimeout`. */
-  async #settle(task: LaneTask): Promise<void> {
-    const { stopping, context } = this;
-    let timer: NodeJS.Timeout | undefined;
-    const arm = () => {
-      timer = setTimeout(() => task.abort(), context.shutdownTimeout);
-    };
-    if (stopping.aborted) arm();
-    else stopping.add(arm);
-    try {
-      await task.settle();
-    } finally {
-      stopping.remove(arm);
-      clearTimeout(timer);
-    }
-  }
-}
-
-function asError(failure: unknown): Error {
-  return failure instanceof Error ? failure : new Error(String(failure));
 }

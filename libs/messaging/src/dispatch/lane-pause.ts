@@ -2,41 +2,41 @@ import { Logger } from '@nestjs/common';
 import type { Lease } from '../store/rows/lease.js';
 import type { LeaseContext } from './lane-drain.js';
 
-/** The pause that the lane's row shows. */
-interface ShownPause {
-  readonly provider: string;
-  readonly reason: string;
-  /** A former holder of the lane wrote the pause, perhaps for a provider that is no longer configured. */
-  readonly inherited?: boolean;
+interface Rest {
+  /** Monotonic milliseconds. */
+  readonly until: number;
+  /** `provider code: text`, as the lane's row shows it; `null`: not shown. */
+  readonly reason: string | null;
 }
 
-/** Rests of a lane after failures, one for each provider, and the pause that the lane's row shows. */
+/** Key of the rest that the row showed when this process took the lane; it applies to every provider. */
+const INHERITED = '';
+
+/**
+ * Rests of a lane after failures, one for each provider. The lane's row shows the rest with a reason that ends last,
+ * so that the next holder keeps it.
+ */
 export class LanePause {
   readonly #logger = new Logger('Lane');
-  /** End of the rest by provider, on the monotonic clock. */
-  readonly #until = new Map<string, number>();
-  /** End of the rest that the row showed when this process took the lane; it applies to every provider. */
-  readonly #rowUntil: number;
-  #shown: ShownPause | undefined;
+  readonly #rests = new Map<string, Rest>();
+  #shown: Rest | undefined;
+  /** End of the rest in the row. */
+  #recordedUntil: number;
   #writes: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly context: Pick<LeaseContext, 'lanes' | 'clock'>,
     private readonly lease: Lease,
   ) {
-    this.#shown = shownOf(lease.pauseReason);
-    this.#rowUntil = lease.pausedFor > 0 ? context.clock.monotonic() + lease.pausedFor : -Infinity;
+    const { pausedFor, pauseReason } = lease;
+    this.#recordedUntil = pausedFor > 0 ? context.clock.monotonic() + pausedFor : -Infinity;
+    this.#rests.set(INHERITED, { until: this.#recordedUntil, reason: pauseReason });
+    this.#shown = this.#longest();
   }
 
   /** Milliseconds until the lane may start a request of `provider`; without an argument, of any provider. */
-  restFor(provider: string | undefined): number {
-    const until = this.#untilOf(provider);
-    return until === -Infinity ? -Infinity : until - this.context.clock.monotonic();
-  }
-
-  /** Whether the lane's row shows the rest of `provider`. */
-  isRecorded(provider: string | undefined): boolean {
-    return this.#shown !== undefined || this.#untilOf(provider) === this.#rowUntil;
+  restFor(provider = INHERITED): number {
+    return Math.max(0, this.#untilOf(provider) - this.context.clock.monotonic());
   }
 
   /**
@@ -44,57 +44,62 @@ export class LanePause {
    * @param reason `code: text` with the remedy, for a pause that operators must see
    */
   rest(provider: string, wait: number, reason: string | null): void {
-    const until = this.context.clock.monotonic() + wait;
-    this.#until.set(provider, Math.max(this.#untilOf(provider), until));
-    if (reason === null) return;
-    const shown = { provider, reason: storable(reason) };
-    if (this.#shown?.reason !== shown.reason)
-      this.#logger.warn(`${this.lease.lane}: provider ${provider} is paused: ${shown.reason}`);
-    this.#shown = shown;
-    this.#write();
+    const until = Math.max(this.#untilOf(provider), this.context.clock.monotonic() + wait);
+    if (reason === null) {
+      this.#rests.set(provider, { until, reason: this.#rests.get(provider)?.reason ?? null });
+      return;
+    }
+    const text = `${provider} ${storable(reason)}`;
+    if (this.#shown?.reason !== text)
+      this.#logger.warn(`${this.lease.lane}: provider ${provider} is paused: ${storable(reason)}`);
+    this.#rests.set(provider, { until, reason: text });
+    this.#show();
   }
 
-  /** Ends the rest of `provider`. */
+  /** Ends the pause of `provider`. An inherited one ends, too: its provider may no longer be configured. */
   end(provider: string): void {
-    if (!this.#shown || (this.#shown.provider !== provider && !this.#shown.inherited)) return;
-    this.#shown = undefined;
+    if (!this.#shown) return;
+    for (const key of [INHERITED, provider]) {
+      const rest = this.#rests.get(key);
+      if (rest) this.#rests.set(key, { ...rest, reason: null });
+    }
+    if (this.#longest() === this.#shown) return;
     this.#logger.log(`${this.lease.lane}: provider ${provider} takes messages again`);
-    this.#write();
+    this.#show();
   }
 
-  /** Resolves once the lane's row shows the current state. */
-  async written(): Promise<void> {
+  /** Resolves once the row shows the rests, also one without a reason of the next message's provider. */
+  async leave(provider: string | undefined): Promise<void> {
+    const until = provider === undefined ? -Infinity : this.#untilOf(provider);
+    if (this.restFor(provider) > 0 && until > this.#recordedUntil)
+      this.#write({ until, reason: this.#shown?.reason ?? null });
     await this.#writes;
   }
 
-  #untilOf(provider: string | undefined): number {
-    const own = provider === undefined ? undefined : this.#until.get(provider);
-    return Math.max(this.#rowUntil, own ?? -Infinity);
+  #untilOf(provider: string): number {
+    const untilOf = (key: string) => this.#rests.get(key)?.until ?? -Infinity;
+    return Math.max(untilOf(INHERITED), untilOf(provider));
+  }
+
+  #longest(): Rest | undefined {
+    const shown = [...this.#rests.values()].filter(({ reason }) => reason !== null);
+    return shown.toSorted((a, b) => b.until - a.until)[0];
+  }
+
+  #show(): void {
+    this.#shown = this.#longest();
+    this.#write(this.#shown ?? { until: -Infinity, reason: null });
   }
 
   /** Writes one state at a time, so that the latest one stays. */
-  #write(): void {
+  #write({ until, reason }: Rest): void {
     const { lane, fence } = this.lease;
+    const { lanes, clock } = this.context;
+    this.#recordedUntil = until;
     this.#writes = this.#writes
-      .then(() => {
-        const shown = this.#shown;
-        const wait = shown ? Math.max(0, this.restFor(shown.provider)) : 0;
-        const text = shown ? `${shown.provider} ${shown.reason}` : null;
-        return this.context.lanes.pause(lane, fence, wait, text);
-      })
+      .then(() => lanes.pause(lane, fence, Math.max(0, until - clock.monotonic()), reason))
       .catch(() => undefined);
   }
-}
-
-/** Provider and reason as {@link LanePause} writes them into the lane's row. */
-function shownOf(text: string | null): ShownPause | undefined {
-  if (text === null) return undefined;
-  const end = text.indexOf(' ');
-  return {
-    provider: text.slice(0, Math.max(0, end)),
-    reason: text.slice(end + 1),
-    inherited: true,
-  };
 }
 
 /** Cuts a reason to the length that the lane's row holds beside a provider's name. */

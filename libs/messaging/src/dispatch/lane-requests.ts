@@ -1,23 +1,16 @@
-import { Logger } from '@nestjs/common';
-import type { Outcome } from '../store/rows/outcome.js';
 import type { Evidence } from './failure-policy.js';
-import { InFlight } from './in-flight.js';
 import type { HeldLane } from './held-lane.js';
+import { InFlight } from './in-flight.js';
 import type { Prefetch } from './prefetch.js';
-import { recordAgain } from './record-again.js';
 import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js';
 import { acceptanceOf, failureOf, type SubmitFailureRecord } from './submit-result.js';
 
 /** Longest rest for a provider that refuses every request, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
-/** Runs the lane's requests, applies their results to the lane, and records their outcomes. */
+/** Runs the lane's requests, and applies their results to the lane. */
 export class LaneRequests {
-  readonly #logger = new Logger('Lane');
   readonly #inFlight: InFlight<PreparedSubmission>;
-  #recording = 0;
-  #returning = 0;
-  #unrecorded = 0;
 
   constructor(
     private readonly held: HeldLane,
@@ -32,57 +25,44 @@ export class LaneRequests {
     return this.#inFlight.size;
   }
 
-  /** Number of outcomes not yet committed. */
-  get recording(): number {
-    return this.#recording;
-  }
-
-  /**
-   * Number of uncommitted outcomes that set messages back to `queued`. Until their commit, a plan has the wrong
-   * order.
-   */
-  get returning(): number {
-    return this.#returning;
-  }
-
-  /** Number of outcomes that a stop did not wait for. The lane's next holder finds their submissions open. */
-  get unrecorded(): number {
-    return this.#unrecorded;
-  }
-
   get settled(): boolean {
-    return this.#inFlight.size === 0 && this.#recording === 0;
+    return this.inFlight === 0 && this.held.recording === 0;
   }
 
   start(item: PreparedSubmission): void {
     const { held } = this;
-    const { context, memory } = held;
+    const { context, memory, leased } = held;
     const provider = held.provider(item.provider);
     const skipped =
       item.skipOutcome ??
       lateOutcomeOf(item, context.clock, provider.capabilities.idempotencyWindow);
     if (skipped) {
-      this.#record({ ...this.#headOf(item), ...skipped });
+      held.record(item, skipped);
       return;
     }
-    provider.slots.take(held.changed);
+    provider.slots.take(leased.changed);
     // Without idempotency keys, an outcome is recorded at once: a submission without an outcome becomes `unknown` if
     // the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
     const answered = this.#exchange(item, this.#inFlight.begin(item));
     // The limiter counts the start after the call, so that a pause between the two does not date the start too early.
-    memory.limiter?.start(item.positions.length, context.clock.monotonic());
+    memory.limiter()?.start(item.positions.length, context.clock.monotonic());
     provider.rate?.start(item.positions.length);
     answered.then(
       (outcome) => {
         if (this.#ended(item)) this.#passed(item);
         // An acceptance is recorded even where the request was given up.
-        this.#record(Object.assign(this.#headOf(item), outcome, { intended: item }));
+        held.record(item, Object.assign(outcome, { intended: item }));
       },
       (error: unknown) => {
         if (this.#ended(item)) this.#failed(item, failureOf(error));
       },
     );
+  }
+
+  /** Aborts all requests in flight. */
+  abort(): void {
+    this.#inFlight.abort();
   }
 
   /** A transport that throws synchronously or returns an invalid answer fails only this request. */
@@ -96,32 +76,16 @@ export class LaneRequests {
     );
   }
 
-  /** Sets submissions that never started back to `queued`. */
-  withdraw(items: readonly PreparedSubmission[]): void {
-    for (const item of items) this.#record({ ...this.#headOf(item), result: 'withdrawn' });
-  }
-
-  /** Records submissions whose outcome can no longer be learned. */
-  lose(items: readonly PreparedSubmission[]): void {
-    for (const item of items)
-      this.#record({ ...this.#headOf(item), result: 'unknown', errorCode: 'outcome_lost' });
-  }
-
-  /** Aborts all requests in flight. */
-  abort(): void {
-    this.#inFlight.abort();
-  }
-
   /** @returns false where the request had already ended */
   #ended(item: PreparedSubmission): boolean {
-    const { context, changed } = this.held;
+    const { context, leased } = this.held;
     const ended = this.#inFlight.end(item);
     if (ended) {
       const provider = this.held.provider(item.provider);
       provider.slots.giveBack();
       if (provider.honoursKeys) context.outcomes.expect(-1);
     }
-    changed.wake();
+    leased.changed.wake();
     return ended;
   }
 
@@ -133,14 +97,14 @@ export class LaneRequests {
   }
 
   #failed(item: PreparedSubmission, failure: SubmitFailureRecord): void {
+    const { held } = this;
     const { kind, code } = failure;
-    const head = { ...this.#headOf(item), errorCode: code };
     if (kind === 'permanent') {
       this.#passed(item);
-      this.#record({ ...head, result: 'rejected' });
+      held.record(item, { result: 'rejected', errorCode: code });
       return;
     }
-    const { context, memory } = this.held;
+    const { context, memory } = held;
     const { attempt } = item.submission;
     const failures = memory.failuresOf(item.provider);
     const counts = kind !== 'paused' && failures.costsAttempt(item.batch, this.#evidenceOf(item));
@@ -149,25 +113,23 @@ export class LaneRequests {
       kind === 'paused' ? this.#refused(item.provider, failure) : this.#strike(item, failure);
     // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
     if (kind !== 'uncertain' && !item.resent)
-      this.#record({
-        ...head,
+      held.record(item, {
         result: 'refused',
+        errorCode: code,
         exhausted,
         ...(counts && { attempts: attempt }),
         ...(aside > 0 && { parkFor: aside }),
       });
-    else if (exhausted || !this.#isResendable(item)) this.#record({ ...head, result: 'unknown' });
+    else if (exhausted || !this.#isResendable(item))
+      held.record(item, { result: 'unknown', errorCode: code });
     else this.#resend(item, aside, counts);
     if (exhausted) failures.forget(item.batch);
   }
 
   #evidenceOf({ dueSince, provider }: PreparedSubmission): Evidence {
     const { context } = this.held;
-    const waited = context.clock.monotonic() - dueSince;
-    return {
-      servedAt: this.held.provider(provider).servedAt,
-      overdue: waited > context.retryFor,
-    };
+    const overdue = context.clock.monotonic() - dueSince > context.retryFor;
+    return { servedAt: this.held.provider(provider).servedAt, overdue };
   }
 
   #isResendable(item: PreparedSubmission): boolean {
@@ -210,46 +172,6 @@ export class LaneRequests {
   /** Rests the provider in this lane. Its prepared submissions are withdrawn, so that policies decide on them again. */
   #rest(provider: string, wait: number, reason: string | null): void {
     this.held.pause.rest(provider, wait, reason);
-    this.withdraw(this.prefetch.withdraw());
-  }
-
-  #headOf({ batch, n, firstPosition, lastPosition, provider }: PreparedSubmission) {
-    const { fence } = this.held.lease;
-    return { batch, n, firstPosition, lastPosition, fence, provider };
-  }
-
-  /** Records an outcome, with retries until the database takes it. */
-  #record(outcome: Outcome): void {
-    const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
-    this.#recording++;
-    if (returns) this.#returning++;
-    this.held.context.outcomes.record(outcome).then(
-      () => this.#recorded(returns),
-      (error: unknown) => void this.#recordAgain(outcome, error, returns),
-    );
-  }
-
-  async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
-    const { held } = this;
-    const error = await recordAgain(
-      () => held.context.outcomes.record(outcome),
-      failure,
-      held.stopping,
-      (cause) =>
-        this.#logger.error(`${held.lane}: outcome not recorded yet: ${(cause as Error).name}`),
-    );
-    if (error !== undefined) {
-      held.fail(error);
-      this.#unrecorded++;
-    }
-    this.#recorded(returns);
-  }
-
-  #recorded(returns: boolean): void {
-    this.#recording--;
-    if (returns) {
-      this.#returning--;
-      this.prefetch.nudge();
-    } else this.held.changed.wake();
+    this.prefetch.withdraw();
   }
 }

@@ -1,19 +1,21 @@
 import { NoRouteError } from '../message/errors.js';
-import type { IntendedBatch } from '../store/rows/intent.js';
 import { LaneLostError } from '../store/verbs/intents.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import type { HeldLane } from './held-lane.js';
-import { LARGEST_SLICE, PrefetchQueue, SliceSize } from './prefetch-queue.js';
+import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import { Resends } from './resends.js';
 import {
-  DECISION_LASTS,
   decidePlanned,
   decidePrepared,
   type PreparedSubmission,
   slice,
+  type Slice,
 } from './submissions.js';
+
+/** Age in milliseconds up to which a policy decision holds for a request that starts. */
+const DECISION_LASTS = 1_000;
 
 /**
  * A plan of at most this many submissions may be the lane's last one; after a larger plan, more messages are probably
@@ -24,14 +26,8 @@ const SMALL_PLAN = 10;
 /** Interval between two searches for a missing route, in milliseconds. */
 const NO_ROUTE_REST = 30_000;
 
-/** Counts that decide whether the lane prefetches more. */
-interface RequestCounts {
-  readonly inFlight: number;
-  /** Outcomes not yet committed. */
-  readonly recording: number;
-  /** Those of them that set messages back to `queued`. */
-  readonly returning: number;
-}
+/** Placeholder for the provider of a message that no route matches. */
+const NO_PROVIDER = '-';
 
 /** Next messages of the lane, all of one provider. */
 interface Plan {
@@ -47,36 +43,27 @@ interface Plan {
  * waits for it.
  */
 export class Prefetch {
-  readonly #queue: PrefetchQueue;
   readonly #resends: Resends;
-  readonly #sliceSize: SliceSize;
-  /** Time of the last policy decision, in monotonic milliseconds. */
-  readonly #decidedAt = new WeakMap<PreparedSubmission, number>();
+  readonly #size: SliceSize;
+  #queue: PreparedSubmission[] = [];
+  /** Messages of the queue; they count against the budget of the process. */
+  #messages = 0;
   /** Provider of the lane's next new message, according to the last plan. */
   #head: string | undefined;
   #filling = false;
-  /** Requests whose outcome is not yet in the store. */
-  #unsettled = 0;
-  /**
-   * Submissions to withdraw. Either a withdrawal happened during their fill, so that other messages may have to go
-   * first, or the database did not answer the commit of their fill.
-   */
-  readonly #overtaken: PreparedSubmission[] = [];
   #withdrawals = 0;
-  /** The last plan found nothing, and no new work was announced since. */
-  #dry = false;
-  #nudges = 0;
+  /** Number of nudges before the last plan, if it found that nothing more is due. */
+  #dryAt = -1;
 
   constructor(private readonly held: HeldLane) {
     const { context, memory } = held;
-    this.#queue = new PrefetchQueue(context.budget);
     this.#resends = new Resends(held);
-    this.#sliceSize = new SliceSize(memory.limiter, context.concurrency);
+    this.#size = new SliceSize(() => memory.limiter(), context.concurrency);
     this.#head = context.router.only;
   }
 
   get next(): PreparedSubmission | undefined {
-    return this.#queue.next;
+    return this.#queue[0];
   }
 
   /**
@@ -84,15 +71,16 @@ export class Prefetch {
    * where it is not known.
    */
   get nextProvider(): string | undefined {
-    return this.#queue.next?.provider ?? this.#head ?? this.#resends.provider;
+    return this.next?.provider ?? this.#head ?? this.#resends.provider;
   }
 
   get filling(): boolean {
     return this.#filling;
   }
 
+  /** Whether the last plan found that nothing more is due, and no new work was announced since. */
   get dry(): boolean {
-    return this.#dry && !this.#filling;
+    return this.#dryAt === this.held.nudges;
   }
 
   /** Milliseconds until the first resend is due; `Infinity` without resends. */
@@ -105,7 +93,7 @@ export class Prefetch {
    */
   get resendsFirst(): boolean {
     if (this.resendIn > 0) return false;
-    return !this.#resends.aside || (this.#dry && this.#queue.length === 0);
+    return !this.#resends.aside || (this.dry && this.#queue.length === 0);
   }
 
   /** Whether the policy decision on the next submission is too old to start it. */
@@ -113,56 +101,39 @@ export class Prefetch {
     const { policy, clock } = this.held.context;
     const { next } = this;
     if (!next || next.skipOutcome || policy.policies.length === 0) return false;
-    return clock.monotonic() - (this.#decidedAt.get(next) ?? -Infinity) > DECISION_LASTS;
+    return clock.monotonic() - next.decidedAt > DECISION_LASTS;
   }
 
-  /**
-   * Asks the policies again about all prepared submissions.
-   * @returns the submissions that must be planned again
-   */
-  async decideAgain(): Promise<PreparedSubmission[]> {
+  /** Whether the next submission was cut by a higher rate limit than the present one. A resend never changes. */
+  get oversized(): boolean {
+    const { next } = this;
+    if (!next || next.resent || next.skipOutcome) return false;
+    const { length } = next.positions;
+    return (this.held.memory.limiter()?.share(length) ?? length) < length;
+  }
+
+  /** Asks the policies again about all prepared submissions, and takes out those that must be planned again. */
+  async decideAgain(): Promise<void> {
     const { policy, clock } = this.held.context;
     const now = clock.monotonic();
-    const items = this.#queue.items.filter(({ skipOutcome }) => !skipOutcome);
+    const items = this.#queue.filter(({ skipOutcome }) => !skipOutcome);
     const decisions = await decidePrepared(policy, items);
-    for (const item of items) if (!decisions.has(item)) this.#decidedAt.set(item, now);
-    if (decisions.size === 0) return [];
-    return this.#setApart(
-      this.#queue.remove((item) => decisions.has(item)),
-      now,
-    );
+    for (const item of items) if (!decisions.has(item)) item.decidedAt = now;
+    if (decisions.size > 0) this.#setApart((item) => decisions.has(item));
   }
 
-  /** Announces that new work may be due. */
-  nudge(): void {
-    this.#nudges++;
-    this.#dry = false;
-    this.held.changed.wake();
-  }
-
-  take(): PreparedSubmission | undefined {
-    const item = this.#queue.shift();
-    if (item) this.#sliceSize.left(item.positions.length);
+  /** Removes the next submission, which starts now. */
+  take(): PreparedSubmission {
+    const item = this.#queue.shift() as PreparedSubmission;
+    this.#count(-item.positions.length);
+    this.#size.started(item.positions.length);
     return item;
   }
 
-  /** Whether a withdrawal happened during a fill, whose submissions must then be withdrawn too. */
-  get overtaken(): boolean {
-    return this.#overtaken.length > 0;
-  }
-
-  /** Removes all submissions that did not start. A submission that may have started stays as a resend. */
-  withdraw(): PreparedSubmission[] {
+  /** Withdraws all submissions that did not start. A submission that may have started stays as a resend. */
+  withdraw(): void {
     this.#withdrawals++;
-    const now = this.held.context.clock.monotonic();
-    const prepared = this.#queue.remove(() => true);
-    return [...this.#overtaken.splice(0), ...this.#setApart(prepared, now)];
-  }
-
-  #setApart(items: readonly PreparedSubmission[], now: number): PreparedSubmission[] {
-    for (const item of items)
-      if (item.resent) this.resend({ ...item, skipOutcome: undefined }, now);
-    return items.filter(({ resent }) => !resent);
+    this.#setApart(() => true);
   }
 
   /** Resends `item` at `dueAt` on the monotonic clock. */
@@ -170,171 +141,186 @@ export class Prefetch {
     this.#resends.add(item, dueAt);
   }
 
-  /**
-   * Takes over the submissions that former holders left open.
-   * @returns the submissions whose outcome is lost
-   */
-  recover(): Promise<PreparedSubmission[]> {
+  /** Takes over the submissions that former holders left open. */
+  recover(): Promise<void> {
     return this.#resends.recover();
   }
 
   /** Prefetches work within the budget of all lanes. */
-  refill({ recording, returning, inFlight }: RequestCounts): void {
+  refill(inFlight: number): void {
     if (this.#filling) return;
-    this.#unsettled = inFlight + recording;
     if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
-    if (this.#dry || returning > 0 || recording >= LARGEST_SLICE) return;
-    const { budget, providers, concurrency } = this.held.context;
-    const capacity = concurrency - this.#unsettled - this.#queue.length;
+    const { recording, returning, context, pause } = this.held;
+    if (this.dry || returning > 0 || recording >= LARGEST_SLICE) return;
+    const { budget, providers, concurrency } = context;
+    const unsettled = inFlight + recording;
+    const capacity = concurrency - unsettled - this.#queue.length;
     if (this.#head !== undefined) {
-      if (this.held.pause.restFor(this.#head) > 0) return;
+      if (pause.restFor(this.#head) > 0) return;
       if (capacity <= 0 && providers.get(this.#head)?.honoursKeys === false) return;
     }
-    const size = budget.share(this.#sliceSize.messages, this.#queue.messages);
+    const size = budget.share(this.#size.messages, this.#messages);
     if (size === 0) return;
     budget.hold(size);
-    void this.#fill(() => this.#fillNew(size, capacity).finally(() => budget.release(size)));
-  }
-
-  /** Whether no other batch is in flight or waits for a resend. */
-  get #nothingElse(): boolean {
-    return this.#unsettled === 0 && this.#queue.length === 0 && this.#resends.batches.size <= 1;
+    const isIdle = unsettled === 0 && this.#queue.length === 0;
+    const work = () => this.#fillNew(size, capacity, isIdle).finally(() => budget.release(size));
+    void this.#fill(work);
   }
 
   async #fill(work: () => Promise<void>): Promise<void> {
-    const { held } = this;
+    const { leased } = this.held;
     this.#filling = true;
-    try {
-      await work();
-    } catch (error) {
-      held.fail(error);
-    } finally {
-      this.#filling = false;
-      held.changed.wake();
-    }
+    await work().catch((error: unknown) => leased.fail(error));
+    this.#filling = false;
+    leased.changed.wake();
   }
 
   async #fillResends(): Promise<void> {
-    const decidedAt = this.held.context.clock.monotonic();
     const prepared = await this.#resends.take();
-    for (const item of prepared) this.#decidedAt.set(item, decidedAt);
-    this.#queue.unshift(prepared);
+    this.#queue.unshift(...prepared);
+    for (const { positions } of prepared) this.#count(positions.length);
   }
 
   /**
    * @param capacity number of requests that can start now. At a provider without idempotency keys, an intended
    * submission without an outcome becomes `unknown` if the process dies, even where it did not start. The lane
    * intends no more than `capacity` submissions there.
+   * @param isIdle whether no submission is prepared, in flight or not recorded
    */
-  async #fillNew(size: number, capacity: number): Promise<void> {
-    const { context, lane, lease, keeper, memory, pause } = this.held;
-    const { intents, clock } = context;
+  async #fillNew(size: number, capacity: number, isIdle: boolean): Promise<void> {
+    const { context, memory, pause, nudges } = this.held;
+    const { clock } = context;
     const now = clock.monotonic();
-    const nudges = this.#nudges;
     const withdrawals = this.#withdrawals;
-    const alone = this.#nothingElse ? memory.probing : [];
-    this.#sliceSize.adapt(now);
+    const failing = isIdle && this.#resends.batches <= 1 ? memory.probing : [];
+    this.#size.adapt(now);
     const plan = await this.#plan(size);
-    if (!plan) {
-      this.#dry = nudges === this.#nudges;
-      for (const failures of alone) failures.alone();
+    if (plan === undefined || plan instanceof NoRouteError) {
+      this.#dryAt = nudges;
+      for (const failures of failing) failures.alone();
+      // A message before this one may still come back.
+      if (plan && isIdle) pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${plan.code}: ${plan.message}`);
       return;
     }
     const { provider, batches } = plan;
     const most = provider.honoursKeys ? Infinity : capacity;
     if (most <= 0 || pause.restFor(provider.name) > 0) return;
-    const decidedAt = clock.monotonic();
-    const decisionOf = await decidePlanned(context.policy, batches);
-    const { intent, prepared } = slice(batches, decisionOf, {
+    const cut = slice(batches, await decidePlanned(context.policy, batches), {
       provider: provider.name,
       share: (wanted) => this.#share(provider, wanted),
       now,
       wallNow: clock.now(),
       most,
     });
-    const moment = LeaseKeeper.moment(clock);
-    const live = await intents
-      .record({ lane, fence: lease.fence, ...intent })
-      .catch((error: unknown) => {
-        // The result of the commit is unknown, but none of its submissions has started.
-        if (!(error instanceof LaneLostError)) this.#overtaken.push(...prepared);
-        throw error;
-      });
-    keeper.extend(moment);
+    const live = await this.#intend(cut, withdrawals);
     // A plan without submissions means that nothing is due, or that the next plan would be the same.
-    if (prepared.length === 0 || isLast(plan, intent.batches, live, prepared))
-      this.#dry = nudges === this.#nudges;
-    for (const item of prepared) {
-      if (!live.has(item.batch)) continue;
-      if (withdrawals !== this.#withdrawals) {
-        this.#overtaken.push(item);
-        continue;
-      }
-      this.#decidedAt.set(item, decidedAt);
-      this.#queue.push(item);
-    }
+    if (cut.prepared.length === 0 || isLast(plan, cut, live)) this.#dryAt = nudges;
   }
 
   /** Plans the lane's next messages; while their provider is probed, one message. `undefined`: nothing is due. */
-  async #plan(size: number): Promise<Plan | undefined> {
-    const { context, lane, memory, pause } = this.held;
+  async #plan(size: number): Promise<Plan | NoRouteError | undefined> {
+    const { context, leased, memory } = this.held;
     const { work } = context;
-    const isProbing = (provider: string | undefined) =>
-      provider !== undefined && memory.failuresOf(provider).probing;
-    const probing = isProbing(this.#head);
-    let planned = await (probing ? work.probe(lane) : work.plan(lane, size));
+    const isProbing = () => this.#head !== undefined && memory.failuresOf(this.#head).probing;
+    const probing = isProbing();
+    const planned = await (probing ? work.probe(leased.lane) : work.plan(leased.lane, size));
+    const plan = this.#routed(planned);
+    return plan && !probing && isProbing() ? this.#routed(await work.probe(leased.lane)) : plan;
+  }
+
+  /** The first planned batches that one provider carries. An expired batch goes with any provider. */
+  #routed(planned: readonly PlannedBatch[]): Plan | NoRouteError | undefined {
     if (planned.length === 0) return undefined;
-    try {
-      let provider = this.#routed(planned);
-      if (!probing && isProbing(provider.name)) {
-        planned = await work.probe(lane);
-        if (planned.length === 0) return undefined;
-        provider = this.#routed(planned);
+    const [anyProvider] = this.held.context.providers.keys();
+    let name: string | undefined;
+    let count = 0;
+    for (const batch of planned) {
+      const route = batch.expired ? name : this.#routeOf(batch);
+      if (route instanceof NoRouteError && count === 0) {
+        this.#head = NO_PROVIDER;
+        return route;
       }
-      const { router } = context;
-      const other =
-        router.only === undefined
-          ? planned.findIndex((batch) => router.providerOf(batch) !== provider.name)
-          : -1;
-      return other < 0
-        ? { provider, batches: planned, cut: false }
-        : { provider, batches: planned.slice(0, other), cut: true };
+      if (route instanceof NoRouteError || (name !== undefined && route !== name)) break;
+      name = route;
+      count++;
+    }
+    this.#head = name ?? (anyProvider as string);
+    const batches = planned.slice(0, count);
+    return { provider: this.held.provider(this.#head), batches, cut: count < planned.length };
+  }
+
+  #routeOf(batch: PlannedBatch): string | NoRouteError {
+    try {
+      return this.held.context.router.providerOf(batch);
     } catch (error) {
-      if (!(error instanceof NoRouteError)) throw error;
-      this.#head = NO_PROVIDER;
-      pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${error.code}: ${error.message}`);
-      return undefined;
+      if (error instanceof NoRouteError) return error;
+      throw error;
     }
   }
 
-  /** Provider of the first planned batch. */
-  #routed([first]: readonly PlannedBatch[]): ProviderState {
-    this.#head = this.held.context.router.providerOf(first as PlannedBatch);
-    return this.held.provider(this.#head);
+  /**
+   * Commits the intent and queues its submissions.
+   * @param withdrawals number of withdrawals before the plan; after another one, other messages may have to go first
+   * @returns ids of the batches that may start
+   */
+  async #intend({ intent, prepared }: Slice, withdrawals: number): Promise<ReadonlySet<string>> {
+    const { held } = this;
+    const { leased, context } = held;
+    const { lane, fence } = leased.lease;
+    const moment = LeaseKeeper.moment(context.clock);
+    const live = await context.intents
+      .record({ lane, fence, ...intent })
+      .catch((error: unknown) => {
+        // The result of the commit is unknown, but none of its submissions has started.
+        if (!(error instanceof LaneLostError)) held.withdraw(prepared);
+        throw error;
+      });
+    leased.keeper.extend(moment);
+    const started = prepared.filter(({ batch }) => live.has(batch));
+    if (withdrawals !== this.#withdrawals) held.withdraw(started);
+    else
+      for (const item of started) {
+        this.#queue.push(item);
+        this.#count(item.positions.length);
+      }
+    return live;
   }
 
   #share({ capabilities, rate }: ProviderState, wanted: number): number {
-    const { limiter } = this.held.memory;
-    const most = Math.min(capabilities.maxRecipients, limiter?.share(wanted) ?? wanted);
-    return rate?.share(most) ?? most;
+    const most = Math.min(capabilities.maxRecipients, wanted);
+    const own = this.held.memory.limiter()?.share(most) ?? most;
+    return rate?.share(own) ?? own;
+  }
+
+  /** Takes submissions out of the queue, to withdraw or resend them. */
+  #setApart(isMeant: (item: PreparedSubmission) => boolean): void {
+    const { context } = this.held;
+    const items = this.#queue.filter(isMeant);
+    this.#queue = this.#queue.filter((item) => !isMeant(item));
+    for (const item of items) {
+      this.#count(-item.positions.length);
+      if (item.resent) this.resend({ ...item, skipOutcome: undefined }, context.clock.monotonic());
+      else this.held.withdraw([item]);
+    }
+  }
+
+  #count(messages: number): void {
+    this.#messages += messages;
+    this.held.context.budget.hold(messages);
   }
 }
-
-/** Placeholder for the provider of a message that no route matches. */
-const NO_PROVIDER = '-';
 
 /** Whether the plan covers all due messages of the lane, so that another plan would find nothing. */
 function isLast(
   { batches, cut }: Plan,
-  intended: readonly IntendedBatch[],
+  { intent, prepared }: Slice,
   live: ReadonlySet<string>,
-  prepared: readonly PreparedSubmission[],
 ): boolean {
   return (
     !cut &&
     prepared.length <= SMALL_PLAN &&
     live.size === batches.length &&
     !batches.at(-1)?.followed &&
-    intended.every(({ pending, parkUntil }) => !pending || parkUntil !== null)
+    intent.batches.every(({ pending, parkUntil }) => !pending || parkUntil !== null)
   );
 }

@@ -4,53 +4,53 @@
  */
 const PACE_MARGIN = 1.005;
 /**
- * Margin of the ring. It is smaller than that of the pace, so that starts bunched by a stall spread out over the
- * following windows.
+ * Margin of the counted window. It is smaller than that of the pace, so that starts bunched by a stall spread out over
+ * the following windows.
  */
-const RING_MARGIN = 1.002;
+const WINDOW_MARGIN = 1.002;
 /** Longest idle time that the limiter catches up with, in milliseconds. */
 const BURST = 100;
 /**
  * Longest delay of a waiting caller (late timer, busy event loop) that the limiter catches up with, in milliseconds;
- * the ring keeps the limit.
+ * the counted window keeps the limit.
  */
 const MAX_CALLER_DELAY = 500;
-/** Start times kept exactly; a larger `max` is kept in groups, each counted as if it started with its latest member. */
-const RING_SIZE = 8_192;
+/** Share of the window in which starts are counted together, each as if it were the latest of them. */
+const GRAIN = 0.001;
 
 /** Saved state that {@link RateLimiter.restore} reads as a full window. */
 const FULL_WINDOW = '"held"';
 
+/** Starts that are counted together. Monotonic milliseconds. */
+interface Starts {
+  readonly first: number;
+  latest: number;
+  n: number;
+}
+
 /**
- * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and a ring of the last start
- * times refuses starts that pacing alone would allow after a late timer.
+ * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and the count of the last
+ * window refuses starts that pacing alone would allow after a late timer.
  */
 export class RateLimiter {
   readonly #interval: number;
   readonly #window: number;
-  /** Latest start of each group of `#group` starts, oldest overwritten first. */
-  readonly #ring: Float64Array;
-  readonly #group: number;
+  /** Starts of the last window, oldest first, and their number. */
+  #starts: Starts[] = [];
   #count = 0;
-  /** Starts in the group being filled. */
-  #filled = 0;
   /** Time at which the pace allows the next start. */
-  #pace = Number.NEGATIVE_INFINITY;
-  #lastStart = Number.NEGATIVE_INFINITY;
+  #pace = -Infinity;
+  #lastStart = -Infinity;
   /** Scheduled start of the waiting caller, if any. */
   #scheduled: number | undefined;
-  #heldUntil = Number.NEGATIVE_INFINITY;
+  #heldUntil = -Infinity;
 
   constructor(
     private readonly max: number,
     per: number,
   ) {
     this.#interval = (per * PACE_MARGIN) / max;
-    this.#window = per * RING_MARGIN;
-    this.#group = Math.ceil(max / RING_SIZE);
-    this.#ring = new Float64Array(Math.max(1, Math.floor(max / this.#group))).fill(
-      Number.NEGATIVE_INFINITY,
-    );
+    this.#window = per * WINDOW_MARGIN;
   }
 
   /** Number of `wanted` messages that one request may carry: those of a quarter second. */
@@ -59,9 +59,16 @@ export class RateLimiter {
     return Math.min(wanted, most);
   }
 
-  /** Milliseconds until `n` more messages may start together. */
+  /** Milliseconds until `n` more messages may start together. More than `max` wait for an empty window. */
   delay(n: number, now: number): number {
-    const wait = Math.max(0, this.#pace - now, this.#oldest(n) + this.#window - now);
+    let over = this.#count + n - this.max;
+    let free = this.#pace;
+    for (const starts of this.#starts) {
+      if (over <= 0) break;
+      over -= starts.n;
+      free = Math.max(free, starts.latest + this.#window);
+    }
+    const wait = Math.max(0, free - now);
     if (wait > 0) this.#scheduled = now + wait;
     return wait;
   }
@@ -71,11 +78,16 @@ export class RateLimiter {
     this.#pace = Math.max(this.#pace, now - this.#slack(now)) + n * this.#interval;
     this.#lastStart = now;
     this.#scheduled = undefined;
-    for (let i = 0; i < n; i++) {
-      if (this.#filled === 0) this.#count++;
-      this.#ring[(this.#count - 1) % this.#ring.length] = now;
-      this.#filled = (this.#filled + 1) % this.#group;
+    this.#count += n;
+    const last = this.#starts.at(-1);
+    if (last && now - last.first < this.#window * GRAIN) {
+      last.latest = now;
+      last.n += n;
+      return;
     }
+    this.#starts.push({ first: now, latest: now, n });
+    const left = this.#starts.findIndex(({ latest }) => latest + this.#window > now);
+    for (const { n: over } of this.#starts.splice(0, left)) this.#count -= over;
   }
 
   /** Holds all starts until `until`: another process may have used the window up to then. */
@@ -88,19 +100,17 @@ export class RateLimiter {
   save(now: number): string {
     // The individual starts of the former holder are unknown, so the next holder waits, too.
     if (this.#heldUntil > now) return FULL_WINDOW;
-    const recent = new Map<number, number>();
-    for (const at of this.#ring) {
-      const ago = Math.floor(now - at);
-      if (ago <= this.#window) recent.set(ago, (recent.get(ago) ?? 0) + this.#group);
-    }
-    return JSON.stringify([...recent].sort(([a], [b]) => b - a));
+    const starts = this.#starts.map(({ latest, n }) => [Math.floor(now - latest), n] as const);
+    return JSON.stringify(starts.filter(([ago]) => ago <= this.#window));
   }
 
   /** Takes over what {@link save} returned; an unreadable state counts as a full window. */
   restore(state: string, now: number): void {
     const starts = startsOf(state);
     if (!starts) return this.holdUntil(now + this.#window);
-    for (const [ago, n] of starts) this.start(Math.min(n, this.max), now - ago);
+    for (const [ago, n] of starts) this.start(n, now - ago);
+    // The starts may be those of a higher limit.
+    this.#pace = Math.min(this.#pace, now + this.#window);
   }
 
   /** Longest lag of the pace. A waiting caller proves that there was demand. */
@@ -108,15 +118,6 @@ export class RateLimiter {
     if (this.#scheduled !== undefined)
       return now - this.#scheduled <= MAX_CALLER_DELAY ? MAX_CALLER_DELAY : BURST;
     return now - this.#lastStart <= BURST ? Math.max(BURST, this.#lastStart - this.#pace) : BURST;
-  }
-
-  /** Time of the start that must leave the window before `n` more starts fit in it. */
-  #oldest(n: number): number {
-    const slots = Math.ceil((n + this.#filled) / this.#group) - (this.#filled > 0 ? 1 : 0);
-    if (slots <= 0) return Number.NEGATIVE_INFINITY;
-    const size = this.#ring.length;
-    const slot = this.#count + Math.min(slots, size) - 1 - size;
-    return slot < 0 ? Number.NEGATIVE_INFINITY : (this.#ring[slot % size] as number);
   }
 }
 

@@ -13,27 +13,36 @@ describe('recordAgain', () => {
       const error = errors.shift();
       if (error) throw error;
     };
-    const recorded = recordAgain(record, new Error('first'), { aborted: false }, (error) =>
-      failures.push((error as Error).message),
+    const recorded = recordAgain(
+      record,
+      new Error('first'),
+      { aborted: false, over: false },
+      (error) => failures.push((error as Error).message),
     );
     await jest.advanceTimersByTimeAsync(100 + 200 + 400);
     expect(await recorded).toBeUndefined();
     expect(failures).toEqual(['first', 'second', 'third']);
   });
 
-  it('gives up with the last error where the process stops', async () => {
-    let tries = 0;
-    const record = async () => {
-      throw new Error(`try ${++tries}`);
-    };
-    const recorded = recordAgain(record, new Error('first'), { aborted: true }, () => undefined);
+  it('tries during the whole stop, and gives up with the last error when the stop is over', async () => {
+    const stopping = { aborted: true, over: false };
+    const failures: unknown[] = [];
+    const record = () => Promise.reject(new Error(`at ${Date.now() - begun}`));
+    const begun = Date.now();
+    setTimeout(() => (stopping.over = true), 10_000);
+    const recorded = recordAgain(record, new Error('first'), stopping, (error) =>
+      failures.push(error),
+    );
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(await recorded).toMatchObject({ message: 'try 4' });
+    expect(failures.length).toBeGreaterThan(40);
+    expect(await recorded).toMatchObject({ message: expect.stringMatching(/^at 10\d{3}$/) });
   });
 
   it('gives up at once where the database was given up', async () => {
     const failure = new DatabaseShutdownTimeoutError();
     const record = () => Promise.reject(new Error('not to be called'));
-    expect(await recordAgain(record, failure, { aborted: true }, () => undefined)).toBe(failure);
+    expect(
+      await recordAgain(record, failure, { aborted: true, over: false }, () => undefined),
+    ).toBe(failure);
   });
 });

@@ -1,30 +1,30 @@
 import { DatabaseShutdownTimeoutError } from '../message/errors.js';
-import type { StopSignal } from './signals.js';
+import type { LaneStop } from './signals.js';
 
 /** Longest wait between two tries, in milliseconds. */
-const LONGEST_WAIT = 5_000;
+const LONGEST_WAIT = 1_000;
 
-/** Tries after which a stopping process gives up. */
-const TRIES_OF_A_STOP = 3;
+/** Longest wait between two tries during a stop, in milliseconds. */
+const LONGEST_WAIT_OF_A_STOP = 200;
 
 /**
  * Repeats the write of an outcome until the database takes it, because a request cannot be undone.
  *
  * @param failure the error of the first try
- * @returns the error of a stop that gave up; `undefined` once the write succeeded
+ * @returns the last error, where a stop ended the tries; `undefined` once the write succeeded
  * @param onFailure called with each error that another try follows
  */
 export async function recordAgain(
   record: () => Promise<void>,
   failure: unknown,
-  stopping: Pick<StopSignal, 'aborted'>,
+  stopping: Pick<LaneStop, 'aborted' | 'over'>,
   onFailure: (error: unknown) => void,
 ): Promise<unknown> {
   for (let error = failure, tries = 0; ; tries++) {
-    const isOver = stopping.aborted && tries > TRIES_OF_A_STOP;
-    if (isOver || error instanceof DatabaseShutdownTimeoutError) return error;
+    if (stopping.over || error instanceof DatabaseShutdownTimeoutError) return error;
     onFailure(error);
-    await new Promise((resolve) => setTimeout(resolve, Math.min(LONGEST_WAIT, 100 * 2 ** tries)));
+    const most = stopping.aborted ? LONGEST_WAIT_OF_A_STOP : LONGEST_WAIT;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(most, 100 * 2 ** tries)));
     try {
       await record();
       return undefined;

@@ -1,6 +1,12 @@
 import { LeaseKeeper } from './lease-keeper.js';
 import type { HeldLane } from './held-lane.js';
-import { ageOf, decidePrepared, type PreparedSubmission, reopened } from './submissions.js';
+import {
+  ageOf,
+  decidePrepared,
+  lateOutcomeOf,
+  type PreparedSubmission,
+  reopened,
+} from './submissions.js';
 
 interface Resend {
   readonly item: PreparedSubmission;
@@ -13,7 +19,7 @@ interface Resend {
  */
 export class Resends {
   /** In the order in which they are due. */
-  readonly #waiting: Resend[] = [];
+  #waiting: Resend[] = [];
 
   constructor(private readonly held: HeldLane) {}
 
@@ -24,7 +30,7 @@ export class Resends {
 
   /** Milliseconds until the first resend may start; `Infinity` without resends. */
   get dueIn(): number {
-    const now = this.held.context.clock.monotonic();
+    const now = this.#now;
     let first = Infinity;
     for (const resend of this.#waiting) first = Math.min(first, this.#waitOf(resend, now));
     return first;
@@ -32,13 +38,13 @@ export class Resends {
 
   /** Whether all due resends are parked, so that other batches go first. */
   get aside(): boolean {
-    const now = this.held.context.clock.monotonic();
+    const now = this.#now;
     return this.#waiting.every((resend) => this.#waitOf(resend, now) > 0 || this.#isAside(resend));
   }
 
-  /** Batches with a resend. */
-  get batches(): ReadonlySet<string> {
-    return new Set(this.#waiting.map(({ item }) => item.batch));
+  /** Number of batches with a resend. */
+  get batches(): number {
+    return new Set(this.#waiting.map(({ item }) => item.batch)).size;
   }
 
   /** Resends `item` at `dueAt` on the monotonic clock. */
@@ -47,16 +53,12 @@ export class Resends {
     this.#waiting.sort((a, b) => a.dueAt - b.dueAt);
   }
 
-  /**
-   * Takes over the submissions that former holders left open.
-   * @returns the submissions that cannot be resent, whose outcome is lost
-   */
-  async recover(): Promise<PreparedSubmission[]> {
-    const { context, memory, lane } = this.held;
+  /** Takes over the submissions that former holders left open. Those that cannot be resent become `unknown`. */
+  async recover(): Promise<void> {
+    const { context, memory, leased } = this.held;
     const { clock } = context;
     const now = clock.monotonic();
-    const lost: PreparedSubmission[] = [];
-    for (const open of await context.work.open(lane)) {
+    for (const open of await context.work.open(leased.lane)) {
       const failures = memory.failuresOf(open.provider);
       const counted = failures.attemptOf(open.batch, `${open.batch}-s${open.n}`);
       const attempt = Math.max(open.attempt, counted);
@@ -64,9 +66,8 @@ export class Resends {
       const provider = context.providers.get(open.provider);
       if (provider && ageOf(item, clock) < provider.capabilities.idempotencyWindow)
         this.add(item, now + failures.asideFor(item.batch, now));
-      else lost.push(item);
+      else this.held.record(item, { result: 'unknown', errorCode: 'outcome_lost' });
     }
-    return lost;
   }
 
   /**
@@ -74,18 +75,18 @@ export class Resends {
    * provider is probed.
    */
   async take(): Promise<PreparedSubmission[]> {
-    const { context, lane, lease, keeper } = this.held;
-    const due = this.#takeDue(context.clock.monotonic());
+    const { context, leased } = this.held;
+    const due = this.#takeDue();
     try {
       const { prepared, later } = await this.#decide(due.map(({ item }) => item));
       const again = prepared.filter(({ skipOutcome }) => !skipOutcome);
       const moment = LeaseKeeper.moment(context.clock);
       const open = await context.intents.resume(
-        lane,
-        lease.fence,
+        leased.lane,
+        leased.lease.fence,
         again.map(({ batch, n, submission }) => ({ batch, n, attempt: submission.attempt })),
       );
-      keeper.extend(moment);
+      leased.keeper.extend(moment);
       for (const { item, dueAt } of later) this.add(item, dueAt);
       // A former holder may have recorded an outcome meanwhile.
       return prepared.filter(
@@ -97,6 +98,10 @@ export class Resends {
     }
   }
 
+  get #now(): number {
+    return this.held.context.clock.monotonic();
+  }
+
   #waitOf({ item, dueAt }: Resend, now: number): number {
     return Math.max(dueAt - now, this.held.pause.restFor(item.provider));
   }
@@ -105,22 +110,20 @@ export class Resends {
     return this.held.memory.failuresOf(item.provider).isAside(item.batch);
   }
 
-  #takeDue(now: number): Resend[] {
+  #takeDue(): Resend[] {
+    const now = this.#now;
     const due = this.#waiting.filter((resend) => this.#waitOf(resend, now) <= 0);
-    const provider = due[0]?.item.provider;
-    if (provider === undefined) return [];
-    const own = due.filter(({ item }) => item.provider === provider);
-    const { probing } = this.held.memory.failuresOf(provider);
-    const taken = new Set(
-      probing ? [own.find((resend) => !this.#isAside(resend)) ?? (own[0] as Resend)] : own,
-    );
-    const left = this.#waiting.filter((resend) => !taken.has(resend));
-    this.#waiting.splice(0, this.#waiting.length, ...left);
-    return [...taken];
+    const [first] = due;
+    if (!first) return [];
+    const own = due.filter(({ item }) => item.provider === first.item.provider);
+    const { probing } = this.held.memory.failuresOf(first.item.provider);
+    const taken = probing ? [own.find((resend) => !this.#isAside(resend)) ?? first] : own;
+    this.#waiting = this.#waiting.filter((resend) => !taken.includes(resend));
+    return taken;
   }
 
   /**
-   * A resend never changes. Where policy now denies a member or substitutes the content, or the validity is over, the
+   * A resend never changes. Where policy now denies a member or substitutes the content, or its time is over, the
    * submission is not repeated and becomes `unknown`. Where policy defers it, the submission waits as long as the
    * provider honours its key.
    */
@@ -128,29 +131,27 @@ export class Resends {
     items: readonly PreparedSubmission[],
   ): Promise<{ prepared: PreparedSubmission[]; later: Resend[] }> {
     const { policy, clock } = this.held.context;
+    const now = clock.monotonic();
     const decisions = await decidePrepared(policy, items);
     const prepared: PreparedSubmission[] = [];
     const later: Resend[] = [];
     for (const item of items) {
-      const decision = decisions.get(item);
-      if (item.validUntil <= clock.monotonic()) {
-        prepared.push({
-          ...item,
-          skipOutcome: { result: 'unknown', errorCode: 'validity_over' },
-        });
-        continue;
-      }
       const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
+      const decision = decisions.get(item);
       const dueAt =
         decision?.decision === 'defer'
           ? clock.monotonic() + decision.until.getTime() - clock.now()
           : Infinity;
-      if (!decision) prepared.push(item);
-      else if (dueAt - item.intendedAt < idempotencyWindow) later.push({ item, dueAt });
-      else {
+      let skipOutcome = lateOutcomeOf(item, clock, idempotencyWindow);
+      if (decision && !skipOutcome) {
+        if (dueAt - item.intendedAt < idempotencyWindow) {
+          later.push({ item, dueAt });
+          continue;
+        }
         const errorCode = decision.decision === 'deny' ? decision.code : 'outcome_lost';
-        prepared.push({ ...item, skipOutcome: { result: 'unknown', errorCode } });
+        skipOutcome = { result: 'unknown', errorCode };
       }
+      prepared.push({ ...item, skipOutcome, decidedAt: now });
     }
     return { prepared, later };
   }

@@ -1,23 +1,58 @@
-/** Stop signal of the process for any number of lanes. An `AbortSignal` compares each new listener with all others. */
-export class StopSignal {
-  readonly #listeners = new Set<() => void>();
+/** Time after `shutdownTimeout` in which outcomes are still recorded, in milliseconds. */
+const RECORD_TIMEOUT = 1_000;
 
-  constructor(private readonly signal: AbortSignal) {
-    signal.addEventListener('abort', () => {
-      for (const listener of this.#listeners) listener();
-    });
+/** A lane under a lease, as a stop sees it. */
+interface StoppingLane {
+  readonly changed: WakeSignal;
+  /** Aborts the requests in flight. */
+  abort(): void;
+}
+
+/**
+ * The stop of the process, as its lanes see it:
+ *
+ * ```
+ * running ─▶ aborted: no request starts ─shutdownTimeout─▶ requests are aborted ─1 s─▶ over: outcomes are given up
+ * ```
+ *
+ * An `AbortSignal` compares each new listener with all others, so one listener serves all lanes.
+ */
+export class LaneStop {
+  readonly #lanes = new Set<StoppingLane>();
+  #over = false;
+
+  /** @param shutdownTimeout milliseconds */
+  constructor(
+    private readonly signal: AbortSignal,
+    private readonly shutdownTimeout: number,
+  ) {
+    if (signal.aborted) this.#begin();
+    else signal.addEventListener('abort', () => this.#begin(), { once: true });
   }
 
   get aborted(): boolean {
     return this.signal.aborted;
   }
 
-  add(listener: () => void): void {
-    this.#listeners.add(listener);
+  get over(): boolean {
+    return this.#over;
   }
 
-  remove(listener: () => void): void {
-    this.#listeners.delete(listener);
+  add(lane: StoppingLane): void {
+    this.#lanes.add(lane);
+  }
+
+  remove(lane: StoppingLane): void {
+    this.#lanes.delete(lane);
+  }
+
+  #begin(): void {
+    for (const { changed } of this.#lanes) changed.wake();
+    const { shutdownTimeout } = this;
+    setTimeout(() => {
+      for (const lane of this.#lanes) lane.abort();
+    }, shutdownTimeout).unref();
+    setTimeout(() => (this.#over = true), shutdownTimeout + RECORD_TIMEOUT).unref();
   }
 }
 

@@ -7,17 +7,23 @@ import type {
   IntendedSubmission,
   Intent,
 } from '../store/rows/intent.js';
-import type { OpenSubmission } from '../store/rows/planned-batch.js';
 import type { IntendedMessages, Outcome } from '../store/rows/outcome.js';
-import type { PlannedBatch } from '../store/rows/planned-batch.js';
-
-/** Age in milliseconds up to which a policy decision holds for a request that starts. */
-export const DECISION_LASTS = 1_000;
+import type { OpenSubmission, PlannedBatch } from '../store/rows/planned-batch.js';
 
 /** Shortest deferral in milliseconds; without it a lane would spin. */
 const SHORTEST_DEFERRAL = 1_000;
 
-/** A submission whose intent is committed, ready to start. */
+/**
+ * A submission whose intent is committed. Times are milliseconds on the monotonic clock.
+ *
+ * ```
+ * planned ─intent─▶ prepared ─start─▶ in flight ─▶ accepted, rejected, refused: recorded
+ *                    │  ▲                └─▶ uncertain ─▶ resend, unchanged, within the idempotency window
+ *                    │  └────────────────────────────────────┘    or after it: unknown
+ *                    ├─▶ withdrawn: planned again
+ *                    └─▶ skipped: expired, denied, or a resend whose time is over
+ * ```
+ */
 export interface PreparedSubmission extends IntendedMessages {
   readonly batch: string;
   readonly n: number;
@@ -26,16 +32,18 @@ export interface PreparedSubmission extends IntendedMessages {
   /** Name of the provider that carries the submission. */
   readonly provider: string;
   readonly submission: Submission;
-  /** Time of the first intent, in milliseconds on the monotonic clock. */
+  /** Time of the first intent. */
   readonly intendedAt: number;
   /** Outcome to record instead of a request: the batch has expired, or policy denies it. */
   readonly skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
-  /** End of its validity on the monotonic clock. The submission does not start later. */
+  /** End of its validity. The submission does not start later. */
   readonly validUntil: number;
-  /** Due time on the monotonic clock. */
+  /** Due time. */
   readonly dueSince: number;
   /** The provider may already have the submission, so it is never withdrawn. */
   readonly resent: boolean;
+  /** Time of the last policy decision. */
+  decidedAt: number;
 }
 
 export interface Slice {
@@ -86,13 +94,11 @@ export async function decidePrepared(
   policy: PolicyPipeline,
   items: readonly PreparedSubmission[],
 ): Promise<Map<PreparedSubmission, AppliedDecision>> {
-  const of: PreparedSubmission[] = [];
-  const asked: Addressed[] = [];
-  for (const item of items) {
-    const { tenant, channel, sender, content, batchId, recipients } = item.submission;
-    asked.push({ message: { tenant, channel, sender, content, batchId }, recipients });
-    for (let n = 0; n < recipients.length; n++) of.push(item);
-  }
+  const asked = items.map(({ submission }) => {
+    const { tenant, channel, sender, content, batchId, recipients } = submission;
+    return { message: { tenant, channel, sender, content, batchId }, recipients };
+  });
+  const of = items.flatMap((item) => item.submission.recipients.map(() => item));
   const found = new Map<PreparedSubmission, AppliedDecision>();
   for (const [index, decision] of await policy.review(asked, 'dispatch')) {
     const item = of[index] as PreparedSubmission;
@@ -167,38 +173,33 @@ export function slice(
       }
       const attempt = (members[0] as PlannedBatch['recipients'][number]).attempts + 1;
       const positions = members.map(({ position }) => position);
-      const firstPosition = positions[0] as number;
-      const lastPosition = positions.at(-1) as number;
       const content = decision?.decision === 'substitute' ? decision.content : undefined;
-      submissions.push({
+      const head = {
         batch: id,
         n,
-        firstPosition,
-        lastPosition,
+        firstPosition: positions[0] as number,
+        lastPosition: positions.at(-1) as number,
+        provider,
+      };
+      submissions.push({
+        ...head,
         attempt,
         content: content ? JSON.stringify(content) : null,
-        provider,
         recipients: members,
       });
       prepared.push({
-        batch: id,
-        n,
-        firstPosition,
-        lastPosition,
-        provider,
+        ...head,
         positions,
         whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
         intendedAt: now,
+        decidedAt: now,
         skipOutcome: skipOutcomeOf(batch, decision),
         ...timesOf(batch, now),
         resent: false,
         submission: submissionOf(
           content ? { ...batch, content } : batch,
-          id,
-          n,
-          attempt,
+          { batch: id, n, attempt, firstSentAt },
           members,
-          firstSentAt,
         ),
       });
       n++;
@@ -221,26 +222,21 @@ export function slice(
 
 /** Restores a submission that a former holder left open, with the same id and members. */
 export function reopened(open: OpenSubmission, now: number, wallNow: number): PreparedSubmission {
+  const { batch, n, firstPosition, lastPosition, provider, firstSentAt, recipients } = open;
   return {
-    batch: open.batch,
-    n: open.n,
-    firstPosition: open.firstPosition,
-    lastPosition: open.lastPosition,
-    provider: open.provider,
-    positions: open.recipients.map(({ position }) => position),
+    batch,
+    n,
+    firstPosition,
+    lastPosition,
+    provider,
+    positions: recipients.map(({ position }) => position),
     whole: false,
-    intendedAt: now - Math.max(0, wallNow - open.firstSentAt.getTime()),
+    intendedAt: now - Math.max(0, wallNow - firstSentAt.getTime()),
+    decidedAt: -Infinity,
     skipOutcome: undefined,
     ...timesOf(open, now),
     resent: true,
-    submission: submissionOf(
-      open,
-      open.batch,
-      open.n,
-      open.attempt,
-      open.recipients,
-      open.firstSentAt,
-    ),
+    submission: submissionOf(open, open, recipients),
   };
 }
 
@@ -285,15 +281,17 @@ function isSame(a: AppliedDecision | undefined, b: AppliedDecision | undefined):
 
 function submissionOf(
   of: Pick<PlannedBatch, 'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport' | 'trace'>,
-  batchId: string,
-  n: number,
-  attempt: number,
-  members: readonly { readonly recipient: string }[],
-  firstSentAt: Date,
+  {
+    batch,
+    n,
+    attempt,
+    firstSentAt,
+  }: Pick<OpenSubmission, 'batch' | 'n' | 'attempt' | 'firstSentAt'>,
+  members: OpenSubmission['recipients'],
 ): Submission {
   return {
-    id: `${batchId}-s${n}`,
-    batchId,
+    id: `${batch}-s${n}`,
+    batchId: batch,
     tenant: of.tenant,
     channel: of.channel,
     sender: of.sender,

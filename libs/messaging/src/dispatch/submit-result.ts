@@ -10,14 +10,13 @@ import type { Outcome } from '../store/rows/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
 import type { PreparedSubmission } from './submissions.js';
 
-/**
- * Meaning of a failed submit: nothing was sent (`retryable`), the provider refuses all messages (`paused`), the
- * provider never accepts this submission (`permanent`), or the outcome is unknown (`uncertain`).
- */
-export type SubmitFailureKind = 'retryable' | 'paused' | 'permanent' | 'uncertain';
-
+/** What a failed submit means. */
 export interface SubmitFailureRecord {
-  readonly kind: SubmitFailureKind;
+  /**
+   * Nothing was sent (`retryable`), the provider refuses all messages (`paused`), the provider never accepts this
+   * submission (`permanent`), or the outcome is unknown (`uncertain`).
+   */
+  readonly kind: 'retryable' | 'paused' | 'permanent' | 'uncertain';
   readonly code: string;
   /** Text for operators; with `paused`, it gives the remedy. */
   readonly message: string;
@@ -27,27 +26,26 @@ export interface SubmitFailureRecord {
 
 /** Converts an error of `submit()`. An error that is no {@link SubmitFailure} is uncertain. */
 export function failureOf(error: unknown): SubmitFailureRecord {
-  if (error instanceof PermanentFailure)
-    return { kind: 'permanent', code: codeOf(error), message: error.message };
-  if (error instanceof PausedFailure) return withRetryAfter('paused', error);
-  if (error instanceof RetryableFailure) return withRetryAfter('retryable', error);
-  if (error instanceof UncertainFailure) return withRetryAfter('uncertain', error);
-  return {
-    kind: 'uncertain',
-    code: error instanceof SubmitFailure ? codeOf(error) : 'transport_error',
-    message: 'The transport failed without saying what became of the request',
-  };
-}
-
-function withRetryAfter(
-  kind: SubmitFailureKind,
-  failure: PausedFailure | RetryableFailure | UncertainFailure,
-): SubmitFailureRecord {
-  const { message, retryAfter } = failure;
+  const kind = KINDS.find(([failure]) => error instanceof failure)?.[1];
+  if (kind === undefined)
+    return {
+      kind: 'uncertain',
+      code: error instanceof SubmitFailure ? codeOf(error) : 'transport_error',
+      message: 'The transport failed without saying what became of the request',
+    };
+  const failure = error as SubmitFailure & { readonly retryAfter?: number };
+  const { message, retryAfter = 0 } = failure;
   // Where the wait is zero or no number, the backoff of the library applies.
-  const waits = retryAfter !== undefined && Number.isFinite(retryAfter) && retryAfter > 0;
+  const waits = Number.isFinite(retryAfter) && retryAfter > 0;
   return { kind, code: codeOf(failure), message, ...(waits && { retryAfter }) };
 }
+
+const KINDS = [
+  [PermanentFailure, 'permanent'],
+  [PausedFailure, 'paused'],
+  [RetryableFailure, 'retryable'],
+  [UncertainFailure, 'uncertain'],
+] as const;
 
 /** The code, cut to the length that the store keeps. */
 function codeOf({ code }: SubmitFailure): string {
@@ -67,53 +65,29 @@ export function acceptanceOf(
   if (typeof accepted !== 'object' || accepted === null)
     throw new TypeError('submit() resolved with no answer');
   const reference = identifier(accepted.reference);
-  if (!accepted.messageIds && !accepted.rejected && !accepted.details && reference !== null)
-    return { result: 'accepted', reference };
-  const details = detailsOf(accepted.details);
-  const messageIds = messageIdsOf(positions, accepted.messageIds);
-  const rejected = rejectedOf(positions, submission.recipients, accepted.rejected);
+  const result = { result: 'accepted' as const, ...(reference !== null && { reference }) };
+  if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
+  const given = typeof accepted.details === 'object' ? accepted.details : {};
+  const details = Object.entries(given).filter(
+    ([name, value]) => identifier(name) !== null && isDetail(value),
+  );
+  const messageIds = new Map<number, string>();
+  const rejected = new Map<number, string>();
+  positions.forEach((position, member) => {
+    const id = identifier(accepted.messageIds?.[member]);
+    if (id !== null) messageIds.set(position, id);
+    const recipient = submission.recipients[member] as string;
+    if (accepted.rejected?.has(recipient))
+      rejected.set(position, word(accepted.rejected.get(recipient)) ?? 'rejected');
+  });
   return {
-    result: 'accepted',
-    ...(reference !== null && { reference }),
+    ...result,
     ...(messageIds.size > 0 && { messageIds }),
     ...(rejected.size > 0 && { rejected }),
     ...(details.length > 0 && { details: Object.fromEntries(details) }),
   };
 }
 
-function detailsOf(details: unknown): [string, string | number | null][] {
-  if (typeof details !== 'object' || details === null) return [];
-  return Object.entries(details).filter(
-    (entry): entry is [string, string | number | null] =>
-      identifier(entry[0]) !== null && isDetail(entry[1]),
-  );
-}
-
 function isDetail(value: unknown): boolean {
   return value === null || Number.isFinite(value) || identifier(value) !== null;
-}
-
-function messageIdsOf(
-  positions: readonly number[],
-  messageIds: readonly string[] = [],
-): Map<number, string> {
-  const ids = new Map<number, string>();
-  positions.forEach((position, index) => {
-    const id = identifier(messageIds[index]);
-    if (id !== null) ids.set(position, id);
-  });
-  return ids;
-}
-
-function rejectedOf(
-  positions: readonly number[],
-  recipients: readonly string[],
-  rejected: ReadonlyMap<string, string> = new Map(),
-): Map<number, string> {
-  const codes = new Map<number, string>();
-  recipients.forEach((recipient, index) => {
-    if (rejected.has(recipient))
-      codes.set(positions[index] as number, word(rejected.get(recipient)) ?? 'rejected');
-  });
-  return codes;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PrefetchBudget, SliceSize } from './prefetch-queue.js';
+import { PrefetchBudget, SliceSize } from './prefetch-size.js';
 
 /** Lanes that take what they get until none may take more; answers what each has prepared. */
 function fill(budget: PrefetchBudget, lanes: number, wanted: number): number[] {
@@ -52,7 +52,7 @@ describe('PrefetchBudget', () => {
 });
 
 function unlimited(concurrency: number): SliceSize {
-  return new SliceSize(undefined, concurrency);
+  return new SliceSize(() => undefined, concurrency);
 }
 
 /** The size after a lane kept a slice ahead and `perSecond` messages left a second. */
@@ -62,7 +62,7 @@ function after(seconds: number, perSecond: number, size: SliceSize): number {
     for (; ready <= size.messages; ready += size.messages) size.adapt(ms);
     const leaving = Math.min(ready, perSecond / 1_000);
     ready -= leaving;
-    size.left(leaving);
+    size.started(leaving);
   }
   return size.messages;
 }
@@ -81,7 +81,7 @@ describe('SliceSize', () => {
     for (let now = 10; now <= 200; now += 10) {
       const first = size.messages;
       size.adapt(now);
-      size.left(first + size.messages);
+      size.started(first + size.messages);
       size.adapt(now);
     }
     expect(size.messages).toBe(4_000);

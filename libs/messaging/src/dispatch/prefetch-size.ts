@@ -1,5 +1,4 @@
 import type { RateLimiter } from './rate-limiter.js';
-import type { PreparedSubmission } from './submissions.js';
 
 /** Most messages that all lanes of a process together prepare. */
 const MAX_PREPARED = 32_000;
@@ -49,61 +48,6 @@ export class PrefetchBudget {
   }
 }
 
-/** Prepared submissions of a lane in order; their messages count against the budget. */
-export class PrefetchQueue {
-  #items: PreparedSubmission[] = [];
-  /** Number of messages; one submission carries one or more. */
-  #messages = 0;
-
-  constructor(private readonly budget: PrefetchBudget) {}
-
-  get next(): PreparedSubmission | undefined {
-    return this.#items[0];
-  }
-
-  get length(): number {
-    return this.#items.length;
-  }
-
-  get messages(): number {
-    return this.#messages;
-  }
-
-  get items(): readonly PreparedSubmission[] {
-    return this.#items;
-  }
-
-  push(item: PreparedSubmission): void {
-    this.#items.push(item);
-    this.#hold(item.positions.length);
-  }
-
-  unshift(items: readonly PreparedSubmission[]): void {
-    this.#items.unshift(...items);
-    for (const { positions } of items) this.#hold(positions.length);
-  }
-
-  shift(): PreparedSubmission | undefined {
-    const item = this.#items.shift();
-    if (item) this.#hold(-item.positions.length);
-    return item;
-  }
-
-  /** Removes and returns the items for which `wanted` returns true. */
-  remove(wanted: (item: PreparedSubmission) => boolean): PreparedSubmission[] {
-    const removed = this.#items.filter(wanted);
-    if (removed.length === 0) return removed;
-    this.#items = this.#items.filter((item) => !wanted(item));
-    for (const { positions } of removed) this.#hold(-positions.length);
-    return removed;
-  }
-
-  #hold(messages: number): void {
-    this.#messages += messages;
-    this.budget.hold(messages);
-  }
-}
-
 /**
  * Number of messages of a lane to plan at once: those that start within about a quarter second. High-priority
  * messages queue behind prepared ones, so a lane without progress prepares no more, however often it plans.
@@ -111,37 +55,37 @@ export class PrefetchQueue {
 export class SliceSize {
   #messages: number;
   /** Messages started since `#since`. */
-  #left = 0;
+  #started = 0;
   #since = 0;
 
   constructor(
-    private readonly limiter: RateLimiter | undefined,
+    /** Returns the lane's limiter; a configured rate alone determines the size. */
+    private readonly limiter: () => RateLimiter | undefined,
     private readonly concurrency: number,
   ) {
-    this.#messages = limiter?.share(LARGEST_SLICE) ?? Math.max(64, concurrency);
+    this.#messages = Math.max(64, concurrency);
   }
 
   get messages(): number {
-    return this.#messages;
+    return this.limiter()?.share(LARGEST_SLICE) ?? this.#messages;
   }
 
   /** Records that `messages` have started. */
-  left(messages: number): void {
-    this.#left += messages;
+  started(messages: number): void {
+    this.#started += messages;
   }
 
-  /** Adapts the size before the next plan. A configured rate alone determines it. */
+  /** Adapts the size before the next plan. */
   adapt(now: number): void {
-    if (this.limiter) return;
     const took = now - this.#since;
     // Two plans may follow each other immediately; the few starts between them give no pace.
-    if (took < PACE_INTERVAL && this.#left < this.#messages / 2) return;
-    const takes = (took * this.#messages) / this.#left;
+    if (took < PACE_INTERVAL && this.#started < this.#messages / 2) return;
+    const takes = (took * this.#messages) / this.#started;
     if (this.#since > 0 && takes < 125)
       this.#messages = Math.min(LARGEST_SLICE, this.#messages * 2);
     else if (this.#since > 0 && takes > 500)
       this.#messages = Math.max(this.concurrency, this.#messages >> 1);
     this.#since = now;
-    this.#left = 0;
+    this.#started = 0;
   }
 }
