@@ -138,6 +138,31 @@ describeEachDatabase('a stop while the carrier never answers,', (database) => {
   });
 });
 
+describeEachDatabase('a stop while the database refuses outcomes,', (database) => {
+  const fixture = new DispatchFixture(database);
+  afterEach(() => fixture.clear());
+
+  it('an outcome that the database takes again before the deadline is recorded', async () => {
+    const other = await database.open();
+    const first = await fixture.boot({ shutdownTimeout: 20_000 });
+    const accepted = new Gate();
+    first.transport.script = async () => {
+      await other.query('ALTER TABLE messaging_submission RENAME TO messaging_submission_away');
+      accepted.open();
+    };
+    const id = await first.send('accepted, and not recorded yet');
+    await accepted.opened;
+    const closed = first.app.close();
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await other.query('ALTER TABLE messaging_submission_away RENAME TO messaging_submission');
+    await closed;
+    await other.destroy();
+
+    const second = await fixture.boot({ dispatch: false });
+    expect((await second.sms.batch(id)).counts).toEqual({ sent: 1 });
+  });
+});
+
 function through(database: TestDatabase, url: string): TestDatabase {
   return { ...database, options: (extras) => ({ ...database.options(extras), url }) as never };
 }
