@@ -1,7 +1,15 @@
 import type { MessageCategory } from '../../message/category.js';
-import { MessagingConfigError } from '../../message/errors.js';
-import { type Duration, milliseconds } from '../../ports/duration.js';
+import type { Duration } from '../../ports/duration.js';
+import {
+  duration,
+  oneOf,
+  record,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
 import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card.js';
+import { providerOptions } from '../provider-options.js';
 
 /** Options of {@link simulator}. */
 export interface SimulatorOptions {
@@ -24,29 +32,16 @@ export interface SimulatorOptions {
   readonly whatsAppNumber?: string;
 }
 
-/** The checked options with their defaults; durations in milliseconds. */
-export interface SimulatorSettings {
-  readonly reportDelay: number;
-  readonly maxRecipients: number;
-  readonly idempotencyWindow: number;
-  readonly replyDelay: number;
-  readonly rateCard: RateCard;
-  readonly categories: Readonly<Record<string, MessageCategory>>;
-  readonly whatsAppNumber: string;
-}
-
 /** @throws MessagingConfigError naming the option and the remedy */
-export function simulatorSettings(options: SimulatorOptions): SimulatorSettings {
-  const { maxRecipients = 1_000, categories = {}, whatsAppNumber = '2348000000001' } = options;
-  if (!Number.isSafeInteger(maxRecipients) || maxRecipients < 1)
-    throw new MessagingConfigError('maxRecipients: must be a whole number from 1');
-  return {
-    reportDelay: milliseconds('reportDelay', options.reportDelay ?? '50ms'),
-    maxRecipients,
-    idempotencyWindow: milliseconds('idempotencyWindow', options.idempotencyWindow ?? '20h'),
-    replyDelay: milliseconds('replyDelay', options.replyDelay ?? '1s'),
-    rateCard: rateCardOf('rateCard', options.rateCard),
-    categories,
-    whatsAppNumber,
-  };
-}
+export const simulatorSettings = providerOptions<SimulatorOptions>()({
+  reportDelay: withDefault(duration(), '50ms'),
+  maxRecipients: withDefault(wholeNumber(), 1_000),
+  idempotencyWindow: withDefault(duration(), '20h'),
+  replyDelay: withDefault(duration(), '1s'),
+  rateCard: (option, value) => rateCardOf(option, value as RateCard | PriceList | undefined),
+  categories: record(oneOf('utility', 'marketing', 'authentication', 'service')),
+  whatsAppNumber: withDefault(text, '2348000000001'),
+});
+
+/** The checked options with their defaults; durations in milliseconds. */
+export type SimulatorSettings = ReturnType<typeof simulatorSettings>;

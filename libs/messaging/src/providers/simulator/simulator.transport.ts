@@ -1,7 +1,9 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
+import { once, setMaxListeners } from 'node:events';
 import type { Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import type { InboundMessage } from '../../message/inbound-message.js';
 import type {
   InboundSink,
   MessageTransport,
@@ -10,9 +12,10 @@ import type {
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
+  TransportContext,
+  TransportFactory,
 } from '../../ports/message-transport.js';
-import type { TransportContext, TransportFactory } from '../../ports/message-transport.js';
-import { SimulatedPushes } from './simulated-pushes.js';
+import { ReportQueue } from './report-queue.js';
 import {
   platformIdOf,
   referenceOf,
@@ -24,9 +27,10 @@ import {
   type SimulatorSettings,
   simulatorSettings,
 } from './simulator.options.js';
-import { ThrottleMemory } from './throttle-memory.js';
 
 const REFUSED = 'destination_refused';
+/** Most messages remembered as throttled. */
+const MAX_THROTTLED = 10_000;
 
 /**
  * A provider that sends nothing. The definition of each channel decides the outcome for a recipient (`simulate`). On
@@ -67,8 +71,13 @@ export function simulator(options: SimulatorOptions = {}): TransportFactory {
 export class SimulatorTransport implements MessageTransport, BeforeApplicationShutdown {
   readonly name = 'simulator';
   readonly capabilities: TransportCapabilities;
-  readonly #throttled = new ThrottleMemory();
-  #pushes: SimulatedPushes | undefined;
+  /**
+   * Messages that were throttled, by batch and recipient: a throttled submission returns with a new id and the same
+   * attempt count. A forgotten message is throttled once more.
+   */
+  readonly #throttled = new Set<string>();
+  #reports: ReportQueue<DeliveryReport> | undefined;
+  #replies: ReportQueue<InboundMessage> | undefined;
 
   constructor(
     private readonly settings: SimulatorSettings,
@@ -82,7 +91,9 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   }
 
   listen(sink: ReportSink, inbound?: InboundSink): void {
-    this.#pushes = new SimulatedPushes(this.settings, this.context.clock, sink, inbound);
+    const slot = Math.max(1, this.settings.reportDelay / 16);
+    this.#reports = new ReportQueue(sink, this.context.clock, slot);
+    this.#replies = inbound && new ReportQueue(inbound, this.context.clock, slot);
   }
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
@@ -106,7 +117,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
       throw new UncertainFailure('answer_lost', 'The simulated carrier lost its answer');
 
     const sender = submission.sender || this.settings.whatsAppNumber;
-    await this.#pushes?.push({ ...submission, sender }, recipients, simulation, signal);
+    await this.#push({ ...submission, sender }, recipients, simulation, signal);
     return {
       reference: referenceOf(id),
       ...(rejected.size > 0 && { rejected }),
@@ -139,7 +150,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.#pushes?.stop();
+    await Promise.all([this.#reports?.stop(), this.#replies?.stop()]);
   }
 
   #simulationOf({ channel, content }: Submission): Simulation {
@@ -168,12 +179,88 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     return { category, ...(price && { cost: price.amount, currency: price.currency }) };
   }
 
+  /** Throttles a submission with messages that were not throttled before. */
   #throttle({ batchId, attempt }: Submission, recipients: readonly SimulatedRecipient[]): void {
     if (attempt > 1) return;
     const first = recipients
       .filter(({ course }) => course === 'throttled')
-      .filter(({ final }) => this.#throttled.isNew(`${batchId} ${final.recipient}`));
+      .map(({ final }) => `${batchId} ${final.recipient}`)
+      .filter((message) => !this.#throttled.has(message));
+    for (const message of first) this.#throttled.add(message);
+    for (const oldest of this.#throttled)
+      if (this.#throttled.size > MAX_THROTTLED) this.#throttled.delete(oldest);
+      else break;
     if (first.length > 0)
       throw new PausedFailure('throttled', 'The simulated carrier asks to send more slowly', 100);
   }
+
+  /** @throws UncertainFailure where `signal` ends the wait for a sink that gets a report before the answer */
+  async #push(
+    submission: Submission,
+    recipients: readonly SimulatedRecipient[],
+    { reply, idPrefix = '' }: Simulation,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const early: DeliveryReport[] = [];
+    for (const { course, jitter, underway, final, followUp } of recipients) {
+      const delay = this.settings.reportDelay * (1 + 2 * jitter);
+      const report = (one: DeliveryReport, times: number) => this.#reports?.add(one, delay * times);
+      switch (course) {
+        case 'early':
+          early.push(final);
+          break;
+        case 'disordered':
+          report(final, 1);
+          report(underway, 1.5);
+          report(final, 1.5);
+          break;
+        case 'replying':
+          if (reply !== undefined)
+            this.#replies?.add(
+              replyTo(submission, final.recipient ?? '', reply, idPrefix),
+              delay + this.settings.replyDelay,
+            );
+          report(final, 1);
+          break;
+        case 'reported':
+        case 'throttled':
+          report(final, 1);
+          break;
+        case 'refused':
+        case 'silent':
+        case 'lost':
+        case 'vanished':
+          continue;
+        default:
+          course satisfies never;
+      }
+      if (followUp) report(followUp, 1.25);
+    }
+    if (early.length > 0) await unlessAborted(() => this.#reports?.handOver(early), signal);
+  }
+}
+
+function replyTo(
+  { id, tenant, channel, sender }: Submission,
+  from: string,
+  text: string,
+  idPrefix: string,
+): InboundMessage {
+  const messageId = platformIdOf(idPrefix, `${id} reply`, from);
+  return { messageId, channel, from, bsuid: null, to: sender, text, sentAt: null, tenant };
+}
+
+/** The simulated carrier already has the messages, so an abort leaves their outcome unknown. */
+async function unlessAborted(
+  work: () => Promise<void> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const done = new AbortController();
+  // One signal may serve all submissions of a lane, so the warning about a listener leak does not apply.
+  setMaxListeners(0, signal);
+  await Promise.race([work(), once(signal, 'abort', { signal: done.signal })]).finally(() =>
+    done.abort(),
+  );
+  if (signal.aborted)
+    throw new UncertainFailure('aborted', 'Given up before the simulated carrier answered');
 }
