@@ -2,8 +2,8 @@ import {
   type CallbackOptions,
   http,
   kannel,
-  KannelCallbackVerifier,
-  KannelReportParser,
+  kannelParser,
+  kannelSignature,
   simulator,
   type TransportFactory,
 } from '@dundun/messaging';
@@ -56,8 +56,8 @@ export const CARRIERS: Readonly<
       callbackSecret: KANNEL_CALLBACK_SECRET,
     }),
     callbacks: {
-      parser: new KannelReportParser(),
-      verifier: new KannelCallbackVerifier(KANNEL_CALLBACK_SECRET),
+      parser: kannelParser(),
+      verifier: kannelSignature(KANNEL_CALLBACK_SECRET),
     },
   }),
 };

@@ -12,32 +12,46 @@ export {
 } from './channels/channel.service.js';
 export { type SmsEstimate, type SmsMessage, SmsService } from './channels/sms/sms.service.js';
 export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
-export type { EntryMap, FieldName, TimeFormat } from './callbacks/callback-fields.js';
-export { type FieldMap, fieldMapParser } from './callbacks/map.parsers.js';
-export { type InboundMap, inboundMapParser } from './callbacks/map.parsers.js';
-export { InterfaceInboundParser } from './providers/http/interface-callbacks.js';
-export { InterfaceReportParser } from './providers/http/interface-callbacks.js';
+export type { EntryFilter, FieldName, TimeFormat } from './callbacks/callback-fields.js';
 export {
-  africasTalkingInboundParser,
-  africasTalkingParser,
-} from './providers/africas-talking/africas-talking.js';
-export { clickatellInboundParser, clickatellParser } from './providers/clickatell/clickatell.js';
-export { infobipInboundParser, infobipParser } from './providers/infobip/infobip.js';
-export { kannelInboundParser } from './providers/kannel/kannel-callbacks.js';
-export { plivoInboundParser, plivoParser } from './providers/plivo/plivo.js';
-export { termiiInboundParser, termiiParser } from './providers/termii/termii.js';
-export { twilioInboundParser, twilioParser } from './providers/twilio/twilio.js';
-export { vonageInboundParser, vonageParser } from './providers/vonage/vonage.js';
-export { StandardWebhooksVerifier } from './providers/http/interface-callbacks.js';
-export { type BasicAuthOptions, basicAuth } from './callbacks/verifiers/verifiers.js';
-export { type HmacSignatureOptions, hmacSignature } from './callbacks/verifiers/verifiers.js';
-export { ipRanges } from './callbacks/verifiers/verifiers.js';
-export { plivoSignature, type PlivoSignatureOptions } from './providers/plivo/plivo.js';
+  type CallbackMap,
+  callbackParser,
+  type InboundMap,
+  type ReportMap,
+} from './callbacks/callback-map.js';
+export { africasTalkingParser } from './providers/africas-talking/africas-talking.js';
+export { clickatellParser } from './providers/clickatell/clickatell.js';
+export { infobipParser } from './providers/infobip/infobip.js';
+export { standardWebhooks } from './providers/http/interface-callbacks.js';
+export {
+  kannelInboundParser,
+  kannelParser,
+  kannelSignature,
+} from './providers/kannel/kannel-callbacks.js';
+export { termiiParser } from './providers/termii/termii.js';
+export {
+  allOf,
+  anyOf,
+  type BasicAuthOptions,
+  basicAuth,
+  type HmacSignatureOptions,
+  hmacSignature,
+  ipRanges,
+  sharedSecret,
+  type SharedSecretOptions,
+} from './callbacks/verifiers/verifiers.js';
+export { plivoParser, plivoSignature, type PlivoSignatureOptions } from './providers/plivo/plivo.js';
 export type { Secrets } from './callbacks/verifiers/secret.js';
-export { allOf, anyOf } from './callbacks/verifiers/verifiers.js';
-export { sharedSecret, type SharedSecretOptions } from './callbacks/verifiers/verifiers.js';
-export { twilioSignature, type TwilioSignatureOptions } from './providers/twilio/twilio.js';
-export { vonageSignature, type VonageSignatureOptions } from './providers/vonage/vonage.js';
+export {
+  twilioParser,
+  twilioSignature,
+  type TwilioSignatureOptions,
+} from './providers/twilio/twilio.js';
+export {
+  vonageParser,
+  vonageSignature,
+  type VonageSignatureOptions,
+} from './providers/vonage/vonage.js';
 export {
   type WhatsAppEstimate,
   type WhatsAppReceipt,
@@ -173,11 +187,11 @@ export type {
 } from './message/channel-definition.js';
 export { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 export type {
+  CallbackParser,
   CallbackRequest,
   CallbackVerifier,
-  DeliveryReportParser,
-  ParsedReports,
-} from './ports/delivery-report-parser.js';
+  ParsedCallback,
+} from './ports/callback-parser.js';
 export {
   DISPATCH_ENGINE,
   type DispatchEngine,
@@ -198,7 +212,6 @@ export {
   type TransportContext,
   type TransportFactory,
 } from './ports/message-transport.js';
-export type { InboundParser, ParsedInbound } from './ports/inbound-parser.js';
 export type {
   CallbackEndpointOptions,
   CallbackOptions,
@@ -247,8 +260,6 @@ export {
 } from './ports/tracing.js';
 export { http } from './providers/http/http.transport.js';
 export type { HttpTransportOptions, TextFields } from './providers/http/http.options.js';
-export { KannelCallbackVerifier } from './providers/kannel/kannel-callbacks.js';
-export { KannelReportParser } from './providers/kannel/kannel-callbacks.js';
 export type { KannelOptions } from './providers/kannel/kannel.options.js';
 export { kannel } from './providers/kannel/kannel.transport.js';
 export type { SimulatorOptions } from './providers/simulator/simulator.options.js';

@@ -1,20 +1,11 @@
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CallbackCounts } from './callbacks/callback-counts.js';
-import {
-  CallbackEndpoints,
-  DEFAULT_CALLBACK_FORM,
-  type DefaultCallbackForm,
-} from './callbacks/callback-endpoints.js';
+import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callbacks/callback-endpoints.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
-import {
-  InterfaceInboundParser,
-  InterfaceReportParser,
-  StandardWebhooksVerifier,
-} from './providers/http/interface-callbacks.js';
-import { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
+import { interfaceCallbacks } from './providers/http/interface-callbacks.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-settings.js';
 
@@ -24,15 +15,7 @@ export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
 const CALLBACK_PROVIDERS: Provider[] = [
   CallbacksService,
   CallbackEndpoints,
-  {
-    provide: DEFAULT_CALLBACK_FORM,
-    useFactory: (clock: Clock, channels: ChannelRegistry): DefaultCallbackForm => ({
-      reports: new InterfaceReportParser(clock, channels),
-      inbound: new InterfaceInboundParser(clock, channels),
-      verifier: (secrets, option) => new StandardWebhooksVerifier(secrets, clock, option),
-    }),
-    inject: [MESSAGING_CLOCK, ChannelRegistry],
-  },
+  { provide: DEFAULT_CALLBACK_FORM, useFactory: interfaceCallbacks, inject: [ChannelRegistry] },
 ];
 
 export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<MessagingOptions>({

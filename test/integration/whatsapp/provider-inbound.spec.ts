@@ -12,9 +12,7 @@ import {
   sharedSecret,
   simulator,
   SmsService,
-  termiiInboundParser,
   termiiParser,
-  twilioInboundParser,
   twilioParser,
   twilioSignature,
   WhatsAppService,
@@ -43,12 +41,10 @@ describeEachDatabase('what people write to other providers’ numbers', (databas
             providers: {
               twilio: {
                 parser: twilioParser(),
-                inbound: twilioInboundParser(),
                 verifier: twilioSignature({ authToken: SECRET, origin: ORIGIN }),
               },
               termii: {
                 parser: termiiParser(),
-                inbound: termiiInboundParser(),
                 verifier: hmacSignature({
                   header: 'x-termii-signature',
                   algorithm: 'sha512',
@@ -56,7 +52,7 @@ describeEachDatabase('what people write to other providers’ numbers', (databas
                 }),
               },
               kannel: {
-                inbound: kannelInboundParser(),
+                parser: kannelInboundParser(),
                 verifier: sharedSecret({ secret: SECRET }),
               },
             },

@@ -42,7 +42,7 @@ describeWithServer('kannel', 'what people write through a real bearerbox', () =>
                 callbacks: {
                   providers: {
                     kannel: {
-                      inbound: kannelInboundParser(),
+                      parser: kannelInboundParser(),
                       verifier: sharedSecret({ secret: SECRET }),
                     },
                   },

@@ -3,8 +3,8 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   kannel,
-  KannelCallbackVerifier,
-  KannelReportParser,
+  kannelParser,
+  kannelSignature,
   MessagingModule,
   type MessagingOptions,
 } from '@dundun/messaging';
@@ -35,8 +35,8 @@ export async function startKannelApp(
           callbackSecret: SECRET,
         }),
         callbacks: {
-          parser: new KannelReportParser(),
-          verifier: new KannelCallbackVerifier(SECRET),
+          parser: kannelParser(),
+          verifier: kannelSignature(SECRET),
         },
         callbackPath: PATH,
         ...options,

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
+const ZERO = { accepted: 0, refused: 0, reports: 0, unmapped: 0, messages: 0, unreadable: 0 };
+
 /** Counts of one endpoint since the process started. */
 export interface CallbackCount {
   /** Callbacks answered 2xx. */
@@ -16,29 +18,19 @@ export interface CallbackCount {
   readonly unreadable: number;
 }
 
-type Counting = { -readonly [name in keyof CallbackCount]: number };
-
 /** Counts callbacks by endpoint, for the metrics of the app. */
 @Injectable()
 export class CallbackCounts {
-  readonly #counts = new Map<string, Counting>();
+  readonly #counts = new Map<string, CallbackCount>();
 
   /** Counts by name of the provider; `default` is the callback path itself. */
   snapshot(): ReadonlyMap<string, CallbackCount> {
-    return new Map([...this.#counts].map(([endpoint, count]) => [endpoint, { ...count }]));
+    return new Map(this.#counts);
   }
 
   add(endpoint: string, more: Partial<CallbackCount>): void {
-    let count = this.#counts.get(endpoint);
-    if (!count) {
-      count = { accepted: 0, refused: 0, reports: 0, unmapped: 0, messages: 0, unreadable: 0 };
-      this.#counts.set(endpoint, count);
-    }
-    count.accepted += more.accepted ?? 0;
-    count.refused += more.refused ?? 0;
-    count.reports += more.reports ?? 0;
-    count.unmapped += more.unmapped ?? 0;
-    count.messages += more.messages ?? 0;
-    count.unreadable += more.unreadable ?? 0;
+    const count = { ...(this.#counts.get(endpoint) ?? ZERO) };
+    for (const name of Object.keys(ZERO) as (keyof CallbackCount)[]) count[name] += more[name] ?? 0;
+    this.#counts.set(endpoint, count);
   }
 }

@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { MessagingConfigError } from '../message/errors.js';
-import type { CallbackVerifier, DeliveryReportParser } from '../ports/delivery-report-parser.js';
-import type { InboundParser } from '../ports/inbound-parser.js';
+import type { CallbackParser, CallbackVerifier } from '../ports/callback-parser.js';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from '../ports/message-transport.js';
 import type { CallbackEndpointOptions, CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
@@ -12,16 +11,12 @@ export interface CallbackEndpoint {
   /** Name of the provider whose submissions the reports are about. */
   readonly provider: string;
   readonly verifier: CallbackVerifier;
-  /** Parser of delivery reports; `undefined`: the endpoint takes none. */
-  readonly parser: DeliveryReportParser | undefined;
-  /** Parser of inbound messages; `undefined`: the endpoint takes none. */
-  readonly inbound: InboundParser | undefined;
+  readonly parser: CallbackParser;
 }
 
 /** Form of callbacks at an endpoint without a parser or verifier of its own: that of the published interface. */
 export interface DefaultCallbackForm {
-  readonly reports: DeliveryReportParser;
-  readonly inbound: InboundParser;
+  readonly parser: CallbackParser;
   /** Builds a verifier of signatures by `secrets`; errors name the option `option`. */
   readonly verifier: (secrets: readonly string[], option: string) => CallbackVerifier;
 }
@@ -66,15 +61,12 @@ export class CallbackEndpoints {
   #add(name: string, options: CallbackEndpointOptions, option: string): void {
     const verifier = callbackVerifier(options, this.form, option);
     const provider = options.provider ?? this.#providerOf(name, option);
-    const own = options.parser === undefined && options.inbound === undefined;
-    const parser = own ? this.form.reports : options.parser;
-    const inbound = own ? this.form.inbound : options.inbound;
-    for (const [field, one] of Object.entries({ parser, inbound }))
-      if (one !== undefined && typeof one.parse !== 'function')
-        throw new MessagingConfigError(`${option}.${field}: must have a method parse()`);
+    const { parser = this.form.parser } = options;
+    if (typeof parser.parse !== 'function')
+      throw new MessagingConfigError(`${option}.parser: must have a method parse()`);
     if (!PROVIDER.test(provider))
       throw new MessagingConfigError(`${option}.provider: must be the name of a provider`);
-    this.#endpoints.set(name, { name, provider, verifier, parser, inbound });
+    this.#endpoints.set(name, { name, provider, verifier, parser });
   }
 
   /** The provider with the endpoint's name, or else the only provider. */
@@ -111,7 +103,7 @@ export function callbackVerifier(
   const { verifier, secrets = [], insecure } = options;
   if (verifier && secrets.length > 0)
     throw new MessagingConfigError(
-      `${option}.verifier: there are secrets too; pass one of them, or allOf(new StandardWebhooksVerifier(…), …)`,
+      `${option}.verifier: there are secrets too; pass one of them, or allOf(standardWebhooks(…), …)`,
     );
   if (verifier) {
     if (typeof verifier.verify !== 'function')

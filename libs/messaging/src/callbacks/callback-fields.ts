@@ -1,5 +1,5 @@
 import { identifier, moment, own } from '../message/report-fields.js';
-import type { CallbackRequest } from '../ports/delivery-report-parser.js';
+import type { CallbackRequest } from '../ports/callback-parser.js';
 
 /** The body has no form that a callback can have. */
 export class UnreadableCallbackError extends Error {
@@ -9,74 +9,59 @@ export class UnreadableCallbackError extends Error {
   }
 }
 
-/**
- * Entries of a callback: those of a POST's body or of a GET's query, as an array or as one object.
- * @throws UnreadableCallbackError where the callback has no entry
- */
-export function callbackEntries({ method, query, body }: CallbackRequest): readonly unknown[] {
-  return entriesOf(method === 'GET' ? query : body);
-}
-
-function entriesOf(content: unknown): readonly unknown[] {
-  if (Array.isArray(content)) return content;
-  if (typeof content === 'object' && content !== null && Object.keys(content).length > 0)
-    return [content];
-  throw new UnreadableCallbackError('no JSON object, array or form');
-}
-
 /** One or several names of a field; the first name with a value counts. `status.name` reads a nested field. */
 export type FieldName = string | readonly string[];
 
 /** Format of a time; `offset`: date and time with a zone, `utc`: without a zone. */
 export type TimeFormat = 'offset' | 'utc' | 'epoch-seconds' | 'epoch-milliseconds';
 
-/** Selects the entries of a callback that a map reads; all others are skipped. */
-export interface EntryMap {
-  /** Field that holds the list of entries, such as `results`. @default the body is the entry, or an array of entries */
-  readonly entries?: FieldName;
+/** Selects the entries of one kind; all others are skipped. */
+export interface EntryFilter {
   /** Entries with other values in these fields are events of another kind. */
   readonly only?: Readonly<Record<string, string>>;
   /** Entries that have one of these fields are events of another kind. */
   readonly except?: FieldName;
 }
 
+/** Whether the filter selects the entry. */
+export function selects({ only = {}, except = [] }: EntryFilter, entry: object): boolean {
+  const isOther = Object.entries(only).some(([name, value]) => {
+    const [given] = valuesOf(entry, name);
+    return given !== undefined && given !== value;
+  });
+  return !isOther && valuesOf(entry, except).length === 0;
+}
+
 /**
- * Reads each entry of a callback that the map selects; a string gives the reason why an entry could not be read.
+ * Reads the entries of a callback: those of a POST's body or of a GET's query, as an array or as one object.
+ *
+ * @param read returns a text with the reason why it cannot read an entry, or `undefined` to skip the entry
+ * @param lists fields of the entries with lists of entries, which replace the entry
+ * @param takes whether an entry, or the lists in it, are read
  * @throws UnreadableCallbackError where the callback has no entry
  */
 export function readEntries<T extends object>(
-  request: CallbackRequest,
-  map: EntryMap,
+  { method, query, body }: CallbackRequest,
   read: (entry: object) => T | string | undefined,
-): { readonly found: T[]; readonly errors: string[] } {
+  lists: FieldName = [],
+  takes: (entry: object) => boolean = () => true,
+): { readonly found: readonly T[]; readonly errors: readonly string[] } {
+  const content = method === 'GET' ? query : body;
+  const outer = isObject(content) && Object.keys(content).length > 0 ? [content] : content;
+  if (!Array.isArray(outer)) throw new UnreadableCallbackError('no JSON object, array or form');
+  const isTaken = (entry: unknown) => !isObject(entry) || takes(entry);
+  const entries = outer.filter(isTaken).flatMap((entry: unknown) => {
+    const inner = valuesOf(entry, lists);
+    return inner.length > 0 ? inner.flat().filter(isTaken) : [entry];
+  });
   const found: T[] = [];
   const errors: string[] = [];
-  listOf(callbackEntries(request), map).forEach((entry, index) => {
-    if (isOther(entry, map)) return;
+  entries.forEach((entry, index) => {
     const one = isObject(entry) ? read(entry) : 'not an object';
     if (typeof one === 'string') errors.push(`entry ${index}: ${one}`);
     else if (one) found.push(one);
   });
   return { found, errors };
-}
-
-/** The entries in the field `map.entries`, or the given entries where they have no such field. */
-function listOf(entries: readonly unknown[], map: EntryMap): readonly unknown[] {
-  const { entries: field } = map;
-  if (field === undefined) return entries;
-  return entries.flatMap((entry) => {
-    const lists = isOther(entry, map) ? [] : valuesOf(entry, field);
-    return lists.length > 0 ? lists.flat() : [entry];
-  });
-}
-
-function isOther(entry: unknown, { only = {}, except = [] }: EntryMap): boolean {
-  if (!isObject(entry)) return false;
-  const otherwise = Object.entries(only).some(([name, value]) => {
-    const [given] = valuesOf(entry, name);
-    return given !== undefined && given !== value;
-  });
-  return otherwise || valuesOf(entry, except).length > 0;
 }
 
 function isObject(entry: unknown): entry is object {
@@ -89,8 +74,7 @@ export function first<T>(
   field: FieldName | undefined,
   read: (value: unknown) => T | null,
 ): T | null {
-  if (field === undefined) return null;
-  for (const value of valuesOf(entry, field)) {
+  for (const value of valuesOf(entry, field ?? [])) {
     const found = read(value);
     if (found !== null) return found;
   }
@@ -99,10 +83,10 @@ export function first<T>(
 
 /** Values of the named fields, in the order of the names. */
 export function valuesOf(entry: unknown, field: FieldName): unknown[] {
-  return (typeof field === 'string' ? [field] : field).flatMap((name) => {
-    const value = inside(entry, name);
-    return value === undefined || value === null ? [] : [value];
-  });
+  return [field]
+    .flat()
+    .map((name) => inside(entry, name))
+    .filter((value) => value !== undefined && value !== null);
 }
 
 function inside(entry: unknown, name: string): unknown {
@@ -117,7 +101,7 @@ export function idOf(value: unknown): string | null {
   return identifier(Number.isSafeInteger(value) ? String(value) : value);
 }
 
-export function timeOf(value: unknown, format: TimeFormat): Date | null {
+export function timeOf(value: unknown, format: TimeFormat = 'offset'): Date | null {
   switch (format) {
     case 'offset':
       return moment(value);

@@ -1,4 +1,4 @@
-import type { CallbackRequest, CallbackVerifier } from '../ports/delivery-report-parser.js';
+import type { CallbackRequest, CallbackVerifier } from '../ports/callback-parser.js';
 
 /** An empty POST, with the test's changes. */
 export function callbackRequest(changes: Partial<CallbackRequest> = {}): CallbackRequest {
@@ -11,6 +11,7 @@ export function callbackRequest(changes: Partial<CallbackRequest> = {}): Callbac
     body: undefined,
     rawBody: undefined,
     ip: '::1',
+    receivedAt: Date.now(),
     ...changes,
   };
 }

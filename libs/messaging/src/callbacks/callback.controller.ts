@@ -1,9 +1,12 @@
 import { Controller, Get, HttpCode, Post, Req, type Type, VERSION_NEUTRAL } from '@nestjs/common';
-import type { CallbackRequest } from '../ports/delivery-report-parser.js';
+import type { CallbackRequest } from '../ports/callback-parser.js';
 import { CallbacksService } from './callbacks.service.js';
 
 /** Properties that Express and Fastify requests share. */
-interface IncomingCallback extends Omit<CallbackRequest, 'method' | 'url' | 'pathSecret'> {
+interface IncomingCallback extends Pick<
+  CallbackRequest,
+  'headers' | 'query' | 'body' | 'rawBody' | 'ip'
+> {
   /** Path and query, before a router removes a prefix. */
   readonly originalUrl: string;
   readonly params: { readonly provider?: string; readonly secret?: string };
@@ -24,31 +27,24 @@ export function callbackController(path: string): Type<object> {
     @Post(ROUTES)
     @HttpCode(204)
     async post(@Req() request: IncomingCallback): Promise<void> {
-      await this.callbacks.take(callbackOf(request, 'POST'), request.params.provider);
+      await this.#take(request, 'POST');
     }
 
     /** Answers 200, because Kannel, which calls back by GET, takes only 200 and 202 as success. */
     @Get(ROUTES)
     @HttpCode(200)
     async get(@Req() request: IncomingCallback): Promise<void> {
-      await this.callbacks.take(callbackOf(request, 'GET'), request.params.provider);
+      await this.#take(request, 'GET');
+    }
+
+    #take(request: IncomingCallback, method: CallbackRequest['method']): Promise<void> {
+      // The platforms' requests have getters, which a spread would leave out.
+      const { headers, originalUrl: url, params, query, body, rawBody, ip } = request;
+      return this.callbacks.take(
+        { method, url, pathSecret: params.secret, headers, query, body, rawBody, ip },
+        params.provider,
+      );
     }
   }
   return CallbackController;
-}
-
-function callbackOf(
-  { headers, originalUrl, params, query, body, rawBody, ip }: IncomingCallback,
-  method: CallbackRequest['method'],
-): CallbackRequest {
-  return {
-    method,
-    url: originalUrl,
-    pathSecret: params.secret,
-    headers,
-    query,
-    body,
-    rawBody,
-    ip,
-  };
 }

@@ -1,5 +1,6 @@
 import {
   BadRequestException,
+  Inject,
   Injectable,
   InternalServerErrorException,
   Logger,
@@ -10,10 +11,9 @@ import {
 } from '@nestjs/common';
 import { InboundRecorder } from '../contacts/inbound.js';
 import { ReportRecorder } from '../store/verbs/report.js';
-import type { DeliveryReport } from '../message/delivery-report.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { InboundMessage } from '../message/inbound-message.js';
-import type { CallbackRequest } from '../ports/delivery-report-parser.js';
+import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
+import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { CallbackCounts } from './callback-counts.js';
 import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
 
@@ -23,14 +23,7 @@ const MAX_NAMED = 3;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
-interface Contents {
-  readonly reports: readonly DeliveryReport[];
-  readonly messages: readonly InboundMessage[];
-}
-
-interface ParsedCallback extends Contents {
-  readonly errors: readonly string[];
-}
+type Contents = Required<Pick<ParsedCallback, 'reports' | 'messages'>>;
 
 /**
  * Verifies, parses and records a callback. Resolves once everything is committed. Throws the HTTP error for the
@@ -46,13 +39,15 @@ export class CallbacksService {
     private readonly recorder: ReportRecorder,
     private readonly inbound: InboundRecorder,
     private readonly counts: CallbackCounts,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {}
 
-  async take(request: CallbackRequest, provider?: string): Promise<void> {
+  /** @param provider name of the endpoint; `undefined`: the endpoint at the callback path itself */
+  async take(given: Omit<CallbackRequest, 'receivedAt'>, provider?: string): Promise<void> {
     const endpoint = this.endpoints.find(provider);
     if (!endpoint) throw new NotFoundException();
     try {
-      await this.#take(request, endpoint);
+      await this.#take({ ...given, receivedAt: this.clock.now() }, endpoint);
       this.counts.add(endpoint.name, { accepted: 1 });
     } catch (error) {
       this.counts.add(endpoint.name, { refused: 1 });
@@ -67,16 +62,17 @@ export class CallbacksService {
       throw new PayloadTooLargeException(`A callback may have ${MAX_BYTES} bytes`);
     }
     await this.#verify(request, endpoint);
-    const { reports, messages, errors } = this.#parse(request, endpoint);
+    const { reports = [], messages = [], errors } = this.#parse(request, endpoint);
+    const contents = { reports, messages };
     if (errors.length > 0) {
       this.#logger.warn(
-        `Callback with ${contentsOf({ reports, messages })} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
+        `Callback with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
       );
       if (reports.length + messages.length === 0)
         throw new BadRequestException('No entry could be read');
     }
-    await this.#store({ reports, messages }, endpoint.provider);
-    this.#count(reports, messages.length, errors.length, endpoint);
+    await this.#store(contents, endpoint.provider);
+    this.#count(contents, errors.length, endpoint.name);
   }
 
   async #verify(request: CallbackRequest, { verifier }: CallbackEndpoint): Promise<void> {
@@ -95,11 +91,9 @@ export class CallbacksService {
     throw new UnauthorizedException('The signature is missing, wrong or too old');
   }
 
-  #parse(request: CallbackRequest, { parser, inbound }: CallbackEndpoint): ParsedCallback {
+  #parse(request: CallbackRequest, { parser }: CallbackEndpoint): ParsedCallback {
     try {
-      const { reports = [], errors = [] } = parser?.parse(request) ?? {};
-      const { messages = [], errors: others = [] } = inbound?.parse(request) ?? {};
-      return { reports, messages, errors: others.length > 0 ? [...errors, ...others] : errors };
+      return parser.parse(request);
     } catch (error) {
       this.#logger.warn(`Callback refused: unreadable (${nameOf(error)})`);
       throw new BadRequestException('The body could not be read');
@@ -113,35 +107,30 @@ export class CallbacksService {
     } catch (error) {
       // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
-        `Callback not stored: ${contentsOf({ reports, messages })} were not committed (${nameOf(error)})`,
+        `Callback not stored: ${summaryOf({ reports, messages })} were not committed (${nameOf(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }
   }
 
-  #count(
-    reports: readonly DeliveryReport[],
-    messages: number,
-    unreadable: number,
-    { name }: CallbackEndpoint,
-  ): void {
+  #count({ reports, messages }: Contents, unreadable: number, endpoint: string): void {
     const unmapped = reports.filter(({ status }) => status === null);
-    this.counts.add(name, {
+    this.counts.add(endpoint, {
       reports: reports.length,
       unmapped: unmapped.length,
-      messages,
+      messages: messages.length,
       unreadable,
     });
     if (unmapped.length === 0) return;
     const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];
     const shown = words.map((word) => (PLAIN_WORD.test(word) ? word : '(not shown)'));
     this.#logger.warn(
-      `${unmapped.length} reports at ${name} have a status without a mapping: ${shown.slice(0, MAX_NAMED).join(', ')}`,
+      `${unmapped.length} reports at ${endpoint} have a status without a mapping: ${shown.slice(0, MAX_NAMED).join(', ')}`,
     );
   }
 }
 
-function contentsOf({ reports, messages }: Contents): string {
+function summaryOf({ reports, messages }: Contents): string {
   const reported = `${reports.length} reports`;
   return messages.length > 0 ? `${reported}, ${messages.length} inbound messages` : reported;
 }

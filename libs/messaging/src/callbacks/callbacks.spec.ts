@@ -9,7 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { InboundRecorder } from '../contacts/inbound.js';
 import type { DeliveryReport } from '../message/delivery-report.js';
 import { ReportRecorder } from '../store/verbs/report.js';
-import { systemClock } from '../ports/clock.js';
+import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import type { CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS } from '../ports/messaging-settings.js';
@@ -17,11 +17,7 @@ import { CallbackCounts } from './callback-counts.js';
 import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
 import { CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
-import {
-  InterfaceInboundParser,
-  InterfaceReportParser,
-  StandardWebhooksVerifier,
-} from '../providers/http/interface-callbacks.js';
+import { interfaceCallbacks } from '../providers/http/interface-callbacks.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const NUMBER = '2348012345678';
@@ -81,15 +77,8 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         CallbackEndpoints,
         { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
         { provide: MESSAGE_TRANSPORTS, useValue: new Map([['http', {}]]) },
-        {
-          provide: DEFAULT_CALLBACK_FORM,
-          useValue: {
-            reports: new InterfaceReportParser(systemClock, registryOf()),
-            inbound: new InterfaceInboundParser(systemClock, registryOf()),
-            verifier: (secrets: readonly string[]) =>
-              new StandardWebhooksVerifier(secrets, systemClock),
-          },
-        },
+        { provide: DEFAULT_CALLBACK_FORM, useValue: interfaceCallbacks(registryOf()) },
+        { provide: MESSAGING_CLOCK, useValue: systemClock },
       ],
     }).compile();
     app = module.createNestApplication(adapter(), { rawBody, logger: false });

@@ -5,9 +5,8 @@ import type { InboundReceived } from '../message/events.js';
 import type { InboundMessage } from '../message/inbound-message.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { Template } from '../message/templates.js';
-import type { CallbackVerifier, DeliveryReportParser } from './delivery-report-parser.js';
+import type { CallbackParser, CallbackVerifier } from './callback-parser.js';
 import type { EngineFactory } from './dispatch-engine.js';
-import type { InboundParser } from './inbound-parser.js';
 import type { TransportFactory } from './message-transport.js';
 import type { PolicyItem } from './messaging-policy.js';
 import {
@@ -158,14 +157,8 @@ const ENDPOINT = {
   verifier: optional(object<CallbackVerifier>()),
   /** Accept unsigned callbacks. Do not use it in production. @default false */
   insecure: optional(flag),
-  /**
-   * Parser of the provider's delivery reports. @default the interface's own form, or none where only `inbound` is set
-   */
-  parser: optional(object<DeliveryReportParser>()),
-  /**
-   * Parser of the provider's inbound messages. @default the interface's own form, or none where only `parser` is set
-   */
-  inbound: optional(object<InboundParser>()),
+  /** Parser of the provider's delivery reports and inbound messages. @default the interface's own form */
+  parser: optional(object<CallbackParser>()),
   /** Name of the provider whose submissions the reports are about. @default the provider with the endpoint's name, else the only provider */
   provider: optional(text),
 };

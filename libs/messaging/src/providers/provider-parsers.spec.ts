@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DeliveryReportParser } from '../ports/delivery-report-parser.js';
+import type { CallbackParser } from '../ports/callback-parser.js';
 import { callbackRequest } from '../callbacks/callback-request.fixture.js';
 import { africasTalkingParser } from './africas-talking/africas-talking.js';
 import { clickatellParser } from './clickatell/clickatell.js';
@@ -11,11 +11,13 @@ import { vonageParser } from './vonage/vonage.js';
 
 const TO = '2348012345678';
 const form = (text: string) => Object.fromEntries(new URLSearchParams(text));
-const read = (parser: DeliveryReportParser, body: unknown) =>
-  parser.parse(callbackRequest({ body }));
+const read = (parser: CallbackParser, body: unknown) => {
+  const { reports = [], errors } = parser.parse(callbackRequest({ body }));
+  return { reports, errors };
+};
 
 /** What the parser makes of each word, in an otherwise whole payload. */
-function statuses(parser: DeliveryReportParser, payload: (word: string) => unknown, words: string) {
+function statuses(parser: CallbackParser, payload: (word: string) => unknown, words: string) {
   return words
     .split('|')
     .map((word) => read(parser, payload(word)).reports[0]?.status ?? null)
@@ -232,10 +234,7 @@ describe('Termii', () => {
   it('every status is mapped and inbound events skipped', () => {
     const words = 'Message Sent|Delivered|Message Failed|DND Active on Phone Number|New';
     expect(statuses(termiiParser(), payload, words)).toBe('sent|delivered|failed|rejected|');
-    expect(read(termiiParser(), { ...payload('Received'), type: 'inbound' })).toEqual({
-      reports: [],
-      errors: [],
-    });
+    expect(read(termiiParser(), { ...payload('Received'), type: 'inbound' }).reports).toEqual([]);
   });
 });
 

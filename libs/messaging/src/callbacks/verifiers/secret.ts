@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MessagingConfigError } from '../../message/errors.js';
-import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
+import type { CallbackRequest } from '../../ports/callback-parser.js';
 
 /** One secret, or two during a rotation. */
 export type Secrets = string | readonly string[];
@@ -26,18 +26,28 @@ export function checkedSecrets(option: string, given: Secrets | undefined): read
   return secrets;
 }
 
-/** Compares two texts of any length in constant time. */
-export function sameText(given: string, expected: string): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(expected));
-}
-
-/** Compares every candidate, so that the duration does not reveal which one matches. */
+/** Compares every candidate in constant time, so that the duration does not reveal which one matches. */
 export function anySame(given: string, expected: readonly string[]): boolean {
-  return expected.map((secret) => sameText(given, secret)).includes(true);
+  return expected.map((one) => timingSafeEqual(digestOf(given), digestOf(one))).includes(true);
 }
 
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** Whether one of the signatures is the HMAC of `content` by one of the keys, compared as {@link anySame} does. */
+export function isSignedBy(
+  keys: readonly (string | Buffer)[],
+  algorithm: string,
+  content: string | Buffer,
+  signatures: readonly Buffer[],
+): boolean {
+  return keys
+    .map((key) => createHmac(algorithm, key).update(content).digest())
+    .flatMap((own) =>
+      signatures.map((given) => given.length === own.length && timingSafeEqual(given, own)),
+    )
+    .includes(true);
 }
 
 /**
@@ -46,7 +56,10 @@ function digestOf(text: string): Buffer {
  */
 export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   if (rawBody) return rawBody;
-  if (hasContent(body))
+  // Express sets `{}` for a request without a body.
+  const hasContent =
+    typeof body === 'object' && body !== null ? Object.keys(body).length > 0 : Boolean(body);
+  if (hasContent)
     throw new MessagingConfigError(
       'callbacks: the raw body, which the signature is over, is not kept; ' +
         'pass { rawBody: true } to NestFactory.create()',
@@ -54,10 +67,24 @@ export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   return Buffer.alloc(0);
 }
 
-/** Express sets `{}` for a request without a body. */
-function hasContent(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return Boolean(body);
-  return Object.keys(body).length > 0;
+/** Sorted names and values of the body; `undefined` where the body is no form. */
+export function signedForm(request: CallbackRequest): readonly [string, string][] | undefined {
+  const type = request.headers['content-type'];
+  return typeof type === 'string' && type.startsWith('application/x-www-form-urlencoded')
+    ? sortedFields(rawBodyOf(request).toString())
+    : undefined;
+}
+
+/** Fields of a form or query, sorted by name, then by value. */
+export function sortedFields(form: string): readonly [string, string][] {
+  return [...new URLSearchParams(form)].toSorted(
+    ([name, value], [otherName, otherValue]) =>
+      compared(name, otherName) || compared(value, otherValue),
+  );
+}
+
+function compared(one: string, other: string): number {
+  return Number(one > other) - Number(one < other);
 }
 
 /**

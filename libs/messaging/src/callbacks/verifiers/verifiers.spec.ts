@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../../message/errors.js';
-import type { CallbackRequest, CallbackVerifier } from '../../ports/delivery-report-parser.js';
+import type { CallbackRequest, CallbackVerifier } from '../../ports/callback-parser.js';
 import { callbackRequest, proven } from '../callback-request.fixture.js';
 import { basicAuth } from './verifiers.js';
 import { hmacSignature } from './verifiers.js';

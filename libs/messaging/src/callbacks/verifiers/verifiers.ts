@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
-import { createHmac, getHashes, timingSafeEqual } from 'node:crypto';
+import { getHashes } from 'node:crypto';
 import { MessagingConfigError } from '../../message/errors.js';
-import type { CallbackRequest, CallbackVerifier } from '../../ports/delivery-report-parser.js';
-import { type Secrets, anySame, checkedSecrets, rawBodyOf } from './secret.js';
+import type { CallbackRequest, CallbackVerifier } from '../../ports/callback-parser.js';
+import { type Secrets, anySame, checkedSecrets, isSignedBy, rawBodyOf } from './secret.js';
 
 export interface BasicAuthOptions {
   readonly username: string;
@@ -67,11 +67,7 @@ export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
       if (request.method === 'GET' || typeof given !== 'string' || !given.startsWith(prefix))
         return false;
       const signature = Buffer.from(given.slice(prefix.length).trim(), encoding);
-      const body = rawBodyOf(request);
-      return secrets
-        .map((secret) => createHmac(algorithm, secret).update(body).digest())
-        .map((own) => own.length === signature.length && timingSafeEqual(own, signature))
-        .includes(true);
+      return isSignedBy(secrets, algorithm, rawBodyOf(request), [signature]);
     },
   };
 }

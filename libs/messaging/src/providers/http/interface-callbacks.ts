@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { callbackEntries } from '../../callbacks/callback-fields.js';
-import { rawBodyOf } from '../../callbacks/verifiers/secret.js';
+import type { DefaultCallbackForm } from '../../callbacks/callback-endpoints.js';
+import { readEntries } from '../../callbacks/callback-fields.js';
+import { isSignedBy, rawBodyOf } from '../../callbacks/verifiers/secret.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import { MessagingConfigError } from '../../message/errors.js';
@@ -15,14 +15,12 @@ import {
   word,
 } from '../../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
-import type { Clock } from '../../ports/clock.js';
-import type {
-  CallbackRequest,
-  CallbackVerifier,
-  DeliveryReportParser,
-  ParsedReports,
-} from '../../ports/delivery-report-parser.js';
-import type { InboundParser, ParsedInbound } from '../../ports/inbound-parser.js';
+import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
+
+/** Callbacks in the interface's own form. */
+export function interfaceCallbacks(channels: ChannelRegistry): DefaultCallbackForm {
+  return { parser: interfaceParser(channels), verifier: standardWebhooks };
+}
 
 /**
  * Reads one delivery report in the interface's own form: the `data` of a callback, or an item of a report list. A
@@ -55,74 +53,35 @@ export function readDeliveryReport(
 }
 
 /**
- * Parser of the interface's own form: `{ type, timestamp, data }`, or the bare `data`, one or an array of them, as
- * JSON, form or query. Events of other types are skipped.
+ * Parser of the interface's own form: events, as `{ type, timestamp, data }`, or the bare `data` of a delivery report,
+ * one or an array of them, as JSON, form or query. Events that are no channel's are skipped.
  */
-export class InterfaceReportParser implements DeliveryReportParser {
-  constructor(
-    private readonly clock: Clock,
-    private readonly channels: ChannelRegistry,
-  ) {}
-
-  /** @throws UnreadableCallbackError where the callback has no entry */
-  parse(request: CallbackRequest): ParsedReports {
-    const entries = callbackEntries(request);
-    const now = this.clock.now();
-    const reports: DeliveryReport[] = [];
-    const errors: string[] = [];
-    entries.forEach((entry, index) => {
-      const data = this.#dataOf(entry);
-      if (data === FOREIGN) return;
-      const report = readDeliveryReport(data, now, (status): status is ChannelStatus =>
-        this.channels.isReported(status),
-      );
-      if (typeof report === 'string') errors.push(`entry ${index}: ${report}`);
-      else reports.push(report);
-    });
-    return { reports, errors };
-  }
-
-  /** Returns the data of the event, or a bare entry itself. */
-  #dataOf(entry: unknown): unknown {
-    if (typeof entry !== 'object' || entry === null || !Object.hasOwn(entry, 'data')) return entry;
-    const { type, data } = entry as { type?: unknown; data: unknown };
-    if (typeof type !== 'string' || this.channels.ofEvent(type)?.wire?.statusEvent === type)
-      return data;
-    return FOREIGN;
-  }
+export function interfaceParser(channels: ChannelRegistry): CallbackParser {
+  const isReported = (status: unknown): status is ChannelStatus => channels.isReported(status);
+  return {
+    parse: (request) => {
+      const { receivedAt: now } = request;
+      const { found, errors } = readEntries<DeliveryReport | InboundMessage>(request, (entry) => {
+        if (!Object.hasOwn(entry, 'data')) return readDeliveryReport(entry, now, isReported);
+        const data = own(entry, 'data');
+        const type = own(entry, 'type');
+        if (typeof type !== 'string') return readDeliveryReport(data, now, isReported);
+        const { name = '', wire } = channels.ofEvent(type) ?? {};
+        if (wire?.statusEvent === type) return readDeliveryReport(data, now, isReported);
+        if (wire?.receivedEvent !== type) return undefined;
+        return readInboundMessage(name, data, own(entry, 'timestamp'), now);
+      });
+      return {
+        reports: found.filter((one) => 'rawStatus' in one),
+        messages: found.filter((one) => 'sentAt' in one),
+        errors,
+      };
+    },
+  };
 }
 
-const FOREIGN = Symbol('an event of another type');
-
-/**
- * Parser of the interface's own form: `{ type: 'whatsapp.message_received', timestamp, data: { message_id, from, to,
- * text, received_at } }`, one or an array of them. Events of other types are skipped.
- */
-export class InterfaceInboundParser implements InboundParser {
-  constructor(
-    private readonly clock: Clock,
-    private readonly channels: ChannelRegistry,
-  ) {}
-
-  /** @throws UnreadableCallbackError where the callback has no entry */
-  parse(request: CallbackRequest): ParsedInbound {
-    const now = this.clock.now();
-    const messages: InboundMessage[] = [];
-    const errors: string[] = [];
-    callbackEntries(request).forEach((entry, index) => {
-      if (typeof entry !== 'object' || entry === null) return;
-      const type = own(entry, 'type');
-      const channel = typeof type === 'string' ? this.channels.ofEvent(type) : undefined;
-      if (!channel || channel.wire?.receivedEvent !== type) return;
-      const message = readMessage(channel.name, own(entry, 'data'), own(entry, 'timestamp'), now);
-      if (typeof message === 'string') errors.push(`entry ${index}: ${message}`);
-      else messages.push(message);
-    });
-    return { messages, errors };
-  }
-}
-
-function readMessage(
+/** Reads `{ message_id, from, to, text, received_at }`. */
+function readInboundMessage(
   channel: Channel,
   data: unknown,
   timestamp: unknown,
@@ -156,48 +115,35 @@ const MIN_KEY_BYTES = 16;
 
 /**
  * Verifies Standard Webhooks, symmetric (`v1`): HMAC-SHA256 over `{id}.{timestamp}.{raw body}`, at most five minutes
- * old or early, by any of several secrets, compared in constant time. A GET always fails, because the signature does
- * not cover its query.
+ * old or early, by any of several secrets. A GET always fails, because the signature does not cover its query.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ * @throws MessagingConfigError naming the secret by its index, never by its value
  */
-export class StandardWebhooksVerifier implements CallbackVerifier {
-  readonly #keys: readonly Buffer[];
-
-  /** @throws MessagingConfigError naming the secret by its index, never by its value */
-  constructor(
-    secrets: readonly string[],
-    private readonly clock: Clock,
-    option = 'callbacks.secrets',
-  ) {
-    this.#keys = secrets.map((secret, index) => keyOf(secret, `${option}[${index}]`));
-  }
-
-  /** @throws MessagingConfigError where the application keeps no raw bodies */
-  verify(request: CallbackRequest): boolean {
-    const { method, headers } = request;
-    if (method === 'GET') return false;
-    const id = headers['webhook-id'];
-    const timestamp = headers['webhook-timestamp'];
-    const signatures = headers['webhook-signature'];
-    if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
-      return false;
-    if (!/^\d{1,12}$/.test(timestamp)) return false;
-    if (Math.abs(this.clock.now() / 1000 - Number(timestamp)) > TOLERANCE) return false;
-    const signed = rawBodyOf(request);
-    const given = signatures
-      .split(' ', MAX_SIGNATURES)
-      .flatMap((entry) => (entry.startsWith('v1,') ? [Buffer.from(entry.slice(3), 'base64')] : []));
-    return this.#keys.some((key) => {
-      const expected = createHmac('sha256', key)
-        .update(`${id}.${timestamp}.`)
-        .update(signed)
-        .digest();
-      return given.some(
-        (signature) => signature.length === expected.length && timingSafeEqual(signature, expected),
-      );
-    });
-  }
+export function standardWebhooks(
+  secrets: readonly string[],
+  option = 'standardWebhooks.secrets',
+): CallbackVerifier {
+  const keys = secrets.map((secret, index) => keyOf(secret, `${option}[${index}]`));
+  return {
+    verify: (request) => {
+      const { method, headers, receivedAt } = request;
+      if (method === 'GET') return false;
+      const id = headers['webhook-id'];
+      const timestamp = headers['webhook-timestamp'];
+      const signatures = headers['webhook-signature'];
+      if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
+        return false;
+      if (!/^\d{1,12}$/.test(timestamp)) return false;
+      if (Math.abs(receivedAt / 1000 - Number(timestamp)) > TOLERANCE) return false;
+      const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), rawBodyOf(request)]);
+      const given = signatures
+        .split(' ', MAX_SIGNATURES)
+        .filter((entry) => entry.startsWith('v1,'))
+        .map((entry) => Buffer.from(entry.slice(3), 'base64'));
+      return isSignedBy(keys, 'sha256', signed, given);
+    },
+  };
 }
 
 function keyOf(secret: unknown, option: string): Buffer {

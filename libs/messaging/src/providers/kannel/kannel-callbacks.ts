@@ -1,38 +1,61 @@
-import { inboundMapParser } from '../../callbacks/map.parsers.js';
-import type { DeliveryReport } from '../../message/delivery-report.js';
-import { MessagingConfigError } from '../../message/errors.js';
+import { createHmac } from 'node:crypto';
+import { callbackParser } from '../../callbacks/callback-map.js';
+import { type Secrets, checkedSecrets, isSignedBy } from '../../callbacks/verifiers/secret.js';
 import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
-import { type Clock, systemClock } from '../../ports/clock.js';
-import type {
-  CallbackRequest,
-  CallbackVerifier,
-  DeliveryReportParser,
-  ParsedReports,
-} from '../../ports/delivery-report-parser.js';
-import type { InboundParser } from '../../ports/inbound-parser.js';
-import { checkCallbackSecret } from './kannel.options.js';
-import { isSigned } from './report-link.js';
+import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
-/** Verifies a report by the signature in the callback address that was given to Kannel. */
-export class KannelCallbackVerifier implements CallbackVerifier {
-  readonly #secrets: readonly string[];
+/** Placeholders that Kannel fills in: status bit, the SMSC's answer, its message id, seconds since 1970. */
+const FILLED_IN = 'status=%d&answer=%A&id=%F&time=%T';
 
-  /**
-   * @param secrets `callbackSecret`; during a rotation, the new and the old one
-   * @throws MessagingConfigError where there is none, or one is too short
-   */
-  constructor(...secrets: readonly string[]) {
-    if (secrets.length === 0)
-      throw new MessagingConfigError(
-        'callbackSecret: is missing; pass the one the transport signs with',
+/**
+ * The address that Kannel calls with a report. It contains the submission and the recipient as submitted, because
+ * Kannel may rewrite the number in its own `%p`. The signature covers both, so that an address from Kannel's logs
+ * allows reports on that message only.
+ *
+ * @returns the value of `dlr-url`
+ */
+export function reportLink(
+  callbackUrl: string,
+  secret: string,
+  submission: string,
+  to: string,
+): string {
+  const signature = createHmac('sha256', secret).update(signed(submission, to)).digest('base64url');
+  const ours = new URLSearchParams({ submission, to, signature });
+  // `%` starts a placeholder in Kannel.
+  return `${`${callbackUrl}?${ours.toString()}`.replaceAll('%', '%%')}&${FILLED_IN}`;
+}
+
+function signed(submission: string, recipient: string): string {
+  return `${submission}\n${recipient}`;
+}
+
+/**
+ * Verifies a report by the signature in the callback address that was given to Kannel.
+ *
+ * @param secrets `callbackSecret`; during a rotation, the new and the old one
+ * @throws MessagingConfigError where there is none, or one is too short
+ */
+export function kannelSignature(secrets: Secrets): CallbackVerifier {
+  const keys = checkedSecrets('callbackSecret', secrets);
+  return {
+    verify: ({ query }) => {
+      const [submission, to, signature] = ['submission', 'to', 'signature'].map((name) =>
+        own(query, name),
       );
-    this.#secrets = secrets.map(checkCallbackSecret);
-  }
-
-  verify({ query }: CallbackRequest): boolean {
-    return isSigned(query, this.#secrets);
-  }
+      if (
+        typeof submission !== 'string' ||
+        typeof to !== 'string' ||
+        typeof signature !== 'string' ||
+        submission.length > 255 ||
+        to.length > 64
+      )
+        return false;
+      const given = Buffer.from(signature.slice(0, 64), 'base64url');
+      return isSignedBy(keys, 'sha256', signed(submission, to), [given]);
+    },
+  };
 }
 
 /**
@@ -48,39 +71,39 @@ export class KannelCallbackVerifier implements CallbackVerifier {
  * Other values are stored raw and change no message. The query names the submission, so that a report also settles a
  * message whose submit received no answer.
  */
-export class KannelReportParser implements DeliveryReportParser {
-  constructor(private readonly clock: Pick<Clock, 'now'> = systemClock) {}
-
-  parse({ query }: CallbackRequest): ParsedReports {
-    const submissionId = identifier(own(query, 'submission'));
-    const recipient = recipientNumber(own(query, 'to'));
-    const bit = word(own(query, 'status'));
-    if (submissionId === null || recipient === null || bit === null)
-      return { reports: [], errors: ['no submission, recipient or status'] };
-    const answer = own(query, 'answer');
-    const words = wordsOf(typeof answer === 'string' ? answer : '');
-    const report: DeliveryReport = {
-      submissionId,
-      reference: submissionId,
-      messageId: identifier(own(query, 'id')),
-      recipient,
-      status: statusOf(bit, words),
-      rawStatus: words.stat === null ? bit : `${bit} ${words.stat}`,
-      errorCode: words.error,
-      providerTime: plausible(seconds(own(query, 'time')), this.clock.now()),
-    };
-    return { reports: [report], errors: [] };
-  }
+export function kannelParser(): CallbackParser {
+  return {
+    parse: ({ query, receivedAt }) => {
+      const submissionId = identifier(own(query, 'submission'));
+      const recipient = recipientNumber(own(query, 'to'));
+      const bit = word(own(query, 'status'));
+      if (submissionId === null || recipient === null || bit === null)
+        return { reports: [], errors: ['no submission, recipient or status'] };
+      const answer = answerOf(own(query, 'answer'));
+      const report = {
+        submissionId,
+        reference: submissionId,
+        messageId: identifier(own(query, 'id')),
+        recipient,
+        status: statusOf(bit, answer),
+        rawStatus: answer.stat === null ? bit : `${bit} ${answer.stat}`,
+        errorCode: answer.error,
+        providerTime: plausible(seconds(own(query, 'time')), receivedAt),
+      };
+      return { reports: [report], errors: [] };
+    },
+  };
 }
 
-interface Words {
+/** The SMSC's answer to the message. */
+interface SmscAnswer {
   /** Message state of SMPP. */
   readonly stat: string | null;
   readonly error: string | null;
   readonly retriesRanOut: boolean;
 }
 
-function statusOf(bit: string, { stat, retriesRanOut }: Words): ReportedStatus | null {
+function statusOf(bit: string, { stat, retriesRanOut }: SmscAnswer): ReportedStatus | null {
   switch (bit) {
     case '1':
       return 'delivered';
@@ -115,16 +138,15 @@ function undeliveredOf(stat: string | null): ReportedStatus | null {
  * Reads codes from `id:1 … stat:UNDELIV err:011 text:…` or `NACK/11/Invalid destination`. It skips the text, which is
  * the message's content.
  */
-function wordsOf(answer: string): Words {
-  const text = answer.slice(0, 1024).replaceAll('\0', '');
+function answerOf(given: unknown): SmscAnswer {
+  const text = typeof given === 'string' ? given.slice(0, 1024).replaceAll('\0', '') : '';
   const nack = /^NACK\/([\w .-]{1,64})?/.exec(text);
-  const [receipt] = text.split(/\btext:/i);
-  const stat = /\bstat:\s*([A-Za-z]{4,10})\b/.exec(receipt ?? '')?.[1]?.toUpperCase() ?? null;
-  const err = /\berr:\s*([0-9A-Za-z]{1,10})\b/.exec(receipt ?? '')?.[1] ?? null;
-  const code = nack ? (nack[1]?.trim() ?? null) : err;
+  const [receipt = ''] = text.split(/\btext:/i);
+  const stat = /\bstat:\s*([A-Za-z]{4,10})\b/.exec(receipt)?.[1]?.toUpperCase();
+  const code = nack ? nack[1]?.trim() : /\berr:\s*([0-9A-Za-z]{1,10})\b/.exec(receipt)?.[1];
   return {
-    stat: nack ? null : stat,
-    error: code !== null && /^0*$/.test(code) ? null : code,
+    stat: (!nack && stat) || null,
+    error: code === undefined || /^0*$/.test(code) ? null : code,
     retriesRanOut: /^NACK\/Retries Exceeded/i.test(text),
   };
 }
@@ -138,18 +160,21 @@ function seconds(value: unknown): Date | null {
 /**
  * Parser of messages through Kannel: a `get-url` or `post-url` of an `sms-service` that ends in
  * `?id=%I&from=%p&to=%P&text=%b&time=%T`. With a `post-url`, the parser also reads only the address and ignores the
- * body. `mo-recode = true` in the `smsbox` group converts every text to UTF-8.
+ * body. `mo-recode = true` in the `smsbox` group converts every text to UTF-8. Kannel does not sign these calls.
  *
  * @see https://www.kannel.org/download/kannel-userguide-snapshot/userguide.html
  */
-export function kannelInboundParser(): InboundParser {
-  const parser = inboundMapParser({
-    messageId: 'id',
-    from: 'from',
-    to: 'to',
-    text: 'text',
-    time: 'time',
-    timeFormat: 'epoch-seconds',
+export function kannelInboundParser(): CallbackParser {
+  const parser = callbackParser({
+    messages: {
+      messageId: 'id',
+      from: 'from',
+      to: 'to',
+      text: 'text',
+      channel: 'sms',
+      time: 'time',
+      timeFormat: 'epoch-seconds',
+    },
   });
   return { parse: (request) => parser.parse({ ...request, method: 'GET' }) };
 }

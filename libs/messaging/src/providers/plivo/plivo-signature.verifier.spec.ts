@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { CallbackRequest } from '../../ports/delivery-report-parser.js';
+import type { CallbackRequest } from '../../ports/callback-parser.js';
 import { proven } from '../../callbacks/callback-request.fixture.js';
 import { plivoSignature } from './plivo.js';
 

@@ -1,57 +1,55 @@
-import { createHmac } from 'node:crypto';
-import { fieldMapParser, inboundMapParser } from '../../callbacks/map.parsers.js';
+import { callbackParser } from '../../callbacks/callback-map.js';
 import {
   type Secrets,
-  anySame,
   checkedOrigin,
   checkedSecrets,
+  isSignedBy,
   rawBodyOf,
+  signedForm,
+  sortedFields,
 } from '../../callbacks/verifiers/secret.js';
 import type {
+  CallbackParser,
   CallbackRequest,
   CallbackVerifier,
-  DeliveryReportParser,
-} from '../../ports/delivery-report-parser.js';
-import type { InboundParser } from '../../ports/inbound-parser.js';
+} from '../../ports/callback-parser.js';
 
 /**
- * Parser of Plivo's message status callbacks: form or query. Its times have no zone and are ignored.
+ * Parser of Plivo's message status callbacks, whose times have no zone and are ignored, and of messages to its
+ * numbers, SMS, MMS or WhatsApp: form or query.
  *
  * @see https://www.plivo.com/docs/messaging/api/message/message-status-callbacks
- */
-export function plivoParser(): DeliveryReportParser {
-  return fieldMapParser({
-    except: ['Text', 'Body', 'ContentType'],
-    messageId: 'MessageUUID',
-    recipient: 'To',
-    status: 'Status',
-    statuses: {
-      queued: 'sent',
-      sent: 'sent',
-      delivered: 'delivered',
-      read: 'read',
-      undelivered: 'undelivered',
-      failed: 'failed',
-      rejected: 'rejected',
-    },
-    errorCode: 'ErrorCode',
-    noError: ['000'],
-  });
-}
-
-/**
- * Parser of messages to a Plivo number, SMS, MMS or WhatsApp: form or query, without a time.
- *
  * @see https://www.plivo.com/docs/messaging/api/message/handling-incoming
  */
-export function plivoInboundParser(): InboundParser {
-  return inboundMapParser({
-    except: 'Status',
-    messageId: 'MessageUUID',
-    from: 'From',
-    to: 'To',
-    text: ['Text', 'Body'],
-    channel: 'Type',
+export function plivoParser(): CallbackParser {
+  return callbackParser({
+    reports: {
+      except: ['Text', 'Body', 'ContentType'],
+      messageId: 'MessageUUID',
+      recipient: 'To',
+      status: 'Status',
+      statuses: {
+        queued: 'sent',
+        sent: 'sent',
+        delivered: 'delivered',
+        read: 'read',
+        undelivered: 'undelivered',
+        failed: 'failed',
+        rejected: 'rejected',
+      },
+      errorCode: 'ErrorCode',
+      noError: ['000'],
+    },
+    messages: {
+      except: 'Status',
+      messageId: 'MessageUUID',
+      from: 'From',
+      to: 'To',
+      text: ['Text', 'Body'],
+      channel: 'sms',
+      channelWord: 'Type',
+      channels: { mms: 'sms', whatsapp: 'whatsapp' },
+    },
   });
 }
 
@@ -65,7 +63,6 @@ export interface PlivoSignatureOptions {
   readonly origin: string;
 }
 
-const FORM = 'application/x-www-form-urlencoded';
 /** Most signatures checked in one header. */
 const MAX_SIGNATURES = 8;
 
@@ -87,20 +84,16 @@ export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier
       const third = signaturesOf(request, 'v3');
       const given = third.length > 0 ? third : signaturesOf(request, 'v2');
       const signed = third.length > 0 ? signedByV3(origin, request) : signedByV2(origin, request);
-      if (signed === undefined) return false;
-      const own = tokens.map((token) =>
-        createHmac('sha256', token).update(signed).digest('base64'),
-      );
-      return given.map((signature) => anySame(signature, own)).includes(true);
+      return signed !== undefined && isSignedBy(tokens, 'sha256', signed, given);
     },
   };
 }
 
 /** Signatures of the account and of the main account; a header may have several, separated by commas. */
-function signaturesOf({ headers }: CallbackRequest, version: 'v2' | 'v3'): readonly string[] {
+function signaturesOf({ headers }: CallbackRequest, version: 'v2' | 'v3'): readonly Buffer[] {
   return [headers[`x-plivo-signature-${version}`], headers[`x-plivo-signature-ma-${version}`]]
     .flatMap((header) => (typeof header === 'string' ? header.split(',', MAX_SIGNATURES) : []))
-    .map((signature) => signature.trim());
+    .map((signature) => Buffer.from(signature.trim(), 'base64'));
 }
 
 function signedByV2(origin: string, { url, headers }: CallbackRequest): string | undefined {
@@ -111,33 +104,15 @@ function signedByV2(origin: string, { url, headers }: CallbackRequest): string |
 /** Signed text of V3; `undefined` without a nonce, or where the body is no form, which the signature does not cover. */
 function signedByV3(origin: string, request: CallbackRequest): string | undefined {
   const nonce = request.headers['x-plivo-signature-v3-nonce'];
-  const fields = fieldsOf(request);
+  const isEmpty = request.method === 'GET' || rawBodyOf(request).length === 0;
+  const fields = isEmpty ? [] : signedForm(request);
   if (typeof nonce !== 'string' || fields === undefined) return undefined;
   const [path = '', query = ''] = request.url.split('?');
-  const signedQuery = sorted(new URLSearchParams(query), '=', '&');
-  const signed = sorted(fields, '', '');
+  const signedQuery = sortedFields(query)
+    .map((field) => field.join('='))
+    .join('&');
+  const signed = fields.flat().join('');
   const mark = signedQuery || signed ? '?' : '';
   const dot = signedQuery && signed ? '.' : '';
   return `${origin}${path}${mark}${signedQuery}${dot}${signed}.${nonce}`;
-}
-
-function fieldsOf(request: CallbackRequest): URLSearchParams | undefined {
-  if (request.method === 'GET') return new URLSearchParams();
-  const raw = rawBodyOf(request).toString();
-  const type = request.headers['content-type'];
-  const isForm = typeof type === 'string' && type.startsWith(FORM);
-  return raw === '' || isForm ? new URLSearchParams(raw) : undefined;
-}
-
-/** Sorts fields by name, then by value. */
-function sorted(fields: URLSearchParams, equals: string, and: string): string {
-  return [...new Set(fields.keys())]
-    .sort()
-    .flatMap((name) =>
-      fields
-        .getAll(name)
-        .sort()
-        .map((value) => `${name}${equals}${value}`),
-    )
-    .join(and);
 }

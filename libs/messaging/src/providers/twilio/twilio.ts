@@ -1,59 +1,58 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { fieldMapParser, inboundMapParser } from '../../callbacks/map.parsers.js';
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { callbackParser } from '../../callbacks/callback-map.js';
 import {
   type Secrets,
+  anySame,
   checkedOrigin,
   checkedSecrets,
+  isSignedBy,
   rawBodyOf,
-  sameText,
+  signedForm,
 } from '../../callbacks/verifiers/secret.js';
 import type {
+  CallbackParser,
   CallbackRequest,
   CallbackVerifier,
-  DeliveryReportParser,
-} from '../../ports/delivery-report-parser.js';
-import type { InboundParser } from '../../ports/inbound-parser.js';
+} from '../../ports/callback-parser.js';
 
 /**
- * Parser of Twilio's status callbacks: one form for each status of a message, with its SID and without a time.
+ * Parser of Twilio's status callbacks (one form for each status of a message) and of messages to its numbers, both
+ * without a time. The prefix `whatsapp:` in the addresses marks WhatsApp; messages of other channels are skipped.
  *
  * @see https://www.twilio.com/docs/messaging/guides/track-outbound-message-status
- */
-export function twilioParser(): DeliveryReportParser {
-  return fieldMapParser({
-    except: 'Body',
-    messageId: ['MessageSid', 'SmsSid'],
-    recipient: 'To',
-    status: ['MessageStatus', 'SmsStatus'],
-    statuses: {
-      accepted: 'sent',
-      scheduled: 'sent',
-      queued: 'sent',
-      sending: 'sent',
-      sent: 'sent',
-      delivered: 'delivered',
-      read: 'read',
-      undelivered: 'undelivered',
-      failed: 'failed',
-      canceled: 'failed',
-    },
-    errorCode: 'ErrorCode',
-  });
-}
-
-/**
- * Parser of messages to a Twilio number: a form, without a time. The prefix `whatsapp:` in the addresses marks
- * WhatsApp; messages of other channels are skipped.
- *
  * @see https://www.twilio.com/docs/messaging/guides/webhook-request
  */
-export function twilioInboundParser(): InboundParser {
-  return inboundMapParser({
-    except: 'MessageStatus',
-    messageId: ['MessageSid', 'SmsMessageSid', 'SmsSid'],
-    from: 'From',
-    to: 'To',
-    text: 'Body',
+export function twilioParser(): CallbackParser {
+  return callbackParser({
+    reports: {
+      except: 'Body',
+      messageId: ['MessageSid', 'SmsSid'],
+      recipient: 'To',
+      status: ['MessageStatus', 'SmsStatus'],
+      statuses: {
+        accepted: 'sent',
+        scheduled: 'sent',
+        queued: 'sent',
+        sending: 'sent',
+        sent: 'sent',
+        delivered: 'delivered',
+        read: 'read',
+        undelivered: 'undelivered',
+        failed: 'failed',
+        canceled: 'failed',
+      },
+      errorCode: 'ErrorCode',
+    },
+    messages: {
+      except: 'MessageStatus',
+      messageId: ['MessageSid', 'SmsMessageSid', 'SmsSid'],
+      from: 'From',
+      to: 'To',
+      text: 'Body',
+      channel: 'sms',
+      channels: { whatsapp: 'whatsapp' },
+    },
   });
 }
 
@@ -66,8 +65,6 @@ export interface TwilioSignatureOptions {
    */
   readonly origin: string;
 }
-
-const FORM = 'application/x-www-form-urlencoded';
 
 /**
  * Verifies `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the sorted fields of the
@@ -82,43 +79,24 @@ export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifi
   return {
     verify: (request) => {
       const given = request.headers['x-twilio-signature'];
-      if (typeof given !== 'string') return false;
       const fields = signedFields(request);
-      if (fields === undefined) return false;
+      if (typeof given !== 'string' || fields === undefined) return false;
       const signature = Buffer.from(given, 'base64');
-      return tokens
-        .map((token) =>
-          createHmac('sha1', token).update(`${origin}${request.url}${fields}`).digest(),
-        )
-        .map((own) => own.length === signature.length && timingSafeEqual(own, signature))
-        .includes(true);
+      return isSignedBy(tokens, 'sha1', `${origin}${request.url}${fields}`, [signature]);
     },
   };
 }
 
-/** Text that is signed after the address; `undefined` where the body does not match the hash in the address. */
+/** Text that is signed after the address, a repeated field once; `undefined` where the body does not match the hash in the address. */
 function signedFields(request: CallbackRequest): string | undefined {
   if (request.method === 'GET') return '';
-  const raw = rawBodyOf(request);
-  const type = request.headers['content-type'];
-  if (typeof type === 'string' && type.startsWith(FORM)) return sortedFields(raw);
+  const form = signedForm(request);
+  if (form)
+    return form
+      .filter((field, index) => index === 0 || !isDeepStrictEqual(field, form[index - 1]))
+      .flat()
+      .join('');
   const given = new URLSearchParams(request.url.split('?')[1] ?? '').get('bodySHA256');
-  const own = createHash('sha256').update(raw).digest('hex');
-  return given !== null && sameText(given.toLowerCase(), own) ? '' : undefined;
-}
-
-/** Sorts fields by name, then by value, and drops duplicates. */
-function sortedFields(raw: Buffer): string {
-  const values = new Map<string, Set<string>>();
-  for (const [name, value] of new URLSearchParams(raw.toString()))
-    values.set(name, (values.get(name) ?? new Set()).add(value));
-  return [...values.keys()]
-    .sort()
-    .map((name) =>
-      [...(values.get(name) ?? [])]
-        .sort()
-        .map((value) => name + value)
-        .join(''),
-    )
-    .join('');
+  const own = createHash('sha256').update(rawBodyOf(request)).digest('hex');
+  return given !== null && anySame(given.toLowerCase(), [own]) ? '' : undefined;
 }

@@ -2,10 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
 import { UnreadableCallbackError } from './callback-fields.js';
 import { callbackRequest } from './callback-request.fixture.js';
-import { fieldMapParser } from './map.parsers.js';
+import { callbackParser, type ReportMap } from './callback-map.js';
 
-const parser = fieldMapParser({
-  entries: 'list.items',
+const parserOf = (reports: ReportMap, entries?: string) =>
+  callbackParser({ reports, ...(entries && { entries }) });
+const map: ReportMap = {
   reference: 'batch',
   messageId: ['id', 'meta.id'],
   recipient: ['to', 'msisdn'],
@@ -15,16 +16,17 @@ const parser = fieldMapParser({
   noError: ['0'],
   time: 'at',
   timeFormat: 'epoch-seconds',
-});
+};
+const parser = parserOf(map, 'list.items');
 const parse = (body: unknown) => parser.parse(callbackRequest({ body }));
 const one = (entry: object) => {
   const { reports, errors } = parse({ id: 'm1', dlr: 'ok', ...entry });
   expect(errors).toEqual([]);
-  return reports[0]!;
+  return reports![0]!;
 };
 
-describe('fieldMapParser', () => {
-  it('fieldMapParser reads one entry, many, a nested list, and a query', () => {
+describe('callbackParser of a report map', () => {
+  it('a report map reads one entry, many, a nested list, and a query', () => {
     const entry = { id: 'm1', to: '+234 801 234 5678', dlr: 'OK', err: 0, at: 1_767_225_600 };
     const report = {
       reference: null,
@@ -36,15 +38,16 @@ describe('fieldMapParser', () => {
       providerTime: new Date(1_767_225_600_000),
     };
     for (const body of [entry, [entry], { list: { items: [entry] } }, { list: { items: entry } }])
-      expect(parse(body)).toEqual({ reports: [report], errors: [] });
+      expect(parse(body)).toEqual({ reports: [report], messages: [], errors: [] });
     const query = { id: 'm1', to: '2348012345678', dlr: 'OK', at: '1767225600' };
     expect(parser.parse(callbackRequest({ method: 'GET', query }))).toEqual({
       reports: [report],
+      messages: [],
       errors: [],
     });
   });
 
-  it('fieldMapParser uses the first present field name', () => {
+  it('a report map uses the first present field name', () => {
     expect(one({ id: null, meta: { id: 'm2' }, msisdn: 2348012345678 })).toMatchObject({
       messageId: 'm2',
       recipient: '2348012345678',
@@ -52,7 +55,7 @@ describe('fieldMapParser', () => {
     expect(one({ id: 17 })).toMatchObject({ messageId: '17' });
   });
 
-  it('fieldMapParser uses the first known status and keeps an unknown one raw', () => {
+  it('a report map uses the first known status and keeps an unknown one raw', () => {
     expect(one({ dlr: 'odd', state: { name: 'GONE' } })).toMatchObject({
       status: 'expired',
       rawStatus: 'GONE',
@@ -103,11 +106,11 @@ describe('fieldMapParser', () => {
     expect(() => parse(body)).toThrow(UnreadableCallbackError);
   });
 
-  it('fieldMapParser reads times in the configured format', () => {
+  it('a report map reads times in the configured format', () => {
     const of = (timeFormat: 'offset' | 'utc' | 'epoch-milliseconds', at: unknown) =>
-      fieldMapParser({ messageId: 'id', status: 's', statuses: {}, time: 'at', timeFormat })
+      parserOf({ messageId: 'id', status: 's', statuses: {}, time: 'at', timeFormat })
         .parse(callbackRequest({ body: { id: 'm', s: 'x', at } }))
-        .reports[0]?.providerTime?.toISOString();
+        .reports?.[0]?.providerTime?.toISOString();
     expect(of('offset', '2026-01-01T10:00:00.000+0100')).toBe('2026-01-01T09:00:00.000Z');
     expect(of('offset', '2026-01-01 10:00:00')).toBeUndefined();
     expect(of('utc', '2026-01-01 10:00:00')).toBe('2026-01-01T10:00:00.000Z');
@@ -117,9 +120,9 @@ describe('fieldMapParser', () => {
   });
 
   it('an invalid field map fails at boot', () => {
-    expect(() => fieldMapParser({ status: 's', statuses: {} })).toThrow(MessagingConfigError);
+    expect(() => parserOf({ status: 's', statuses: {} })).toThrow(MessagingConfigError);
     expect(() =>
-      fieldMapParser({ messageId: 'id', status: 's', statuses: { ok: 'queued' as 'sent' } }),
+      parserOf({ messageId: 'id', status: 's', statuses: { ok: 'queued' as 'sent' } }),
     ).toThrow(/queued is no status/);
   });
 });

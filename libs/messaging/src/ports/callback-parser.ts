@@ -1,4 +1,5 @@
 import type { DeliveryReport } from '../message/delivery-report.js';
+import type { InboundMessage } from '../message/inbound-message.js';
 
 /** A callback as received, before it is verified. */
 export interface CallbackRequest {
@@ -16,17 +17,23 @@ export interface CallbackRequest {
   readonly rawBody: Buffer | undefined;
   /** Address of the peer. */
   readonly ip: string;
+  /** Time of the request, in milliseconds since 1970. */
+  readonly receivedAt: number;
 }
 
 /**
- * Converts a provider's callback into reports. An unreadable entry goes into `errors` and does not affect the others.
+ * Converts a provider's callback into delivery reports and inbound messages. An unreadable entry goes into `errors`
+ * and does not affect the others.
  */
-export interface DeliveryReportParser {
-  parse(request: CallbackRequest): ParsedReports;
+export interface CallbackParser {
+  parse(request: CallbackRequest): ParsedCallback;
 }
 
-export interface ParsedReports {
-  readonly reports: readonly DeliveryReport[];
+export interface ParsedCallback {
+  /** @default none */
+  readonly reports?: readonly DeliveryReport[];
+  /** @default none */
+  readonly messages?: readonly InboundMessage[];
   /** One line for each unreadable entry, without content or whole numbers. */
   readonly errors: readonly string[];
 }

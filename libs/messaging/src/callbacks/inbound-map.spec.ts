@@ -2,10 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { UnreadableCallbackError } from './callback-fields.js';
 import { callbackRequest } from './callback-request.fixture.js';
-import { inboundMapParser } from './map.parsers.js';
+import { callbackParser, type InboundMap } from './callback-map.js';
 
-const parser = inboundMapParser({
-  entries: 'list',
+const parserOf = (messages: InboundMap, entries?: string) =>
+  callbackParser({ messages, ...(entries && { entries }) });
+const map: InboundMap = {
   only: { kind: 'message' },
   except: 'status',
   messageId: ['id', 'meta.id'],
@@ -14,22 +15,25 @@ const parser = inboundMapParser({
   to: 'to',
   text: ['text', 'content'],
   media: 'image',
-  channel: 'via',
+  channel: 'sms',
+  channelWord: 'via',
+  channels: { mms: 'sms', whatsapp: 'whatsapp' },
   time: 'at',
   timeFormat: 'epoch-seconds',
-});
+};
+const parser = parserOf(map, 'list');
 const parse = (body: unknown) => parser.parse(callbackRequest({ body }));
 const FROM = '2348012345678';
 const TO = '2348000000001';
 const whole = { id: 'm1', from: FROM, to: TO, text: 'Hi', at: 1_767_225_600 };
 const one = (entry: object) => {
-  const { messages, errors } = parse({ ...whole, ...entry });
+  const { messages = [], errors } = parse({ ...whole, ...entry });
   expect(errors).toEqual([]);
   return messages[0];
 };
 
-describe('inboundMapParser', () => {
-  it('inboundMapParser reads one entry, many, nested lists, and a query', () => {
+describe('callbackParser of an inbound map', () => {
+  it('an inbound map reads one entry, many, nested lists, and a query', () => {
     const message = {
       messageId: 'm1',
       channel: 'sms',
@@ -40,12 +44,12 @@ describe('inboundMapParser', () => {
       sentAt: new Date(1_767_225_600_000),
     };
     for (const body of [whole, [whole], { list: [whole] }, { list: whole }])
-      expect(parse(body)).toEqual({ messages: [message], errors: [] });
+      expect(parse(body)).toEqual({ reports: [], messages: [message], errors: [] });
     const query = { ...whole, at: '1767225600' };
     expect(parser.parse(callbackRequest({ method: 'GET', query })).messages).toEqual([message]);
   });
 
-  it('inboundMapParser reads the sender by number, user id, or both', () => {
+  it('an inbound map reads the sender by number, user id, or both', () => {
     expect(one({ from: '+234 801-234 5678' })).toMatchObject({ from: FROM, bsuid: null });
     expect(one({ from: undefined, sender: { number: 2348012345678 } })).toMatchObject({
       from: FROM,
@@ -58,7 +62,7 @@ describe('inboundMapParser', () => {
     });
   });
 
-  it('inboundMapParser reads our number, short code or name', () => {
+  it('an inbound map reads our number, short code or name', () => {
     for (const [to, ours] of [
       [`+${TO}`, TO],
       [22_384, '22384'],
@@ -68,7 +72,7 @@ describe('inboundMapParser', () => {
       expect(one({ to })?.to).toBe(ours);
   });
 
-  it('inboundMapParser reads the channel from a prefix or field, SMS by default', () => {
+  it('an inbound map reads the channel from a prefix or field, SMS by default', () => {
     const channels = [{}, { via: 'SMS' }, { via: 'mms' }, { via: ' WhatsApp ' }].map(
       (entry) => one(entry)?.channel,
     );
@@ -80,18 +84,22 @@ describe('inboundMapParser', () => {
     expect(one({ from: 'whatsapp:NG.123' })).toMatchObject({ from: null, bsuid: 'NG.123' });
   });
 
-  it('inboundMapParser skips entries of other kinds and channels', () => {
+  it('an inbound map skips entries of other kinds and channels', () => {
     for (const other of [
       { kind: 'report' },
       { status: 'delivered' },
       { via: 'viber' },
       { from: `messenger:${FROM}` },
     ])
-      expect(parse([{ ...whole, ...other }])).toEqual({ messages: [], errors: [] });
-    expect(parse({ status: 'delivered', list: [whole] })).toEqual({ messages: [], errors: [] });
+      expect(parse([{ ...whole, ...other }])).toEqual({ reports: [], messages: [], errors: [] });
+    expect(parse({ status: 'delivered', list: [whole] })).toEqual({
+      reports: [],
+      messages: [],
+      errors: [],
+    });
   });
 
-  it('inboundMapParser gives null text for media and empty text', () => {
+  it('an inbound map gives null text for media and empty text', () => {
     expect(one({ content: 'more' })?.text).toBe('Hi');
     expect(one({ text: '', content: 'more' })?.text).toBe('more');
     expect(one({ text: { body: 'x' } })?.text).toBeNull();
@@ -113,7 +121,7 @@ describe('inboundMapParser', () => {
       FROM,
       JSON.parse(`{"__proto__":{"id":"m","from":"${FROM}","to":"${TO}"}}`) as unknown,
     ];
-    const { messages, errors } = parse([...bad, whole]);
+    const { messages = [], errors } = parse([...bad, whole]);
     expect(messages).toHaveLength(1);
     expect(errors).toHaveLength(bad.length);
     expect(errors.join()).not.toContain(FROM);
@@ -124,16 +132,17 @@ describe('inboundMapParser', () => {
   });
 
   it('an invalid field map fails at boot', () => {
-    const map = { messageId: 'id', from: 'from', to: 'to' };
+    const least = { messageId: 'id', from: 'from', to: 'to', channel: 'sms' };
     for (const [field, name] of [
       ['messageId', undefined],
       ['from', ''],
       ['to', []],
+      ['channel', ''],
     ] as const)
-      expect(() => inboundMapParser({ ...map, [field]: name })).toThrow(`fields.${field}: must`);
+      expect(() => parserOf({ ...least, [field]: name })).toThrow(`messages.${field}: must`);
   });
 
-  it('inboundMapParser yields only messages with id, sender and number', () => {
+  it('an inbound map yields only messages with id, sender and number', () => {
     const field = fc.constantFrom('id', 'from', 'to', 'text', 'via', 'at', 'list', 'user', 'image');
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom(FROM, `whatsapp:+${FROM}`, 'NG.1', 7));
     const entry = fc.dictionary(field, value, { minKeys: 1 });
@@ -141,7 +150,7 @@ describe('inboundMapParser', () => {
       fc.property(
         fc.oneof(entry, fc.array(entry), fc.record({ list: fc.array(entry) })),
         (body) => {
-          const { messages, errors } = parse(body);
+          const { messages = [], errors } = parse(body);
           for (const { messageId, from, bsuid, to } of messages) {
             expect(messageId).toMatch(/./);
             expect(to).toMatch(/./);

@@ -1,0 +1,234 @@
+import type { ChannelDefinition } from '../message/channel-definition.js';
+import type { DeliveryReport } from '../message/delivery-report.js';
+import { MessagingConfigError } from '../message/errors.js';
+import type { InboundMessage } from '../message/inbound-message.js';
+import type { Channel } from '../message/message.js';
+import { identifier, own, recipientNumber, word } from '../message/report-fields.js';
+import { type ChannelStatus, isReportedStatus } from '../message/status.js';
+import type { CallbackParser } from '../ports/callback-parser.js';
+import {
+  type EntryFilter,
+  type FieldName,
+  type TimeFormat,
+  first,
+  idOf,
+  readEntries,
+  selects,
+  timeOf,
+  valuesOf,
+} from './callback-fields.js';
+
+/** Names of the fields in a provider's delivery reports. */
+export interface ReportMap extends EntryFilter {
+  /** The reference from the answer to the submit. */
+  readonly reference?: FieldName;
+  /** The provider's id of the message. */
+  readonly messageId?: FieldName;
+  readonly recipient?: FieldName;
+  /**
+   * Status. Of several values, the first one that `statuses` maps decides; without one, the first value is stored as
+   * the raw status.
+   */
+  readonly status: FieldName;
+  /**
+   * The provider's status words in lower case, and the statuses they map to. Other words are stored raw and change no
+   * message.
+   */
+  readonly statuses: Readonly<Record<string, ChannelStatus>>;
+  /** Registered channel whose own statuses `statuses` may name. @default only the built-in statuses */
+  readonly channel?: ChannelDefinition;
+  /** Separator that ends the status word where more text follows it. */
+  readonly statusEnd?: string;
+  readonly errorCode?: FieldName;
+  /** Error codes that mean "no error". */
+  readonly noError?: readonly string[];
+  /** Time of the report at the network. */
+  readonly time?: FieldName;
+  /** @default 'offset' */
+  readonly timeFormat?: TimeFormat;
+}
+
+/** Names of the fields in a provider's inbound messages. */
+export interface InboundMap extends EntryFilter {
+  /** The provider's id of the message, which identifies repetitions. */
+  readonly messageId: FieldName;
+  /** Sender: a number in any format, `whatsapp:+234…`, or a business-scoped user id. */
+  readonly from: FieldName;
+  /** WhatsApp's business-scoped user id of the sender, where it has a field of its own. */
+  readonly bsuid?: FieldName;
+  /** The app's number or short code that received the message. */
+  readonly to: FieldName;
+  /** Text of the message. The first string counts; an empty string means no text. */
+  readonly text?: FieldName;
+  /** An entry that has one of these fields has no text, whatever value `text` finds in it. */
+  readonly media?: FieldName;
+  /** Channel of the messages that have no word for it. */
+  readonly channel: Channel;
+  /** Field with the provider's word for the channel; a prefix in `from`, as in `whatsapp:+234…`, overrides it. */
+  readonly channelWord?: FieldName;
+  /** Channels by further words, in lower case. Messages with other words are skipped. @default the name of `channel` */
+  readonly channels?: Readonly<Record<string, Channel>>;
+  /** Time of the message. */
+  readonly time?: FieldName;
+  /** @default 'offset' */
+  readonly timeFormat?: TimeFormat;
+}
+
+/** What a provider calls back with. */
+export interface CallbackMap {
+  /** Fields that hold lists of entries, such as `results`. @default the body is the entry, or an array of entries */
+  readonly entries?: FieldName;
+  /** @default no entry is a delivery report */
+  readonly reports?: ReportMap;
+  /** @default no entry is an inbound message */
+  readonly messages?: InboundMap;
+}
+
+/**
+ * Builds a parser from field names: JSON or form, one or several entries, POST or GET. A value of the wrong type
+ * counts as missing. An unreadable entry is listed in `errors` and does not affect the others.
+ *
+ * @example
+ * callbackParser({
+ *   reports: { messageId: 'id', recipient: 'msisdn', status: 'dlr', statuses: { ok: 'delivered' } },
+ *   messages: { messageId: 'id', from: 'msisdn', to: 'shortcode', text: 'message', channel: 'sms', except: 'dlr' },
+ * })
+ * @throws MessagingConfigError where a map is invalid
+ */
+export function callbackParser({ entries, reports, messages }: CallbackMap): CallbackParser {
+  const statuses = reports ? checkedStatuses(reports) : new Map<string, ChannelStatus>();
+  if (messages) checkInboundMap(messages);
+  const isReport = (entry: object) => reports !== undefined && selects(reports, entry);
+  const isMessage = (entry: object) => messages !== undefined && selects(messages, entry);
+  return {
+    parse: (request) => {
+      const { found, errors } = readEntries<DeliveryReport | InboundMessage>(
+        request,
+        (entry) => {
+          const report = reports && isReport(entry) && readReport(entry, reports, statuses);
+          if (typeof report === 'object') return report;
+          const message = messages && isMessage(entry) ? readMessage(entry, messages) : undefined;
+          return typeof message === 'object' ? message : report || message;
+        },
+        entries,
+        (entry) => isReport(entry) || isMessage(entry),
+      );
+      return {
+        reports: found.filter((one) => 'rawStatus' in one),
+        messages: found.filter((one) => 'sentAt' in one),
+        errors,
+      };
+    },
+  };
+}
+
+/** The mapped statuses by the provider's word, in lower case. */
+function checkedStatuses({
+  reference,
+  messageId,
+  statuses,
+  channel,
+}: ReportMap): ReadonlyMap<string, ChannelStatus> {
+  if (reference === undefined && messageId === undefined)
+    throw new MessagingConfigError(
+      'reports: must name the field of the reference or of the messageId',
+    );
+  for (const status of Object.values(statuses))
+    if (!isReportedStatus(status) && !channel?.statuses[status]?.reported)
+      throw new MessagingConfigError(
+        `reports.statuses: ${String(status)} is no status of a report`,
+      );
+  return new Map(
+    Object.entries(statuses).map(([providerWord, status]) => [providerWord.toLowerCase(), status]),
+  );
+}
+
+function readReport(
+  entry: object,
+  map: ReportMap,
+  statuses: ReadonlyMap<string, ChannelStatus>,
+): DeliveryReport | string {
+  const reference = first(entry, map.reference, idOf);
+  const messageId = first(entry, map.messageId, idOf);
+  if (reference === null && messageId === null) return 'names no message';
+  const words = valuesOf(entry, map.status).flatMap((value) => {
+    const whole = word(value);
+    const text = map.statusEnd === undefined ? whole : word(whole?.split(map.statusEnd, 1)[0]);
+    return text === null ? [] : [text];
+  });
+  const rawStatus = words.find((text) => statuses.has(text.toLowerCase())) ?? words[0];
+  if (rawStatus === undefined) return 'no status';
+  const errorCode = first(entry, map.errorCode, word);
+  return {
+    reference,
+    messageId,
+    recipient: first(entry, map.recipient, recipientNumber),
+    status: statuses.get(rawStatus.toLowerCase()) ?? null,
+    rawStatus,
+    errorCode: errorCode !== null && map.noError?.includes(errorCode) ? null : errorCode,
+    providerTime: first(entry, map.time, (value) => timeOf(value, map.timeFormat)),
+  };
+}
+
+/** An address with a channel prefix, such as `whatsapp:+2348012345678`. */
+const ADDRESS = /^([a-z]{1,16}):(.*)$/is;
+/** Country, point, id; the id of an enterprise has `ENT` between them. */
+const BSUID = /^[A-Z]{2}\.[A-Za-z0-9.]{1,250}$/;
+
+function checkInboundMap(map: InboundMap): void {
+  for (const field of ['messageId', 'from', 'to', 'channel'] as const)
+    if (map[field] === undefined || map[field].length === 0)
+      throw new MessagingConfigError(
+        `messages.${field}: must name a ${field === 'channel' ? 'channel' : 'field'}`,
+      );
+}
+
+/** `undefined`: the message came on a channel that the map does not name. */
+function readMessage(entry: object, map: InboundMap): InboundMessage | string | undefined {
+  const [sender] = valuesOf(entry, map.from).map(addressOf);
+  const said = sender?.scheme ?? first(entry, map.channelWord, word)?.toLowerCase() ?? map.channel;
+  const channel = said === map.channel ? said : own(map.channels ?? {}, said);
+  if (typeof channel !== 'string') return undefined;
+  const messageId = first(entry, map.messageId, idOf);
+  if (messageId === null) return 'names no message';
+  // The app's own numbers include short codes and names.
+  const to = first(entry, map.to, (value) => numberOf(value) ?? idOf(addressOf(value).rest));
+  if (to === null) return 'no destination number';
+  const from = first(entry, map.from, numberOf);
+  const bsuid = first(entry, map.bsuid, identifier) ?? first(entry, map.from, bsuidOf);
+  if (from === null && bsuid === null) return 'no sender';
+  const isMedia = valuesOf(entry, map.media ?? []).length > 0;
+  return {
+    messageId,
+    channel,
+    from,
+    bsuid,
+    to,
+    text: isMedia ? null : first(entry, map.text, textOf),
+    sentAt: first(entry, map.time, (value) => timeOf(value, map.timeFormat)),
+  };
+}
+
+interface Address {
+  /** Prefix before the address, in lower case. */
+  readonly scheme: string | undefined;
+  readonly rest: unknown;
+}
+
+function addressOf(value: unknown): Address {
+  const [, scheme, rest] = (typeof value === 'string' && ADDRESS.exec(value)) || [];
+  return { scheme: scheme?.toLowerCase(), rest: rest ?? value };
+}
+
+function numberOf(value: unknown): string | null {
+  return recipientNumber(addressOf(value).rest);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function bsuidOf(value: unknown): string | null {
+  const { rest } = addressOf(value);
+  return typeof rest === 'string' && BSUID.test(rest) ? rest : null;
+}
