@@ -40,7 +40,11 @@ export {
   sharedSecret,
   type SharedSecretOptions,
 } from './callbacks/verifiers/verifiers.js';
-export { plivoParser, plivoSignature, type PlivoSignatureOptions } from './providers/plivo/plivo.js';
+export {
+  plivoParser,
+  plivoSignature,
+  type PlivoSignatureOptions,
+} from './providers/plivo/plivo.js';
 export type { Secrets } from './callbacks/verifiers/secret.js';
 export {
   twilioParser,

@@ -7,7 +7,7 @@ export { scheduledWait } from './dispatch/backoff.js';
 export type { LaneTask, LeasedLane } from './dispatch/lane-drain.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';
 export type { LaneWaker } from './ports/dispatch-engine.js';
-export { retryAfterMilliseconds } from './providers/http/failure.js';
+export { retryAfterMilliseconds } from './providers/http-client/http-failures.js';
 export { isBusy, isDataError, isUnavailable } from './store/database/database-errors.js';
 export { GroupCommit, type GroupCommitOptions } from './store/database/group-commit.js';
 export type { DueLane } from './store/reads/lane-queues.js';

@@ -6,8 +6,7 @@ import { Agent } from 'node:http';
 import { of } from 'rxjs';
 import { PausedFailure, UncertainFailure } from '../../message/failures.js';
 import { InterfaceServer } from '../../testing/interface-server.js';
-import { HttpClient } from './http-client.js';
-import { hasOwnWay, isUntouched } from './http-service-state.js';
+import { hasOwnWay, HttpClient, isUntouched } from './http-client.js';
 
 const made = (config: CreateAxiosDefaults = {}) => new HttpService(axios.create(config));
 

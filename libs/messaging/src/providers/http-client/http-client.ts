@@ -1,10 +1,15 @@
-import type { HttpService } from '@nestjs/axios';
-import { type AxiosRequestConfig, type AxiosResponse, isAxiosError } from 'axios';
+import { HttpService } from '@nestjs/axios';
+import axios, {
+  type AxiosAdapter,
+  AxiosError,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+  isAxiosError,
+} from 'axios';
+import { isDeepStrictEqual } from 'node:util';
 import { firstValueFrom } from 'rxjs';
-import { hasOwnRequest, hasOwnWay, isUntouched } from './http-service-state.js';
-import { networkFailure } from './network-failure.js';
-import { undiciAdapter } from './undici.adapter.js';
-import { type ExchangeTrace, type HttpRequest, UndiciClient } from './undici.client.js';
+import { networkFailure } from './http-failures.js';
+import { type ExchangeTrace, type HttpAnswer, UndiciClient } from './undici.client.js';
 
 export interface ClientRequest {
   readonly method: 'GET' | 'POST';
@@ -12,7 +17,7 @@ export interface ClientRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A text is sent unchanged; any other value is sent as JSON. */
-  readonly body?: string | Readonly<Record<string, unknown>>;
+  readonly body?: string | Readonly<Record<string, unknown>> | undefined;
   /** Most bytes read of the answer. */
   readonly maxBytes: number;
 }
@@ -26,6 +31,9 @@ export interface ClientAnswer {
   readonly text: string;
 }
 
+/** Defaults of an axios without options of the app. */
+const STANDARD = axios.create().defaults;
+
 /**
  * HTTP client of the providers. It applies the interceptors, defaults and overrides of `HttpService`. A `HttpService`
  * without changes has none, so its requests go directly to undici, which is several times faster.
@@ -37,8 +45,7 @@ export interface ClientAnswer {
  * ```
  */
 export class HttpClient {
-  readonly #origin: string;
-  readonly #basePath: string;
+  readonly #base: URL;
   readonly #client: UndiciClient;
 
   constructor(
@@ -46,8 +53,7 @@ export class HttpClient {
     private readonly baseUrl: string,
     connections: number,
   ) {
-    this.#origin = new URL(baseUrl).origin;
-    this.#basePath = baseUrl.slice(this.#origin.length);
+    this.#base = new URL(baseUrl);
     this.#client = new UndiciClient(connections);
   }
 
@@ -55,13 +61,12 @@ export class HttpClient {
   async send(request: ClientRequest, signal: AbortSignal): Promise<ClientAnswer> {
     const trace: ExchangeTrace = { reach: 'untried' };
     try {
-      if (!isUntouched(this.http)) return await this.#throughHttpService(request, signal, trace);
-      const answer = await this.#client.exchange(this.#direct(request), signal, trace);
-      const { status, headers, body } = answer;
-      return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(body), text: body };
+      return isUntouched(this.http)
+        ? await this.#direct(request, signal, trace)
+        : await this.#throughHttpService(request, signal, trace);
     } catch (error) {
       // The caught error may contain the request with its credential, so it is not passed on.
-      throw networkFailure({ code: codeOf(error), reach: trace.reach, aborted: abortOf(signal) });
+      throw networkFailure(codeOf(error), trace.reach, signal);
     }
   }
 
@@ -70,54 +75,147 @@ export class HttpClient {
     return this.#client.close(1_000);
   }
 
-  #direct({ method, path, headers, body, maxBytes }: ClientRequest): HttpRequest {
-    return {
-      method,
-      origin: this.#origin,
-      path: this.#basePath + path,
-      headers,
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-      maxBytes,
-    };
-  }
-
-  async #throughHttpService(
+  async #direct(
     request: ClientRequest,
     signal: AbortSignal,
     trace: ExchangeTrace,
   ): Promise<ClientAnswer> {
-    const ownWay = hasOwnWay(this.http);
+    const { origin, pathname } = this.#base;
+    const path = pathname === '/' ? request.path : pathname + request.path;
+    const body = typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
+    const answer = await this.#client.exchange({ ...request, origin, path, body }, signal, trace);
+    const { status, headers, body: text } = answer;
+    return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(text), text };
+  }
+
+  async #throughHttpService(
+    { path, maxBytes, body, ...request }: ClientRequest,
+    signal: AbortSignal,
+    trace: ExchangeTrace,
+  ): Promise<ClientAnswer> {
+    const own = hasOwnWay(this.http);
     // Custom axios adapters do not report whether bytes were sent.
-    if (ownWay) trace.reach = 'unknown';
-    const response = await this.#ask({
-      method: request.method,
-      url: this.baseUrl + request.path,
+    if (own) trace.reach = 'unknown';
+    const asked = this.http.request<unknown>({
+      ...request,
       headers: { ...request.headers },
-      ...(request.body && { data: request.body }),
+      url: this.baseUrl + path,
+      data: body,
       signal,
       maxRedirects: 0,
-      maxContentLength: request.maxBytes,
-      ...(!ownWay && { adapter: undiciAdapter(this.#client, trace, request.maxBytes) }),
-    }).catch((error: unknown): AxiosResponse<unknown> => {
+      maxContentLength: maxBytes,
+      ...(!own && { adapter: undiciAdapter(this.#client, trace, maxBytes) }),
+    });
+    const { status, headers, data } = await firstValueFrom(asked).catch((error: unknown) => {
       if (isAxiosError<unknown>(error) && error.response) return error.response;
       throw error;
     });
-    const { status, headers, data } = response;
-    const retryAfter: unknown = headers['retry-after'];
-    return {
-      status,
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-      body: typeof data === 'string' ? parsed(data) : data,
-      text: typeof data === 'string' ? data : '',
-    };
+    const text = typeof data === 'string' ? data : '';
+    const retryAfter = oneOf(headers['retry-after'] as string | undefined);
+    return { status, retryAfter, body: typeof data === 'string' ? parsed(data) : data, text };
   }
+}
 
-  /** Skips the Observable of an unchanged `request()`, which only costs time. */
-  #ask(config: AxiosRequestConfig): Promise<AxiosResponse<unknown>> {
-    return hasOwnRequest(this.http)
-      ? firstValueFrom(this.http.request<unknown>(config))
-      : this.http.axiosRef.request<unknown>(config);
+/** Whether nothing on the service can change a request or read an answer. */
+export function isUntouched(http: HttpService): boolean {
+  if (http.request !== HttpService.prototype.request) return false;
+  const { interceptors, defaults } = http.axiosRef;
+  return isEmpty(interceptors.request) && isEmpty(interceptors.response) && isStandard(defaults);
+}
+
+/** Axios keeps `null` in place of an ejected interceptor. */
+function isEmpty({ handlers }: { handlers?: unknown[] }): boolean {
+  return handlers !== undefined && handlers.every((handler) => handler === null);
+}
+
+function isStandard(defaults: typeof STANDARD): boolean {
+  for (const key in defaults) {
+    const given: unknown = defaults[key as keyof typeof STANDARD];
+    const standard: unknown = STANDARD[key as keyof typeof STANDARD];
+    if (given !== standard && !isDeepStrictEqual(given, standard)) return false;
   }
+  return true;
+}
+
+/** Whether the app has replaced the service, or has set an adapter, agent or proxy, which the request must use. */
+export function hasOwnWay(http: HttpService): boolean {
+  const defaults = (http as Partial<HttpService>).axiosRef?.defaults;
+  if (!defaults) return true;
+  const { adapter, httpAgent, httpsAgent, proxy, socketPath } = defaults;
+  return (
+    !isDeepStrictEqual(adapter, STANDARD.adapter) ||
+    Boolean(httpAgent ?? httpsAgent ?? proxy ?? socketPath)
+  );
+}
+
+/**
+ * An axios adapter over undici, for texts and bytes without redirects. Interceptors and transforms run as usual.
+ */
+function undiciAdapter(client: UndiciClient, trace: ExchangeTrace, maxBytes: number): AxiosAdapter {
+  return async (config) => {
+    // getUri() merges all options, so it is called only where it changes the address.
+    const address = config.baseURL || config.params ? axios.getUri(config) : (config.url ?? '');
+    const { origin, pathname, search } = new URL(address);
+    const signals: AbortSignal[] = [];
+    if (config.signal) signals.push(config.signal as AbortSignal);
+    if (config.timeout) signals.push(AbortSignal.timeout(config.timeout));
+    const answer = await client
+      .exchange(
+        {
+          method: (config.method ?? 'get').toUpperCase(),
+          origin,
+          path: pathname + search,
+          headers: headersOf(config),
+          body: bodyOf(config),
+          maxBytes,
+        },
+        signals.length === 1 && signals[0] ? signals[0] : AbortSignal.any(signals),
+        trace,
+      )
+      .catch((error: Error) => {
+        throw AxiosError.from(error, codeOf(error), config);
+      });
+    return settled(config, answer);
+  };
+}
+
+function headersOf(config: InternalAxiosRequestConfig): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(config.headers.toJSON()))
+    if (value !== null && value !== undefined)
+      headers[name.toLowerCase()] = Array.isArray(value) ? value : String(value);
+  // undici computes the length from the body that it sends.
+  delete headers['content-length'];
+  return headers;
+}
+
+function bodyOf(config: InternalAxiosRequestConfig): string | Buffer | undefined {
+  const data: unknown = config.data ?? undefined;
+  if (data === undefined || typeof data === 'string' || Buffer.isBuffer(data)) return data;
+  throw new AxiosError(
+    'An interceptor left a body that is neither text nor bytes',
+    AxiosError.ERR_BAD_OPTION_VALUE,
+    config,
+  );
+}
+
+/** The response, or the error of axios for a status that `validateStatus` refuses. */
+function settled(config: InternalAxiosRequestConfig, { status, headers, body }: HttpAnswer) {
+  const response: AxiosResponse = {
+    data: body,
+    status,
+    statusText: '',
+    headers: { ...headers },
+    config,
+  };
+  if (config.validateStatus?.(status) ?? true) return response;
+  throw new AxiosError(
+    `Request failed with status code ${status}`,
+    status < 500 ? AxiosError.ERR_BAD_REQUEST : AxiosError.ERR_BAD_RESPONSE,
+    config,
+    undefined,
+    response,
+  );
 }
 
 function parsed(text: string): unknown {
@@ -136,13 +234,13 @@ function oneOf(header: string | string[] | undefined): string | undefined {
 
 /** Reads the code without `instanceof`, because errors come from more than one realm. */
 function codeOf(error: unknown): string | undefined {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } | null };
+  const { code, cause, name } = (error ?? {}) as {
+    code?: unknown;
+    cause?: { code?: unknown } | null;
+    name?: unknown;
+  };
+  if (name === 'TimeoutError') return AxiosError.ETIMEDOUT;
+  if (name === 'AbortError') return AxiosError.ERR_CANCELED;
   const found = code ?? cause?.code;
   return typeof found === 'string' ? found : undefined;
-}
-
-function abortOf(signal: AbortSignal): 'timeout' | 'stop' | undefined {
-  if (!signal.aborted) return undefined;
-  const { name } = (signal.reason ?? {}) as { name?: unknown };
-  return name === 'TimeoutError' ? 'timeout' : 'stop';
 }

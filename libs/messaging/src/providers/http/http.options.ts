@@ -1,94 +1,120 @@
 import { MessagingConfigError } from '../../message/errors.js';
-import { type Duration, milliseconds } from '../../ports/duration.js';
-import { checkBaseUrl, checkCredential } from './credential.js';
-import type { WhatsAppTextField } from './whatsapp-wire.js';
+import {
+  duration,
+  group,
+  oneOf,
+  optional,
+  type OptionReader,
+  type OptionsOf,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
+import { httpAddress, providerName } from '../provider-options.js';
+
+/** The two credentials of the service. */
+export type Credential = 'apiToken' | 'apiKey';
+
+/** Address without a trailing slash. */
+const baseUrl: OptionReader<string> = (option, value) => {
+  const { origin, pathname } = httpAddress(option, value);
+  if (/\/ng\/v1\b/.test(pathname))
+    throw new MessagingConfigError(
+      `${option}: holds the path of an operation; give the address before /ng/v1`,
+    );
+  return origin + pathname.replace(/\/+$/, '');
+};
+
+/**
+ * Detects at boot the mistakes that the service would answer with 401 (interface section 5.7). The error never
+ * contains the value.
+ */
+const credential: OptionReader<string> = (option, value) => {
+  const reject = (cause: string): never => {
+    throw new MessagingConfigError(`${option}: ${cause}`);
+  };
+  const where =
+    option === 'apiToken'
+      ? 'the dashboard (Settings, Security)'
+      : 'the dashboard (Email, API Keys)';
+  if (typeof value !== 'string' || value === '') return reject(`is missing; copy it from ${where}`);
+  if (/^\s*bearer\b/i.test(value))
+    return reject(
+      'starts with the word Bearer; pass the credential alone, the word is added for you',
+    );
+  if (/\s/.test(value))
+    return reject(
+      'white space or a newline was copied with it; remove it (a file read with a trailing newline is a usual cause)',
+    );
+  if (!/^[\x21-\x7e]+$/.test(value))
+    return reject(`has characters no credential has; copy it again from ${where}`);
+  if (value.startsWith('svk_') !== (option === 'apiKey'))
+    return reject(
+      option === 'apiKey'
+        ? `does not start with svk_; copy one from ${where} (the API token goes into apiToken)`
+        : `is an svk_ key, which SMS does not take; pass it as apiKey, and the token of ${where} as apiToken`,
+    );
+  return value;
+};
+
+const TEXT_FIELDS = {
+  /** @default 'body' */
+  sms: withDefault(oneOf('body', 'content'), 'body'),
+  /** @default 'text' */
+  whatsapp: withDefault(oneOf('text', 'body', 'content'), 'text'),
+};
 
 /** Name of the field with the text, by channel. */
-export interface TextFields {
-  /** @default 'body' */
-  readonly sms?: 'body' | 'content';
-  /** @default 'text' */
-  readonly whatsapp?: WhatsAppTextField;
-}
+export type TextFields = OptionsOf<typeof TEXT_FIELDS>;
 
-/** Options of {@link http}. */
-export interface HttpTransportOptions {
+const readTextFields = group(TEXT_FIELDS);
+
+const textField: OptionReader<
+  ReturnType<typeof readTextFields>,
+  'body' | 'content' | TextFields | undefined
+> = (option, value) =>
+  typeof value === 'string'
+    ? { sms: TEXT_FIELDS.sms(option, value), whatsapp: TEXT_FIELDS.whatsapp(option, value) }
+    : readTextFields(option, value);
+
+const HTTP = {
   /** Address of the service, without `/ng/v1`. */
-  readonly baseUrl: string;
+  baseUrl,
   /** API token (dashboard: Settings, Security), without the word Bearer. */
-  readonly apiToken: string;
+  apiToken: credential,
   /** `svk_` key for WhatsApp and email. */
-  readonly apiKey?: string;
+  apiKey: optional(credential),
   /**
    * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and of a WhatsApp
    * message (the interface defines none), or one name for both.
    * @default { sms: 'body', whatsapp: 'text' }
    */
-  readonly textField?: 'body' | 'content' | TextFields;
+  textField,
   /** Most recipients of one request. @default 1000 */
-  readonly maxRecipients?: number;
+  maxRecipients: withDefault(wholeNumber, 1_000),
   /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
-  readonly idempotencyWindow?: Duration;
+  idempotencyWindow: withDefault(duration(), '20h'),
   /**
    * Whether to ask the service for callbacks, regardless of the message's own setting. @default the message's setting
    */
-  readonly deliveryReport?: 'none' | 'yes';
+  deliveryReport: optional(oneOf('none', 'yes')),
   /** Most connections to the service, and most requests of this process in flight. @default 128 */
-  readonly connections?: number;
+  connections: withDefault(wholeNumber, 128),
   /**
    * Distinguishes several transports. It is stored with every submission and report, so do not change it.
    * @default 'http'
    */
-  readonly name?: string;
-}
+  name: withDefault(providerName, 'http'),
+};
 
-/** The checked options with their defaults. */
-export interface HttpSettings {
-  readonly name: string;
-  /** Address without a trailing slash. */
-  readonly baseUrl: string;
-  readonly apiToken: string;
-  readonly apiKey: string | undefined;
-  readonly textField: Required<TextFields>;
-  readonly maxRecipients: number;
-  /** Duration in milliseconds. */
-  readonly idempotencyWindow: number;
-  readonly deliveryReport: 'none' | 'yes' | undefined;
-  readonly connections: number;
-}
+/** Options of {@link http}. */
+export type HttpTransportOptions = OptionsOf<typeof HTTP>;
+
+const read = group(HTTP);
+
+/** The checked options with their defaults; durations in milliseconds. */
+export type HttpSettings = ReturnType<typeof read>;
 
 /** @throws MessagingConfigError naming the option and the remedy */
 export function httpSettings(options: HttpTransportOptions): HttpSettings {
-  const name = options.name ?? 'http';
-  if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(name))
-    throw new MessagingConfigError(
-      'name: must be 1 to 32 lower-case letters, digits, dots, dashes or underscores',
-    );
-  return {
-    name,
-    baseUrl: checkBaseUrl(options.baseUrl),
-    apiToken: checkCredential('apiToken', options.apiToken),
-    apiKey: options.apiKey === undefined ? undefined : checkCredential('apiKey', options.apiKey),
-    textField: textFields(options.textField ?? {}),
-    maxRecipients: positiveInteger('maxRecipients', options.maxRecipients ?? 1000),
-    idempotencyWindow: milliseconds('idempotencyWindow', options.idempotencyWindow ?? '20h'),
-    deliveryReport: options.deliveryReport,
-    connections: positiveInteger('connections', options.connections ?? 128),
-  };
-}
-
-function textFields(given: NonNullable<HttpTransportOptions['textField']>): Required<TextFields> {
-  const { sms = 'body', whatsapp = 'text' } =
-    typeof given === 'string' ? { sms: given, whatsapp: given } : given;
-  if (sms !== 'body' && sms !== 'content')
-    throw new MessagingConfigError(`textField: must be 'body' or 'content'`);
-  if (whatsapp !== 'text' && whatsapp !== 'body' && whatsapp !== 'content')
-    throw new MessagingConfigError(`textField.whatsapp: must be 'text', 'body' or 'content'`);
-  return { sms, whatsapp };
-}
-
-function positiveInteger(option: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new MessagingConfigError(`${option}: must be a whole number from 1`);
-  return value;
+  return read('', options);
 }

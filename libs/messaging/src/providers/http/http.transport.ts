@@ -1,33 +1,26 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/delivery-report.js';
-import { PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import { identifier } from '../../message/report-fields.js';
 import type {
   MessageTransport,
   SentSubmission,
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
+  TransportContext,
+  TransportFactory,
 } from '../../ports/message-transport.js';
-import type { TransportContext, TransportFactory } from '../../ports/message-transport.js';
-import type { TraceContext } from '../../ports/tracing.js';
-import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
-import { answerFailure } from './failure.js';
+import { HttpClient } from '../http-client/http-client.js';
+import { answerFailure } from './answer-failure.js';
 import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
-import { ReportPoll } from './report-poll.js';
-import { keyMissing, WhatsAppWire } from './whatsapp-wire.js';
+import { SmsWire } from './sms.wire.js';
+import { WhatsAppWire } from './whatsapp.wire.js';
+import { fieldOf, type Wire } from './wire.js';
 
 const MAX_ANSWER = 1_048_576;
 const MAX_REPORT_PAGE = 8 * 1_048_576;
 const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
-const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
-
-interface Fetched {
-  readonly reports: readonly DeliveryReport[];
-  /** Error because of which reports may be missing. */
-  readonly failure: unknown;
-}
-
-const NOTHING: Fetched = { reports: [], failure: undefined };
 
 /**
  * Sends through a service that speaks the messaging service interface.
@@ -52,76 +45,64 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   readonly capabilities: TransportCapabilities;
   readonly #logger = new Logger(HttpTransport.name);
   readonly #client: HttpClient;
-  readonly #authorization: string;
+  /** The interface has a form for each of its channels, so they are named here. */
+  readonly #wires: ReadonlyMap<string, Wire>;
 
   constructor(
     private readonly settings: HttpSettings,
     private readonly context: TransportContext,
   ) {
-    this.name = settings.name;
+    const { name, maxRecipients, idempotencyWindow, connections, baseUrl } = settings;
+    this.name = name;
+    this.#wires = new Map<string, Wire>([
+      ['sms', new SmsWire(settings)],
+      ['whatsapp', new WhatsAppWire(settings)],
+    ]);
     this.capabilities = {
-      maxRecipients: settings.maxRecipients,
-      idempotencyWindow: settings.idempotencyWindow,
-      connections: settings.connections,
-      channels: settings.apiKey === undefined ? ['sms'] : ['sms', 'whatsapp'],
+      maxRecipients,
+      idempotencyWindow,
+      connections,
+      channels: [...this.#wires]
+        .filter(([, { credential }]) => settings[credential] !== undefined)
+        .map(([channel]) => channel),
       passesTraceOn: true,
     };
-    this.#client = new HttpClient(context.http, settings.baseUrl, settings.connections);
-    this.#authorization = `Bearer ${settings.apiToken}`;
+    this.#client = new HttpClient(context.http, baseUrl, connections);
   }
 
-  /** `POST {baseUrl}/ng/v1/sendsms`, or `/whatsapp/ng/v1/sendwhatsapp`. */
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
-    if (submission.channel === 'whatsapp')
-      return this.#whatsApp(signal, submission.trace).submit({
-        ...submission,
-        id: submissionIdOf(submission),
-      });
-    const answer = await this.#client.send(
-      {
-        method: 'POST',
-        path: '/ng/v1/sendsms',
-        headers: {
-          authorization: this.#authorization,
-          accept: 'application/json',
-          'content-type': 'application/json',
-          'idempotency-key': submissionIdOf(submission),
-          ...submission.trace,
-        },
-        body: this.#bodyOf(submission),
-        maxBytes: MAX_ANSWER,
-      },
-      signal,
-    );
-    const reference = property(this.#success(answer), 'reference_id');
-    if (typeof reference !== 'string' || !REFERENCE.test(reference))
+    const wire = this.#wires.get(submission.channel);
+    if (!wire)
+      throw new PermanentFailure(
+        'unsupported_channel',
+        `The ${this.name} transport does not send ${submission.channel}`,
+      );
+    const answer = await this.#ask(wire, wire.path, signal, submission);
+    const reference = identifier(fieldOf(answer, wire.idField));
+    if (reference === null)
       throw new UncertainFailure(
         'invalid_answer',
-        `The service answered ${answer.status} without a usable reference_id`,
+        `The service accepted without a usable ${wire.idField}`,
       );
-    return { reference };
+    return { reference, ...wire.detailsOf?.(reference, answer) };
   }
 
-  /**
-   * `GET {baseUrl}/ng/v1/deliveryreports`, by reference, or by key where no reference is known; `GET
-   * {baseUrl}/whatsapp/ng/v1/messages/{id}`.
-   */
   async fetchReports(
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
-    const whatsApp = submissions.filter(({ channel }) => channel === 'whatsapp');
-    const others = submissions.filter(({ channel }) => channel !== 'whatsapp');
-    const answers = await Promise.allSettled([
-      whatsApp.length > 0 ? this.#whatsApp(signal).fetch(whatsApp, now) : NOTHING,
-      others.length > 0 ? this.#fetchSms(others, signal) : NOTHING,
-    ]);
-    const learned = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    const reports = learned.flatMap((one) => one.reports);
-    const [failure] = answers
-      .map((one) => (one.status === 'fulfilled' ? one.value.failure : one.reason))
-      .filter((one) => one !== undefined);
+    const fetched = await Promise.all(
+      [...this.#wires].map(([name, wire]) =>
+        wire.fetch(
+          submissions.filter(({ channel }) => channel === name),
+          (path) => this.#ask(wire, path, signal),
+          now,
+        ),
+      ),
+    );
+    const reports = fetched.flatMap((one) => one.reports);
+    const failure = fetched.find((one) => one.failure !== undefined)?.failure;
     if (failure === undefined) return reports;
     // The fetched reports are returned despite the failure, so that the next poll asks for fewer.
     if (reports.length === 0) throw failure as Error;
@@ -129,87 +110,45 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     return reports;
   }
 
-  async #fetchSms(submissions: readonly SentSubmission[], signal: AbortSignal): Promise<Fetched> {
-    const get = async (path: string) => {
-      const answer = await this.#client.send(
-        {
-          method: 'GET',
-          path,
-          headers: { authorization: this.#authorization, accept: 'application/json' },
-          maxBytes: MAX_REPORT_PAGE,
-        },
-        signal,
-      );
-      const body = this.#success(answer);
-      if (!Array.isArray(property(body, 'data')))
-        throw new UncertainFailure('invalid_answer', 'The service answered without a report list');
-      return body;
-    };
-    const poll = new ReportPoll(get, this.context.clock.now());
-    const { unreadable, ...fetched } = await poll.run(submissions);
-    if (unreadable > 0)
-      this.#logger.warn(
-        `${unreadable} fetched delivery reports could not be read and were left out`,
-      );
-    return fetched;
-  }
-
   async onApplicationShutdown(): Promise<void> {
     await this.#client.close();
   }
 
-  #bodyOf(submission: Submission): Record<string, unknown> {
-    if (submission.channel !== 'sms')
-      throw new PermanentFailure(
-        'unsupported_channel',
-        `The ${this.name} transport does not send ${submission.channel}`,
+  /** Posts the submission, or gets `path`; returns the body of a 2xx and throws the failure of other answers. */
+  async #ask(
+    wire: Wire,
+    path: string,
+    signal: AbortSignal,
+    submission?: Submission,
+  ): Promise<unknown> {
+    const credential = this.settings[wire.credential];
+    if (credential === undefined)
+      // Messages wait for the key and are not lost.
+      throw new PausedFailure(
+        'unauthorized',
+        'WhatsApp takes an svk_ key, made in the dashboard under Email, API Keys: set apiKey',
       );
-    if (submission.content.kind !== 'text')
-      throw new PermanentFailure('unsupported_content', 'An SMS carries text only');
-    return {
-      from: submission.sender,
-      to: submission.recipients,
-      [this.settings.textField.sms]: submission.content.text,
-      delivery_report: this.settings.deliveryReport ?? submission.deliveryReport,
-    };
-  }
-
-  #whatsApp(signal: AbortSignal, trace?: TraceContext): WhatsAppWire {
-    const { apiKey, textField } = this.settings;
-    return new WhatsAppWire(async ({ method, path, idempotencyKey, body }) => {
-      if (apiKey === undefined) throw keyMissing();
-      const answer = await this.#client.send(
-        {
-          method,
-          path,
-          headers: {
-            authorization: `Bearer ${apiKey}`,
-            accept: 'application/json',
-            ...(body !== undefined && { 'content-type': 'application/json' }),
-            ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-            ...trace,
-          },
-          ...(body !== undefined && { body }),
-          maxBytes: MAX_ANSWER,
+    const { status, body, retryAfter } = await this.#client.send(
+      {
+        method: submission ? 'POST' : 'GET',
+        path,
+        headers: {
+          authorization: `Bearer ${credential}`,
+          accept: 'application/json',
+          ...(submission && {
+            'content-type': 'application/json',
+            'idempotency-key': submissionIdOf(submission),
+            ...submission.trace,
+          }),
         },
-        signal,
-      );
-      return this.#success(answer, 'apiKey');
-    }, textField.whatsapp);
-  }
-
-  /** Returns the body of a 2xx; throws the matching failure for other answers. */
-  #success(
-    { status, body, retryAfter }: ClientAnswer,
-    credential: 'apiToken' | 'apiKey' = 'apiToken',
-  ): unknown {
-    if (status >= 200 && status < 300) return body;
-    const code = property(property(body, 'error'), 'code');
-    throw answerFailure(
-      { status, code: typeof code === 'string' ? code : undefined, retryAfter },
-      this.context.clock.now(),
-      credential,
+        body: submission && wire.bodyOf(submission),
+        maxBytes: submission ? MAX_ANSWER : MAX_REPORT_PAGE,
+      },
+      signal,
     );
+    if (status >= 200 && status < 300) return body;
+    const code = fieldOf(fieldOf(body, 'error'), 'code');
+    throw answerFailure({ status, code, retryAfter }, this.context.clock.now(), wire.credential);
   }
 }
 
@@ -218,10 +157,4 @@ function submissionIdOf({ id }: Submission): string {
   if (!SUBMISSION_ID.test(id))
     throw new PermanentFailure('invalid_submission', 'The submission id cannot be a header value');
   return id;
-}
-
-function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }

@@ -39,6 +39,7 @@ describe('kannelSettings', () => {
     ['reports', { reports: 'yes' }],
     ['connections', { connections: 0 }],
     ['name', { name: 'A b' }],
+    ['pasword', { pasword: 'hunter2' } as object],
   ])('a wrong %s is named without a secret', (option, changes) => {
     const read = () => kannelSettings({ ...options, ...changes } as KannelOptions);
     expect(read).toThrow(MessagingConfigError);

@@ -1,16 +1,23 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { PermanentFailure } from '../../message/failures.js';
+import {
+  PausedFailure,
+  PermanentFailure,
+  type SubmitFailure,
+  UncertainFailure,
+} from '../../message/failures.js';
 import { smsParts } from '../../message/sms-parts.js';
 import type {
   MessageTransport,
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
+  TransportContext,
+  TransportFactory,
 } from '../../ports/message-transport.js';
-import type { TransportContext, TransportFactory } from '../../ports/message-transport.js';
 import { HttpClient } from '../http-client/http-client.js';
+import { refusalFailure } from '../http-client/http-failures.js';
+import { reportLink } from './kannel-callbacks.js';
 import { type KannelOptions, type KannelSettings, kannelSettings } from './kannel.options.js';
-import { sendsmsFailure } from './sendsms-answer.js';
 
 const MAX_ANSWER = 65_536;
 const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
@@ -25,7 +32,7 @@ const ALL_REPORTS = '31';
  * @example
  * MessagingModule.forRoot({
  *   transport: kannel({ url: 'http://kannel:13013', username, password, callbackUrl, callbackSecret }),
- *   callbacks: { parser: new KannelReportParser(), verifier: new KannelCallbackVerifier(callbackSecret) },
+ *   callbacks: { parser: kannelParser(), verifier: kannelSignature(callbackSecret) },
  * });
  */
 export function kannel(options: KannelOptions): TransportFactory {
@@ -42,13 +49,12 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   readonly #client: HttpClient;
-  readonly #fixed: Readonly<Record<string, string>>;
 
   constructor(
     private readonly settings: KannelSettings,
     { http }: TransportContext,
   ) {
-    const { name, url, connections, username, password, smsc } = settings;
+    const { name, url, connections } = settings;
     this.name = name;
     this.capabilities = {
       maxRecipients: 1,
@@ -57,36 +63,18 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
       channels: ['sms'],
     };
     this.#client = new HttpClient(http, url, connections);
-    this.#fixed = {
-      'content-type': 'text/plain; charset=UTF-8',
-      'x-kannel-username': username,
-      'x-kannel-password': password,
-      ...(smsc !== undefined && { 'x-kannel-smsc': smsc }),
-    };
   }
 
   /**
    * Sends the text in a `POST`. All other values, including the password, are in headers, which Kannel does not log.
    */
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
-    const { text, recipient } = this.#checked(submission);
-    const { status, text: answer } = await this.#client.send(
-      {
-        method: 'POST',
-        path: '',
-        headers: {
-          ...this.#fixed,
-          'x-kannel-from': submission.sender,
-          'x-kannel-to': recipient,
-          'x-kannel-coding': smsParts(text).encoding === 'GSM-7' ? '0' : '2',
-          ...this.#reportHeaders(submission, recipient),
-        },
-        body: text,
-        maxBytes: MAX_ANSWER,
-      },
+    const { text, headers } = this.#requestOf(submission);
+    const answer = await this.#client.send(
+      { method: 'POST', path: '', headers, body: text, maxBytes: MAX_ANSWER },
       signal,
     );
-    if (status !== 202) throw sendsmsFailure(status, answer);
+    if (answer.status !== 202) throw sendsmsFailure(answer.status, answer.text);
     return { reference: submission.id };
   }
 
@@ -94,23 +82,8 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
     await this.#client.close();
   }
 
-  #reportHeaders(
-    { id, deliveryReport }: Submission,
-    recipient: string,
-  ): Readonly<Record<string, string>> {
-    const { reportLink, reports } = this.settings;
-    if (!reportLink || (reports === 'message' && deliveryReport === 'none')) return {};
-    return {
-      'x-kannel-dlr-mask': ALL_REPORTS,
-      'x-kannel-dlr-url': reportLink.of(id, recipient),
-    };
-  }
-
-  #checked({ id, channel, sender, content, recipients }: Submission): {
-    text: string;
-    recipient: string;
-  } {
-    if (channel !== 'sms')
+  #requestOf({ id, channel, sender, content, recipients, deliveryReport }: Submission) {
+    if (!this.capabilities.channels?.includes(channel))
       throw new PermanentFailure(
         'unsupported_channel',
         `The ${this.name} transport does not send ${channel}`,
@@ -126,6 +99,76 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
         'invalid_submission',
         'The submission id or the sender cannot be a header value',
       );
-    return { text: content.text, recipient };
+    const { text } = content;
+    const { username, password, smsc, callbackUrl, callbackSecret, reports } = this.settings;
+    const wantsReports = reports === 'always' || deliveryReport === 'yes';
+    return {
+      text,
+      headers: {
+        'content-type': 'text/plain; charset=UTF-8',
+        'x-kannel-username': username,
+        'x-kannel-password': password,
+        ...(smsc !== undefined && { 'x-kannel-smsc': smsc }),
+        'x-kannel-from': sender,
+        'x-kannel-to': recipient,
+        'x-kannel-coding': smsParts(text).encoding === 'GSM-7' ? '0' : '2',
+        ...(callbackUrl !== undefined &&
+          callbackSecret !== undefined &&
+          wantsReports && {
+            'x-kannel-dlr-mask': ALL_REPORTS,
+            'x-kannel-dlr-url': reportLink(callbackUrl.href, callbackSecret, id, recipient),
+          }),
+      },
+    };
   }
+}
+
+/**
+ * Maps an answer of smsbox other than 202 to a failure; answers that are not named here mean what they mean for every
+ * service ({@link refusalFailure}).
+ *
+ * | answer | meaning |
+ * |---|---|
+ * | 400 | permanent: a field is wrong, or the number is on a list |
+ * | 403 `Authorization failed` | paused until user, password or address range is right |
+ * | 403 `Not routable` | permanent: no SMSC takes this number |
+ * | 401, 403, 407 | paused: a proxy in front of Kannel refuses the request |
+ * | 404, 405 | paused: the address is not that of sendsms |
+ * | 503 `Temporal failure` | retryable: queues are full or no SMSC is connected; Kannel accepted nothing |
+ * | other 2xx | uncertain |
+ */
+function sendsmsFailure(status: number, text: string): SubmitFailure {
+  switch (status) {
+    case 400:
+      return /denied by/i.test(text)
+        ? new PermanentFailure('number_denied', "The number is on one of Kannel's lists (400)")
+        : new PermanentFailure('bad_request', 'Kannel refused a field of the request (400)');
+    case 401:
+    case 407:
+      return new PausedFailure(
+        'unauthorized',
+        `A proxy in front of Kannel asks for a credential (${status})`,
+      );
+    case 403:
+      if (/not routable/i.test(text))
+        return new PermanentFailure('not_routable', 'No SMSC of Kannel takes this number (403)');
+      return /authori[sz]ation failed/i.test(text)
+        ? new PausedFailure(
+            'unauthorized',
+            'Kannel refused the user (403); check username, password and user-allow-ip of its sendsms-user',
+          )
+        : new PausedFailure('forbidden', 'A proxy in front of Kannel refuses the request (403)');
+    case 404:
+    case 405:
+      return new PausedFailure(
+        'not_sendsms',
+        `There is no sendsms at this address (${status}); check url and smsbox's sendsms-url`,
+      );
+  }
+  return status < 300
+    ? new UncertainFailure(
+        'invalid_answer',
+        `The answer (${status}) does not say whether Kannel has the message`,
+      )
+    : refusalFailure({ by: 'Kannel', status });
 }

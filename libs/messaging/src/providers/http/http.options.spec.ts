@@ -28,7 +28,7 @@ const mistakes: [string, Partial<Record<keyof HttpTransportOptions, unknown>>, s
   ['an empty query in the address', { baseUrl: 'https://b.c/?' }, 'baseUrl', /query/],
   ['the operation in the address', { baseUrl: 'https://b.c/ng/v1/sendsms' }, 'baseUrl', /before/],
   ['another text field', { textField: 'text' }, 'textField', /'body' or 'content'/],
-  ['no recipients', { maxRecipients: 0 }, 'maxRecipients', /from 1/],
+  ['no recipients', { maxRecipients: 0 }, 'maxRecipients', /at least 1/],
   ['no window', { idempotencyWindow: 'soon' }, 'idempotencyWindow', /duration/],
   ['no name', { name: '' }, 'name', /lower-case/],
 ];
@@ -40,6 +40,14 @@ describe('http()', () => {
     expect(make).toThrow(new RegExp(`^${option}: `));
     expect(make).toThrow(cause);
     expect(make).not.toThrow(/s3cr3t/);
+  });
+
+  it('http() refuses an unknown option and suggests the nearest name', () => {
+    const make = (options: object) => () => http({ ...good, ...options });
+    expect(make({ apitoken: 'tok_s3cr3t' })).toThrow('apitoken: there is no such option');
+    expect(make({ conections: 4 })).toThrow(/did you mean connections\?/);
+    expect(make({ textField: { email: 'body' } })).toThrow(/^textField\.email: there is no such/);
+    expect(make({ deliveryReport: 'no' })).toThrow(/^deliveryReport: must be 'none' or 'yes'/);
   });
 
   it('http() accepts valid credentials', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
-import { answerFailure, retryAfterMilliseconds } from './failure.js';
+import { retryAfterMilliseconds } from '../http-client/http-failures.js';
+import { answerFailure } from './answer-failure.js';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 

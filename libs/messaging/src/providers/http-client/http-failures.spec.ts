@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { PausedFailure, UncertainFailure } from '../../message/failures.js';
-import { networkFailure } from './network-failure.js';
+import { networkFailure } from './http-failures.js';
+
+const { signal } = new AbortController();
+const failureOf = (code: string | undefined, reach: 'sent' | 'unsent' | 'unknown') =>
+  networkFailure(code, reach, signal);
 
 describe('networkFailure', () => {
   const never = [
@@ -18,26 +22,25 @@ describe('networkFailure', () => {
 
   it("the client's own knowledge overrides the error code", () => {
     for (const code of [...never, ...late]) {
-      expect(networkFailure({ code, reach: 'unsent' })).toMatchObject({ code: 'unreachable' });
-      expect(networkFailure({ code, reach: 'sent' })).toBeInstanceOf(UncertainFailure);
+      expect(failureOf(code, 'unsent')).toMatchObject({ code: 'unreachable' });
+      expect(failureOf(code, 'sent')).toBeInstanceOf(UncertainFailure);
     }
   });
 
   it('only error codes from before the send count as unsent', () => {
-    for (const code of never)
-      expect(networkFailure({ code, reach: 'unknown' })).toBeInstanceOf(PausedFailure);
+    for (const code of never) expect(failureOf(code, 'unknown')).toBeInstanceOf(PausedFailure);
     for (const code of [...late, undefined])
-      expect(networkFailure({ code, reach: 'unknown' })).toBeInstanceOf(UncertainFailure);
+      expect(failureOf(code, 'unknown')).toBeInstanceOf(UncertainFailure);
   });
 
   it('a TLS failure is named as such', () => {
-    const failure = networkFailure({ code: 'CERT_HAS_EXPIRED', reach: 'unsent' });
+    const failure = failureOf('CERT_HAS_EXPIRED', 'unsent');
     expect(failure.message).toContain('certificate');
     expect(failure.message).toContain('CERT_HAS_EXPIRED');
   });
 
   it('an invalid error code is not repeated', () => {
-    const failure = networkFailure({ code: 'Bearer tok_1', reach: 'sent' });
+    const failure = failureOf('Bearer tok_1', 'sent');
     expect(failure.message).not.toContain('tok_1');
   });
 });

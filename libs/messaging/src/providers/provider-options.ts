@@ -1,0 +1,27 @@
+import { MessagingConfigError } from '../message/errors.js';
+import type { OptionReader } from '../ports/option-schema.js';
+
+/** Name of a transport in the store. */
+export const providerName: OptionReader<string> = (option, value) => {
+  if (typeof value !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,31}$/.test(value))
+    throw new MessagingConfigError(
+      `${option}: must be 1 to 32 lower-case letters, digits, dots, dashes or underscores`,
+    );
+  return value;
+};
+
+/** Address of a service; the error omits the value, which may contain a password. */
+export const httpAddress: OptionReader<URL, string> = (option, value) => {
+  const reject = (cause: string): never => {
+    throw new MessagingConfigError(`${option}: ${cause}; pass one such as https://sms.example.com`);
+  };
+  if (typeof value !== 'string' || value === '') return reject('an address is missing');
+  if (/\s/.test(value)) return reject('the address holds white space or a newline');
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    return reject('an address must start with http:// or https://');
+  if (url.username !== '' || url.password !== '')
+    return reject('the address holds credentials, which have options of their own');
+  if (/[?#]/.test(value)) return reject('the address has a query or fragment');
+  return url;
+};
