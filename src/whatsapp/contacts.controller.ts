@@ -1,12 +1,29 @@
-import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import {
+  type Clock,
+  type ConsentState,
+  type Contact as StoredContact,
+  type ContactOptions,
+  ContactsService,
+  GroupNotFoundError,
+  isPhoneNumber,
+  MESSAGING_CLOCK,
+  MessageValidationError,
+  MessagingService,
+} from '@dundun/messaging';
+import { Controller, Delete, Get, Inject, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
+import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
+import { ApiError, invalidFields } from '../http/api-error.js';
+import { inWireFields } from '../http/error-mapping.js';
+import { UNKNOWN_GROUP } from '../http/fields.js';
 import { Operation } from '../http/operation.decorator.js';
 import { pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
-import { ContactBook } from './contact-book.js';
+import { parseTimestamp } from '../http/rfc3339.js';
 import {
   Contact,
+  contactOf,
   ContactPage,
   ContactsQuery,
   Erasure,
@@ -17,11 +34,24 @@ import {
 const BY_ID = 'By id or phone number.';
 const NOW = 'The contact as it is now.';
 
+/** Field names of the interface: the library takes many contacts, the interface one. */
+const WIRE_FIELDS = {
+  'contacts[0]': 'bsuid',
+  'contacts[0].phone': 'phone',
+  'contacts[0].platform': 'bsuid',
+  'contacts[0].name': 'name',
+};
+
 /** Contacts of an account and their consent to WhatsApp messages. */
 @Controller('whatsapp/ng/v1/contacts')
 @ApiTags('WhatsApp')
 export class ContactsController {
-  constructor(private readonly contacts: ContactBook) {}
+  constructor(
+    private readonly contacts: ContactsService,
+    private readonly messaging: MessagingService,
+    private readonly numbers: WhatsAppNumbers,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+  ) {}
 
   @Post()
   @Auth('api_key', 'contacts:write')
@@ -33,11 +63,25 @@ export class ContactsController {
     answer: Contact,
     success: NOW,
   })
-  upsert(
+  async upsert(
     @AccountId() tenant: string,
-    @JsonBody(UpsertContact) contact: UpsertContact,
+    @JsonBody(UpsertContact) { phone, bsuid, name, opt_in: optIn, groups }: UpsertContact,
   ): Promise<Contact> {
-    return this.contacts.upsert(tenant, contact);
+    const contact = await this.messaging
+      .transaction(async (manager) => {
+        const options = { tenant, manager };
+        const given = { phone, platform: bsuid, name };
+        const [known] = (await this.contacts.upsert(given, options)) as [StoredContact];
+        if (typeof optIn === 'object') await this.#record(optIn.status, known, optIn, options);
+        else if (optIn !== undefined)
+          await this.#record(optIn ? 'opted_in' : 'opted_out', known, {}, options);
+        if (groups) await this.#moveTo(groups, known, options);
+        return this.contacts.get(known.id, options);
+      })
+      .catch((error: unknown) => {
+        throw error instanceof MessageValidationError ? inWireFields(error, WIRE_FIELDS) : error;
+      });
+    return (await this.#answers(tenant))(contact as StoredContact);
   }
 
   @Get()
@@ -50,9 +94,14 @@ export class ContactsController {
   })
   async list(
     @AccountId() tenant: string,
-    @ValidQuery(ContactsQuery) query: ContactsQuery,
+    @ValidQuery(ContactsQuery) { phone, bsuid, cursor, limit }: ContactsQuery,
   ): Promise<ContactPage> {
-    return pageOf(await this.contacts.list(tenant, query), (contact) => contact);
+    const answerOf = await this.#answers(tenant);
+    if (phone === undefined && bsuid === undefined)
+      return pageOf(await this.contacts.list({ tenant, cursor, limit }), answerOf);
+    const found = await this.contacts.find(phone ?? { platform: bsuid }, { tenant });
+    const matches = found && (bsuid === undefined || found.platform === bsuid);
+    return { data: matches ? [answerOf(found)] : [], next_cursor: null };
   }
 
   @Get(':contactId')
@@ -64,8 +113,8 @@ export class ContactsController {
     answer: Contact,
     success: 'The contact.',
   })
-  read(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Contact> {
-    return this.contacts.find(tenant, id);
+  async read(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Contact> {
+    return (await this.#answers(tenant))(await this.#find(tenant, id));
   }
 
   @Post(':contactId/opt-in')
@@ -77,12 +126,13 @@ export class ContactsController {
     answer: Contact,
     success: NOW,
   })
-  optIn(
+  async optIn(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
     @JsonBody(GivenConsent, { optional: true }) consent: GivenConsent,
   ): Promise<Contact> {
-    return this.contacts.consent(tenant, id, 'opted_in', consent);
+    await this.#record('opted_in', await this.#find(tenant, id), consent, { tenant });
+    return this.read(tenant, id);
   }
 
   @Post(':contactId/opt-out')
@@ -94,12 +144,13 @@ export class ContactsController {
     answer: Contact,
     success: NOW,
   })
-  optOut(
+  async optOut(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
     @JsonBody(GivenConsent, { optional: true }) consent: GivenConsent,
   ): Promise<Contact> {
-    return this.contacts.consent(tenant, id, 'opted_out', consent);
+    await this.#record('opted_out', await this.#find(tenant, id), consent, { tenant });
+    return this.read(tenant, id);
   }
 
   @Delete(':contactId')
@@ -111,7 +162,58 @@ export class ContactsController {
     answer: Erasure,
     success: 'How many messages no longer name the person, and how many batches still do.',
   })
-  erase(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Erasure> {
-    return this.contacts.erase(tenant, id);
+  async erase(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Erasure> {
+    // By number the call can be repeated, also after the contact was deleted.
+    const person = isPhoneNumber(id) ? id : personOf(await this.#find(tenant, id));
+    return this.contacts.erase(person, { tenant });
   }
+
+  #record(
+    state: ConsentState,
+    contact: StoredContact,
+    { source = 'api', at, evidence }: GivenConsent,
+    options: ContactOptions,
+  ): Promise<void> {
+    const time = at === undefined ? undefined : (parseTimestamp(at) as Date);
+    const consent = { ...options, channel: 'whatsapp', source, at: time, evidence };
+    return state === 'opted_in'
+      ? this.contacts.optIn(personOf(contact), consent)
+      : this.contacts.optOut(personOf(contact), consent);
+  }
+
+  /** Changes groups in a fixed order to avoid deadlocks. */
+  async #moveTo(
+    wanted: readonly string[],
+    contact: StoredContact,
+    options: ContactOptions,
+  ): Promise<void> {
+    const { groups } = this.contacts;
+    const people = [personOf(contact)];
+    for (const id of [...new Set([...wanted, ...contact.groups])].sort())
+      try {
+        if (!wanted.includes(id)) await groups.remove(id, people, options);
+        else if (!contact.groups.includes(id)) await groups.add(id, people, options);
+      } catch (error) {
+        if (!(error instanceof GroupNotFoundError) || !wanted.includes(id)) throw error;
+        throw invalidFields([{ path: `groups[${wanted.indexOf(id)}]`, message: UNKNOWN_GROUP }]);
+      }
+  }
+
+  /** @param id of the contact, or its phone number @throws ApiError 404 */
+  async #find(tenant: string, id: string): Promise<StoredContact> {
+    const contact =
+      (await this.contacts.get(id.toLowerCase(), { tenant })) ??
+      (isPhoneNumber(id) ? await this.contacts.find(id, { tenant }) : undefined);
+    if (!contact) throw new ApiError('not_found', 'There is no such contact');
+    return contact;
+  }
+
+  async #answers(tenant: string): Promise<(contact: StoredContact) => Contact> {
+    const [sender, now] = [await this.numbers.of(tenant), this.clock.now()];
+    return (contact) => contactOf(contact, sender, now);
+  }
+}
+
+function personOf({ addresses }: StoredContact) {
+  return { addresses };
 }

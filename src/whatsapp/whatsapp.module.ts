@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { ContactBook } from './contact-book.js';
 import { ContactsController } from './contacts.controller.js';
 import { OutcomeWaits } from './outcome-waits.js';
 import { WhatsAppController } from './whatsapp.controller.js';
@@ -8,7 +7,7 @@ import { WhatsAppController } from './whatsapp.controller.js';
 /** The HTTP API for WhatsApp: messages, templates, contacts. */
 @Module({
   imports: [AccountsModule],
-  providers: [ContactBook, OutcomeWaits],
+  providers: [OutcomeWaits],
   controllers: [WhatsAppController, ContactsController],
 })
 export class WhatsAppModule {}

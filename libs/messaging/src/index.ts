@@ -66,10 +66,12 @@ export type {
   Consent,
   ConsentEntry,
   ConsentOptions,
+  ConsentScope,
   ConsentState,
   Contact,
   ContactListOptions,
   ContactOptions,
+  ErasureResult,
   NewContact,
   Person,
   PersonAddresses,
@@ -80,7 +82,6 @@ export { CONSENT_WORDS, type ConsentWordList, consentWords } from './contacts/co
 export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';
 export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
-export type { ErasureResult } from './contacts/erasure.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
 export { MigrationLockedError } from './store/schema/migrator.js';
 export { FREQUENCY_CAP_MIGRATIONS } from './store/schema/schema.js';

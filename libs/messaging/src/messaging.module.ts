@@ -13,7 +13,6 @@ import { ConfigurableModuleClass } from './messaging.module-definition.js';
 import { MESSAGING_PROVIDERS } from './messaging.providers.js';
 import { MessagingRuntime } from './messaging.runtime.js';
 import { MessagingService } from './messaging.service.js';
-import { PolicyRegistry } from './policy/policy-registry.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK } from './ports/clock.js';
 import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
@@ -41,7 +40,6 @@ import { WorkQueues } from './work-queues.js';
     WhatsAppService,
     ContactsService,
     PolicyService,
-    PolicyRegistry,
     MessagingService,
     MessagingRuntime,
   ],

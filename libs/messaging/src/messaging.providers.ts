@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { registryOf } from './channels/built-in-channels.js';
 import { ConsentReplies } from './channels/consent-replies.js';
 import { consentWords } from './contacts/consent-words.js';
+import { ContactStore } from './contacts/contact-store.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
@@ -18,13 +19,15 @@ import { MessagingConfigError } from './message/errors.js';
 import { MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { migrationsFor } from './messaging.schema.js';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
-import { PolicyRegistry } from './policy/policy-registry.js';
+import { policiesInOrder } from './policy/policies-in-order.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE, type DispatchEngine, LANE_WAKER } from './ports/dispatch-engine.js';
 import type { EventPublisher } from './ports/event-publisher.js';
 import { InboundListeners, StatusListeners } from './ports/listeners.js';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
+import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
+import { ProvidedPorts } from './ports/provided-ports.js';
 import { MESSAGING_OPTIONS } from './ports/messaging-options.js';
 import {
   MESSAGING_SETTINGS,
@@ -112,8 +115,7 @@ export const MESSAGING_PROVIDERS: Provider[] = [
   provide(
     InboundRecorder,
     (
-      { database }: MessageStore,
-      facts: RecipientFactsReader,
+      contacts: ContactStore,
       replies: ConsentReplies,
       listeners: InboundListeners,
       events: EventPublisher,
@@ -121,19 +123,17 @@ export const MESSAGING_PROVIDERS: Provider[] = [
       registry: ChannelRegistry,
       { inbound: { consent = consentWords(), tenant } }: MessagingSettings,
     ) =>
-      new InboundRecorder(database, {
+      new InboundRecorder(contacts, {
         registry,
         clock,
         events,
         listeners,
         consentOf: consent,
         tenantOf: tenant,
-        onWrite: () => facts.wrote(),
         after: (received) => replies.reply(received),
       }),
     [
-      MessageStore,
-      RecipientFactsReader,
+      ContactStore,
       ConsentReplies,
       InboundListeners,
       EventEmitterPublisher,
@@ -143,19 +143,28 @@ export const MESSAGING_PROVIDERS: Provider[] = [
     ],
   ),
   provide(
-    RecipientFactsReader,
-    ({ database }: MessageStore, clock: Clock) => new RecipientFactsReader(database, clock),
-    [MessageStore, MESSAGING_CLOCK],
-  ),
-  provide(
     PolicyPipeline,
     (
-      registry: PolicyRegistry,
+      provided: ProvidedPorts,
+      { policy }: MessagingSettings,
+      channels: ChannelRegistry,
+      { recentSends }: MessageStore,
       facts: RecipientFactsReader,
       clock: Clock,
-      channels: ChannelRegistry,
-    ) => new PolicyPipeline(() => registry.policies, facts, clock, channels),
-    [PolicyRegistry, RecipientFactsReader, MESSAGING_CLOCK, ChannelRegistry],
+    ) => {
+      const own = () =>
+        provided.under<MessagingPolicy>(MESSAGING_POLICY, 'decide', 'a policy with a name');
+      const policies = () => policiesInOrder(policy, own(), channels, recentSends);
+      return new PolicyPipeline(policies, facts, clock, channels);
+    },
+    [
+      ProvidedPorts,
+      MESSAGING_SETTINGS,
+      ChannelRegistry,
+      MessageStore,
+      RecipientFactsReader,
+      MESSAGING_CLOCK,
+    ],
   ),
   provide(ReportRecorder, ({ reports }: MessageStore) => reports, [MessageStore]),
   provide(
@@ -169,6 +178,8 @@ export const MESSAGING_PROVIDERS: Provider[] = [
   EventEmitterPublisher,
   StatusListeners,
   InboundListeners,
+  RecipientFactsReader,
+  ContactStore,
 ];
 
 function provide<A extends unknown[], T>(

@@ -33,11 +33,12 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
 
   /** What policies see of a recipient of a message in this category. */
   const factsOf = async (recipient: string, category: string, channel = 'email') => {
-    const question = { tenant: '', channel, sender: 'ACME', recipients: [recipient] };
+    const message = { tenant: '', channel, sender: 'ACME' };
+    const question = { messages: [message], recipients: [recipient] };
     const reader = app.get(RecipientFactsReader);
     const [all, refused] = [
-      await reader.read([question]),
-      await reader.read([question], 'refused'),
+      await reader.read(question, 'known'),
+      await reader.read(question, 'refused'),
     ];
     const [one, other] = [all.get(0), refused.get(0)].map(
       (known) => known && factsFor(known, category),

@@ -1,18 +1,12 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
-import {
-  ADDRESS_KINDS,
-  ADDRESS_RULES,
-  addressKey,
-  type AddressKind,
-  addressOf,
-} from '../message/address.js';
+import { ADDRESS_KINDS, ADDRESS_RULES, addressKey, addressOf } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import { type FieldError, MessageValidationError } from '../message/errors.js';
+import type { FieldError } from '../message/errors.js';
 import { moment } from '../message/report-fields.js';
-import { consentKey, type ConsentScope, type ContactConsent } from './consent.js';
-import type { Contact } from './contact.js';
+import { consentKey, type ContactConsent } from './consent.js';
+import type { ConsentScope, ConsentState, Contact } from './contact.js';
 import { EVERY, type Identity, invalid, isText } from './contact-input.js';
 
 /** Rows per transaction. */
@@ -43,20 +37,16 @@ export interface CsvImport {
   readonly errors: readonly CsvRowError[];
 }
 
-/** Consent as read from a row. */
-interface CsvConsent extends Omit<ContactConsent, 'contact'> {
-  /** The row gives a time; otherwise the consent takes the time of its recording. */
-  readonly timed: boolean;
-}
-
-/** A checked row. */
+/** A checked row. `timed`: the row gives the time of the consent; otherwise it is the present. */
 export interface CsvContact {
-  readonly line: number;
   readonly identity: Identity;
-  readonly consents: readonly CsvConsent[];
+  readonly consents: readonly (Omit<ContactConsent, 'contact'> & { readonly timed: boolean })[];
 }
 
-type Row = Readonly<Record<string, string | undefined>>;
+interface CsvRecord {
+  readonly record: Readonly<Record<string, string | undefined>>;
+  readonly info: { readonly lines: number };
+}
 
 /** Reads and writes contacts as CSV, with columns for every registered channel. */
 export class ContactCsv {
@@ -79,10 +69,9 @@ export class ContactCsv {
   }
 
   /**
-   * Reads contacts in chunks. `store` records a whole chunk, or throws a MessageValidationError and
-   * records nothing; then each row of the chunk is stored on its own.
-   *
+   * Reads contacts in chunks and reports bad rows.
    * @param now epoch milliseconds
+   * @param store records a whole chunk
    * @throws MessageValidationError where the header is missing or the file is not CSV; earlier rows
    *   stay
    */
@@ -91,7 +80,12 @@ export class ContactCsv {
     now: number,
     store: (contacts: readonly CsvContact[]) => Promise<void>,
   ): Promise<CsvImport> {
-    const result = new ImportResult(store);
+    const errors: CsvRowError[] = [];
+    let [imported, failed] = [0, 0];
+    const refuse = (line: number, found: readonly FieldError[]) => {
+      failed++;
+      errors.push(...found.slice(0, MAX_ERRORS - errors.length).map((one) => ({ line, ...one })));
+    };
     let headed = false;
     const parser = parse({
       bom: true,
@@ -104,28 +98,28 @@ export class ContactCsv {
       skip_records_with_error: true,
       max_record_size: MAX_ROW,
       on_skip: (error) => {
-        const line = error?.['lines'] as number | undefined;
         // After any other error the parser cannot find the start of the next row.
         if (error && error.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') throw error;
         const message = 'has not as many columns as the header';
-        result.refuse({ line: line ?? 0, path: 'row', message });
+        refuse((error?.['lines'] as number | undefined) ?? 0, [{ path: 'row', message }]);
         return undefined;
       },
     });
     source.once('error', (error) => parser.destroy(error));
     source.pipe(parser);
     let chunk: CsvContact[] = [];
+    const keep = async () => {
+      if (chunk.length > 0) await store(chunk);
+      imported += chunk.length;
+      chunk = [];
+    };
     try {
-      for await (const { record, info } of parser as AsyncIterable<{
-        record: Row;
-        info: { lines: number };
-      }>) {
-        const row = this.#row(record, info.lines, now);
-        if (Array.isArray(row)) result.refuse(...row);
+      for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+        const found: FieldError[] = [];
+        const row = this.#row(record, now, found);
+        if (found.length > 0) refuse(info.lines, found);
         else chunk.push(row);
-        if (chunk.length < CHUNK) continue;
-        await result.keep(chunk);
-        chunk = [];
+        if (chunk.length === CHUNK) await keep();
       }
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
@@ -134,8 +128,8 @@ export class ContactCsv {
       source.destroy();
     }
     if (!headed) throw invalid('csv', 'has no header');
-    await result.keep(chunk);
-    return result;
+    await keep();
+    return { imported, failed, errors };
   }
 
   /** CSV for {@link read}; spreadsheets read no cell as a formula. */
@@ -182,64 +176,43 @@ export class ContactCsv {
     return names;
   }
 
-  #row(record: Row, line: number, now: number): CsvContact | CsvRowError[] {
+  /** @param errors takes the errors of the row */
+  #row(record: CsvRecord['record'], now: number, errors: FieldError[]): CsvContact {
+    const refuse = (path: string, message: string) => void errors.push({ path, message });
     const cell = (column: string): string | undefined =>
       record[column]?.replace(GUARDED, '').trim() || undefined;
-    const errors: FieldError[] = [];
-    const addresses = ADDRESS_KINDS.flatMap((kind) => addressesIn(cell(kind), kind, errors));
+    const addresses = ADDRESS_KINDS.flatMap((kind) => {
+      const given = cell(kind)?.split(SEPARATOR) ?? [];
+      const found = given.flatMap((value) => addressOf(kind, value.trim()) ?? []);
+      if (found.length < given.length) refuse(kind, ADDRESS_RULES[kind]);
+      return found.map(addressKey);
+    });
     const name = cell('name');
     if (name !== undefined && !isText(name, MAX_TEXT))
-      errors.push({ path: 'name', message: 'must be at most 255 characters, without NUL' });
+      refuse('name', 'must be at most 255 characters, without NUL');
     if (addresses.length === 0 && errors.length === 0)
-      errors.push({ path: 'row', message: 'must have an address: phone, email or platform' });
+      refuse('row', 'must have an address: phone, email or platform');
     const consents = this.#consents.flatMap(({ column, ...scope }) => {
       const state = cell(column);
       if (state === undefined) return [];
-      const [at, from = 'import'] = [cell(`${column}_at`), cell(`${column}_source`)];
-      const time = at === undefined ? new Date(now) : moment(at);
-      const given = { state, time, source: from };
-      if (!isConsent(given, column, errors)) return [];
-      const when = Math.min(given.time.getTime(), now);
-      const timed = at !== undefined;
-      return [
-        { ...scope, state: given.state, at: when, timed, source: given.source, evidence: null },
-      ];
+      const [time, source = 'import'] = [cell(`${column}_at`), cell(`${column}_source`)];
+      const at = time === undefined ? new Date(now) : moment(time);
+      if (state !== 'opted_in' && state !== 'opted_out')
+        refuse(column, 'must be opted_in, opted_out or empty');
+      else if (at === null) refuse(`${column}_at`, 'must be a date and time with an offset');
+      else if (!isText(source, MAX_TEXT))
+        refuse(`${column}_source`, 'must be at most 255 characters');
+      else {
+        const given = {
+          state: state as ConsentState,
+          at: Math.min(at.getTime(), now),
+          timed: time !== undefined,
+        };
+        return [{ ...scope, ...given, source, evidence: null }];
+      }
+      return [];
     });
-    return errors.length > 0
-      ? errors.map((one) => ({ line, ...one }))
-      : { line, identity: { addresses: [...new Set(addresses)], name }, consents };
-  }
-}
-
-/** Records rows and counts them. */
-class ImportResult implements CsvImport {
-  imported = 0;
-  failed = 0;
-  readonly errors: CsvRowError[] = [];
-  readonly #store: (contacts: readonly CsvContact[]) => Promise<void>;
-
-  constructor(store: (contacts: readonly CsvContact[]) => Promise<void>) {
-    this.#store = store;
-  }
-
-  refuse(...found: readonly CsvRowError[]): void {
-    this.failed++;
-    this.errors.push(...found.slice(0, Math.max(0, MAX_ERRORS - this.errors.length)));
-  }
-
-  async keep(rows: readonly CsvContact[]): Promise<void> {
-    try {
-      if (rows.length > 0) await this.#store(rows);
-      this.imported += rows.length;
-    } catch (error) {
-      if (!(error instanceof MessageValidationError)) throw error;
-      const [only, ...others] = rows;
-      if (only && others.length === 0)
-        this.refuse(
-          ...error.fields.map(({ message }) => ({ line: only.line, path: 'row', message })),
-        );
-      else for (const row of rows) await this.keep([row]);
-    }
+    return { identity: { addresses: [...new Set(addresses)], name }, consents };
   }
 }
 
@@ -250,31 +223,6 @@ class ImportResult implements CsvImport {
 function columnOf({ channel, category }: ConsentScope): string {
   if (category !== EVERY) return `${channel}_${category}`;
   return (ADDRESS_KINDS as readonly string[]).includes(channel) ? `${channel}_consent` : channel;
-}
-
-function addressesIn(cell: string | undefined, kind: AddressKind, errors: FieldError[]): string[] {
-  const keys = (cell?.split(SEPARATOR) ?? []).map((value) => addressOf(kind, value.trim()));
-  if (keys.includes(undefined)) errors.push({ path: kind, message: ADDRESS_RULES[kind] });
-  return keys.flatMap((address) => (address ? [addressKey(address)] : []));
-}
-
-function isConsent(
-  given: { readonly state: string; readonly time: Date | null; readonly source: string },
-  column: string,
-  errors: FieldError[],
-): given is {
-  readonly state: ContactConsent['state'];
-  readonly time: Date;
-  readonly source: string;
-} {
-  const before = errors.length;
-  if (given.state !== 'opted_in' && given.state !== 'opted_out')
-    errors.push({ path: column, message: 'must be opted_in, opted_out or empty' });
-  else if (given.time === null)
-    errors.push({ path: `${column}_at`, message: 'must be a date and time with an offset' });
-  else if (!isText(given.source, MAX_TEXT))
-    errors.push({ path: `${column}_source`, message: 'must be at most 255 characters' });
-  return errors.length === before;
 }
 
 function brokenBy(error: CsvError): string {

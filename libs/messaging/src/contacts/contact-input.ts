@@ -8,8 +8,9 @@ import {
 } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
-import type { Sql, StoreDatabase } from '../store/database/store-database.js';
-import type { ContactListOptions, ContactOptions, NewContact, Person } from './contact.js';
+import { decodeCursor, encodeCursor } from '../store/rows/cursor.js';
+import type { Page } from '../message/views.js';
+import type { ConsentScope, ContactListOptions, NewContact, Person } from './contact.js';
 
 /** Every channel, or every category of a channel. */
 export const EVERY = '*';
@@ -21,6 +22,9 @@ export interface Identity {
   /** `undefined`: the name does not change. */
   readonly name: string | undefined;
 }
+
+/** Before the id of every contact. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 const MAX_NAME = 255;
 const MAX_ERRORS = 10;
@@ -57,11 +61,9 @@ function identityOf(person: Person | NewContact, path: string, errors: FieldErro
   return { addresses: [...addresses], name };
 }
 
-/** @throws MessageValidationError on `recipients[3]` */
-export function addressKeysOf(
-  recipients: string | Address | readonly (string | Address)[],
-): string[] {
-  const identities = identitiesOf(asArray(recipients), 'recipients');
+/** @throws MessageValidationError on `path[3].phone` */
+export function addressKeysOf(people: Person | readonly Person[], path: string): string[] {
+  const identities = identitiesOf(asArray(people), path);
   return [...new Set(identities.flatMap(({ addresses }) => addresses))];
 }
 
@@ -79,7 +81,7 @@ function ruleOf(given: unknown): string {
 /** @throws MessageValidationError on `channel`, `category` */
 export function checkScope(
   registry: ChannelRegistry,
-  { channel, category }: { readonly channel: string; readonly category: string },
+  { channel, category }: ConsentScope,
   errors: FieldError[],
 ): void {
   const names = registry.all.map(({ name }) => name);
@@ -102,11 +104,26 @@ export function tenantOf({ tenant = '' }: { readonly tenant?: string }): string 
   return tenant;
 }
 
-/** @throws MessageValidationError on `limit` */
-export function limitOf({ limit = 100 }: Pick<ContactListOptions, 'limit'>): number {
+/** @throws MessageValidationError on `limit`, `cursor` */
+export function pageRequest(
+  { cursor, limit = 100 }: ContactListOptions,
+  shape: Parameters<typeof decodeCursor>[1],
+): { readonly limit: number; readonly after: string | undefined } {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
     throw invalid('limit', 'must be 1 to 1000');
-  return limit;
+  return { limit, after: cursor === undefined ? undefined : decodeCursor(cursor, shape) };
+}
+
+/** The page of a query for one row more than the limit. */
+export function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  cursorOf: (last: T) => string,
+): Page<T> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { data, nextCursor: more ? encodeCursor(cursorOf(last)) : null };
 }
 
 export function isText(value: unknown, most: number): value is string {
@@ -119,18 +136,4 @@ export function asArray<T>(value: T | readonly T[]): readonly T[] {
 
 export function invalid(path: string, message: string): MessageValidationError {
   return new MessageValidationError([{ path, message }]);
-}
-
-/** The caller's transaction, or the pool for reads outside of a transaction. */
-export function readerOf(database: StoreDatabase, { manager }: ContactOptions): Pick<Sql, 'all'> {
-  return manager ? database.join(manager) : database;
-}
-
-/** Runs `work` in the caller's transaction, or in a new one. */
-export function within<T>(
-  database: StoreDatabase,
-  { manager }: ContactOptions,
-  work: (tx: Sql) => Promise<T>,
-): Promise<T> {
-  return manager ? work(database.join(manager)) : database.transaction(work);
 }

@@ -1,54 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { addressOfKey } from '../message/address.js';
-import type { Clock } from '../ports/clock.js';
-import type { Columns, Dialect } from '../store/database/dialect.js';
-import type { Sql } from '../store/database/store-database.js';
-import { type ConsentRow, consentKey, consentOf, Consents } from './consent.js';
-import type { Contact } from './contact.js';
+import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
+import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
+import { MessageStore } from '../store/message-store.js';
+import { consentKey, consentOf, Consents } from './consent.js';
+import type { Contact, ContactOptions } from './contact.js';
 import type { Identity } from './contact-input.js';
-import { ANY_SENDER, LastInbound } from './last-inbound.js';
+import { byContact, ContactTables, type Row } from './contact-tables.js';
+import { RecipientFactsReader } from './recipient-facts.js';
+import { Suppressions } from './suppressions.js';
 
-interface AddressRow {
-  readonly address: string;
-  readonly contact: string;
-  readonly given_at: string | number;
-  /** Time at which the youngest address of this contact and kind was given. */
-  readonly newest: string | number;
+/**
+ * Sender of messages for which the provider chooses the number: inbound messages to any number
+ * count.
+ */
+const ANY_SENDER = '';
+
+interface AddressRow extends Row<'contact_address'> {
+  /** Whether a younger address of this kind is the contact's first. */
+  readonly older: boolean | number;
 }
 
-const CONTACT = {
-  v_id: 'uuid',
-  v_tenant: 'key',
-  v_name: 'key',
-  v_at: 'bigint',
-} as const satisfies Columns;
-const ADDRESS = {
-  v_tenant: 'key',
-  v_address: 'key',
-  v_kind: 'key',
-  v_contact: 'uuid',
-  v_at: 'bigint',
-} as const satisfies Columns;
-
 /** Tables with rows of a contact, in the order of deletion. */
-const PARTS = ['group_member', 'last_inbound', 'consent_history', 'consent', 'contact_address'];
+const OWN_TABLES = [
+  'group_member',
+  'last_inbound',
+  'consent_history',
+  'consent',
+  'contact_address',
+  'contact',
+] as const;
 
 /**
  * Stores contacts by their addresses, many per statement. Every change of a contact, its addresses
  * included, holds the lock of the contact's row. An address leaves a contact only when the contact
  * is deleted. The order of locks is: new addresses in their order; contacts by id; groups by id.
  */
+@Injectable()
 export class ContactStore {
+  readonly database: StoreDatabase;
+  readonly tables: ContactTables;
+  readonly suppressions: Suppressions;
   readonly consents: Consents;
-  readonly inbound: LastInbound;
-  readonly #sql: ReturnType<typeof statementsFor>;
+  readonly #keys;
 
   constructor(
-    private readonly dialect: Dialect,
-    private readonly clock: Clock,
+    @Inject(MessageStore) { database }: MessageStore,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
+    @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
   ) {
-    this.#sql = statementsFor(dialect);
-    this.consents = new Consents(dialect, () => clock.id());
-    this.inbound = new LastInbound(dialect);
+    this.database = database;
+    this.#keys = database.dialect.rows({ v_key: 'key' });
+    this.tables = new ContactTables(database.dialect);
+    this.suppressions = new Suppressions(this.tables);
+    this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
+  }
+
+  /** The caller's transaction, or the pool for reads outside of a transaction. */
+  reader({ manager }: ContactOptions): Pick<Sql, 'all'> {
+    return manager ? this.database.join(manager) : this.database;
+  }
+
+  /** Runs `work` in the caller's transaction, or in a new one. */
+  async write<T>({ manager }: ContactOptions, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await (manager ? work(this.database.join(manager)) : this.database.transaction(work));
+    } finally {
+      this.facts.wrote();
+    }
   }
 
   /**
@@ -60,10 +79,11 @@ export class ContactStore {
     const made = new Set<string>();
     for (let again = false; ; again = true) {
       const rows = await this.#make(tx, tenant, people, made, again);
-      const existing = [...rows.values()].flatMap(({ contact }) =>
-        made.has(contact) ? [] : [contact],
+      const contacts = [...rows.values()].map(({ contact }) => contact);
+      const names = await this.#lock(
+        tx,
+        contacts.filter((id) => !made.has(id)),
       );
-      const names = rows.size > 0 && (await this.#lock(tx, existing));
       // Repeat where a contact was erased or merged before its lock, or was created after the
       // snapshot.
       if (names && people.every(({ addresses }) => addresses.every((key) => rows.has(key))))
@@ -71,69 +91,115 @@ export class ContactStore {
     }
   }
 
-  /** Ids of the existing contacts with these addresses. */
+  /** Ids of the existing contacts by these addresses. */
   async find(
     sql: Pick<Sql, 'all'>,
     tenant: string,
     addresses: readonly string[],
   ): Promise<Map<string, string>> {
-    const rows = await this.#addresses(sql, tenant, addresses, false);
-    return new Map([...rows].map(([address, { contact }]) => [address, contact]));
+    return contactsOf(await this.#addresses(sql, tenant, addresses, false));
   }
 
   /** Like {@link find}, and locks each contact. */
   async hold(tx: Sql, tenant: string, addresses: readonly string[]): Promise<Map<string, string>> {
     for (let again = false; ; again = true) {
-      const rows = await this.#addresses(tx, tenant, addresses, again);
-      const found = new Map([...rows].map(([address, { contact }]) => [address, contact]));
+      const found = contactsOf(await this.#addresses(tx, tenant, addresses, again));
       if (await this.#lock(tx, [...found.values()])) return found;
     }
-  }
-
-  /** Addresses of contacts. */
-  async addressesOf(tx: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<string[]> {
-    const { ids, addressesOf } = this.#sql;
-    const rows = await tx.all<{ address: string }>(
-      addressesOf,
-      ids.bind(contacts.map((id) => [id])),
-    );
-    return rows.map(({ address }) => address);
   }
 
   /** Deletes locked contacts with all their rows. */
   async remove(tx: Sql, contacts: readonly string[]): Promise<void> {
     if (contacts.length === 0) return;
-    const { ids, removals } = this.#sql;
-    const bound = ids.bind([...contacts].sort().map((id) => [id]));
-    for (const removal of removals) await tx.run(removal, bound);
+    for (const table of OWN_TABLES) await this.tables.delete(tx, table, contacts);
+  }
+
+  /** Records times of inbound messages of locked contacts. A recorded time never decreases. */
+  async recordInbound(tx: Sql, times: readonly Row<'last_inbound'>[]): Promise<void> {
+    const latest = new Map<string, Row<'last_inbound'>>();
+    for (const time of times)
+      for (const sender of [time.sender, ANY_SENDER]) {
+        const key = `${time.contact} ${sender}`;
+        if ((latest.get(key)?.last_at ?? -Infinity) < time.last_at)
+          latest.set(key, { ...time, sender });
+      }
+    const { dialect } = this.tables;
+    const last = dialect.greatest('messaging_last_inbound.last_at', 'new.last_at');
+    const conflict = dialect.onConflict('contact, sender', `last_at = ${last}`);
+    await this.tables.insert(tx, 'last_inbound', [...latest.values()], conflict);
+  }
+
+  /** Adds contacts to groups; existing members stay. */
+  async join(tx: Sql, members: readonly Row<'group_member'>[]): Promise<void> {
+    const conflict = this.tables.dialect.ignoreConflict('messaging_group_member', 'contact');
+    await this.tables.insert(tx, 'group_member', members, conflict);
   }
 
   /**
-   * Contacts with addresses, consent, groups and inbound times: five queries for any number of
-   * contacts.
+   * Contacts in the order given, with addresses, consent, groups and inbound times: five queries for
+   * any number of contacts. Erased contacts are left out.
    */
-  async views(sql: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<Map<string, Contact>> {
-    const views = new Map<string, ContactBuilding>();
-    if (contacts.length === 0) return views;
-    const { ids, parts } = this.#sql;
-    const bound = ids.bind([...new Set(contacts)].map((id) => [id]));
-    const rowsOf = <T>(table: keyof typeof parts) => sql.all<T>(parts[table], bound);
-    for (const row of await rowsOf<ContactRow>('contact')) views.set(row.id, newView(row));
-    // A contact that is erased between two of the queries is missing from the later ones.
-    const of = (id: string) => views.get(id) ?? newView();
-    for (const row of await rowsOf<AddressRow>('contact_address')) {
-      const [view, address] = [of(row.contact), addressOfKey(row.address)];
-      view.addresses.push(address);
-      view[address.kind] ??= address.value;
+  async views(sql: Pick<Sql, 'all'>, ids: readonly string[]): Promise<Contact[]> {
+    if (ids.length === 0) return [];
+    const { tables } = this;
+    const contacts = new Map((await tables.of(sql, 'contact', ids)).map((row) => [row.id, row]));
+    const addresses = byContact(
+      await tables.of(sql, 'contact_address', ids, 't.given_at DESC, t.address'),
+    );
+    const consents = byContact(await tables.of(sql, 'consent', ids, 't.channel, t.category'));
+    const inbound = byContact(await tables.of(sql, 'last_inbound', ids, 't.sender'));
+    const members = byContact(await tables.of(sql, 'group_member', ids, 't.group_id'));
+    return ids.flatMap((id): Contact | [] => {
+      const contact = contacts.get(id);
+      const own = (addresses.get(id) ?? []).map(({ address }) => addressOfKey(address));
+      // Every contact has an address, unless it was erased between two of the queries.
+      if (!contact || own.length === 0) return [];
+      const first = (kind: string) => own.find((one) => one.kind === kind)?.value ?? null;
+      return {
+        id,
+        tenant: contact.tenant,
+        addresses: own,
+        phone: first('phone'),
+        email: first('email'),
+        platform: first('platform'),
+        name: contact.name,
+        createdAt: new Date(contact.created_at),
+        consents: Object.fromEntries(
+          (consents.get(id) ?? []).map((row) => [consentKey(row), consentOf(row)]),
+        ),
+        lastInbound: Object.fromEntries(
+          (inbound.get(id) ?? [])
+            .filter(({ sender }) => sender !== ANY_SENDER)
+            .map(({ sender, last_at }) => [sender, new Date(last_at)]),
+        ),
+        groups: (members.get(id) ?? []).map(({ group_id }) => group_id),
+      };
+    });
+  }
+
+  /** Makes the first given address of each kind the contact's first address of that kind. */
+  async putFirst(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
+    const all = people.flatMap(({ addresses }) => addresses);
+    const rows = await this.#addresses(tx, tenant, all, false);
+    const moved = new Set<string>();
+    for (const { addresses } of people) {
+      const kinds = new Set<string>();
+      for (const row of addresses.flatMap((address) => rows.get(address) ?? [])) {
+        if (Number(row.older) === 1 && !kinds.has(row.kind)) moved.add(row.address);
+        kinds.add(row.kind);
+      }
     }
-    for (const row of await rowsOf<ConsentRow>('consent'))
-      of(row.contact).consents[consentKey(row)] = consentOf(row);
-    for (const row of await rowsOf<InboundRow>('last_inbound'))
-      if (row.sender !== ANY_SENDER)
-        of(row.contact).lastInbound[row.sender] = new Date(Number(row.last_at) / 1_000);
-    for (const row of await rowsOf<MemberRow>('group_member'))
-      of(row.contact).groups.push(row.group_id);
-    return views;
+    if (moved.size === 0) return;
+    const given = this.database.dialect.rows({ v_address: 'key', v_at: 'bigint' });
+    await tx.run(
+      this.database.dialect.updateFrom({
+        table: 'messaging_contact_address',
+        rows: given,
+        set: 'given_at = v_at',
+        where: `messaging_contact_address.tenant = ? AND messaging_contact_address.address = v_address`,
+      }),
+      [...given.bind([...moved].map((address) => [address, this.clock.now() * 1_000])), tenant],
+    );
   }
 
   /** Inserts new addresses, each with a contact id of its own for now. */
@@ -146,21 +212,21 @@ export class ContactStore {
   ): Promise<Map<string, AddressRow>> {
     const all = people.flatMap(({ addresses }) => addresses);
     const known = await this.#addresses(tx, tenant, all, locked);
-    const at = this.clock.now() * 1_000;
-    const rows = new Map<string, unknown[]>();
+    const rows = new Map<string, Row<'contact_address'>>();
     for (const { addresses } of people)
       addresses.forEach((address, n) => {
         if (known.has(address) || rows.has(address)) return;
-        const id = this.clock.id();
-        made.add(id);
-        // Of two new addresses of one kind, the first given gets the later time, so that it is the
-        // contact's first.
-        rows.set(address, [tenant, address, addressOfKey(address).kind, id, at - n]);
+        const { kind } = addressOfKey(address);
+        const contact = this.clock.id();
+        made.add(contact);
+        // Of two new addresses of one kind, the first given is a microsecond younger, so that it is
+        // the contact's first.
+        const given_at = this.clock.now() - n / 1_000;
+        rows.set(address, { tenant, address, kind, contact, given_at });
       });
     if (rows.size === 0) return known;
-    const { addresses, insertAddresses } = this.#sql;
-    const sorted = [...rows.keys()].sort().map((address) => rows.get(address) as unknown[]);
-    await tx.run(insertAddresses, addresses.bind(sorted));
+    const conflict = this.tables.dialect.ignoreConflict('messaging_contact_address', 'kind');
+    await this.tables.insert(tx, 'contact_address', [...rows.values()], conflict);
     return this.#addresses(tx, tenant, all, locked);
   }
 
@@ -174,9 +240,16 @@ export class ContactStore {
     locked: boolean,
   ): Promise<Map<string, AddressRow>> {
     if (addresses.length === 0) return new Map();
-    const { keys, found } = this.#sql;
-    const bound = keys.bind([...new Set(addresses)].sort().map((key) => [key]));
-    const rows = await sql.all<AddressRow>(locked ? found.locked : found.plain, [...bound, tenant]);
+    const { dialect } = this.tables;
+    const rows = await sql.all<AddressRow>(
+      `SELECT a.address, a.kind, a.contact, CASE WHEN a.given_at < (
+           SELECT max(o.given_at) FROM messaging_contact_address o
+           WHERE o.contact = a.contact AND o.kind = a.kind) THEN 1 ELSE 0 END AS older
+       FROM ${this.#keys.keyed} ${dialect.join} messaging_contact_address a
+         ON a.address = v_key AND a.tenant = ?
+       ${locked ? `ORDER BY a.address ${dialect.forUpdate('a')}` : ''}`,
+      [...this.#keys.bind([...new Set(addresses)].sort().map((key) => [key])), tenant],
+    );
     return new Map(rows.map((row) => [row.address, row]));
   }
 
@@ -188,23 +261,25 @@ export class ContactStore {
     tx: Sql,
     contacts: readonly string[],
   ): Promise<Map<string, string | null> | undefined> {
-    const wanted = [...new Set(contacts)].sort();
-    if (wanted.length === 0) return new Map();
-    const { ids, lock } = this.#sql;
+    if (contacts.length === 0) return new Map();
+    const { dialect, ids } = this.tables;
     const rows = await tx.all<{ id: string; name: string | null }>(
-      lock,
-      ids.bind(wanted.map((id) => [id])),
+      `SELECT c.id, c.name FROM ${ids.keyed}
+       ${dialect.join} messaging_contact c ${dialect.forceIndex('PRIMARY')} ON c.id = v_id
+       ORDER BY c.id ${dialect.forUpdate('c')}`,
+      this.tables.bind(contacts),
     );
-    return rows.length < wanted.length ? undefined : new Map(rows.map((row) => [row.id, row.name]));
+    if (rows.length < new Set(contacts).size) return undefined;
+    return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** Creates, merges and updates locked contacts until each identity has one contact. */
+  /** Creates, merges and renames locked contacts until each identity has one contact. */
   async #settle(
     tx: Sql,
     tenant: string,
     people: readonly Identity[],
     rows: ReadonlyMap<string, AddressRow>,
-    names: Map<string, string | null>,
+    before: ReadonlyMap<string, string | null>,
     made: ReadonlySet<string>,
   ): Promise<string[]> {
     const contactOf = (address: string) => (rows.get(address) as AddressRow).contact;
@@ -212,33 +287,27 @@ export class ContactStore {
       people.map(({ addresses }) => addresses.map(contactOf)),
       made,
     );
+    const ids = people.map(({ addresses }) => target(contactOf(addresses[0] as string)));
     const moves = new Map<string, string>();
     for (const { contact } of rows.values())
       if (target(contact) !== contact) moves.set(contact, target(contact));
-    if (moves.size > 0) await this.#move(tx, moves, names);
-    const ids = people.map(({ addresses }) => target(contactOf(addresses[0] as string)));
-    await this.#write(tx, tenant, people, ids, names);
+    const names = new Map(ids.map((id) => [id, before.get(id) ?? null]));
+    for (const from of [...moves.keys()].sort())
+      names.set(target(from), names.get(target(from)) ?? before.get(from) ?? null);
+    people.forEach(({ name }, n) => name !== undefined && names.set(ids[n] as string, name));
+    if (moves.size > 0) await this.#move(tx, moves, before);
+    const created_at = this.clock.now();
+    const fresh = [...names].filter(([id]) => !before.has(id));
+    await this.tables.insert(
+      tx,
+      'contact',
+      fresh.map(([id, name]) => ({ id, tenant, name, created_at })),
+    );
+    await this.#rename(
+      tx,
+      [...names].filter(([id, name]) => before.has(id) && before.get(id) !== name),
+    );
     return ids;
-  }
-
-  /** Makes the first given address of each kind the contact's first address of that kind. */
-  async putFirst(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
-    const all = people.flatMap(({ addresses }) => addresses);
-    const rows = await this.#addresses(tx, tenant, all, false);
-    const at = this.clock.now() * 1_000;
-    const moved = new Map<string, unknown[]>();
-    for (const { addresses } of people) {
-      const kinds = new Set<string>();
-      for (const address of addresses) {
-        const { kind } = addressOfKey(address);
-        const row = rows.get(address);
-        if (row && !kinds.has(kind) && Number(row.given_at) < Number(row.newest))
-          moved.set(address, [tenant, address, kind, row.contact, at]);
-        kinds.add(kind);
-      }
-    }
-    const { touch, addresses } = this.#sql;
-    if (moved.size > 0) await tx.run(touch, addresses.bind([...moved.values()]));
   }
 
   /**
@@ -247,62 +316,49 @@ export class ContactStore {
   async #move(
     tx: Sql,
     moves: ReadonlyMap<string, string>,
-    names: Map<string, string | null>,
+    existing: ReadonlyMap<string, unknown>,
   ): Promise<void> {
-    const { moves: source, moveAddresses, ids, groups, members, insertMembers } = this.#sql;
-    await tx.run(moveAddresses, source.bind([...moves]));
-    const merged = new Map([...moves].filter(([from]) => names.has(from)));
-    if (merged.size === 0) return;
-    await this.consents.move(tx, merged, this.clock.now());
-    await this.inbound.move(tx, merged);
-    const from = ids.bind([...merged.keys()].map((id) => [id]));
-    // Locks the groups, so that a group that is deleted concurrently gets no member.
-    const joined = await tx.all<MemberRow>(groups, from);
-    const rows = joined.map(({ group_id, contact }) => [group_id, merged.get(contact)]);
-    if (rows.length > 0) await tx.run(insertMembers, members.bind(rows));
-    for (const id of [...merged.keys()].sort()) {
-      const [to, name] = [merged.get(id) as string, names.get(id)];
-      if (names.get(to) !== null || !name) continue;
-      names.set(to, name);
-      await this.#rename(tx, [[to, name]]);
-    }
-    await this.remove(tx, [...merged.keys()]);
-  }
-
-  /** Inserts new contacts, and renames existing ones where a name is given. */
-  async #write(
-    tx: Sql,
-    tenant: string,
-    people: readonly Identity[],
-    ids: readonly string[],
-    names: ReadonlyMap<string, string | null>,
-  ): Promise<void> {
-    const given = new Map<string, string | undefined>();
-    people.forEach(({ name }, n) => {
-      const id = ids[n] as string;
-      given.set(id, name ?? given.get(id));
-    });
-    const at = this.clock.now() * 1_000;
-    const { contacts, insert } = this.#sql;
-    const fresh = [...given].filter(([id]) => !names.has(id));
-    if (fresh.length > 0)
-      await tx.run(
-        insert,
-        contacts.bind(fresh.map(([id, name]) => [id, tenant, name ?? null, at])),
-      );
-    await this.#rename(
-      tx,
-      [...given].flatMap(([id, name]): [string, string][] =>
-        name !== undefined && names.has(id) && names.get(id) !== name ? [[id, name]] : [],
-      ),
+    const { dialect, ids } = this.tables;
+    const rows = dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
+    await tx.run(
+      dialect.updateFrom({
+        table: 'messaging_contact_address',
+        rows,
+        set: 'contact = v_to',
+        where: 'messaging_contact_address.contact = v_from',
+        index: 'messaging_contact_address_contact',
+      }),
+      rows.bind([...moves]),
     );
+    const merged = new Map([...moves].filter(([from]) => existing.has(from)));
+    if (merged.size === 0) return;
+    const from = [...merged.keys()];
+    const moved = <T extends { readonly contact: string }>(all: readonly T[]) =>
+      all.map((row) => ({ ...row, contact: merged.get(row.contact) as string }));
+    await this.consents.move(tx, merged, this.clock.now());
+    await this.recordInbound(tx, moved(await this.tables.of(tx, 'last_inbound', from)));
+    // Locks the groups, so that a group that is deleted concurrently gets no member.
+    const joined = await tx.all<Row<'group_member'>>(
+      `SELECT g.id AS group_id, m.contact FROM ${ids.keyed}
+       ${dialect.join} messaging_group_member m ON m.contact = v_id
+       ${dialect.join} messaging_contact_group g ON g.id = m.group_id
+       ORDER BY g.id ${dialect.forUpdate('g')}`,
+      this.tables.bind(from),
+    );
+    await this.join(tx, moved(joined));
+    await this.remove(tx, from);
   }
 
-  async #rename(tx: Sql, names: readonly [id: string, name: string][]): Promise<void> {
-    const { contacts, rename } = this.#sql;
-    const at = this.clock.now() * 1_000;
-    if (names.length > 0)
-      await tx.run(rename, contacts.bind(names.map(([id, name]) => [id, '', name, at])));
+  async #rename(tx: Sql, names: readonly (readonly [string, string | null])[]): Promise<void> {
+    if (names.length === 0) return;
+    const rows = this.database.dialect.rows({ v_id: 'uuid', v_name: 'text' });
+    const statement = this.database.dialect.updateFrom({
+      table: 'messaging_contact',
+      rows,
+      set: 'name = v_name',
+      where: 'messaging_contact.id = v_id',
+    });
+    await tx.run(statement, rows.bind(names));
   }
 }
 
@@ -329,119 +385,6 @@ function oldestTogether(
   return target;
 }
 
-interface ContactRow {
-  readonly id: string;
-  readonly tenant: string;
-  readonly name: string | null;
-  readonly created_at: string | number;
-}
-
-interface InboundRow {
-  readonly contact: string;
-  readonly sender: string;
-  readonly last_at: string | number;
-}
-
-interface MemberRow {
-  readonly contact: string;
-  readonly group_id: string;
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type ContactBuilding = Mutable<
-  Omit<Contact, 'addresses' | 'consents' | 'lastInbound' | 'groups'>
-> & {
-  addresses: Contact['addresses'][number][];
-  consents: Record<string, Contact['consents'][string]>;
-  lastInbound: Record<string, Date>;
-  groups: string[];
-};
-
-function newView(row?: ContactRow): ContactBuilding {
-  return {
-    id: row?.id ?? '',
-    tenant: row?.tenant ?? '',
-    addresses: [],
-    phone: null,
-    email: null,
-    platform: null,
-    name: row?.name ?? null,
-    createdAt: new Date(Number(row?.created_at ?? 0) / 1_000),
-    consents: {},
-    lastInbound: {},
-    groups: [],
-  };
-}
-
-function statementsFor(dialect: Dialect) {
-  const [keys, ids] = [dialect.rows({ v_key: 'key' }), dialect.rows({ v_id: 'uuid' })];
-  const [contacts, addresses] = [dialect.rows(CONTACT), dialect.rows(ADDRESS)];
-  const moves = dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
-  const members = dialect.rows({ v_group: 'key', v_contact: 'uuid' });
-  const found = `SELECT a.address, a.contact, a.given_at,
-      (SELECT max(o.given_at) FROM messaging_contact_address o
-       WHERE o.contact = a.contact AND o.kind = a.kind) AS newest
-    FROM ${keys.keyed} ${dialect.join} messaging_contact_address a ON a.address = v_key AND a.tenant = ?`;
-  const part = (table: string, order: string) =>
-    `SELECT t.* FROM ${ids.sql} ${dialect.join} messaging_${table} t ON t.contact = v_id ORDER BY ${order}`;
-  return {
-    keys,
-    ids,
-    contacts,
-    addresses,
-    moves,
-    members,
-    found: {
-      plain: found,
-      locked: `${found} ORDER BY a.address ${dialect.forUpdate('a')}`,
-    },
-    lock: `SELECT c.id, c.name FROM ${ids.sql}
-      ${dialect.join} messaging_contact c ${dialect.forceIndex('PRIMARY')} ON c.id = v_id
-      ORDER BY c.id ${dialect.forUpdate('c')}`,
-    insertAddresses: `INSERT INTO messaging_contact_address (tenant, address, kind, contact, given_at)
-      SELECT v_tenant, v_address, v_kind, v_contact, v_at FROM ${addresses.sql} WHERE 1 = 1
-      ${dialect.ignoreConflict('messaging_contact_address', 'kind')}`,
-    insert: `INSERT INTO messaging_contact (id, tenant, name, created_at, updated_at)
-      SELECT v_id, v_tenant, v_name, v_at, v_at FROM ${contacts.sql}`,
-    rename: dialect.updateFrom({
-      table: 'messaging_contact',
-      rows: contacts,
-      set: 'name = v_name, updated_at = v_at',
-      where: 'messaging_contact.id = v_id',
-    }),
-    touch: dialect.updateFrom({
-      table: 'messaging_contact_address',
-      rows: addresses,
-      set: 'given_at = v_at',
-      where:
-        'messaging_contact_address.tenant = v_tenant AND messaging_contact_address.address = v_address',
-    }),
-    moveAddresses: dialect.updateFrom({
-      table: 'messaging_contact_address',
-      rows: moves,
-      set: 'contact = v_to',
-      where: 'messaging_contact_address.contact = v_from',
-      index: 'messaging_contact_address_contact',
-    }),
-    groups: `SELECT g.id AS group_id, m.contact FROM ${ids.sql}
-      ${dialect.join} messaging_group_member m ON m.contact = v_id
-      ${dialect.join} messaging_contact_group g ON g.id = m.group_id
-      ORDER BY g.id ${dialect.forUpdate('g')}`,
-    insertMembers: `INSERT INTO messaging_group_member (group_id, contact)
-      SELECT v_group, v_contact FROM ${members.sql} WHERE 1 = 1
-      ${dialect.ignoreConflict('messaging_group_member', 'contact')}`,
-    addressesOf: `SELECT a.address FROM ${ids.sql}
-      ${dialect.join} messaging_contact_address a ON a.contact = v_id`,
-    removals: [
-      ...PARTS.map((table) => dialect.deleteFrom(`messaging_${table}`, 'contact', ids)),
-      dialect.deleteFrom('messaging_contact', 'id', ids),
-    ],
-    parts: {
-      contact: `SELECT t.* FROM ${ids.sql} ${dialect.join} messaging_contact t ON t.id = v_id`,
-      contact_address: part('contact_address', 't.given_at DESC, t.address'),
-      consent: part('consent', 't.channel, t.category'),
-      last_inbound: part('last_inbound', 't.sender'),
-      group_member: part('group_member', 't.group_id'),
-    },
-  };
+function contactsOf(rows: ReadonlyMap<string, AddressRow>): Map<string, string> {
+  return new Map([...rows].map(([address, { contact }]) => [address, contact]));
 }

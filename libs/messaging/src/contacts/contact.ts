@@ -60,12 +60,14 @@ export interface Consent {
   readonly evidence: string | null;
 }
 
-/** One line of the append-only history. */
-export interface ConsentEntry extends Consent {
-  readonly channel: Channel;
-  /** `*`: the whole channel. */
+/** A channel and a category; `*` is every channel, or every category. */
+export interface ConsentScope {
+  readonly channel: Channel | '*';
   readonly category: string;
 }
+
+/** One line of the append-only history. */
+export interface ConsentEntry extends Consent, ConsentScope {}
 
 export interface ConsentOptions extends ContactOptions {
   readonly channel: Channel;
@@ -105,12 +107,15 @@ export interface SuppressOptions extends ContactOptions {
   readonly category?: string;
 }
 
-export interface SuppressionEntry {
+export interface SuppressionEntry extends ConsentScope {
   readonly address: Address;
-  /** `*`: every channel. */
-  readonly channel: Channel | '*';
-  /** `*`: every category. */
-  readonly category: string;
   readonly reason: string;
   readonly at: Date;
+}
+
+export interface ErasureResult {
+  /** Number of messages from which the address was erased. */
+  readonly messages: number;
+  /** Number of open batches that still contain the address. */
+  readonly remaining: number;
 }

@@ -1,21 +1,22 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Address } from '../message/address.js';
+import { type Address, addressOfKey } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { type FieldError, MessageValidationError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { decodeCursor, encodeCursor } from '../store/rows/cursor.js';
-import { MessageStore } from '../store/message-store.js';
-import type { Sql, StoreDatabase } from '../store/database/store-database.js';
-import type { ConsentScope } from './consent.js';
+import type { Sql } from '../store/database/store-database.js';
+import { eraseRecipient } from '../store/upkeep/erasure.js';
+import { overlap } from './consent.js';
 import type {
   ConsentEntry,
   ConsentOptions,
+  ConsentScope,
   ConsentState,
   Contact,
   ContactListOptions,
   ContactOptions,
+  ErasureResult,
   NewContact,
   Person,
   SuppressionEntry,
@@ -27,19 +28,18 @@ import {
   asArray,
   checkScope,
   EVERY,
+  FIRST_ID,
   identitiesOf,
   invalid,
   isText,
-  limitOf,
-  readerOf,
+  pageOf,
+  pageRequest,
   tenantOf,
-  within,
 } from './contact-input.js';
 import { ContactStore } from './contact-store.js';
-import { Erasure, type ErasureResult } from './erasure.js';
+import { byContact } from './contact-tables.js';
 import { ContactGroups } from './groups.js';
-import { RecipientFactsReader } from './recipient-facts.js';
-import { Suppressions, type SuppressionScope } from './suppressions.js';
+import { REFUSED } from './suppressions.js';
 
 const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -56,24 +56,15 @@ const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 @Injectable()
 export class ContactsService {
   readonly groups: ContactGroups;
-  readonly #database: StoreDatabase;
-  readonly #store: ContactStore;
-  readonly #suppressions: Suppressions;
-  readonly #erasure: Erasure;
   readonly #csv: ContactCsv;
 
   constructor(
-    @Inject(MessageStore) { database }: MessageStore,
+    @Inject(ContactStore) private readonly store: ContactStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
-    @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
     @Inject(ChannelRegistry) private readonly registry: ChannelRegistry,
   ) {
-    this.#database = database;
-    this.#store = new ContactStore(database.dialect, clock);
-    this.#suppressions = new Suppressions(database.dialect);
-    this.#erasure = new Erasure(database.dialect, registry, this.#store, this.#suppressions);
     this.#csv = new ContactCsv(registry);
-    this.groups = new ContactGroups(database, this.#store, clock, () => facts.wrote());
+    this.groups = new ContactGroups(store, clock);
   }
 
   /** Creates contacts or adds data to existing ones. @returns the contacts in the order given */
@@ -83,45 +74,38 @@ export class ContactsService {
   ): Promise<Contact[]> {
     const identities = identitiesOf(asArray(contacts), 'contacts');
     const tenant = tenantOf(options);
-    return this.#in(options, async (tx) => {
-      const ids = await this.#store.resolve(tx, tenant, identities);
-      await this.#store.putFirst(tx, tenant, identities);
-      const views = await this.#store.views(tx, ids);
-      return ids.map((id) => views.get(id) as Contact);
+    return this.store.write(options, async (tx) => {
+      const ids = await this.store.resolve(tx, tenant, identities);
+      await this.store.putFirst(tx, tenant, identities);
+      return this.store.views(tx, ids);
     });
   }
 
   /** `undefined`: no contact has the address. */
   async find(person: Person, options: ContactOptions = {}): Promise<Contact | undefined> {
-    const sql = readerOf(this.#database, options);
-    const id = await this.#idOf(sql, person, tenantOf(options));
-    return id === undefined ? undefined : (await this.#store.views(sql, [id])).get(id);
+    const sql = this.store.reader(options);
+    const [contact] = await this.store.views(sql, await this.#idsOf(sql, person, options));
+    return contact;
   }
 
   /** Finds a contact by its id. `undefined`: the tenant has no such contact. */
   async get(id: string, options: ContactOptions = {}): Promise<Contact | undefined> {
     if (!CONTACT_ID.test(id)) return undefined;
-    const found = (await this.#store.views(readerOf(this.#database, options), [id])).get(id);
-    return found?.tenant === tenantOf(options) ? found : undefined;
+    const [contact] = await this.store.views(this.store.reader(options), [id]);
+    return contact?.tenant === tenantOf(options) ? contact : undefined;
   }
 
   /** Lists contacts, oldest first. */
   async list(options: ContactListOptions = {}): Promise<Page<Contact>> {
-    const { cursor } = options;
-    const limit = limitOf(options);
-    const sql = readerOf(this.#database, options);
-    const after = cursor === undefined ? [] : [decodeCursor(cursor, 'uuid')];
+    const { limit, after = FIRST_ID } = pageRequest(options, 'uuid');
+    const sql = this.store.reader(options);
     const rows = await sql.all<{ id: string }>(
-      `SELECT id FROM messaging_contact WHERE tenant = ? ${cursor === undefined ? '' : 'AND id > ?'} ORDER BY id LIMIT ?`,
-      [tenantOf(options), ...after, limit + 1],
+      'SELECT id FROM messaging_contact WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?',
+      [tenantOf(options), after, limit + 1],
     );
-    const ids = rows.slice(0, limit).map(({ id }) => id);
-    const views = await this.#store.views(sql, ids);
-    return {
-      // A contact that is erased between the two reads is left out.
-      data: ids.flatMap((id) => views.get(id) ?? []),
-      nextCursor: rows.length > limit ? encodeCursor(ids.at(-1) as string) : null,
-    };
+    const { data, nextCursor } = pageOf(rows, limit, ({ id }) => id);
+    const ids = data.map(({ id }) => id);
+    return { data: await this.store.views(sql, ids), nextCursor };
   }
 
   /** Records consent for messages on this channel, or for one category of it. */
@@ -139,9 +123,8 @@ export class ContactsService {
 
   /** Every consent given and withdrawn, oldest first. */
   async consentHistory(person: Person, options: ContactOptions = {}): Promise<ConsentEntry[]> {
-    const sql = readerOf(this.#database, options);
-    const id = await this.#idOf(sql, person, tenantOf(options));
-    return id === undefined ? [] : this.#store.consents.history(sql, id);
+    const sql = this.store.reader(options);
+    return this.store.consents.history(sql, await this.#idsOf(sql, person, options));
   }
 
   /**
@@ -156,12 +139,12 @@ export class ContactsService {
     const { sender } = inbound;
     if (!isText(sender, 255) || sender === '')
       throw invalid('sender', 'must be the number written to');
-    const at = this.#past(inbound.at);
+    const last_at = this.#past(inbound.at);
     const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
-    await this.#in(options, async (tx) => {
-      const [contact = ''] = await this.#store.resolve(tx, tenant, identities);
-      await this.#store.inbound.record(tx, [{ contact, sender, at }]);
+    await this.store.write(options, async (tx) => {
+      const [contact = ''] = await this.store.resolve(tx, tenant, identities);
+      await this.store.recordInbound(tx, [{ contact, sender, last_at }]);
     });
   }
 
@@ -172,11 +155,14 @@ export class ContactsService {
   ): Promise<void> {
     const { reason } = options;
     if (!isText(reason, 255)) throw invalid('reason', 'must be at most 255 characters');
-    const addresses = addressKeysOf(recipients);
-    const [tenant, scope, at] = [tenantOf(options), this.#scopeOf(options), this.clock.now()];
-    await this.#in(options, (tx) =>
-      this.#suppressions.add(tx, tenant, addresses, scope, { reason, at }),
-    );
+    const entry = { tenant: tenantOf(options), ...this.#scopeOf(options), reason };
+    const at = this.clock.now();
+    const rows = addressKeysOf(recipients, 'recipients').map((address) => ({
+      ...entry,
+      address,
+      at,
+    }));
+    await this.store.write(options, (tx) => this.store.suppressions.add(tx, rows));
   }
 
   /** Removes the entry of a `suppress()` with the same channel and category. */
@@ -184,14 +170,16 @@ export class ContactsService {
     recipients: string | Address | readonly (string | Address)[],
     options: SuppressOptions = {},
   ): Promise<void> {
-    const addresses = addressKeysOf(recipients);
+    const addresses = addressKeysOf(recipients, 'recipients');
     const [tenant, scope] = [tenantOf(options), this.#scopeOf(options)];
-    await this.#in(options, (tx) => this.#suppressions.remove(tx, tenant, addresses, scope));
+    await this.store.write(options, (tx) =>
+      this.store.suppressions.remove(tx, tenant, addresses, scope),
+    );
   }
 
   /** The suppression list, ordered by address. */
   async suppressions(options: ContactListOptions = {}): Promise<Page<SuppressionEntry>> {
-    return this.#suppressions.list(readerOf(this.#database, options), tenantOf(options), options);
+    return this.store.suppressions.list(this.store.reader(options), options);
   }
 
   /**
@@ -201,9 +189,30 @@ export class ContactsService {
    * them. Repeated calls are safe.
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
-    const addresses = identitiesOf([person], 'person').flatMap((one) => one.addresses);
+    const given = addressKeysOf(person, 'person');
     const tenant = tenantOf(options);
-    return this.#in(options, (tx) => this.#erasure.erase(tx, tenant, addresses, this.clock.now()));
+    const { tables, consents, suppressions } = this.store;
+    return this.store.write(options, async (tx) => {
+      // The locks make a concurrent refusal wait until the contact is deleted.
+      const contacts = [...(await this.store.hold(tx, tenant, given)).values()];
+      const own = await tables.of(tx, 'contact_address', contacts);
+      const refused = (await consents.current(tx, contacts)).filter(isRefusal);
+      const at = this.clock.now();
+      const kept = refused.flatMap(({ contact, channel, category }) =>
+        own
+          .filter((one) => one.contact === contact && this.#reaches(channel, one.address))
+          .map(({ address }) => ({ tenant, address, channel, category, reason: REFUSED, at })),
+      );
+      await suppressions.add(tx, kept);
+      await this.store.remove(tx, contacts);
+      const result = { messages: 0, remaining: 0 };
+      for (const address of new Set([...given, ...own.map((one) => one.address)].sort())) {
+        const erased = await eraseRecipient(tx, tables.dialect, tenant, address);
+        result.messages += erased.messages;
+        result.remaining += erased.remaining;
+      }
+      return result;
+    });
   }
 
   /**
@@ -223,7 +232,7 @@ export class ContactsService {
   ): Promise<CsvImport> {
     const tenant = tenantOf(options);
     return this.#csv.read(Readable.from(source), this.clock.now(), (rows) =>
-      this.#in({}, (tx) => this.#importRows(tx, tenant, rows)),
+      this.store.write({}, (tx) => this.#importRows(tx, tenant, rows)),
     );
   }
 
@@ -235,41 +244,37 @@ export class ContactsService {
     return this.#csv.write(this.#all(options));
   }
 
-  async *#all(options: Pick<ContactOptions, 'tenant'>): AsyncGenerator<Contact> {
-    let cursor: string | null = null;
-    do {
-      const page: Page<Contact> = await this.list({
-        ...options,
-        limit: 1_000,
-        ...(cursor !== null && { cursor }),
-      });
+  async *#all(options: ContactListOptions): AsyncGenerator<Contact> {
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const page: Page<Contact> = await this.list({ ...options, limit: 1_000, cursor });
       yield* page.data;
       cursor = page.nextCursor;
-    } while (cursor !== null);
+    }
   }
 
   async #importRows(tx: Sql, tenant: string, rows: readonly CsvContact[]): Promise<void> {
+    const { consents, suppressions } = this.store;
     const identities = rows.map(({ identity }) => identity);
-    const ids = await this.#store.resolve(tx, tenant, identities);
-    await this.#store.putFirst(tx, tenant, identities);
-    const given = rows.flatMap(({ consents }, n) =>
-      consents.map((consent) => ({ ...consent, contact: ids[n] as string })),
+    const ids = await this.store.resolve(tx, tenant, identities);
+    await this.store.putFirst(tx, tenant, identities);
+    const given = rows.flatMap((row, n) =>
+      row.consents.map((one) => ({ ...one, contact: ids[n] as string })),
     );
     const refused = [
-      ...(await this.#store.consents.refused(tx, ids)),
-      ...given.filter(({ state }) => state === 'opted_out'),
+      ...(await consents.current(tx, ids)).filter(isRefusal),
+      ...(await suppressions.outlived(tx, ids)),
+      ...given.filter(isRefusal),
     ];
-    const refusals = new Map<string, ConsentScope[]>();
-    for (const one of refused)
-      refusals.set(one.contact, [...(refusals.get(one.contact) ?? []), one]);
+    const refusals = byContact(refused);
     const counts = given.filter(
       (one) =>
         one.timed ||
-        one.state === 'opted_out' ||
+        isRefusal(one) ||
         !refusals.get(one.contact)?.some((refusal) => overlap(one, refusal)),
     );
     // The start time of the import would be older than consents recorded since then.
-    await this.#store.consents.record(tx, counts, this.clock.now());
+    await consents.record(tx, counts, this.clock.now());
   }
 
   async #consent(
@@ -290,19 +295,16 @@ export class ContactsService {
     const at = this.#past(options.at);
     const identities = identitiesOf(asArray(people), 'people');
     const tenant = tenantOf(options);
-    await this.#in(options, async (tx) => {
-      const ids = await this.#store.resolve(tx, tenant, identities);
-      const consent = { channel, category, state, at, source, evidence };
-      await this.#store.consents.record(
-        tx,
-        [...new Set(ids)].map((contact) => ({ contact, ...consent })),
-        this.clock.now(),
-      );
+    const consent = { channel, category, state, at, source, evidence };
+    await this.store.write(options, async (tx) => {
+      const ids = new Set(await this.store.resolve(tx, tenant, identities));
+      const consents = [...ids].map((contact) => ({ contact, ...consent }));
+      await this.store.consents.record(tx, consents, this.clock.now());
     });
   }
 
   /** @throws MessageValidationError on `channel`, `category` */
-  #scopeOf({ channel = EVERY, category = EVERY }: SuppressOptions): SuppressionScope {
+  #scopeOf({ channel = EVERY, category = EVERY }: SuppressOptions): ConsentScope {
     const errors: FieldError[] = [];
     checkScope(this.registry, { channel, category }, errors);
     if (errors.length > 0) throw new MessageValidationError(errors);
@@ -318,22 +320,24 @@ export class ContactsService {
     return Math.min(at.getTime(), now);
   }
 
-  async #idOf(sql: Pick<Sql, 'all'>, person: Person, tenant: string): Promise<string | undefined> {
-    const addresses = identitiesOf([person], 'person').flatMap((one) => one.addresses);
-    const found = await this.#store.find(sql, tenant, addresses);
-    return found.get(addresses.find((address) => found.has(address)) ?? '');
+  /** The id of the contact with the first known address of the person, if there is one. */
+  async #idsOf(
+    sql: Pick<Sql, 'all'>,
+    person: Person,
+    options: ContactOptions,
+  ): Promise<readonly string[]> {
+    const addresses = addressKeysOf(person, 'person');
+    const found = await this.store.find(sql, tenantOf(options), addresses);
+    return addresses.flatMap((address) => found.get(address) ?? []).slice(0, 1);
   }
 
-  async #in<T>(options: ContactOptions, work: (tx: Sql) => Promise<T>): Promise<T> {
-    try {
-      return await within(this.#database, options, work);
-    } finally {
-      this.facts.wrote();
-    }
+  /** Whether the channel sends to addresses of this kind. */
+  #reaches(channel: string, address: string): boolean {
+    const definition = this.registry.find(channel);
+    return definition?.addressKinds.includes(addressOfKey(address).kind) ?? true;
   }
 }
 
-function overlap(one: ConsentScope, other: ConsentScope): boolean {
-  if (one.channel !== other.channel) return false;
-  return one.category === other.category || [one.category, other.category].includes(EVERY);
+function isRefusal({ state }: { readonly state: string }): boolean {
+  return state === 'opted_out';
 }

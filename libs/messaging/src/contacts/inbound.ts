@@ -10,13 +10,13 @@ import type { EventPublisher } from '../ports/event-publisher.js';
 import type { InboundListeners } from '../ports/listeners.js';
 import type { ConsentReader, InboundOptions } from '../ports/messaging-options.js';
 import { isDataError } from '../store/database/database-errors.js';
-import type { Columns, Dialect } from '../store/database/dialect.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import { digestId } from '../store/rows/digest-id.js';
-import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
-import { consentKey, type ContactConsent, overrules, type Standing } from './consent.js';
+import type { Sql, Transaction } from '../store/database/store-database.js';
+import { consentKey, type ContactConsent, roundsOf } from './consent.js';
+import type { ConsentState } from './contact.js';
 import { EVERY, type Identity, tenantOf } from './contact-input.js';
-import { ContactStore } from './contact-store.js';
+import type { ContactStore } from './contact-store.js';
 
 /** Retention of message ids in ms; longer than any provider repeats a callback. */
 const REMEMBERED = 30 * 86_400_000;
@@ -26,18 +26,15 @@ const MAX_TEXT = 65_536;
 
 /** An inbound message with checked fields. */
 interface Incoming {
+  readonly tenant: string;
   readonly message: InboundMessage;
   /** Digest that identifies this message. */
   readonly digest: string;
   readonly identity: Identity;
   /** Epoch milliseconds, never in the future. */
   readonly at: number;
-}
-
-interface TenantIncoming extends Incoming {
-  readonly tenant: string;
   /** Consent that the text expresses. */
-  readonly consent: Standing['state'] | undefined;
+  readonly consent: ConsentState | undefined;
 }
 
 export interface InboundDependencies {
@@ -47,8 +44,6 @@ export interface InboundDependencies {
   readonly listeners: InboundListeners;
   readonly consentOf: ConsentReader;
   readonly tenantOf: NonNullable<InboundOptions['tenant']>;
-  /** Called after a contact was written. */
-  readonly onWrite: () => void;
   /** Runs after the commit; errors are logged. */
   readonly after: (received: InboundReceived) => Promise<void>;
 }
@@ -60,18 +55,14 @@ export interface InboundDependencies {
  */
 export class InboundRecorder {
   readonly #logger = new Logger('MessagingInbound');
-  readonly #store: ContactStore;
-  readonly #log: InboundLog;
-  readonly #group: GroupCommit<TenantIncoming, void>;
+  readonly #group: GroupCommit<Incoming, void>;
   readonly #listenerErrors = new WeakSet<Error>();
   readonly #afterwards = new Set<Promise<void>>();
 
   constructor(
-    private readonly database: StoreDatabase,
+    private readonly store: ContactStore,
     private readonly needs: InboundDependencies,
   ) {
-    this.#store = new ContactStore(database.dialect, needs.clock);
-    this.#log = new InboundLog(database);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 500,
       isItemError: (error) =>
@@ -89,11 +80,7 @@ export class InboundRecorder {
     messages: readonly InboundMessage[],
     { transport }: { readonly transport: string },
   ): Promise<void> {
-    const { registry, clock } = this.needs;
-    const now = clock.now();
-    const all = await Promise.all(
-      messages.map((message) => this.#assign(message, checked(message, transport, registry, now))),
-    );
+    const all = await Promise.all(messages.map((message) => this.#checked(message, transport)));
     const refused = all.filter((one) => typeof one === 'string');
     if (refused.length > 0)
       this.#logger.warn(`${refused.length} inbound messages were left out: ${refused[0]}`);
@@ -107,70 +94,128 @@ export class InboundRecorder {
     await Promise.all(this.#afterwards);
   }
 
-  /** Deletes ids past their retention. @returns the number of deleted ids */
+  /** Deletes at most `limit` ids past their retention. @returns the number of deleted ids */
   forget(limit: number): Promise<number> {
-    return this.#log.expire(this.needs.clock.now() - REMEMBERED, limit);
+    const { dialect, ids } = this.store.tables;
+    return this.store.database.transaction(async (tx) => {
+      const rows = await tx.all<{ id: string }>(
+        'SELECT id FROM messaging_inbound_message WHERE received_at < ? ORDER BY received_at LIMIT ?',
+        [(this.needs.clock.now() - REMEMBERED) * 1_000, limit],
+      );
+      const remove = dialect.deleteFrom('messaging_inbound_message', 'id', ids);
+      if (rows.length > 0) await tx.run(remove, this.store.tables.bind(rows.map(({ id }) => id)));
+      return rows.length;
+    });
   }
 
   /**
+   * @returns one line with the reason where the message is left out
    * @throws MessageValidationError where the tenant of the `inbound.tenant` option has no valid
    *   form
    */
-  async #assign(given: InboundMessage, one: Incoming | string): Promise<TenantIncoming | string> {
-    if (typeof one === 'string') return one;
-    const tenant = given.tenant ?? (await this.needs.tenantOf(one.message));
-    if (tenant === undefined) return 'no tenant has the number they were written to';
-    const { text } = one.message;
-    const message = { ...one.message, tenant: tenantOf({ tenant }) };
-    const consent = text === null ? undefined : await this.needs.consentOf(text, message);
-    return { ...one, tenant: message.tenant, consent };
+  async #checked(given: InboundMessage, transport: string): Promise<Incoming | string> {
+    const { registry, clock, consentOf } = this.needs;
+    const messageId = identifier(given.messageId);
+    if (messageId === null) return 'no message id';
+    const to = recipientNumber(given.to) ?? identifier(given.to);
+    if (to === null) return 'no number it was written to';
+    const channel = registry.find(given.channel);
+    // Some providers write phone numbers as JSON numbers.
+    const sender: unknown = Number.isSafeInteger(given.from) ? String(given.from) : given.from;
+    const from = readAddress(sender, channel?.addressKinds);
+    const bsuid = addressOf('platform', given.bsuid);
+    const addresses = [from, bsuid].flatMap((address) => (address ? [addressKey(address)] : []));
+    if (addresses.length === 0) return 'no address it was written from';
+    if (!channel) return 'no channel of this app';
+    const now = clock.now();
+    const text = typeof given.text === 'string' ? cleaned(given.text) : null;
+    const message: InboundMessage = {
+      messageId,
+      channel: given.channel,
+      from: from?.value ?? null,
+      bsuid: bsuid?.value ?? null,
+      to,
+      text,
+      sentAt: given.sentAt instanceof Date ? plausible(given.sentAt, now) : null,
+    };
+    const named = given.tenant ?? (await this.needs.tenantOf(message));
+    if (named === undefined) return 'no tenant has the number they were written to';
+    const tenant = tenantOf({ tenant: named });
+    return {
+      tenant,
+      message,
+      digest: digestId(transport, given.channel, messageId),
+      identity: { addresses: [...new Set(addresses)], name: undefined },
+      at: Math.min(message.sentAt?.getTime() ?? now, now),
+      consent: text === null ? undefined : await consentOf(text, { ...message, tenant }),
+    };
   }
 
-  async #flush(take: () => readonly TenantIncoming[]): Promise<void[]> {
-    const { clock, events, onWrite } = this.needs;
-    const received = await this.database.transaction((tx) => this.#persist(tx, take(), clock.id()));
-    onWrite();
+  async #flush(take: () => readonly Incoming[]): Promise<void[]> {
+    const { events } = this.needs;
+    const received = await this.store.write({}, (tx) => this.#persist(tx, take()));
     if (events.wants(INBOUND_RECEIVED))
       for (const one of received) events.publish(INBOUND_RECEIVED, one);
     for (const one of received) this.#runAfter(one);
     return take().map(() => undefined);
   }
 
-  async #persist(
-    tx: Transaction,
-    all: readonly TenantIncoming[],
-    token: string,
-  ): Promise<InboundReceived[]> {
-    const { clock, listeners } = this.needs;
-    const digests = all.map(({ digest }) => digest);
-    const fresh = new Set(await this.#log.add(tx, digests, token, clock.now()));
+  async #persist(tx: Transaction, all: readonly Incoming[]): Promise<InboundReceived[]> {
+    const fresh = await this.#addDigests(tx, new Set(all.map(({ digest }) => digest)));
     // Of two messages with one id in one group, the first is taken.
     const taken = all.filter(({ digest }) => fresh.delete(digest));
     if (taken.length === 0) return [];
     const contacts = await this.#contacts(tx, taken);
-    await this.#store.inbound.record(
+    await this.store.recordInbound(
       tx,
-      taken.map(({ message, at }, n) => ({ contact: contacts[n]!, sender: message.to, at })),
+      taken.map(({ message, at }, n) => ({
+        contact: contacts[n] as string,
+        sender: message.to,
+        last_at: at,
+      })),
     );
     const changed = await this.#changeConsent(tx, taken, contacts);
-    const received = taken.map(({ message, tenant, at }, n): InboundReceived => {
-      const { sentAt: _, ...rest } = message;
-      const consent = changed.get(n) ?? null;
-      return { ...rest, tenant, contactId: contacts[n]!, sentAt: new Date(at), consent };
-    });
-    await this.#callListeners(tx, received, listeners);
+    const received = taken.map(({ message, tenant, at }, n) => ({
+      ...message,
+      tenant,
+      contactId: contacts[n] as string,
+      sentAt: new Date(at),
+      consent: changed.get(n) ?? null,
+    }));
+    await this.#callListeners(tx, received);
     return received;
   }
 
-  async #contacts(tx: Transaction, taken: readonly TenantIncoming[]): Promise<string[]> {
+  /**
+   * Records the digests of message ids; nothing else of the messages is stored.
+   * @returns the digests that are new
+   */
+  async #addDigests(tx: Sql, digests: ReadonlySet<string>): Promise<Set<string>> {
+    const { clock } = this.needs;
+    const { dialect, ids } = this.store.tables;
+    const rows = dialect.rows({ v_id: 'uuid', v_token: 'uuid', v_at: 'bigint' });
+    // The token tells the rows of this transaction from earlier ones.
+    const [token, at] = [clock.id(), clock.now() * 1_000];
+    await tx.run(
+      `INSERT INTO messaging_inbound_message (id, token, received_at)
+       SELECT v_id, v_token, v_at FROM ${rows.sql} WHERE 1 = 1
+       ${dialect.ignoreConflict('messaging_inbound_message', 'id')}`,
+      rows.bind([...digests].sort().map((id) => [id, token, at])),
+    );
+    const fresh = await tx.all<{ id: string }>(
+      `SELECT i.id FROM ${ids.sql} ${dialect.join} messaging_inbound_message i
+         ON i.id = v_id AND i.token = ?`,
+      [...this.store.tables.bind(digests), token],
+    );
+    return new Set(fresh.map(({ id }) => id));
+  }
+
+  async #contacts(tx: Sql, taken: readonly Incoming[]): Promise<string[]> {
     const contacts: string[] = [];
     for (const tenant of [...new Set(taken.map((one) => one.tenant))].sort()) {
       const own = [...taken.entries()].filter(([, one]) => one.tenant === tenant);
-      const ids = await this.#store.resolve(
-        tx,
-        tenant,
-        own.map(([, { identity }]) => identity),
-      );
+      const identities = own.map(([, { identity }]) => identity);
+      const ids = await this.store.resolve(tx, tenant, identities);
       own.forEach(([index], n) => (contacts[index] = ids[n] as string));
     }
     return contacts;
@@ -178,45 +223,40 @@ export class InboundRecorder {
 
   /** @returns the changed consent by the position of its message */
   async #changeConsent(
-    tx: Transaction,
-    taken: readonly TenantIncoming[],
+    tx: Sql,
+    taken: readonly Incoming[],
     contacts: readonly string[],
-  ): Promise<ReadonlyMap<number, Standing['state']>> {
-    const given = new Map<number, ContactConsent>();
-    taken.forEach(({ message: { channel, text }, at, consent: state }, index) => {
-      if (state === undefined) return;
+  ): Promise<ReadonlyMap<number, ConsentState>> {
+    const given = taken.flatMap(({ message: { channel, text }, at, consent: state }, index) => {
+      if (state === undefined) return [];
       const evidence = (text ?? '').slice(0, MAX_EVIDENCE);
-      const contact = contacts[index]!;
-      const scope = { channel, category: EVERY };
-      given.set(index, { contact, ...scope, state, at, source: 'keyword', evidence });
+      const scope = { contact: contacts[index] as string, channel, category: EVERY };
+      return { index, ...scope, state, at, source: 'keyword', evidence };
     });
-    const changed = new Map<number, Standing['state']>();
-    if (given.size === 0) return changed;
-    const all = [...given.values()];
-    const { consents } = this.#store;
-    const present = await consents.present(
-      tx,
-      all.map(({ contact }) => contact),
-    );
-    const now = this.needs.clock.now();
-    await consents.record(tx, all, now);
-    for (const [index, consent] of given) {
-      const key = `${consent.contact} ${consentKey(consent)}`;
-      const before = present.get(key);
-      if (before && !overrules(consent, before, now)) continue;
-      present.set(key, consent);
-      if (before?.state !== consent.state) changed.set(index, consent.state);
+    const changed = new Map<number, ConsentState>();
+    for (const round of roundsOf(given, keyOf)) {
+      const before = await this.#states(tx, round);
+      await this.store.consents.record(tx, round, this.needs.clock.now());
+      const after = await this.#states(tx, round);
+      for (const one of round)
+        if (before.get(keyOf(one)) !== after.get(keyOf(one))) changed.set(one.index, one.state);
     }
     return changed;
+  }
+
+  async #states(tx: Sql, of: readonly ContactConsent[]): Promise<Map<string, ConsentState>> {
+    const contacts = of.map(({ contact }) => contact);
+    const current = await this.store.consents.current(tx, contacts);
+    return new Map(current.map((one) => [keyOf(one), one.state]));
   }
 
   async #callListeners(
     { manager }: Transaction,
     received: readonly InboundReceived[],
-    listeners: InboundListeners,
   ): Promise<void> {
     try {
-      await this.database.runForeign(() => listeners.notify(received, manager));
+      const { listeners } = this.needs;
+      await this.store.database.runForeign(() => listeners.notify(received, manager));
     } catch (error) {
       const failure =
         error instanceof Error ? error : new Error('a listener failed', { cause: error });
@@ -236,110 +276,10 @@ export class InboundRecorder {
   }
 }
 
-/** @returns one line with the reason where the message is invalid (no content, no address) */
-function checked(
-  given: InboundMessage,
-  transport: string,
-  registry: ChannelRegistry,
-  now: number,
-): Incoming | string {
-  const messageId = identifier(given.messageId);
-  if (messageId === null) return 'no message id';
-  const to = recipientNumber(given.to) ?? identifier(given.to);
-  if (to === null) return 'no number it was written to';
-  const channel = registry.find(given.channel);
-  const from = readAddress(
-    isNumber(given.from) ? String(given.from) : given.from,
-    channel?.addressKinds,
-  );
-  const bsuid = addressOf('platform', given.bsuid);
-  const addresses = [from, bsuid].flatMap((address) => (address ? [addressKey(address)] : []));
-  if (addresses.length === 0) return 'no address it was written from';
-  if (!channel) return 'no channel of this app';
-  const sentAt = given.sentAt instanceof Date ? plausible(given.sentAt, now) : null;
-  const message: InboundMessage = {
-    messageId,
-    channel: given.channel,
-    from: from?.value ?? null,
-    bsuid: bsuid?.value ?? null,
-    to,
-    text: textOf(given.text),
-    sentAt,
-  };
-  return {
-    message,
-    digest: digestId(transport, given.channel, messageId),
-    identity: { addresses: [...new Set(addresses)], name: undefined },
-    at: Math.min(sentAt?.getTime() ?? now, now),
-  };
+function cleaned(text: string): string {
+  return text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '');
 }
 
-/** Some providers write phone numbers as JSON numbers. */
-function isNumber(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
-
-function textOf(text: unknown): string | null {
-  return typeof text === 'string' ? text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '') : null;
-}
-
-const INBOUND = { v_id: 'uuid', v_token: 'uuid', v_at: 'bigint' } as const satisfies Columns;
-
-/** Digests of the ids of recorded inbound messages; nothing else of them is stored. */
-class InboundLog {
-  readonly #sql: ReturnType<typeof statementsFor>;
-
-  constructor(private readonly database: StoreDatabase) {
-    this.#sql = statementsFor(database.dialect);
-  }
-
-  /**
-   * Records digests.
-   * @param token unique to this transaction
-   * @returns the digests that are new
-   */
-  async add(
-    tx: Sql,
-    digests: readonly string[],
-    token: string,
-    now: number,
-  ): Promise<ReadonlySet<string>> {
-    const { rows, insert, ids, select } = this.#sql;
-    const sorted = [...new Set(digests)].sort();
-    await tx.run(insert, rows.bind(sorted.map((id) => [id, token, now * 1_000])));
-    const fresh = await tx.all<{ id: string }>(select, [
-      ...ids.bind(sorted.map((id) => [id])),
-      token,
-    ]);
-    return new Set(fresh.map(({ id }) => id));
-  }
-
-  /**
-   * Deletes at most `limit` digests older than `oldest`, in epoch milliseconds. @returns the number
-   * of deleted digests
-   */
-  expire(oldest: number, limit: number): Promise<number> {
-    const { old, ids, remove } = this.#sql;
-    return this.database.transaction(async (tx) => {
-      const rows = await tx.all<{ id: string }>(old, [oldest * 1_000, limit]);
-      if (rows.length > 0) await tx.run(remove, ids.bind(rows.map(({ id }) => [id])));
-      return rows.length;
-    });
-  }
-}
-
-function statementsFor(dialect: Dialect) {
-  const rows = dialect.rows(INBOUND);
-  const ids = dialect.rows({ v_id: 'uuid' });
-  return {
-    rows,
-    ids,
-    insert: `INSERT INTO messaging_inbound_message (id, token, received_at)
-      SELECT v_id, v_token, v_at FROM ${rows.sql} WHERE 1 = 1
-      ${dialect.ignoreConflict('messaging_inbound_message', 'id')}`,
-    select: `SELECT i.id FROM ${ids.sql} ${dialect.join} messaging_inbound_message i
-      ON i.id = v_id AND i.token = ?`,
-    old: 'SELECT id FROM messaging_inbound_message WHERE received_at < ? ORDER BY received_at LIMIT ?',
-    remove: dialect.deleteFrom('messaging_inbound_message', 'id', ids),
-  };
+function keyOf(consent: ContactConsent): string {
+  return `${consent.contact} ${consentKey(consent)}`;
 }

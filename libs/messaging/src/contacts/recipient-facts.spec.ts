@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { dialectOf } from '../store/open-store.js';
 import type { StoreDatabase } from '../store/database/store-database.js';
+import type { MessageStore } from '../store/message-store.js';
 import { systemClock } from '../ports/clock.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 
@@ -12,55 +13,61 @@ function slowDatabase() {
     all: () =>
       new Promise((resolve) => answers.push((known) => resolve([{ known: String(known) }]))),
   } as unknown as StoreDatabase;
-  return { answers, reader: new RecipientFactsReader(database, systemClock) };
+  return { answers, reader: new RecipientFactsReader({ database } as MessageStore, systemClock) };
 }
+
+const nobody = { recipients: [], messages: [] };
 
 it('concurrent questions whether the tables are empty share one query', async () => {
   const { answers, reader } = slowDatabase();
-  const asked = [reader.isEmpty(), reader.isEmpty(), reader.isEmpty()];
+  const asked = [1, 2, 3].map(() => reader.read(nobody, 'known'));
+  await turn();
   expect(answers).toHaveLength(1);
   answers[0]!(0);
-  expect(await Promise.all(asked)).toEqual([true, true, true]);
+  await Promise.all(asked);
   expect(reader.presumesEmpty()).toBe(true);
 });
 
 it('a contact written during the query ends its answer', async () => {
   const { answers, reader } = slowDatabase();
-  const asked = reader.isEmpty();
+  const asked = reader.read(nobody, 'known');
+  await turn();
   reader.wrote();
   answers[0]!(0);
   await asked;
   expect(reader.presumesEmpty()).toBe(false);
-  const again = reader.isEmpty();
-  answers[1]!(1);
-  expect(await again).toBe(false);
 });
 
-it('a fresh look uses no earlier answer and no query under way', async () => {
+it('a fresh look uses no earlier answer', async () => {
   const { answers, reader } = slowDatabase();
-  const early = reader.isEmpty();
-  const late = reader.isEmpty(undefined, true);
+  const early = reader.read(nobody, 'known');
+  await turn();
+  answers[0]!(0);
+  await early;
+  await reader.read(nobody, 'known');
+  expect(answers).toHaveLength(1);
+  const late = reader.read(nobody, 'known', { fresh: true });
   await turn();
   expect(answers).toHaveLength(2);
-  answers[0]!(0);
   answers[1]!(1);
-  expect(await Promise.all([early, late])).toEqual([true, false]);
+  await late;
   expect(reader.presumesEmpty()).toBe(false);
 });
 
 it('fresh looks share a query that begins after they were asked for', async () => {
   const { answers, reader } = slowDatabase();
-  const first = [reader.isEmpty(undefined, true), reader.isEmpty(undefined, true)];
+  const look = () => reader.read(nobody, 'known', { fresh: true });
+  const first = [look(), look()];
   await turn();
-  const later = reader.isEmpty(undefined, true);
+  const later = look();
   await turn();
   expect(answers).toHaveLength(1);
   answers[0]!(0);
-  expect(await Promise.all(first)).toEqual([true, true]);
+  await Promise.all(first);
   await turn();
   expect(answers).toHaveLength(2);
   answers[1]!(1);
-  expect(await later).toBe(false);
+  await later;
 });
 
 function turn(): Promise<void> {

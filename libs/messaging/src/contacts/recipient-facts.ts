@@ -1,36 +1,44 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Channel } from '../message/message.js';
-import type { Clock } from '../ports/clock.js';
+import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
 import { isDataError } from '../store/database/database-errors.js';
-import type { Columns, Dialect, RowSource } from '../store/database/dialect.js';
+import type { Columns } from '../store/database/dialect.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, StoreDatabase } from '../store/database/store-database.js';
+import { MessageStore } from '../store/message-store.js';
+import type { ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
 
-/** Recipients of messages on one channel, from one sender. */
+/** Recipients as address keys, and the message to each of them. */
 export interface FactsQuestion {
-  readonly tenant: string;
-  readonly channel: Channel;
-  readonly sender: string;
-  /** Address keys. */
   readonly recipients: readonly string[];
+  readonly messages: readonly {
+    readonly tenant: string;
+    readonly channel: Channel;
+    readonly sender: string;
+  }[];
 }
 
 /** The recipients to read: all known ones, or only those with a refusal for the channel. */
 export type FactsOf = 'known' | 'refused';
 
-/** Facts about a recipient for a whole channel, and those that differ by category. */
-export interface KnownFacts extends RecipientFacts {
-  readonly categories?: ReadonlyMap<string, CategoryFacts>;
+/** The rows of each recipient by its position; a recipient without rows is unknown. */
+export type FactsByPlace = ReadonlyMap<number, readonly FactsRow[]>;
+
+/** A recipient has one row per suppression and consent. */
+export interface FactsRow {
+  /** The recipient, or its position where recipients belong to different messages. */
+  readonly recipient: string | number;
+  /** Suppressed category, `*` for all of them. */
+  readonly suppressed: string | null;
+  readonly contact: string | null;
+  readonly category: string | null;
+  readonly consent: ConsentState | null;
+  readonly last_at: string | number | null;
 }
 
-interface CategoryFacts {
-  suppressed: boolean;
-  consent: RecipientFacts['consent'];
-}
-
-/** Facts by the position of the recipient over all questions. */
-export type FactsByPlace = ReadonlyMap<number, KnownFacts>;
+export const NO_FACTS: FactsByPlace = new Map();
 
 /** Facts of a recipient that is not in the database. */
 export const UNKNOWN_RECIPIENT: RecipientFacts = {
@@ -44,44 +52,61 @@ export const UNKNOWN_RECIPIENT: RecipientFacts = {
  * The facts for messages of one consent category; a refusal of the category or of the whole channel
  * applies.
  */
-export function factsFor(known: KnownFacts, category: string): RecipientFacts {
-  const own = known.categories?.get(category);
-  if (!own) return known;
+export function factsFor(rows: readonly FactsRow[] | undefined, category: string): RecipientFacts {
+  if (!rows) return UNKNOWN_RECIPIENT;
+  const consentFor = (wanted: string) => rows.find((row) => row.category === wanted)?.consent;
+  const whole = consentFor(EVERY) ?? null;
+  // Rows of the suppression list have no contact.
+  const known = rows.find((row) => row.contact !== null);
+  const lastAt = known?.last_at ?? null;
   return {
-    ...known,
-    suppressed: known.suppressed || own.suppressed,
-    consent: known.consent === 'opted_out' ? 'opted_out' : (own.consent ?? known.consent),
+    contact: known?.contact ?? null,
+    suppressed: rows.some(({ suppressed }) => suppressed === EVERY || suppressed === category),
+    consent: whole === 'opted_out' ? whole : (consentFor(category) ?? whole),
+    lastInboundAt: lastAt === null ? null : Number(lastAt) / 1_000,
   };
 }
 
+const MANY = {
+  v_i: 'int',
+  v_recipient: 'key',
+  v_tenant: 'key',
+  v_channel: 'key',
+  v_sender: 'key',
+} as const satisfies Columns;
+
 /** Milliseconds for which empty tables are presumed to stay empty. */
 const EMPTY_FOR = 1_000;
-/** Largest number of recipients in a question that shares a query with other sends. */
+/** Largest number of recipients in a question that shares a query with other questions. */
 const MAX_IN_SHARED_QUERY = 100;
 const MAX_SHARED = 2_000;
 
-/** Reads facts about many recipients in one query. Questions of concurrent sends share a query. */
+/** Reads facts about many recipients in one query. Small concurrent questions share a query. */
+@Injectable()
 export class RecipientFactsReader {
-  readonly #statements;
+  readonly #database: StoreDatabase;
   readonly #shared;
-  /** A fresh check joins the next query, which starts after the request. */
+  /** A check joins the next query, which starts after the request. */
   readonly #checks = new GroupCommit<undefined, boolean>(
     async (take) => {
       const requests = take();
-      return Array(requests.length).fill(await this.#check());
+      const now = this.clock.monotonic();
+      const empty = await this.#seesEmpty(this.#database);
+      if (empty) this.#emptyUntil = now + EMPTY_FOR;
+      else this.#filled = true;
+      return requests.map(() => empty);
     },
     { maxItems: Infinity, isItemError: () => false },
   );
   #emptyUntil = -Infinity;
+  /** Once the tables have a row, a check would only add a query. */
   #filled = false;
-  #writes = 0;
-  #checking: Promise<boolean> | undefined;
 
   constructor(
-    private readonly database: StoreDatabase,
-    private readonly clock: Clock,
+    @Inject(MessageStore) { database }: MessageStore,
+    @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {
-    this.#statements = factsStatements(database.dialect);
+    this.#database = database;
     const together = (of: FactsOf) =>
       new GroupCommit<FactsQuestion, FactsByPlace>((take) => this.#readTogether(take(), of), {
         maxItems: MAX_SHARED,
@@ -92,55 +117,35 @@ export class RecipientFactsReader {
   }
 
   /**
-   * A recipient without an entry is an {@link UNKNOWN_RECIPIENT}; with `refused` it has no refusal.
+   * With `refused`, a recipient without rows has no refusal.
+   * @param within `fresh`: does not presume that the tables are still empty; `sql`: a transaction
    */
-  read(
-    questions: readonly FactsQuestion[],
-    of: FactsOf = 'known',
-    sql?: Pick<Sql, 'all'>,
+  async read(
+    question: FactsQuestion,
+    of: FactsOf,
+    { fresh = false, sql }: { readonly fresh?: boolean; readonly sql?: Pick<Sql, 'all'> } = {},
   ): Promise<FactsByPlace> {
-    const [only, ...others] = questions;
-    if (!sql && only && others.length === 0 && only.recipients.length <= MAX_IN_SHARED_QUERY)
-      return this.#shared[of].add(only);
-    return this.#read(questions, of, sql ?? this.database);
+    if (!this.#filled) {
+      if (!fresh && this.presumesEmpty()) return NO_FACTS;
+      // A transaction has its own snapshot.
+      if (await (sql ? this.#seesEmpty(sql) : this.#checks.add(undefined))) return NO_FACTS;
+    }
+    return sql || question.recipients.length > MAX_IN_SHARED_QUERY
+      ? this.#read(question, of, sql ?? this.#database)
+      : this.#shared[of].add(question);
   }
 
-  /** The tables were empty within the last second, so that the read can be skipped. */
+  /**
+   * There were no contacts and no suppressions within the last second, so that the read can be
+   * skipped: apps without contacts pay nothing.
+   */
   presumesEmpty(): boolean {
     return !this.#filled && this.clock.monotonic() < this.#emptyUntil;
   }
 
-  /**
-   * Whether there are no contacts and no suppressions. The result is cached for a second, so that
-   * apps without contacts pay nothing; a write by this process ends the cache at once. `fresh`
-   * skips the cache.
-   */
-  async isEmpty(sql?: Pick<Sql, 'all'>, fresh = false): Promise<boolean> {
-    // Once the tables have a row, the check would only add a query.
-    if (this.#filled) return false;
-    if (!fresh && this.presumesEmpty()) return true;
-    // A transaction has its own snapshot.
-    if (sql) return this.#seesEmpty(sql);
-    if (fresh) return this.#checks.add(undefined);
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
-  }
-
   /** Called after this process wrote a contact or a suppression. */
   wrote(): void {
-    this.#writes++;
-    this.#emptyUntil = -Infinity;
-  }
-
-  async #check(): Promise<boolean> {
-    const writes = this.#writes;
-    const now = this.clock.monotonic();
-    const empty = await this.#seesEmpty(this.database);
-    if (!empty) this.#filled = true;
-    else if (writes === this.#writes) this.#emptyUntil = now + EMPTY_FOR;
-    return empty;
+    this.#filled = true;
   }
 
   async #seesEmpty(sql: Pick<Sql, 'all'>): Promise<boolean> {
@@ -152,154 +157,116 @@ export class RecipientFactsReader {
   }
 
   async #readTogether(questions: readonly FactsQuestion[], of: FactsOf): Promise<FactsByPlace[]> {
-    const all = await this.#read(questions, of, this.database);
+    const all = await this.#read(
+      {
+        recipients: questions.flatMap(({ recipients }) => recipients),
+        messages: questions.flatMap(({ messages }) => messages),
+      },
+      of,
+      this.#database,
+    );
     let from = 0;
     return questions.map(({ recipients }) => {
-      const own = new Map<number, KnownFacts>();
-      if (all.size > 0)
-        for (let place = 0; place < recipients.length; place++) {
-          const facts = all.get(from + place);
-          if (facts) own.set(place, facts);
-        }
+      const begin = from;
       from += recipients.length;
-      return own;
+      return placesOf(recipients, (place) => all.get(begin + place));
     });
   }
 
   async #read(
-    questions: readonly FactsQuestion[],
+    { recipients, messages }: FactsQuestion,
     of: FactsOf,
     sql: Pick<Sql, 'all'>,
   ): Promise<FactsByPlace> {
-    const [first] = questions;
-    if (!first) return new Map();
-    const common = questions.every(
-      ({ tenant, channel, sender }) =>
-        sender === first.sender && tenant === first.tenant && channel === first.channel,
+    const [first] = messages;
+    if (!first) return NO_FACTS;
+    const { tenant, channel, sender } = first;
+    const common = messages.every(
+      (one) =>
+        one === first ||
+        (one.sender === sender && one.tenant === tenant && one.channel === channel),
     );
-    if (!common) {
-      const { sql: text, params } = this.#statements.ofMany(of, questions);
-      return factsOf(await sql.all<FactsRow>(text, params), ({ v_i }) => Number(v_i));
+    const rows = common
+      ? await this.#ofOne(first, recipients, of, sql)
+      : await this.#ofMany({ recipients, messages }, of, sql);
+    const facts = new Map<string, FactsRow[]>();
+    for (const row of rows) {
+      const key = String(row.recipient);
+      const known = facts.get(key);
+      if (known) known.push(row);
+      else facts.set(key, [row]);
     }
-    const recipients =
-      questions.length === 1 ? first.recipients : questions.flatMap((one) => one.recipients);
-    const { sql: text, params } = this.#statements.ofOne(of, first, recipients);
-    const facts = factsOf(await sql.all<FactsRow>(text, params), ({ recipient }) => recipient);
-    const places = new Map<number, KnownFacts>();
-    if (facts.size > 0)
-      for (let place = 0; place < recipients.length; place++) {
-        const known = facts.get(recipients[place] as string);
-        if (known) places.set(place, known);
-      }
-    return places;
+    if (facts.size === 0) return NO_FACTS;
+    return placesOf(recipients, (place) =>
+      facts.get(common ? (recipients[place] as string) : String(place)),
+    );
+  }
+
+  /** Reads recipients of one message; for many of them this is faster than {@link #ofMany}. */
+  #ofOne(
+    { tenant, channel, sender }: FactsQuestion['messages'][number],
+    recipients: readonly string[],
+    of: FactsOf,
+    sql: Pick<Sql, 'all'>,
+  ): Promise<FactsRow[]> {
+    const { dialect } = this.#database;
+    const source = dialect.rows({ v_recipient: 'key' });
+    const keys = source.bind(recipients.map((recipient) => [recipient]));
+    const [consented, only] =
+      of === 'refused' ? [dialect.join, `WHERE k.state = 'opted_out' AND`] : ['LEFT JOIN', 'WHERE'];
+    return sql.all(
+      `SELECT s.address AS recipient, s.category AS suppressed, NULL AS contact,
+          NULL AS category, NULL AS consent, NULL AS last_at
+        FROM ${dialect.whereIn('messaging_suppression', 'address', 's', source)}
+        WHERE s.tenant = ? AND s.channel IN (?, '*')
+      UNION ALL
+      SELECT a.address, NULL, a.contact, k.category, k.state, i.last_at
+        FROM ${dialect.whereIn('messaging_contact_address', 'address', 'a', source)}
+        ${consented} messaging_consent k ON k.contact = a.contact AND k.channel = ?
+        LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ?
+        ${only} a.tenant = ?`,
+      [...keys, tenant, channel, ...keys, channel, sender, tenant],
+    );
+  }
+
+  #ofMany(
+    { recipients, messages }: FactsQuestion,
+    of: FactsOf,
+    sql: Pick<Sql, 'all'>,
+  ): Promise<FactsRow[]> {
+    const source = this.#database.dialect.rows(MANY);
+    return sql.all(
+      `SELECT v_i AS recipient, s.category AS suppressed, a.contact, k.category,
+        k.state AS consent, i.last_at
+      FROM ${source.keyed}
+      LEFT JOIN messaging_suppression s ON s.tenant = v_tenant AND s.address = v_recipient
+        AND s.channel IN (v_channel, '*')
+      LEFT JOIN messaging_contact_address a ON a.tenant = v_tenant AND a.address = v_recipient
+      LEFT JOIN messaging_consent k ON k.contact = a.contact AND k.channel = v_channel
+      LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = v_sender
+      WHERE s.address IS NOT NULL
+        OR ${of === 'refused' ? `k.state = 'opted_out'` : 'a.contact IS NOT NULL'}`,
+      source.bind(
+        messages.map(({ tenant, channel, sender }, place) => [
+          place,
+          recipients[place],
+          tenant,
+          channel,
+          sender,
+        ]),
+      ),
+    );
   }
 }
 
-interface FactsRow {
-  /**
-   * Position among all recipients; `null` in the statement for one sender, where `recipient`
-   * identifies the row.
-   */
-  readonly v_i: number | string | null;
-  readonly recipient: string;
-  /** Suppressed category, `*` for all of them. */
-  readonly suppressed: string | null;
-  readonly contact: string | null;
-  readonly category: string | null;
-  readonly consent: 'opted_in' | 'opted_out' | null;
-  readonly last_at: string | number | null;
-}
-
-/** A recipient has one row per suppression and consent. */
-function factsOf<K>(rows: readonly FactsRow[], keyOf: (row: FactsRow) => K): Map<K, KnownFacts> {
-  const facts = new Map<K, KnownFacts>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const before: KnownFacts = facts.get(key) ?? UNKNOWN_RECIPIENT;
-    const whole = row.category === EVERY ? row.consent : null;
-    facts.set(key, {
-      contact: row.contact ?? before.contact,
-      suppressed: row.suppressed === EVERY || before.suppressed,
-      consent: whole ?? before.consent,
-      lastInboundAt: row.last_at === null ? before.lastInboundAt : Number(row.last_at) / 1_000,
-      ...categoriesOf(row, before),
-    });
+function placesOf(
+  recipients: readonly string[],
+  rowsOf: (place: number) => readonly FactsRow[] | undefined,
+): FactsByPlace {
+  const places = new Map<number, readonly FactsRow[]>();
+  for (let place = 0; place < recipients.length; place++) {
+    const rows = rowsOf(place);
+    if (rows) places.set(place, rows);
   }
-  return facts;
-}
-
-function categoriesOf(row: FactsRow, { categories }: KnownFacts): Pick<KnownFacts, 'categories'> {
-  const suppressed = row.suppressed === EVERY ? null : row.suppressed;
-  const consented = row.category === EVERY ? null : row.category;
-  if (suppressed === null && consented === null) return categories ? { categories } : {};
-  const known = new Map(categories);
-  const of = (category: string): CategoryFacts => {
-    const entry = { ...(known.get(category) ?? { suppressed: false, consent: null }) };
-    known.set(category, entry);
-    return entry;
-  };
-  if (suppressed !== null) of(suppressed).suppressed = true;
-  if (consented !== null) of(consented).consent = row.consent;
-  return { categories: known };
-}
-
-const MANY = {
-  v_i: 'int',
-  v_recipient: 'key',
-  v_tenant: 'key',
-  v_channel: 'key',
-  v_sender: 'key',
-} as const satisfies Columns;
-
-/** One statement for recipients of one sender, and one for recipients of many senders. */
-function factsStatements(dialect: Dialect) {
-  const one = dialect.rows({ v_recipient: 'key' });
-  const many = dialect.rows(MANY);
-  const statements = (of: FactsOf) => ({ one: ofOne(dialect, one, of), many: ofMany(many, of) });
-  const sql = { known: statements('known'), refused: statements('refused') };
-  return {
-    /** For recipients with the same tenant, channel and sender. */
-    ofOne: (of: FactsOf, { tenant, channel, sender }: FactsQuestion, to: readonly string[]) => {
-      const recipients = one.bind(to.map((recipient) => [recipient]));
-      return {
-        sql: sql[of].one,
-        params: [...recipients, tenant, channel, ...recipients, channel, sender, tenant],
-      };
-    },
-    ofMany: (of: FactsOf, questions: readonly FactsQuestion[]) => {
-      let place = 0;
-      const rows = questions.flatMap(({ tenant, channel, sender, recipients }) =>
-        recipients.map((recipient) => [place++, recipient, tenant, channel, sender]),
-      );
-      return { sql: sql[of].many, params: many.bind(rows) };
-    },
-  };
-}
-
-function ofOne(dialect: Dialect, recipients: RowSource, of: FactsOf): string {
-  const [consented, only] =
-    of === 'refused' ? [dialect.join, `WHERE k.state = 'opted_out' AND`] : ['LEFT JOIN', 'WHERE'];
-  return `SELECT NULL AS v_i, s.address AS recipient, s.category AS suppressed, NULL AS contact,
-        NULL AS category, NULL AS consent, NULL AS last_at
-      FROM ${dialect.whereIn('messaging_suppression', 'address', 's', recipients)}
-      WHERE s.tenant = ? AND s.channel IN (?, '*')
-    UNION ALL
-    SELECT NULL, a.address, NULL, a.contact, k.category, k.state, i.last_at
-      FROM ${dialect.whereIn('messaging_contact_address', 'address', 'a', recipients)}
-      ${consented} messaging_consent k ON k.contact = a.contact AND k.channel = ?
-      LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ?
-      ${only} a.tenant = ?`;
-}
-
-function ofMany(rows: RowSource, of: FactsOf): string {
-  const known = of === 'refused' ? `k.state = 'opted_out'` : 'a.contact IS NOT NULL';
-  return `SELECT v_i, v_recipient AS recipient, s.category AS suppressed, a.contact,
-      k.category, k.state AS consent, i.last_at
-    FROM ${rows.keyed}
-    LEFT JOIN messaging_suppression s ON s.tenant = v_tenant AND s.address = v_recipient
-      AND s.channel IN (v_channel, '*')
-    LEFT JOIN messaging_contact_address a ON a.tenant = v_tenant AND a.address = v_recipient
-    LEFT JOIN messaging_consent k ON k.contact = a.contact AND k.channel = v_channel
-    LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = v_sender
-    WHERE s.address IS NOT NULL OR ${known}`;
+  return places;
 }

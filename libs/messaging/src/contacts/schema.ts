@@ -1,5 +1,6 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../store/database/database-errors.js';
+import type { TypeNames } from '../store/database/dialect.js';
 import { driverOf } from '../store/open-store.js';
 
 /** A person. Times are epoch microseconds. */
@@ -9,7 +10,6 @@ class ContactEntity {
   @Column('varchar') tenant!: string;
   @Column('varchar', { nullable: true }) name!: string | null;
   @Column('bigint', { name: 'created_at' }) createdAt!: string;
-  @Column('bigint', { name: 'updated_at' }) updatedAt!: string;
 }
 
 /** An address of a contact; unique within a tenant. */
@@ -55,107 +55,64 @@ class SuppressionEntity {
   @Column('bigint') at!: string;
 }
 
-const TABLES = [
-  'inbound_message',
-  'suppression',
-  'group_member',
-  'contact_group',
-  'last_inbound',
-  'consent_history',
-  'consent',
-  'contact_address',
-  'contact',
-];
-
 /** Contacts, their consent, groups and last inbound message, and the suppression list. Times are epoch microseconds. */
 class Contacts1790000000010 implements MigrationInterface {
   readonly name = 'Contacts1790000000010';
 
   async up(runner: QueryRunner): Promise<void> {
-    const options = await driverOf(runner.dataSource).tableOptions(runner);
-    for (const statement of this.#statements(runner, options))
-      await runner.query(statement).catch((error: unknown) => {
-        if (!isDuplicateIndex(error)) throw error;
-      });
+    const driver = driverOf(runner.dataSource);
+    const { kind, types } = driver.dialect;
+    const options = kind === 'sqlite' ? ' WITHOUT ROWID' : await driver.tableOptions(runner);
+    for (const [table, columns] of Object.entries(columnsOf(types)))
+      await runner.query(`CREATE TABLE IF NOT EXISTS messaging_${table} (${columns})${options}`);
+    const ifNew = kind === 'mysql' ? '' : 'IF NOT EXISTS ';
+    for (const [name, on] of Object.entries(INDEXES))
+      await runner
+        .query(`CREATE INDEX ${ifNew}messaging_${name} ON messaging_${on}`)
+        .catch((error: unknown) => {
+          if (!isDuplicateIndex(error)) throw error;
+        });
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES) await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
+    const { types } = driverOf(runner.dataSource).dialect;
+    for (const table of Object.keys(columnsOf(types)))
+      await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
   }
+}
 
-  #statements(runner: QueryRunner, options: string): string[] {
-    const { kind, types: t } = driverOf(runner.dataSource).dialect;
-    const { short } = t;
-    const compact = kind === 'sqlite' ? ' WITHOUT ROWID' : options;
-    const table = (name: string, key: string, columns: string[]) =>
-      `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')}, PRIMARY KEY (${key}))${compact}`;
-    const index = (name: string, on: string, columns: string) =>
-      `CREATE INDEX ${kind === 'mysql' ? '' : 'IF NOT EXISTS '}messaging_${name} ON messaging_${on} (${columns})`;
-    const tenant = `tenant ${t.key} NOT NULL DEFAULT ''`;
-    const contact = `contact ${t.uuid} NOT NULL`;
-    const address = `address ${t.address} NOT NULL`;
-    const consent = [
-      contact,
-      `channel ${short(16)} NOT NULL`,
-      `category ${short(32)} NOT NULL`,
-      `state ${short(16)} NOT NULL`,
-      `at ${t.big} NOT NULL`,
-      `source ${t.key} NOT NULL`,
-      `evidence ${t.text}`,
-    ];
-    return [
-      table('contact', 'id', [
-        `id ${t.uuid} NOT NULL`,
-        tenant,
-        `name ${t.key}`,
-        `created_at ${t.big} NOT NULL`,
-        `updated_at ${t.big} NOT NULL`,
-      ]),
-      index('contact_list', 'contact', 'tenant, id'),
-      table('contact_address', 'tenant, address', [
-        tenant,
-        address,
-        `kind ${short(16)} NOT NULL`,
-        contact,
-        `given_at ${t.big} NOT NULL`,
-      ]),
-      index('contact_address_contact', 'contact_address', 'contact'),
-      table('consent', 'contact, channel, category', consent),
-      table('consent_history', 'contact, id', [
-        `id ${t.uuid} NOT NULL`,
-        ...consent,
-        `recorded_at ${t.big} NOT NULL`,
-      ]),
-      table('last_inbound', 'contact, sender', [
-        contact,
-        `sender ${t.key} NOT NULL`,
-        `last_at ${t.big} NOT NULL`,
-      ]),
-      table('contact_group', 'id', [
-        `id ${short(64)} NOT NULL`,
-        tenant,
-        `name ${t.key} NOT NULL`,
-        `created_at ${t.big} NOT NULL`,
-      ]),
-      index('contact_group_list', 'contact_group', 'tenant, id'),
-      table('group_member', 'group_id, contact', [`group_id ${short(64)} NOT NULL`, contact]),
-      index('group_member_contact', 'group_member', 'contact'),
-      table('suppression', 'tenant, address, channel, category', [
-        tenant,
-        address,
-        `channel ${short(16)} NOT NULL`,
-        `category ${short(32)} NOT NULL`,
-        `reason ${t.key} NOT NULL`,
-        `at ${t.big} NOT NULL`,
-      ]),
-      table('inbound_message', 'id', [
-        `id ${t.uuid} NOT NULL`,
-        `token ${t.uuid} NOT NULL`,
-        `received_at ${t.big} NOT NULL`,
-      ]),
-      index('inbound_received', 'inbound_message', 'received_at'),
-    ];
-  }
+const INDEXES = {
+  contact_list: 'contact (tenant, id)',
+  contact_address_contact: 'contact_address (contact)',
+  contact_group_list: 'contact_group (tenant, id)',
+  group_member_contact: 'group_member (contact)',
+  inbound_received: 'inbound_message (received_at)',
+};
+
+function columnsOf({ uuid, key, address, text, big, short }: TypeNames): Record<string, string> {
+  const tenant = `tenant ${key} NOT NULL DEFAULT ''`;
+  const scope = `channel ${short(16)} NOT NULL, category ${short(32)} NOT NULL`;
+  const consent = `contact ${uuid} NOT NULL, ${scope}, state ${short(16)} NOT NULL,
+    at ${big} NOT NULL, source ${key} NOT NULL, evidence ${text}`;
+  return {
+    contact: `id ${uuid} NOT NULL, ${tenant}, name ${key}, created_at ${big} NOT NULL,
+      PRIMARY KEY (id)`,
+    contact_address: `${tenant}, address ${address} NOT NULL, kind ${short(16)} NOT NULL,
+      contact ${uuid} NOT NULL, given_at ${big} NOT NULL, PRIMARY KEY (tenant, address)`,
+    consent: `${consent}, PRIMARY KEY (contact, channel, category)`,
+    consent_history: `id ${uuid} NOT NULL, ${consent}, recorded_at ${big} NOT NULL,
+      PRIMARY KEY (contact, id)`,
+    last_inbound: `contact ${uuid} NOT NULL, sender ${key} NOT NULL, last_at ${big} NOT NULL,
+      PRIMARY KEY (contact, sender)`,
+    contact_group: `id ${short(64)} NOT NULL, ${tenant}, name ${key} NOT NULL,
+      created_at ${big} NOT NULL, PRIMARY KEY (id)`,
+    group_member: `group_id ${short(64)} NOT NULL, contact ${uuid} NOT NULL,
+      PRIMARY KEY (group_id, contact)`,
+    suppression: `${tenant}, address ${address} NOT NULL, ${scope}, reason ${key} NOT NULL,
+      at ${big} NOT NULL, PRIMARY KEY (tenant, address, channel, category)`,
+    inbound_message: `id ${uuid} NOT NULL, token ${uuid} NOT NULL, received_at ${big} NOT NULL,
+      PRIMARY KEY (id)`,
+  };
 }
 
 export const CONTACT_ENTITIES = [

@@ -1,113 +1,91 @@
 import { addressOfKey } from '../message/address.js';
 import type { Page } from '../message/views.js';
-import { decodeCursor, encodeCursor } from '../store/rows/cursor.js';
-import type { Columns, Dialect } from '../store/database/dialect.js';
 import type { Sql } from '../store/database/store-database.js';
-import { REFUSED } from './consent.js';
-import type { ContactListOptions, SuppressionEntry } from './contact.js';
-import { limitOf } from './contact-input.js';
+import type { ConsentScope, ContactListOptions, SuppressionEntry } from './contact.js';
+import { pageOf, pageRequest, tenantOf } from './contact-input.js';
+import { type ContactTables, decoded, type Row } from './contact-tables.js';
 
-/** Scope of a suppression; `*` is every channel, or every category. */
-export interface SuppressionScope {
-  readonly channel: string;
-  readonly category: string;
-}
-
-const SUPPRESSION = {
-  v_tenant: 'key',
-  v_address: 'key',
-  v_channel: 'key',
-  v_category: 'key',
-  v_reason: 'key',
-  v_at: 'bigint',
-} as const satisfies Columns;
-
-interface SuppressionRow extends SuppressionScope {
-  readonly address: string;
-  readonly channel: SuppressionEntry['channel'];
-  readonly reason: string;
-  readonly at: string | number;
-}
+/** Suppression reason of a refusal that outlives its erased contact. */
+export const REFUSED = 'opted_out';
 
 /** Addresses that receive no messages, regardless of their contact. */
 export class Suppressions {
-  readonly #rows;
-  readonly #insert: string;
-  readonly #addresses;
+  constructor(private readonly tables: ContactTables) {}
 
-  constructor(dialect: Dialect) {
-    this.#rows = dialect.rows(SUPPRESSION);
-    this.#addresses = dialect.rows({ v_address: 'key' });
+  async add(tx: Sql, rows: readonly Row<'suppression'>[]): Promise<void> {
     const was = (column: string) => `messaging_suppression.${column}`;
+    const { dialect } = this.tables;
     // A refusal's entry ends with the first younger consent; any other entry stays. MySQL assigns
     // from left to right, so the column that decides comes last.
-    this.#insert = `INSERT INTO messaging_suppression (tenant, address, channel, category, reason, at)
-      SELECT v_tenant, v_address, v_channel, v_category, v_reason, v_at FROM ${this.#rows.sql} WHERE 1 = 1
-      ${dialect.onConflict(
-        'tenant, address, channel, category',
-        `at = CASE WHEN ${was('reason')} = '${REFUSED}'
-            THEN ${dialect.greatest(was('at'), 'new.at')} ELSE ${was('at')} END,
-          reason = CASE WHEN ${was('reason')} = '${REFUSED}' THEN new.reason ELSE ${was('reason')} END`,
-      )}`;
-  }
-
-  /** @param at epoch milliseconds */
-  async add(
-    tx: Sql,
-    tenant: string,
-    addresses: readonly string[],
-    { channel, category }: SuppressionScope,
-    { reason, at }: { readonly reason: string; readonly at: number },
-  ): Promise<void> {
-    if (addresses.length === 0) return;
-    const rows = [...addresses]
-      .sort()
-      .map((address) => [tenant, address, channel, category, reason, at * 1_000]);
-    await tx.run(this.#insert, this.#rows.bind(rows));
+    const conflict = dialect.onConflict(
+      'tenant, address, channel, category',
+      `at = CASE WHEN ${was('reason')} = '${REFUSED}'
+          THEN ${dialect.greatest(was('at'), 'new.at')} ELSE ${was('at')} END,
+        reason = CASE WHEN ${was('reason')} = '${REFUSED}' THEN new.reason ELSE ${was('reason')} END`,
+    );
+    await this.tables.insert(tx, 'suppression', rows, conflict);
   }
 
   async remove(
     tx: Sql,
     tenant: string,
     addresses: readonly string[],
-    { channel, category }: SuppressionScope,
+    { channel, category }: ConsentScope,
   ): Promise<void> {
-    if (addresses.length === 0) return;
+    const keys = this.tables.dialect.rows({ v_address: 'key' });
     await tx.run(
-      `DELETE FROM messaging_suppression WHERE address IN (SELECT v_address FROM ${this.#addresses.sql})
+      `DELETE FROM messaging_suppression WHERE address IN (SELECT v_address FROM ${keys.sql})
          AND tenant = ? AND channel = ? AND category = ?`,
-      [...this.#addresses.bind(addresses.map((address) => [address])), tenant, channel, category],
+      [...keys.bind(addresses.map((address) => [address])), tenant, channel, category],
     );
   }
 
   /** Lists entries, ordered by address. */
-  async list(
-    sql: Pick<Sql, 'all'>,
-    tenant: string,
-    options: ContactListOptions,
-  ): Promise<Page<SuppressionEntry>> {
-    const { cursor } = options;
-    const limit = limitOf(options);
-    const [address = '', channel = '', category = ''] =
-      cursor === undefined ? [] : decodeCursor(cursor, 'suppression').split(' ');
-    const rows = await sql.all<SuppressionRow>(
+  async list(sql: Pick<Sql, 'all'>, options: ContactListOptions): Promise<Page<SuppressionEntry>> {
+    const { after, limit } = pageRequest(options, 'suppression');
+    const [address = '', channel = '', category = ''] = after?.split(' ') ?? [];
+    const rows = await sql.all<Record<string, unknown>>(
       `SELECT address, channel, category, reason, at FROM messaging_suppression
        WHERE tenant = ? AND (address > ? OR (address = ? AND (channel > ? OR (channel = ? AND category > ?))))
        ORDER BY address, channel, category LIMIT ?`,
-      [tenant, address, address, channel, channel, category, limit + 1],
+      [tenantOf(options), address, address, channel, channel, category, limit + 1],
     );
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
+    const page = pageOf(decoded('suppression', rows), limit, (last) =>
+      [last.address, last.channel, last.category].join(' '),
+    );
     return {
-      data: page.map(({ address: key, at, ...row }) => ({
-        address: addressOfKey(key),
+      ...page,
+      data: page.data.map((row) => ({
         ...row,
-        at: new Date(Number(at) / 1_000),
+        address: addressOfKey(row.address),
+        at: new Date(row.at),
       })),
-      nextCursor:
-        rows.length > limit && last
-          ? encodeCursor(`${last.address} ${last.channel} ${last.category}`)
-          : null,
     };
+  }
+
+  /** Refusals of erased contacts at addresses that now belong to these contacts. */
+  async outlived(
+    tx: Sql,
+    contacts: Iterable<string>,
+  ): Promise<(Row<'suppression'> & { readonly contact: string })[]> {
+    const { dialect, ids } = this.tables;
+    const rows = await tx.all<Record<string, unknown> & { contact: string }>(
+      `SELECT a.contact, s.* FROM ${ids.keyed}
+       ${dialect.join} messaging_contact_address a
+         ${dialect.forceIndex('messaging_contact_address_contact')} ON a.contact = v_id
+       ${dialect.join} messaging_suppression s ON s.tenant = a.tenant AND s.address = a.address
+       WHERE s.reason = '${REFUSED}'`,
+      this.tables.bind(contacts),
+    );
+    return decoded('suppression', rows) as (Row<'suppression'> & { contact: string })[];
+  }
+
+  /** Ends the refusal of an erased contact. */
+  async lift(tx: Sql, { tenant, address, channel, category }: Row<'suppression'>): Promise<void> {
+    await tx.run(
+      `DELETE FROM messaging_suppression
+       WHERE tenant = ? AND address = ? AND channel = ? AND category = ? AND reason = '${REFUSED}'`,
+      [tenant, address, channel, category],
+    );
   }
 }

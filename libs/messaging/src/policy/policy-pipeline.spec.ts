@@ -7,11 +7,11 @@ import type {
   PolicySlice,
   PolicyDecision,
 } from '../ports/messaging-policy.js';
-import { OptedOutPolicy } from './opted-out.policy.js';
+import { OptedOutPolicy } from './consent.policies.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
 const registry = { consentCategoryOf: () => 'transactional' };
-const noFacts = { isEmpty: async () => true } as unknown as RecipientFactsReader;
+const noFacts = { read: async () => new Map() } as unknown as RecipientFactsReader;
 const text = { kind: 'text', text: 'Hi' } as const;
 const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
 const addressed = {
@@ -68,12 +68,10 @@ it('substituted content is judged by the next policies', async () => {
 });
 
 it('a substitution with another consent category is decided about by the policies before it, too', async () => {
-  const [marketing] = [{ consent: 'opted_out', suppressed: false }];
-  const known = new Map([[0, { consent: null, categories: new Map([['marketing', marketing]]) }]]);
+  const known = [{ suppressed: null, contact: 'c', category: 'marketing', consent: 'opted_out' }];
   const facts = {
-    isEmpty: async () => false,
     presumesEmpty: () => false,
-    read: async () => known,
+    read: async () => new Map([[0, known]]),
   } as unknown as RecipientFactsReader;
   const byKind = {
     consentCategoryOf: (_: string, { kind }: { kind: string }) =>
@@ -110,14 +108,12 @@ describe('the scope of a policy', () => {
   const whatsapp = { ...addressed.message, channel: 'whatsapp' } as const;
   const reads: string[] = [];
   const facts = {
-    isEmpty: async () => false,
     presumesEmpty: () => false,
-    read: async (questions: readonly { recipients: readonly string[] }[], of: string) => {
+    read: async ({ recipients }: { recipients: readonly string[] }, of: string) => {
       reads.push(of);
-      const all = questions.flatMap(({ recipients }) => recipients);
       return new Map(
-        all.flatMap((recipient, place) =>
-          refused.has(recipient) ? [[place, { suppressed: true }] as const] : [],
+        recipients.flatMap((recipient, place) =>
+          refused.has(recipient) ? [[place, [{ suppressed: '*', contact: null }]] as const] : [],
         ),
       );
     },

@@ -1,46 +1,12 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { ChannelRegistry } from '../message/channel-registry.js';
+import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
-import { MESSAGING_POLICY, type MessagingPolicy } from '../ports/messaging-policy.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
-import { ProvidedPorts } from '../ports/provided-ports.js';
-import { MessageStore } from '../store/message-store.js';
+import type { MessagingPolicy } from '../ports/messaging-policy.js';
+import type { MessagingSettings } from '../ports/messaging-settings.js';
 import type { RecentSends } from '../store/reads/recent-sends.js';
+import { OptedOutPolicy, OptInRequiredPolicy } from './consent.policies.js';
 import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
-import { OptInRequiredPolicy } from './opt-in-required.policy.js';
-import { OptedOutPolicy } from './opted-out.policy.js';
 import { QuietHoursPolicy } from './quiet-hours.policy.js';
 import { SERVICE_WINDOW, ServiceWindowPolicy } from './service-window.policy.js';
-
-/** The built-in policies and those that the app's modules provide, in order. */
-@Injectable()
-export class PolicyRegistry implements OnModuleInit {
-  #policies: readonly MessagingPolicy[] | undefined;
-
-  constructor(
-    @Inject(ProvidedPorts) private readonly provided: ProvidedPorts,
-    @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
-    @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
-    @Inject(MessageStore) private readonly store: MessageStore,
-  ) {}
-
-  /**
-   * @throws MessagingConfigError at boot where an option names an unknown policy, or two policies
-   *   have one name
-   */
-  onModuleInit(): void {
-    void this.policies;
-  }
-
-  get policies(): readonly MessagingPolicy[] {
-    return (this.#policies ??= policiesInOrder(
-      this.settings.policy,
-      this.provided.under<MessagingPolicy>(MESSAGING_POLICY, 'decide', 'a policy with a name'),
-      this.channels,
-      this.store.recentSends,
-    ));
-  }
-}
 
 /**
  * The policies in the order of their calls: built-in ones, then the app's, unless `order` changes

@@ -4,7 +4,7 @@ import { registryOf } from '../channels/built-in-channels.js';
 import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { PolicyOptions } from '../ports/messaging-options.js';
 import { settingsOf } from '../ports/messaging-settings.js';
-import { policiesInOrder } from './policy-registry.js';
+import { policiesInOrder } from './policies-in-order.js';
 
 const channels = registryOf();
 const own: MessagingPolicy = { name: 'own', decide: async () => new Map() };

@@ -1,0 +1,159 @@
+import type { ColumnType, Columns, Dialect, RowSource } from '../store/database/dialect.js';
+import type { Sql } from '../store/database/store-database.js';
+
+const CONSENT = {
+  contact: 'uuid',
+  channel: 'key',
+  category: 'key',
+  state: 'key',
+  at: 'bigint',
+  source: 'key',
+  evidence: 'text',
+} as const;
+
+/** Columns with their types, the primary key first. A `bigint` is a time; a `text` may be null. */
+const COLUMNS = {
+  contact: { id: 'uuid', tenant: 'key', name: 'text', created_at: 'bigint' },
+  contact_address: {
+    tenant: 'key',
+    address: 'key',
+    kind: 'key',
+    contact: 'uuid',
+    given_at: 'bigint',
+  },
+  consent: CONSENT,
+  consent_history: { id: 'uuid', ...CONSENT, recorded_at: 'bigint' },
+  last_inbound: { contact: 'uuid', sender: 'key', last_at: 'bigint' },
+  group_member: { group_id: 'key', contact: 'uuid' },
+  suppression: {
+    tenant: 'key',
+    address: 'key',
+    channel: 'key',
+    category: 'key',
+    reason: 'key',
+    at: 'bigint',
+  },
+} as const satisfies Record<string, Readonly<Record<string, ColumnType>>>;
+
+interface Values {
+  readonly uuid: string;
+  readonly key: string;
+  readonly int: number;
+  readonly bigint: number;
+  readonly text: string | null;
+}
+
+type Table = keyof typeof COLUMNS;
+
+/** A row of a table; times in epoch milliseconds, which the database keeps in microseconds. */
+export type Row<T extends Table> = {
+  readonly [C in keyof (typeof COLUMNS)[T]]: Values[(typeof COLUMNS)[T][C] & ColumnType];
+};
+
+/** Inserts, reads and deletes rows of many contacts in one statement. */
+export class ContactTables {
+  readonly ids: RowSource;
+
+  constructor(readonly dialect: Dialect) {
+    this.ids = dialect.rows({ v_id: 'uuid' });
+  }
+
+  /**
+   * Inserts rows in the order of their keys, so that concurrent transactions do not deadlock.
+   * @param conflict SQL for existing rows, with `params`
+   */
+  async insert<T extends Table>(
+    tx: Sql,
+    table: T,
+    rows: readonly Row<T>[],
+    conflict = '',
+    params: readonly unknown[] = [],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const columns = Object.entries(COLUMNS[table]) as [keyof Row<T> & string, ColumnType][];
+    const source = this.dialect.rows(
+      Object.fromEntries(columns.map(([name, type]) => [`v_${name}`, type])) as Columns,
+    );
+    const values = rows.map((row) =>
+      columns.map(([name, type]) =>
+        type === 'bigint' ? Math.round((row[name] as number) * 1_000) : row[name],
+      ),
+    );
+    await tx.run(
+      `INSERT INTO messaging_${table} (${columns.map(([name]) => name).join(', ')})
+       SELECT ${source.names.join(', ')} FROM ${source.sql} WHERE 1 = 1 ${conflict}`,
+      [...source.bind(values.sort(byKey)), ...params],
+    );
+  }
+
+  /** The rows of contacts. */
+  async of<T extends Exclude<Table, 'suppression'>>(
+    sql: Pick<Sql, 'all'>,
+    table: T,
+    contacts: Iterable<string>,
+    order = `t.${keyOf(table)}`,
+  ): Promise<Row<T>[]> {
+    const rows = await sql.all<Record<string, unknown>>(
+      `SELECT t.* FROM ${this.ids.keyed}
+       ${this.dialect.join} messaging_${table} t ON t.${keyOf(table)} = v_id ORDER BY ${order}`,
+      this.bind(contacts),
+    );
+    return decoded(table, rows);
+  }
+
+  /** Deletes the rows of contacts. */
+  async delete(
+    tx: Sql,
+    table: Exclude<Table, 'suppression'>,
+    contacts: Iterable<string>,
+  ): Promise<void> {
+    await tx.run(
+      this.dialect.deleteFrom(`messaging_${table}`, keyOf(table), this.ids),
+      this.bind(contacts),
+    );
+  }
+
+  /** Parameters of {@link ids}, in order. */
+  bind(contacts: Iterable<string>): unknown[] {
+    return this.ids.bind([...new Set(contacts)].sort().map((id) => [id]));
+  }
+}
+
+/** Rows as a query returns them, with their times in epoch milliseconds. */
+export function decoded<T extends Table>(
+  table: T,
+  rows: readonly Record<string, unknown>[],
+): Row<T>[] {
+  const times = Object.entries(COLUMNS[table]).flatMap(([name, type]) =>
+    type === 'bigint' ? [name] : [],
+  );
+  return rows.map(
+    (row) =>
+      ({
+        ...row,
+        ...Object.fromEntries(times.map((name) => [name, Number(row[name]) / 1_000])),
+      }) as Row<T>,
+  );
+}
+
+function keyOf(table: Table): string {
+  return table === 'contact' ? 'id' : 'contact';
+}
+
+/** Compares rows by the first columns that differ. */
+function byKey(one: readonly unknown[], other: readonly unknown[]): number {
+  const at = one.findIndex((value, n) => value !== other[n]);
+  return at < 0 ? 0 : (one[at] as string) < (other[at] as string) ? -1 : 1;
+}
+
+export function byContact<T extends { readonly contact: string }>(
+  rows: readonly T[],
+): Map<string, T[]> {
+  const all = new Map<string, T[]>();
+  for (const row of rows) {
+    const own = all.get(row.contact) ?? [];
+    own.push(row);
+    all.set(row.contact, own);
+  }
+  return all;
+}

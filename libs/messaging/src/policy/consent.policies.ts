@@ -1,0 +1,63 @@
+import type { ChannelRegistry } from '../message/channel-registry.js';
+import type {
+  MessagingPolicy,
+  PolicyDecision,
+  PolicyDecisions,
+  PolicyItem,
+  PolicyScope,
+  PolicySlice,
+} from '../ports/messaging-policy.js';
+
+const OPTED_OUT: PolicyDecision = {
+  decision: 'deny',
+  code: 'opted_out',
+  reason: 'has opted out of this channel',
+};
+const SUPPRESSED: PolicyDecision = { ...OPTED_OUT, reason: 'is on the suppression list' };
+
+/**
+ * On channels that require consent, denies recipients without an opt-in (interface section 4.2).
+ */
+export class OptInRequiredPolicy implements MessagingPolicy {
+  readonly name = 'opt-in-required';
+  readonly scope: PolicyScope;
+
+  constructor(private readonly registry: ChannelRegistry) {
+    this.scope = { channels: registry.namesWhere(({ consent }) => consent?.required) };
+  }
+
+  async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
+    const decisions = new Map<number, PolicyDecision>();
+    items.forEach((item, index) => {
+      const { channel } = item.message;
+      if (!this.scope.channels?.includes(channel)) return;
+      if (item.facts.consent === 'opted_in' || confirmsOptOut(item)) return;
+      const reason = `has not opted in to ${this.registry.get(channel).title ?? channel} messages`;
+      decisions.set(index, { decision: 'deny', code: 'opt_in_required', reason });
+    });
+    return decisions;
+  }
+}
+
+/** Denies recipients that refused the channel or category, or are suppressed. */
+export class OptedOutPolicy implements MessagingPolicy {
+  readonly name = 'opted-out';
+  readonly scope: PolicyScope = { recipients: 'refused' };
+
+  async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
+    const decisions = new Map<number, PolicyDecision>();
+    items.forEach((item, index) => {
+      if (item.facts.suppressed) decisions.set(index, SUPPRESSED);
+      else if (item.facts.consent === 'opted_out' && !confirmsOptOut(item))
+        decisions.set(index, OPTED_OUT);
+    });
+    return decisions;
+  }
+}
+
+/** Whether the message confirms the recipient's opt-out. */
+function confirmsOptOut({ message: { content }, facts }: PolicyItem): boolean {
+  return (
+    content.kind === 'text' && content.confirms === 'opted_out' && facts.consent === 'opted_out'
+  );
+}
