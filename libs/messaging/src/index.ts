@@ -1,18 +1,9 @@
 import 'reflect-metadata';
 
-export {
-  AnyChannelService,
-  ChannelContext,
-  ChannelService,
-  type CostEstimate,
-  type EstimateOptions,
-  type ListOptions,
-  type OutcomeOptions,
-  type TenantOption,
-} from './channels/channel.service.js';
+export { AnyChannelService, type CostEstimate } from './channels/channel.service.js';
 export { type SmsEstimate, type SmsMessage, SmsService } from './channels/sms/sms.service.js';
-export { type CallbackCount, CallbackCounts } from './callbacks/callback-counts.js';
-export type { EntryFilter, FieldName, TimeFormat } from './callbacks/callback-fields.js';
+export { CallbackCounts } from './callbacks/callback-counts.js';
+export type { EntryFilter } from './callbacks/callback-fields.js';
 export {
   type CallbackMap,
   callbackParser,
@@ -32,55 +23,38 @@ export { termiiParser } from './providers/termii/termii.js';
 export {
   allOf,
   anyOf,
-  type BasicAuthOptions,
   basicAuth,
-  type HmacSignatureOptions,
   hmacSignature,
   ipRanges,
   sharedSecret,
-  type SharedSecretOptions,
 } from './callbacks/verifiers/verifiers.js';
-export {
-  plivoParser,
-  plivoSignature,
-  type PlivoSignatureOptions,
-} from './providers/plivo/plivo.js';
+export { plivoParser, plivoSignature } from './providers/plivo/plivo.js';
 export type { Secrets } from './callbacks/verifiers/secret.js';
-export {
-  twilioParser,
-  twilioSignature,
-  type TwilioSignatureOptions,
-} from './providers/twilio/twilio.js';
-export {
-  vonageParser,
-  vonageSignature,
-  type VonageSignatureOptions,
-} from './providers/vonage/vonage.js';
+export { twilioParser, twilioSignature } from './providers/twilio/twilio.js';
+export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';
 export {
   type WhatsAppEstimate,
+  type WhatsAppKnownTemplate,
   type WhatsAppReceipt,
   WhatsAppService,
+  type WhatsAppTemplate,
+  type WhatsAppText,
 } from './channels/whatsapp/whatsapp.service.js';
 export type { ChannelMessage, ContentInput, Receipt, SendOptions } from './channels/send.js';
 export type {
   Consent,
   ConsentEntry,
-  ConsentOptions,
-  ConsentScope,
   ConsentState,
   Contact,
-  ContactListOptions,
   ContactOptions,
   ErasureResult,
   NewContact,
   Person,
-  PersonAddresses,
   SuppressionEntry,
-  SuppressOptions,
 } from './contacts/contact.js';
-export { CONSENT_WORDS, type ConsentWordList, consentWords } from './contacts/consent-words.js';
+export { CONSENT_WORDS, consentWords } from './contacts/consent-words.js';
 export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';
-export type { CsvImport, CsvRowError } from './contacts/contact-csv.js';
+export type { CsvImport } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
 export { MigrationLockedError } from './store/schema/migrator.js';
@@ -105,8 +79,8 @@ export {
   MessageNotFoundError,
   MessageValidationError,
   MessagingConfigError,
-  NoRouteError,
   MessagingError,
+  NoRouteError,
   TransactionRequiredError,
 } from './message/errors.js';
 export {
@@ -125,36 +99,19 @@ export {
   SubmitFailure,
   UncertainFailure,
 } from './message/failures.js';
-export type {
-  Channel,
-  MessageClass,
-  MessageContent,
-  TemplateContent,
-  TextContent,
-} from './message/message.js';
+export type { Channel, MessageClass, MessageContent } from './message/message.js';
 export { isGroupId, type Recipients } from './message/recipients.js';
 export { isPhoneNumber, maskPhoneNumber, normalisePhoneNumber } from './message/phone-number.js';
-export {
-  defineTemplates,
-  type Template,
-  type TemplateDefinition,
-  type TemplateParams,
-  type Templates,
-} from './message/templates.js';
-export type {
-  WhatsAppKnownTemplate,
-  WhatsAppTemplate,
-  WhatsAppText,
-} from './channels/whatsapp/whatsapp-message.js';
+export { defineTemplates, type Template, type Templates } from './message/templates.js';
 export { smsParts, type SmsParts } from './message/sms-parts.js';
 export {
   type BatchStatus,
-  FIRST_REPORTED_RANK,
   type ChannelStatus,
+  FIRST_REPORTED_RANK,
   type MessageStatus,
   type ReportedStatus,
-  type StatusDefinition,
   STATUS_RANK,
+  type StatusDefinition,
 } from './message/status.js';
 export type {
   BatchView,
@@ -174,21 +131,14 @@ export {
   type PolicyExplanation,
   PolicyGuard,
   PolicyService,
-  type PolicySubject,
   type RecipientDenial,
   RequirePolicy,
 } from './policy/policy.service.js';
 export { ChannelRegistry } from './message/channel-registry.js';
 export type {
   ChannelDefinition,
-  CheckedContent,
-  ConsentRules,
   ContentCheck,
-  PricingRules,
-  SenderCheck,
   SimulatedFate,
-  Simulation,
-  WireForm,
 } from './message/channel-definition.js';
 export { type Clock, MESSAGING_CLOCK } from './ports/clock.js';
 export type {
@@ -218,18 +168,15 @@ export {
   type TransportFactory,
 } from './ports/message-transport.js';
 export type {
-  CallbackEndpointOptions,
   CallbackOptions,
   ConsentReader,
   DispatchOptions,
   FrequencyCapOptions,
   InboundOptions,
-  MessagingExtras,
   MessagingOptions,
   PolicyOptions,
   ProviderOptions,
   QuietHoursOptions,
-  TenantInbound,
 } from './ports/messaging-options.js';
 export {
   MESSAGING_POLICY,
@@ -237,12 +184,10 @@ export {
   type PolicyDecision,
   type PolicyDecisions,
   type PolicyItem,
-  type PolicyMessage,
   type PolicyScope,
   type PolicySlice,
   type RecipientFacts,
 } from './ports/messaging-policy.js';
-export type { NamedDecision } from './policy/policy-pipeline.js';
 export {
   MESSAGING_RATE_CARD,
   type Price,
@@ -264,7 +209,7 @@ export {
   type TracedStep,
 } from './ports/tracing.js';
 export { http } from './providers/http/http.transport.js';
-export type { HttpTransportOptions, TextFields } from './providers/http/http.options.js';
+export type { HttpTransportOptions } from './providers/http/http.options.js';
 export type { KannelOptions } from './providers/kannel/kannel.options.js';
 export { kannel } from './providers/kannel/kannel.transport.js';
 export type { SimulatorOptions } from './providers/simulator/simulator.options.js';

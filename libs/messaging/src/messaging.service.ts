@@ -28,7 +28,7 @@ export class MessagingService {
    * @throws MessagingConfigError for a channel that is not registered
    */
   channel(name: Channel): AnyChannelService {
-    return new AnyChannelService(this.context.channels.get(name), this.context);
+    return new AnyChannelService(name, this.context);
   }
 
   /**
@@ -52,16 +52,12 @@ export class MessagingService {
     return this.store.queues.ages();
   }
 
-  /**
-   * Ends a lane's pause; a process takes the lane within seconds. False: the lane does not exist.
-   */
+  /** Ends a lane's pause; a process takes the lane within seconds. False: there is no such lane. */
   resumeLane(lane: string): Promise<boolean> {
     return this.store.lanes.resume(lane);
   }
 
-  /**
-   * Trace context of a batch's send; `undefined` where none was recorded, or retention erased it.
-   */
+  /** Trace context of a batch's send; `undefined` where none was recorded or kept. */
   traceOf(batchId: string): Promise<TraceContext | undefined> {
     return this.store.traces.of(batchId);
   }
@@ -71,10 +67,7 @@ export class MessagingService {
     return this.store.queues.health();
   }
 
-  /**
-   * Whether the engine's broker accepts wakes. Sends are accepted and leave without the broker,
-   * too. Never throws.
-   */
+  /** Whether the engine's broker accepts wakes; messages leave without it, too. Never throws. */
   async engineHealth(): Promise<EngineHealth> {
     return (await this.engine.health?.()) ?? { state: 'up', reason: null };
   }

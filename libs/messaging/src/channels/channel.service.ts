@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
-import { type FieldError, MessageValidationError } from '../message/errors.js';
+import { MessageValidationError, validated } from '../message/errors.js';
+import type { Channel } from '../message/message.js';
 import type {
   BatchView,
   MessageTimeline,
@@ -25,6 +26,7 @@ import {
   checkIdempotencyKey,
   checkTenant,
   checkTime,
+  contentOf,
   type Receipt,
   type SendOptions,
 } from './send.js';
@@ -72,19 +74,21 @@ export class ChannelContext {
   ) {}
 }
 
-/**
- * First and longest interval, in ms, between two polls of the store for a change by another
- * process.
- */
+/** First and longest interval, in ms, between two polls of the store for a change by another process. */
 const FIRST_POLL = 100;
-const LONGEST_LOOK = 1_000;
+const LONGEST_POLL = 1_000;
 
 /** Sends on one channel, reads batches and messages, reschedules and cancels. */
 export abstract class ChannelService {
+  protected readonly definition: ChannelDefinition;
+
+  /** @throws MessagingConfigError for a channel that is not registered */
   constructor(
-    protected readonly definition: ChannelDefinition,
+    channel: Channel,
     private readonly context: ChannelContext,
-  ) {}
+  ) {
+    this.definition = context.channels.get(channel);
+  }
 
   /** @throws BatchNotFoundError */
   async batch(id: string, options: TenantOption = {}): Promise<BatchView> {
@@ -137,7 +141,7 @@ export abstract class ChannelService {
     // A commit of this process wakes the wait at once; polling finds a commit of another process.
     const watch = this.#store.notices.watch(id.slice(0, id.lastIndexOf('-')));
     try {
-      for (let look = FIRST_POLL; ; look = Math.min(LONGEST_LOOK, look * 2)) {
+      for (let look = FIRST_POLL; ; look = Math.min(LONGEST_POLL, look * 2)) {
         const message = await this.#store.reads.message(id, scope);
         const left = deadline - clock.monotonic();
         const open = message.status === 'queued' || message.status === 'sending';
@@ -164,21 +168,15 @@ export abstract class ChannelService {
    * @throws AlreadySentError
    */
   async reschedule(id: string, sendAt: Date, options: TenantOption = {}): Promise<BatchView> {
-    const errors: FieldError[] = [];
-    checkTime('sendAt', sendAt ?? null, errors);
-    if (errors.length > 0) throw new MessageValidationError(errors);
-    const { lane, ...batch } = await this.#store.batches.reschedule(
-      id,
-      this.#scopeOf(options),
-      sendAt,
-    );
+    validated((errors) => checkTime('sendAt', sendAt ?? null, errors));
+    const scope = this.#scopeOf(options);
+    const { lane, ...batch } = await this.#store.batches.reschedule(id, scope, sendAt);
     this.context.waker.wake(lane, sendAt.getTime());
     return batch;
   }
 
   /**
-   * Cancels the messages that have not started. Started messages still get their outcomes and
-   * reports. Repeated calls are safe.
+   * Cancels the messages that have not started; the others still get their outcomes and reports.
    * @throws BatchNotFoundError
    * @throws AlreadySentError where no message can be cancelled any more
    */
@@ -186,33 +184,25 @@ export abstract class ChannelService {
     return this.#store.batches.cancel(id, this.#scopeOf(options));
   }
 
-  /** @see {@link Enqueuer.enqueue} */
   protected async enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
     const { router, enqueuer } = this.context;
     router.providerOf({ channel: this.definition.name });
     return enqueuer.enqueue(this.definition, message, options);
   }
 
-  /** @see {@link Enqueuer.replayOf} */
   protected replay(message: ChannelMessage, options: SendOptions): Promise<Receipt | undefined> {
     return this.context.enqueuer.replayOf(this.definition, message, options);
   }
 
-  /**
-   * Price of `parts` parts, or of one message of a category; a `null` category has no known price.
-   */
+  /** Price of `parts` parts, or of one message of a category; a `null` category has no known price. */
   protected async costOf(
     { parts, category }: { readonly parts: number; readonly category: string | null },
     { tenant = '', to }: EstimateOptions,
   ): Promise<CostEstimate> {
     const { name, pricing } = this.definition;
     if (pricing?.categories && category === null) return { cost: null, currency: null };
-    const one = await this.context.rates.price({
-      tenant,
-      channel: name,
-      category,
-      recipient: to ?? null,
-    });
+    const item = { tenant, channel: name, category, recipient: to ?? null };
+    const one = await this.context.rates.price(item);
     const price = one && (pricing?.categories ? one : times(one, parts));
     return { cost: price?.amount ?? null, currency: price?.currency ?? null };
   }
@@ -222,34 +212,28 @@ export abstract class ChannelService {
   }
 
   #scopeOf({ tenant = '' }: TenantOption): BatchScope {
-    const errors: FieldError[] = [];
-    checkTenant(tenant, errors);
-    if (errors.length > 0) throw new MessageValidationError(errors);
+    validated((errors) => checkTenant(tenant, errors));
     return { tenant, channel: this.definition.name };
   }
 
   #checkFilter({ batchIds, idempotencyKey, to, status, since }: ReportFilter): void {
-    const errors: FieldError[] = [];
-    const wrong = (path: string, message: string) => errors.push({ path, message });
-    if (batchIds !== undefined && !Array.isArray(batchIds))
-      wrong('batchIds', 'must be an array of batch ids');
-    else if ((batchIds?.length ?? 0) > 100) wrong('batchIds', 'must be at most 100');
-    else
-      batchIds?.forEach((id, index) => {
-        if (!isBatchId(id))
-          wrong(`batchIds[${index}]`, 'must be the id of a batch, as send() gave it');
-      });
-    if (
-      to !== undefined &&
-      this.definition.addressKinds.includes('phone') &&
-      !/^\d{1,15}$/.test(to)
-    )
-      wrong('to', 'must be digits with country code, without a plus');
-    if (status !== undefined && !this.context.channels.isReported(status))
-      wrong('status', 'must be a status that reports have, such as delivered');
-    checkIdempotencyKey(idempotencyKey, errors);
-    checkTime('since', since, errors);
-    if (errors.length > 0) throw new MessageValidationError(errors);
+    const isPhone = this.definition.addressKinds.includes('phone');
+    validated((errors) => {
+      const refuse = (path: string, message: string) => errors.push({ path, message });
+      if (!Array.isArray(batchIds ?? [])) refuse('batchIds', 'must be an array of batch ids');
+      else if ((batchIds?.length ?? 0) > 100) refuse('batchIds', 'must be at most 100');
+      else
+        batchIds?.forEach((id, index) => {
+          if (!isBatchId(id))
+            refuse(`batchIds[${index}]`, 'must be the id of a batch, as send() gave it');
+        });
+      if (to !== undefined && isPhone && !/^\d{1,15}$/.test(to))
+        refuse('to', 'must be digits with country code, without a plus');
+      if (status !== undefined && !this.context.channels.isReported(status))
+        refuse('status', 'must be a status that reports have, such as delivered');
+      checkIdempotencyKey(idempotencyKey, errors);
+      checkTime('since', since, errors);
+    });
   }
 }
 
@@ -261,38 +245,22 @@ export abstract class ChannelService {
  * const { id } = await telegram.send({ to: 'platform:42', content: { kind: 'text', text: 'Hello' } });
  */
 export class AnyChannelService extends ChannelService {
-  /**
-   * Accepts a message for one or many recipients. Resolves once the batch is durable, or, with
-   * `manager`, once it is part of that transaction. Status, events and reports give its progress.
-   *
-   * @throws MessageValidationError naming each wrong field; nothing was stored
-   * @throws PolicyError where policy denies every recipient; nothing was stored. Where policy
-   *   denies some recipients, their messages are `rejected` with the code
-   * @throws IdempotencyKeyReusedError where the key was used for other content
-   * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data
-   *   source
-   * @throws NoRouteError where no provider carries this channel; nothing was stored
-   */
+  /** Accepts a message for one or many recipients, as `SmsService.send()` does, and with its errors. */
   async send(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
     return this.enqueue(message, options);
   }
 
   /** Price of one message with this content; nothing is sent or stored. */
-  estimate(
+  async estimate(
     content: ChannelMessage['content'],
     options: EstimateOptions = {},
   ): Promise<CostEstimate> {
-    const errors: FieldError[] = [];
-    const check = this.definition.content[content.kind];
-    const parts = check?.(content as never, errors).parts ?? 0;
-    if (errors.length > 0) throw new MessageValidationError(errors);
+    const { pricing } = this.definition;
+    const { parts } = validated((errors) => contentOf(this.definition, content, errors));
     const named = 'category' in content ? content.category : undefined;
-    const category = named ?? this.definition.pricing?.categoryOf?.[content.kind];
-    return this.costOf(
-      { parts: parts || 1, category: typeof category === 'string' ? category : null },
-      options,
-    );
+    const known = named ?? pricing?.categoryOf?.[content.kind];
+    const category = typeof known === 'string' ? known : null;
+    return this.costOf({ parts: parts || 1, category }, options);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
-import { type FieldError, MessageValidationError } from '../message/errors.js';
+import { MessageValidationError, validated } from '../message/errors.js';
 import type { MessageContent } from '../message/message.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -44,10 +44,7 @@ export class Enqueuer {
     @Inject(MESSAGING_TRACING) private readonly tracing: MessagingTracing | undefined,
   ) {}
 
-  /**
-   * Resolves once the batch is durable, or part of the caller's transaction. Throws as
-   * {@link AnyChannelService.send} does.
-   */
+  /** Resolves once the batch is durable, or part of the caller's transaction; throws as `SmsService.send()`. */
   async enqueue(
     channel: ChannelDefinition,
     message: LibraryMessage,
@@ -105,9 +102,7 @@ export class Enqueuer {
     const members = await (tx ? read(tx) : retryWhileUnavailable(() => read(this.store.database)));
     const expanded = batch.recipients.flatMap((recipient) => members.get(recipient) ?? recipient);
     const recipients = [...new Set(expanded)];
-    const errors: FieldError[] = [];
-    checkCount(recipients.length, maxRecipients, errors);
-    if (errors.length > 0) throw new MessageValidationError(errors);
+    validated((errors) => checkCount(recipients.length, maxRecipients, errors));
     return { ...batch, recipients };
   }
 

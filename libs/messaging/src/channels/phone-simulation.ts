@@ -1,44 +1,30 @@
-import type { Simulation, SimulatedFate } from '../message/channel-definition.js';
+import type { SimulatedFate, Simulation } from '../message/channel-definition.js';
 
-const DELIVERED = { status: 'delivered', rawStatus: 'DELIVRD' };
+/** Fates by the last four digits of the number. */
+const FATES: Readonly<Record<string, SimulatedFate>> = {
+  9901: fate('reported', 'undelivered', 'UNDELIV', 'absent_subscriber'),
+  9902: fate('reported', 'expired', 'EXPIRED', 'validity_expired'),
+  9903: fate('refused', 'rejected', 'REJECTD', 'destination_refused'),
+  9904: fate('early'),
+  9905: fate('disordered'),
+  9906: fate('silent'),
+  9907: fate('throttled'),
+  9908: fate('lost'),
+  9909: fate('vanished'),
+  9910: fate('replying'),
+};
 
-/** Fates by the last four digits of the number; all other numbers get `delivered`. */
-const FATES: ReadonlyMap<string, SimulatedFate> = new Map<string, SimulatedFate>([
-  [
-    '9901',
-    {
-      course: 'reported',
-      status: 'undelivered',
-      rawStatus: 'UNDELIV',
-      errorCode: 'absent_subscriber',
-    },
-  ],
-  [
-    '9902',
-    { course: 'reported', status: 'expired', rawStatus: 'EXPIRED', errorCode: 'validity_expired' },
-  ],
-  [
-    '9903',
-    {
-      course: 'refused',
-      status: 'rejected',
-      rawStatus: 'REJECTD',
-      errorCode: 'destination_refused',
-    },
-  ],
-  ['9904', { course: 'early', ...DELIVERED }],
-  ['9905', { course: 'disordered', ...DELIVERED }],
-  ['9906', { course: 'silent', ...DELIVERED }],
-  ['9907', { course: 'throttled', ...DELIVERED }],
-  ['9908', { course: 'lost', ...DELIVERED }],
-  ['9909', { course: 'vanished', ...DELIVERED }],
-  ['9910', { course: 'replying', ...DELIVERED }],
-]);
-
-const REPORTED: SimulatedFate = { course: 'reported', ...DELIVERED };
+function fate(
+  course: SimulatedFate['course'],
+  status = 'delivered',
+  rawStatus = 'DELIVRD',
+  errorCode?: string,
+): SimulatedFate {
+  return { course, status, rawStatus, ...(errorCode !== undefined && { errorCode }) };
+}
 
 /** The simulation of channels with phone numbers; raw statuses are those of SMPP. */
 export const phoneSimulation: Simulation = {
-  fateOf: ({ value }) => FATES.get(value.slice(-4)) ?? REPORTED,
+  fateOf: ({ value }) => FATES[value.slice(-4)] ?? fate('reported'),
   underway: { status: 'sent', rawStatus: 'ACCEPTD' },
 };

@@ -15,24 +15,15 @@ import type { NewBatch } from '../store/rows/new-batch.js';
 
 /** Options of a send on any channel. */
 export interface SendOptions {
-  /**
-   * Joins this transaction: the send commits or rolls back with it. It must be a transaction of the
-   * module's data source.
-   */
+  /** Joins this transaction of the module's data source: the send commits or rolls back with it. */
   readonly manager?: EntityManager;
   /** Tenant of the message. @default '' */
   readonly tenant?: string;
-  /**
-   * At most 255 visible ASCII characters. A repeated send with the same key and content returns the
-   * first batch.
-   */
+  /** At most 255 visible ASCII characters. The same key and content again return the first batch. */
   readonly idempotencyKey?: string;
   /** @default 'normal' */
   readonly class?: MessageClass;
-  /**
-   * Longest time from due to start; a message that has not started by then is `expired` and not
-   * sent. @default unlimited
-   */
+  /** Longest time from due to start; after it the message is `expired`. @default unlimited */
   readonly validFor?: Duration;
 }
 
@@ -213,7 +204,8 @@ function anySender(from: unknown, errors: FieldError[]): string {
   return '';
 }
 
-function contentOf(
+/** Checks content by its kind. */
+export function contentOf(
   channel: ChannelDefinition,
   given: ChannelMessage['content'],
   errors: FieldError[],

@@ -40,10 +40,7 @@ export function addressOfKey(key: string): Address {
   return { kind: key.includes('@') ? 'email' : 'phone', value: key };
 }
 
-/**
- * Parses and normalises one address of this kind; `undefined`: the value breaks {@link
- * ADDRESS_RULES}.
- */
+/** Normalises an address of this kind; `undefined`: it breaks {@link ADDRESS_RULES}. */
 export function addressOf(kind: AddressKind, given: unknown): Address | undefined {
   if (typeof given !== 'string') return undefined;
   const value = NORMALISED[kind](given);
@@ -74,9 +71,7 @@ export function readAddress(
   return known && addressOf(known, value);
 }
 
-/**
- * `23480******78`, `a***@example.com`, `platform:NG.1***`: distinguishable in a log, not usable.
- */
+/** `23480******78`, `a***@example.com`, `platform:NG.1***`: for logs. */
 export function maskAddress({ kind, value }: Address): string {
   switch (kind) {
     case 'phone':

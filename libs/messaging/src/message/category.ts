@@ -1,15 +1,7 @@
-/**
- * Billing categories of WhatsApp messages (interface section 2.4). A template has a fixed category,
- * a text is `service`.
- */
-export type MessageCategory = 'utility' | 'marketing' | 'authentication' | 'service';
+export const MESSAGE_CATEGORIES = ['utility', 'marketing', 'authentication', 'service'] as const;
 
-export const MESSAGE_CATEGORIES: readonly MessageCategory[] = [
-  'utility',
-  'marketing',
-  'authentication',
-  'service',
-];
+/** Billing category of a WhatsApp message (interface section 2.4); a text is `service`. */
+export type MessageCategory = (typeof MESSAGE_CATEGORIES)[number];
 
 export function isMessageCategory(value: unknown): value is MessageCategory {
   return (MESSAGE_CATEGORIES as readonly unknown[]).includes(value);

@@ -62,34 +62,22 @@ export interface CheckedContent {
   readonly parts?: number;
 }
 
-/**
- * Checks content of one kind and adds each wrong field to `errors`. The return value is ignored
- * where there are errors.
- */
+/** Checks content of one kind. The result is ignored where it adds wrong fields to `errors`. */
 export type ContentCheck = (
   given: Readonly<Record<string, unknown>>,
   errors: FieldError[],
 ) => CheckedContent;
 
-/**
- * Checks and normalises a sender and adds errors with the path `from`; `''`: the provider chooses
- * the sender.
- */
+/** Checks and normalises a sender, with errors at `from`; `''`: the provider chooses it. */
 export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
 
 /** Consent that the channel needs from recipients. */
 export interface ConsentRules {
-  /**
-   * Only recipients with an opt-in receive messages. @default false: all recipients without an
-   * opt-out do
-   */
+  /** Only recipients with an opt-in receive messages. @default false: all without an opt-out */
   readonly required?: boolean;
   /** Consent categories in addition to `transactional` and `marketing`. @default none */
   readonly categories?: readonly string[];
-  /**
-   * Free-form text needs an inbound message of the recipient within the last 24 hours. @default
-   * false
-   */
+  /** Text needs an inbound message of the recipient within 24 hours. @default false */
   readonly serviceWindow?: boolean;
 }
 
@@ -151,10 +139,7 @@ export interface Simulation {
   readonly fateOf: (to: Address) => SimulatedFate;
   /** Intermediate report of a `disordered` fate. */
   readonly underway: { readonly status: string; readonly rawStatus: string };
-  /**
-   * Report that follows a final report of this status, such as `read` after `delivered`. @default
-   * none
-   */
+  /** Report that follows a final one, such as `read` after `delivered`. @default none */
   readonly followUp?: {
     readonly after: string;
     readonly status: string;

@@ -21,7 +21,6 @@ const parcel: ChannelDefinition = {
 
 it('the built-in channels have the ranks that the store keeps', () => {
   const registry = registryOf();
-  expect(registry.statuses).toEqual(Object.keys(STATUS_RANK));
   for (const [status, rank] of Object.entries(STATUS_RANK)) {
     expect(registry.rankOf(status)).toBe(rank);
     expect(registry.statusOf(rank)).toBe(status);
@@ -29,7 +28,7 @@ it('the built-in channels have the ranks that the store keeps', () => {
   expect(registry.acceptedRankOf('sms')).toBe(STATUS_RANK.sent);
   expect(registry.openRanks).toEqual([20, 30, 40]);
   expect(registry.countedRanks).toEqual([20, 30, 40, 90, 100]);
-  expect(registry.statuses.filter((status) => registry.isReported(status))).toEqual([
+  expect(Object.keys(STATUS_RANK).filter((status) => registry.isReported(status))).toEqual([
     'sent',
     'expired',
     'undelivered',
@@ -38,7 +37,7 @@ it('the built-in channels have the ranks that the store keeps', () => {
     'delivered',
     'read',
   ]);
-  expect(registry.statuses.filter((status) => !registry.isTerminal(status))).toEqual([
+  expect(Object.keys(STATUS_RANK).filter((status) => !registry.isTerminal(status))).toEqual([
     'queued',
     'sending',
     'unknown',

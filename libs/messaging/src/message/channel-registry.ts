@@ -5,23 +5,10 @@ import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from
 
 /** Statuses of every channel: the library itself sets them. */
 const { queued, sending, unknown, expired, failed, rejected, cancelled } = STATUSES;
-const COMMON: Readonly<Record<string, StatusDefinition>> = {
-  queued,
-  sending,
-  unknown,
-  expired,
-  failed,
-  rejected,
-  cancelled,
-};
+const COMMON = { queued, sending, unknown, expired, failed, rejected, cancelled };
 
-const TRANSACTIONAL = 'transactional';
 /** Consent categories of every channel. */
-const CONSENT_CATEGORIES = [TRANSACTIONAL, 'marketing'];
-
-/** Range of the ranks of a channel's own statuses. */
-const LOWEST = STATUS_RANK.sent;
-const HIGHEST = STATUS_RANK.cancelled - 1;
+const CONSENT_CATEGORIES = ['transactional', 'marketing'];
 
 /** The channels of an app. Injectable in every module that imports the messaging module. */
 export class ChannelRegistry {
@@ -51,11 +38,10 @@ export class ChannelRegistry {
   /** @throws MessagingConfigError for a channel that is not registered */
   get(name: string): ChannelDefinition {
     const definition = this.#channels.get(name);
-    if (!definition)
-      throw new MessagingConfigError(
-        `channels: '${name}' is not registered; known are ${this.names.join(', ')}`,
-      );
-    return definition;
+    if (definition) return definition;
+    throw new MessagingConfigError(
+      `channels: '${name}' is not registered; known are ${this.names.join(', ')}`,
+    );
   }
 
   /** The channel; `undefined` where it is not registered, such as the channel of an old message. */
@@ -76,19 +62,13 @@ export class ChannelRegistry {
   /** The consent category of a message: from its content, else `transactional`. */
   consentCategoryOf(channel: string, content: MessageContent): string {
     const { category } = content as { readonly category?: unknown };
-    const presumed =
-      content.kind === 'template'
-        ? this.#channels.get(channel)?.pricing?.presumedCategory
-        : undefined;
-    return (
-      this.consentCategories(channel).find((one) => one === (category ?? presumed)) ?? TRANSACTIONAL
-    );
+    const { presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
+    const presumed = content.kind === 'template' ? presumedCategory : undefined;
+    const wanted = category ?? presumed;
+    return this.consentCategories(channel).find((one) => one === wanted) ?? 'transactional';
   }
 
-  /**
-   * The category for frequency caps: the message's price category, or the channel's name where it
-   * has none.
-   */
+  /** Category for frequency caps: the price category, or the channel's name. */
   capCategoryOf(channel: string, content: MessageContent): string {
     const { categories, categoryOf, presumedCategory } = this.#channels.get(channel)?.pricing ?? {};
     if (!categories) return channel;
@@ -99,13 +79,6 @@ export class ChannelRegistry {
       presumedCategory ??
       channel
     );
-  }
-
-  /** All status names, by rank. */
-  get statuses(): readonly string[] {
-    return [...this.#statuses]
-      .toSorted(([, one], [, other]) => one.rank - other.rank)
-      .map(([name]) => name);
   }
 
   /** Rank of a status on any channel; `undefined` for an unknown name. */
@@ -132,9 +105,7 @@ export class ChannelRegistry {
     return this.#statuses.get(status)?.terminal ?? false;
   }
 
-  /**
-   * Whether provider reports may have the status; other statuses are stored raw and change nothing.
-   */
+  /** Whether provider reports may have the status; others are stored raw and change nothing. */
   isReported(status: unknown): status is ChannelStatus {
     return typeof status === 'string' && (this.#statuses.get(status)?.reported ?? false);
   }
@@ -167,34 +138,31 @@ export class ChannelRegistry {
   #add(definition: ChannelDefinition): void {
     const { name, statuses, accepted } = definition;
     if (!/^[a-z][a-z0-9-]{0,15}$/.test(name))
-      throw new MessagingConfigError(
-        `channels: '${name}' must be a small letter and up to 15 small letters, digits and dashes`,
-      );
-    if (this.#channels.has(name))
-      throw new MessagingConfigError(
-        `channels: '${name}' is registered twice; give one another name`,
-      );
+      refuse(`: '${name}' must be a small letter and up to 15 small letters, digits and dashes`);
+    if (this.#channels.has(name)) refuse(`: '${name}' is registered twice; give one another name`);
     if (!Object.hasOwn(statuses, accepted))
-      throw new MessagingConfigError(
-        `channels.${name}.accepted: '${accepted}' is none of its statuses`,
-      );
+      refuse(`.${name}.accepted: '${accepted}' is none of its statuses`);
     for (const [status, own] of Object.entries(statuses)) this.#addStatus(name, status, own);
     this.#channels.set(name, definition);
   }
 
   #addStatus(channel: string, status: string, own: StatusDefinition): void {
-    const option = `channels.${channel}.statuses.${status}`;
+    const { rank } = own;
+    const option = `.${channel}.statuses.${status}: rank ${rank}`;
     const known = this.#statuses.get(status);
-    const holder = this.#names.get(own.rank);
-    if (!known && !(Number.isInteger(own.rank) && own.rank >= LOWEST && own.rank <= HIGHEST))
-      throw new MessagingConfigError(
-        `${option}: rank ${own.rank} must be a whole number from ${LOWEST} to ${HIGHEST}`,
-      );
-    if ((known && known.rank !== own.rank) || (holder !== undefined && holder !== status))
-      throw new MessagingConfigError(
-        `${option}: rank ${own.rank} is ${holder ?? status}'s, or another channel gives ${status} another rank; choose a free rank`,
+    const holder = this.#names.get(rank) ?? status;
+    const [lowest, highest] = [STATUS_RANK.sent, STATUS_RANK.cancelled - 1];
+    if (!known && !(Number.isInteger(rank) && rank >= lowest && rank <= highest))
+      refuse(`${option} must be a whole number from ${lowest} to ${highest}`);
+    if ((known && known.rank !== rank) || holder !== status)
+      refuse(
+        `${option} is ${holder}'s, or another channel gives ${status} another rank; choose a free rank`,
       );
     this.#statuses.set(status, { ...known, ...own });
-    this.#names.set(own.rank, status);
+    this.#names.set(rank, status);
   }
+}
+
+function refuse(problem: string): never {
+  throw new MessagingConfigError(`channels${problem}`);
 }

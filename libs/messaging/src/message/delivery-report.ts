@@ -10,9 +10,7 @@ export interface DeliveryReport {
   readonly messageId: string | null;
   /** Address key of the recipient, such as digits with country code. */
   readonly recipient: string | null;
-  /**
-   * `null`: a status without a mapping; the report is stored and counted, and changes no status.
-   */
+  /** `null`: a status without a mapping; the report is stored and changes no status. */
   readonly status: ChannelStatus | null;
   /** The provider's own word for the status. */
   readonly rawStatus: string;

@@ -33,6 +33,14 @@ export class MessageValidationError extends MessagingError {
   }
 }
 
+/** @throws MessageValidationError with the errors that `check` adds */
+export function validated<T>(check: (errors: FieldError[]) => T): T {
+  const errors: FieldError[] = [];
+  const result = check(errors);
+  if (errors.length > 0) throw new MessageValidationError(errors);
+  return result;
+}
+
 /** The idempotency key was used before for other content. */
 export class IdempotencyKeyReusedError extends MessagingError {
   constructor() {
@@ -98,10 +106,7 @@ export class AlreadySentError extends MessagingError {
   }
 }
 
-/**
- * The database did not answer before the shutdown deadline (`shutdownTimeout`). The statement may
- * or may not have taken effect.
- */
+/** The database did not answer before the shutdown deadline; the statement may have taken effect. */
 export class DatabaseShutdownTimeoutError extends MessagingError {
   constructor() {
     super(

@@ -42,9 +42,7 @@ export interface InboundReceived extends InboundMessage {
   readonly tenant: string;
   /** Id of the sender's contact in `ContactsService`. */
   readonly contactId: string;
-  /**
-   * Time of the message; the time of arrival where the provider gives no time or one in the future.
-   */
+  /** Time of the message; the time of arrival where the provider's is missing or in the future. */
   readonly sentAt: Date;
   /** The sender's new consent for the channel, if this message changed it. */
   readonly consent: 'opted_in' | 'opted_out' | null;

@@ -1,9 +1,6 @@
 import { isPhoneNumber, normalisePhoneNumber } from './phone-number.js';
 
-/**
- * Date, time and offset; the offset as in RFC 3339 or without its colon, as many providers write
- * it.
- */
+/** Date, time and offset, as in RFC 3339 or without the colon of the offset. */
 const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
 /** No SMSC existed before this time. */
 const EARLIEST = Date.UTC(1990, 0, 1);

@@ -37,9 +37,7 @@ export function smsParts(text: string): SmsParts {
   return { encoding: 'GSM-7', parts: units <= 160 ? 1 : parts, units };
 }
 
-/**
- * The distinct characters of a text that are not in GSM 03.38, in their order; they make it UCS-2.
- */
+/** The distinct characters that are not in GSM 03.38, in their order; they make the text UCS-2. */
 export function ucs2Characters(text: string, max = 10): string[] {
   const found = new Set<string>();
   for (const character of text) {

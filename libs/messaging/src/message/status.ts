@@ -68,8 +68,5 @@ export function isReportedStatus(value: unknown): value is ReportedStatus {
   );
 }
 
-/**
- * The lowest rank that a provider's response or report gives. Status changes of this rank and above
- * have a sequence number and may trigger webhooks.
- */
+/** Lowest rank of a reported status: changes from it on have a sequence number and webhooks. */
 export const FIRST_REPORTED_RANK = STATUS_RANK.sent;

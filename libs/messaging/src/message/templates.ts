@@ -3,9 +3,7 @@ import { type FieldError, MessagingConfigError } from './errors.js';
 
 /** A message template that the platform approved (interface section 2.3). */
 export interface TemplateDefinition {
-  /**
-   * Language code, such as `en` or `pt_BR`; a message may name another language of the template.
-   */
+  /** Language code, such as `en` or `pt_BR`; a message may name another one. */
   readonly language: string;
   readonly category?: MessageCategory;
   /** Names of the parameters in the order of their positions, or the number of parameters. */

@@ -64,20 +64,14 @@ export interface SubmittedMessage extends MessageView {
 
 /** One message with all its reports. */
 export interface MessageTimeline extends SubmittedMessage {
-  /**
-   * The submit outcome and every report, oldest first; `sequence` numbers the reports that changed
-   * the status.
-   */
+  /** The submit outcome and every report, oldest first. */
   readonly reports: readonly ReportView[];
 }
 
 /** One entry of the append-only report log. */
 export interface ReportView {
   readonly batchId: string;
-  /**
-   * `null`: the report matches no message of the batch, such as that of a member of a provider's
-   * group.
-   */
+  /** `null`: no message of the batch matches, as for a member of a provider's group. */
   readonly messageId: string | null;
   readonly sender: string;
   /** Address key of the recipient; empty where retention erased it or the report has none. */

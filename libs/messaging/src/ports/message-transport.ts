@@ -49,10 +49,7 @@ export interface SentSubmission {
   readonly firstSentAt: Date;
 }
 
-/**
- * Takes delivery reports from a transport that receives them by itself (a socket, a simulation); resolves after the
- * commit.
- */
+/** Takes reports from a transport that receives them by itself, such as a socket; resolves after the commit. */
 export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
 /** Takes inbound messages from such a transport; resolves after the commit. */
@@ -77,10 +74,7 @@ export interface TransportCapabilities {
   readonly passesTraceOn?: boolean;
 }
 
-/**
- * Submits messages to a provider. Implementations run `messageTransportContract()`, and may implement Nest's
- * lifecycle hooks.
- */
+/** Submits messages to a provider. Implementations run `messageTransportContract()`; Nest calls their lifecycle hooks. */
 export interface MessageTransport {
   /** Stable name, stored with every submission and report. */
   readonly name: string;

@@ -74,10 +74,7 @@ const DISPATCH = {
   lease: withDefault(duration(1_000), '30s'),
   /** Most requests in flight per lane. @default 32 */
   concurrency: withDefault(wholeNumber, 32),
-  /**
-   * Most tries of a message that the provider keeps refusing, before it becomes `failed`. Tries during an outage do
-   * not count. @default 8
-   */
+  /** Most tries of a message that the provider keeps refusing, outages apart; then it is `failed`. @default 8 */
   maxAttempts: withDefault(wholeNumber, 8),
   /**
    * How long after its due time a message is tried without counting attempts while no other message proves that the
@@ -359,10 +356,7 @@ const EXTRAS = {
   dataSource: optional(text),
   /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
   callbackPath: withDefault(path, 'messaging/delivery-reports'),
-  /**
-   * A second path of the same endpoints, for providers that need a separate address for inbound messages; `false`:
-   * none. @default false
-   */
+  /** A second path of the same endpoints, for providers with another address for inbound messages. @default false */
   inboundPath: withDefault(path, false),
   /**
    * Providers that replace a part of the library under its exported token: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
@@ -377,10 +371,7 @@ const EXTRAS = {
   ),
 };
 
-/**
- * Options that decide which providers and controllers are registered. `forRootAsync()` takes them beside
- * `useFactory`.
- */
+/** Options that decide what is registered; `forRootAsync()` takes them beside `useFactory`. */
 export type MessagingExtras = OptionsOf<typeof EXTRAS>;
 
 export const readExtras = group(EXTRAS);

@@ -35,10 +35,7 @@ export interface PolicyItem {
 
 /** Messages that are decided together: those of one batch at `send()`, of several at dispatch. */
 export interface PolicySlice {
-  /**
-   * `send`: a denial refuses or rejects the message, a deferral leaves it to dispatch. `dispatch`: the message is
-   * about to start.
-   */
+  /** `send`: a denial refuses the message, a deferral leaves it to `dispatch`, where it is about to start. */
   readonly stage: 'send' | 'dispatch' | 'explain';
   readonly items: readonly PolicyItem[];
   /** Epoch milliseconds, from the module's clock. */

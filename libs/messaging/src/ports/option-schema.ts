@@ -137,7 +137,7 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The nearest option of the group or of the groups in it, which a caller may have left out. */
+/** The options that begin like the given one, in the group or in the groups in it, else all of the group. */
 function suggestion(given: string, readers: Readers, name: string): string {
   const known = Object.entries(readers).flatMap(([key, reader]) => [
     key,
@@ -145,31 +145,14 @@ function suggestion(given: string, readers: Readers, name: string): string {
       (inner) => `${key}.${inner}`,
     ),
   ]);
-  const [nearest] = known
-    .map((path) => ({ path, last: path.slice(path.lastIndexOf('.') + 1) }))
-    .map(({ path, last }) => ({ path, length: last.length, edits: editDistance(given, last) }))
-    .filter(({ length, edits }) => edits <= Math.max(1, Math.floor(length / 3)))
-    .sort((a, b) => a.edits - b.edits);
-  return nearest
-    ? `; did you mean ${pathOf(name, nearest.path)}?`
+  const start = given.slice(0, 4).toLowerCase();
+  const alike = known.filter((path) =>
+    path
+      .slice(path.lastIndexOf('.') + 1)
+      .toLowerCase()
+      .startsWith(start),
+  );
+  return alike.length > 0
+    ? `; did you mean ${alike.map((path) => pathOf(name, path)).join(' or ')}?`
     : `; there are ${Object.keys(readers).join(', ')}`;
-}
-
-/** Levenshtein distance of two names, without regard to case. */
-function editDistance(one: string, other: string): number {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
-  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next.push(
-        Math.min(
-          (row[j] ?? 0) + 1,
-          (next[j - 1] ?? 0) + 1,
-          (row[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]),
-        ),
-      );
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -18,10 +18,7 @@ import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts
 export interface SmsMessage {
   /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
   readonly from: string;
-  /**
-   * Phone numbers (digits with country code) and group ids. The library removes a leading plus,
-   * spaces, dashes and brackets.
-   */
+  /** Phone numbers with country code, and group ids; plus, spaces, dashes and brackets are removed. */
   readonly to: Recipients;
   /** The text. A text longer than one part is split and charged per part. */
   readonly body: string;
@@ -47,7 +44,7 @@ export interface SmsEstimate extends SmsParts, CostEstimate {
 @Injectable()
 export class SmsService extends ChannelService {
   constructor(@Inject(ChannelContext) context: ChannelContext) {
-    super(context.channels.get('sms'), context);
+    super('sms', context);
   }
 
   /**

@@ -14,10 +14,7 @@ import { phoneSimulation } from '../phone-simulation.js';
 
 type WhatsAppSettings = MessagingSettings['whatsapp'];
 
-/**
- * WhatsApp to phone numbers. Templates start conversations. Texts need an open 24-hour window.
- * Recipients must have opted in.
- */
+/** WhatsApp to phone numbers with an opt-in; texts need an open 24-hour window. */
 export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MessageCategory } from '../../message/category.js';
-import type { Template, TemplateDefinition } from '../../message/templates.js';
+import type { Template, TemplateDefinition, TemplateParams } from '../../message/templates.js';
 import type { SubmittedMessage } from '../../message/views.js';
 import type { Duration } from '../../ports/duration.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
@@ -11,7 +11,44 @@ import {
   type EstimateOptions,
 } from '../channel.service.js';
 import type { ChannelMessage, Receipt, SendOptions } from '../send.js';
-import type { WhatsAppKnownTemplate, WhatsAppTemplate, WhatsAppText } from './whatsapp-message.js';
+
+interface WhatsAppAddress {
+  /** Sender number, digits with country code. @default the `whatsapp.from` option, else the provider's choice */
+  readonly from?: string;
+  /** Phone number, digits with country code; a leading plus, spaces, dashes and brackets are removed. */
+  readonly to: string;
+  /** Earliest time of sending; a past time means at once. */
+  readonly sendAt?: Date;
+}
+
+/** Free-form text, only inside an open 24-hour window (interface section 2.3). */
+export interface WhatsAppText extends WhatsAppAddress {
+  readonly text: string;
+}
+
+/** A template given by its name. */
+export interface WhatsAppTemplate extends WhatsAppAddress {
+  /** Template name. The parameters are checked where the `whatsapp.templates` option has the template. */
+  readonly template: string;
+  /** Language code. */
+  readonly language: string;
+  /** Values by position; values by name where the template is known. */
+  readonly params?: readonly string[] | Readonly<Record<string, string>>;
+  /** Category of a template that the `whatsapp.templates` option does not have. */
+  readonly category?: MessageCategory;
+}
+
+/** A template of `defineTemplates()`: the compiler checks its parameters. */
+export type WhatsAppKnownTemplate<P extends TemplateDefinition['params']> = WhatsAppAddress & {
+  readonly template: Template<P>;
+  /** @default the template's language */
+  readonly language?: string;
+} & (P extends readonly [] | 0
+    ? { readonly params?: TemplateParams<P> }
+    : { readonly params: TemplateParams<P> });
+
+type AnyTemplate = Omit<WhatsAppTemplate, 'template' | 'language' | 'params'> &
+  Partial<Record<'template' | 'language' | 'params', unknown>>;
 
 /** Result of `sendTemplate()` and `sendText()`. */
 export interface WhatsAppReceipt extends Receipt {
@@ -43,26 +80,23 @@ export class WhatsAppService extends ChannelService {
     @Inject(ChannelContext) context: ChannelContext,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
   ) {
-    super(context.channels.get('whatsapp'), context);
+    super('whatsapp', context);
   }
 
   /**
-   * Accepts a template message. Resolves as `SmsService.send()` does, and takes the same options.
+   * Accepts a template message. Resolves as `SmsService.send()` does, takes the same options and
+   * throws the same errors.
    *
    * @throws MessageValidationError naming each wrong field, such as `params.order`; nothing was stored
    * @throws PolicyError where policy denies it (`opt_in_required`, `opted_out`, …); nothing was stored
-   * @throws IdempotencyKeyReusedError where the key was used for other content
-   * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
-   * @throws NoRouteError where no provider carries WhatsApp; nothing was stored
    */
   sendTemplate<const P extends TemplateDefinition['params']>(
     message: WhatsAppKnownTemplate<P>,
     options?: SendOptions,
   ): Promise<WhatsAppReceipt>;
   sendTemplate(message: WhatsAppTemplate, options?: SendOptions): Promise<WhatsAppReceipt>;
-  async sendTemplate(message: TemplateInput, options: SendOptions = {}): Promise<WhatsAppReceipt> {
-    return this.#followed(await this.enqueue(templateMessage(message), options), options);
+  async sendTemplate(message: AnyTemplate, options: SendOptions = {}): Promise<WhatsAppReceipt> {
+    return this.#followed(await this.enqueue(withContent(message), options), options);
   }
 
   /**
@@ -87,27 +121,27 @@ export class WhatsAppService extends ChannelService {
     message: WhatsAppTemplate,
     options: SendOptions & { readonly idempotencyKey: string },
   ): Promise<WhatsAppReceipt | undefined> {
-    const receipt = await this.replay(templateMessage(message), options);
+    const receipt = await this.replay(withContent(message), options);
     return receipt && this.#followed(receipt, options);
   }
 
   /**
-   * Price of one message. A text is charged as `service`, a template by its approved category.
-   * Nothing is sent or stored.
+   * Price of one message; nothing is sent or stored. A text is charged as `service`, a template by
+   * its approved category.
    * @param message a text, or a template of `defineTemplates()` or by name
    */
   async estimate(
     message: { readonly text: string } | Pick<WhatsAppTemplate, 'template' | 'category'> | Template,
     options: EstimateOptions = {},
   ): Promise<WhatsAppEstimate> {
-    const category =
-      'text' in message
-        ? 'service'
-        : 'name' in message
-          ? message.category
-          : (this.settings.whatsapp.templates[message.template]?.category ?? message.category);
-    const cost = await this.costOf({ parts: 1, category: category ?? null }, options);
-    return { category: category ?? null, ...cost };
+    const category = this.#categoryOf(message) ?? null;
+    return { category, ...(await this.costOf({ parts: 1, category }, options)) };
+  }
+
+  #categoryOf(message: Parameters<WhatsAppService['estimate']>[0]): MessageCategory | undefined {
+    if ('text' in message) return 'service';
+    if ('name' in message) return message.category;
+    return this.settings.whatsapp.templates[message.template]?.category ?? message.category;
   }
 
   #followed(receipt: Receipt, { tenant = '' }: SendOptions): WhatsAppReceipt {
@@ -118,11 +152,6 @@ export class WhatsAppService extends ChannelService {
   }
 }
 
-/** A template message, with a defined template or with a template name. */
-type TemplateInput = Omit<WhatsAppTemplate, 'template' | 'language' | 'params'> &
-  Partial<Record<'template' | 'language' | 'params', unknown>>;
-
-function templateMessage(message: TemplateInput): ChannelMessage {
-  const { from, to, sendAt, template, language, params, category } = message;
-  return { from, to, sendAt, content: { kind: 'template', template, language, params, category } };
+function withContent({ from, to, sendAt, ...template }: AnyTemplate): ChannelMessage {
+  return { from, to, sendAt, content: { kind: 'template', ...template } };
 }
