@@ -7,7 +7,6 @@ import { validated } from '../http/validation.js';
 import { checkRate, checkWords } from './account-settings.js';
 import {
   Account,
-  type AccountWords,
   Credential,
   type CredentialKind,
   Sender,
@@ -26,6 +25,9 @@ export interface CreatedAccount {
   readonly apiToken: string;
   readonly apiKey: string;
 }
+
+/** What an operator changes of an account; `null` resumes it, or restores the default. */
+export type AccountChange = Partial<Pick<Account, 'suspendedAt' | 'rate' | 'consentWords'>>;
 
 /** Accounts per page. */
 const PAGE = 50;
@@ -168,35 +170,14 @@ export class AccountsService {
     });
   }
 
-  suspend(accountId: string): Promise<void> {
-    return this.#change(accountId, { suspendedAt: new Date() });
+  find(accountId: string): Promise<Account> {
+    return this.#in(accountId, async (_manager, account) => account);
   }
 
-  resume(accountId: string): Promise<void> {
-    return this.#change(accountId, { suspendedAt: null });
-  }
-
-  /** The account's own rate, such as `50/s`; `null` where `RATE_LIMIT` applies. */
-  rate(accountId: string): Promise<string | null> {
-    return this.#in(accountId, async (_manager, { rate }) => rate);
-  }
-
-  /** @param rate such as `50/s`; `null`: `RATE_LIMIT` applies */
-  async setRate(accountId: string, rate: string | null): Promise<void> {
-    if (rate !== null) checkRate(rate);
-    await this.#change(accountId, { rate });
-  }
-
-  /** The account's own consent words and replies. */
-  words(accountId: string): Promise<AccountWords> {
-    return this.#in(accountId, async (_manager, { consentWords }) => consentWords ?? {});
-  }
-
-  /** Replaces the account's own consent words and replies; an empty object restores the defaults. */
-  async setWords(accountId: string, words: AccountWords): Promise<void> {
-    checkWords(words);
-    const consentWords = Object.keys(words).length > 0 ? words : null;
-    await this.#change(accountId, { consentWords });
+  async change(accountId: string, change: AccountChange): Promise<void> {
+    if (change.rate) checkRate(change.rate);
+    if (change.consentWords) checkWords(change.consentWords);
+    await this.#in(accountId, (manager) => manager.update(Account, { id: accountId }, change));
   }
 
   async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
@@ -209,12 +190,6 @@ export class AccountsService {
     const key = await insertCredential(manager, accountId, 'api_key', { scopes: SCOPES });
     if (this.environment.CARRIER === 'simulator') await seedDemoAccount(manager, accountId);
     return { accountId, apiToken: token.secret, apiKey: key.secret };
-  }
-
-  #change(accountId: string, change: Partial<Account>): Promise<void> {
-    return this.#in(accountId, async (manager) => {
-      await manager.update(Account, { id: accountId }, change);
-    });
   }
 
   /**

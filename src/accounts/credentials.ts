@@ -63,16 +63,7 @@ export type Principal = Pick<KnownCredential, 'id' | 'accountId' | 'scopes' | 's
  * cause.
  */
 export interface Unauthorized {
-  readonly cause:
-    | 'missing header'
-    | 'missing Bearer'
-    | 'white space'
-    | 'malformed or bad checksum'
-    | 'wrong kind'
-    | 'unknown'
-    | 'rotated'
-    | 'revoked'
-    | 'expired';
+  readonly cause: string;
   readonly account?: string;
 }
 

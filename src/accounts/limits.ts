@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import ipaddr from 'ipaddr.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import type { Rate } from '../config/variable.js';
+import type { Rate } from '../config/variables.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpRequest } from '../http/http-message.js';
 

@@ -24,7 +24,7 @@ export function addAccountCommands(program: OperatorCommand): void {
     .description('answer all its requests with account_disabled')
     .ofAccount()
     .runs(async (app, { account: accountId }: OfAccount) => {
-      await app.get(AccountsService).suspend(accountId);
+      await app.get(AccountsService).change(accountId, { suspendedAt: new Date() });
       return { accountId, status: 'suspended' };
     });
   account
@@ -32,7 +32,7 @@ export function addAccountCommands(program: OperatorCommand): void {
     .description('end a suspension')
     .ofAccount()
     .runs(async (app, { account: accountId }: OfAccount) => {
-      await app.get(AccountsService).resume(accountId);
+      await app.get(AccountsService).change(accountId, { suspendedAt: null });
       return { accountId, status: 'active' };
     });
   addSettingCommands(account);
@@ -79,8 +79,8 @@ function addSettingCommands(account: OperatorCommand): void {
     .option('--clear', 'back to RATE_LIMIT')
     .runs(async (app, { account: accountId, rate, clear }: RateOptions) => {
       const accounts = app.get(AccountsService);
-      if (rate !== undefined || clear) await accounts.setRate(accountId, rate ?? null);
-      return { accountId, rate: await accounts.rate(accountId) };
+      if (rate !== undefined || clear) await accounts.change(accountId, { rate: rate ?? null });
+      return { accountId, rate: (await accounts.find(accountId)).rate };
     });
   account
     .command('words')
@@ -93,8 +93,11 @@ function addSettingCommands(account: OperatorCommand): void {
     .option('--clear', 'back to the defaults, before the other options are set')
     .runs(async (app, { account: accountId, clear, ...asked }: WordOptions) => {
       const accounts = app.get(AccountsService);
-      const words: AccountWords = { ...(!clear && (await accounts.words(accountId))), ...asked };
-      if (clear || Object.keys(asked).length > 0) await accounts.setWords(accountId, words);
+      const { consentWords } = await accounts.find(accountId);
+      const words: AccountWords = { ...(!clear && consentWords), ...asked };
+      const isEmpty = Object.keys(words).length === 0;
+      if (clear || Object.keys(asked).length > 0)
+        await accounts.change(accountId, { consentWords: isEmpty ? null : words });
       const { stop, start, stopReply, startReply } = words;
       return { accountId, stop, start, stopReply, startReply };
     });

@@ -1,8 +1,7 @@
 import { DataSource } from 'typeorm';
 import { connect, dataSourceOptions } from '../config/database.js';
 import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
-import type { Variable } from '../config/variable.js';
-import { VARIABLES } from '../config/variables.js';
+import { type Variable, VARIABLES } from '../config/variables.js';
 import type { OperatorCommand } from './operator-command.js';
 
 /** Commands that check the settings without starting the gateway. */

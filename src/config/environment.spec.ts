@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { EnvironmentError, readEnvironment } from './environment.js';
-import type { Variable } from './variable.js';
-import { VARIABLES } from './variables.js';
+import { type Variable, VARIABLES } from './variables.js';
 
 function problemsOf(source: Record<string, string>): readonly string[] {
   try {

@@ -1,8 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
-import type { Variable } from './variable.js';
-import { VARIABLES } from './variables.js';
+import { type Variable, VARIABLES } from './variables.js';
 
 /** Wrong settings; `problems` names each variable and its remedy. */
 export class EnvironmentError extends Error {

@@ -1,28 +1,243 @@
-import { parseDatabaseUrl } from './database-url.js';
 import {
-  apiKey,
-  apiToken,
-  credential,
-  duration,
-  flag,
-  frequencyCap,
-  host,
-  httpUrl,
-  oneOf,
-  prices,
-  quietHours,
-  rate,
-  redisUrl,
-  requestRate,
-  retention,
-  secretText,
-  serviceUrl,
-  signingSecret,
-  size,
-  type Variable,
-  visible,
-  wholeNumber,
-} from './variable.js';
+  type FrequencyCapOptions,
+  isMessageCategory,
+  type MessageCategory,
+  milliseconds,
+  type PriceList,
+  type QuietHoursOptions,
+  rateOf,
+} from '@dundun/messaging';
+import { parseDatabaseUrl } from './database-url.js';
+
+/** An environment variable. */
+export interface Variable<T> {
+  /** The default as written in the environment; without one the variable may stay unset. */
+  readonly default?: string;
+  readonly parse: Parse<T>;
+  /** The value is never shown, not even in errors. */
+  readonly secret?: true;
+  /** The choice that needs this variable, such as `CARRIER=http`. */
+  readonly neededBy?: `${string}=${string}`;
+}
+
+/** @throws Error whose message follows the variable's name: `must be …; write …`. */
+type Parse<T> = (written: string) => T;
+
+export interface Rate {
+  readonly max: number;
+  /** Milliseconds. */
+  readonly per: number;
+}
+
+/** Parses by `read`; `message` is the error where it throws or returns `undefined`. */
+function form<T>(message: string, read: (written: string) => T | undefined): Parse<T> {
+  return (written) => {
+    const value = attempt(() => read(written));
+    if (value === undefined) throw new Error(message);
+    return value;
+  };
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function within(value: number, min: number, max = Infinity): number | undefined {
+  return value >= min && value <= max ? value : undefined;
+}
+
+/** A text that has all these forms; the message of the first wrong one is the error. */
+function text(...forms: readonly (readonly [RegExp, string])[]): Parse<string> {
+  return (written) => {
+    const wrong = forms.find(([pattern]) => !pattern.test(written));
+    if (wrong) throw new Error(wrong[1]);
+    return written;
+  };
+}
+
+/** Also allows `off`, which becomes `undefined`. */
+function orOff<T>(parse: Parse<T>): Parse<T | undefined> {
+  return (written) => (written === 'off' ? undefined : parse(written));
+}
+
+function oneOf<T extends string>(...allowed: readonly T[]): Parse<T> {
+  return form(`must be one of ${allowed.join(', ')}`, (written) =>
+    allowed.find((candidate) => candidate === written),
+  );
+}
+
+function flag(written: string): boolean {
+  return oneOf('true', 'false')(written) === 'true';
+}
+
+function wholeNumber(min: number, max: number): Parse<number> {
+  return form(`must be a whole number from ${min} to ${max}`, (written) =>
+    /^\d{1,15}$/.test(written) ? within(Number(written), min, max) : undefined,
+  );
+}
+
+/** A duration of the library's grammar, such as `30s`, `500ms` or `2m`, in milliseconds. */
+function duration(min: number, max: number): Parse<number> {
+  return form(
+    `must be a duration from ${min / 1_000}s to ${max / 1_000}s; write it as 30s, 500ms or 2m`,
+    (written) => within(milliseconds('', written), min, max),
+  );
+}
+
+/** A retention in milliseconds; `undefined`: unlimited. */
+const retention = orOff(
+  form('must be a duration of at least 1m; write it as 30d or 12h, or off', (written) =>
+    within(milliseconds('', written), 60_000),
+  ),
+);
+
+const rate = form<Rate>(
+  'must be messages per time; write it as 50/s, 600/m or 10000/h',
+  (written) => rateOf('', written),
+);
+
+const requestRate = orOff(
+  form<Rate>('must be requests per time; write it as 50/s, 600/m or 10000/h, or off', (written) =>
+    rateOf('', written),
+  ),
+);
+
+const BYTES = { B: 1, KiB: 1 << 10, MiB: 1 << 20 } as const;
+
+/** `4MiB`, `512KiB` or `1000B`, in bytes. */
+function size(min: number, max: number): Parse<number> {
+  return form(
+    `must be a size from ${min / BYTES.KiB}KiB to ${max / BYTES.MiB}MiB; write it as 512KiB or 4MiB`,
+    (written) => {
+      const [, count, unit = 'B'] = /^(\d{1,9})(B|KiB|MiB)$/.exec(written) ?? [];
+      return within(Number(count) * BYTES[unit as keyof typeof BYTES], min, max);
+    },
+  );
+}
+
+/** `USD utility=0.01 marketing=0.05`, in any order; omitted categories have no price. */
+const prices = form<PriceList>(
+  'must be a currency and prices by category; write it as USD utility=0.01 marketing=0.05 authentication=0.02 service=0',
+  (written) => {
+    const [currency = '', ...entries] = written.split(/\s+/);
+    const whatsapp = new Map<MessageCategory, string>();
+    for (const entry of entries) {
+      const [, category, amount] = /^([a-z]+)=(\d{1,9}(?:\.\d{1,6})?)$/.exec(entry) ?? [];
+      if (!isMessageCategory(category) || amount === undefined || whatsapp.has(category))
+        return undefined;
+      whatsapp.set(category, amount);
+    }
+    return /^[A-Z]{3}$/.test(currency)
+      ? { currency, whatsapp: Object.fromEntries(whatsapp) }
+      : undefined;
+  },
+);
+
+const quietHours = form<QuietHoursOptions>(
+  'must be two different times of day; write it as 21:00-08:00',
+  (written) => {
+    const time = '((?:[01]\\d|2[0-3]):[0-5]\\d)';
+    const [, from = '', to = ''] = new RegExp(`^${time}-${time}$`).exec(written) ?? [];
+    return from === to ? undefined : { from, to };
+  },
+);
+
+const CATEGORIES = ['sms', 'utility', 'marketing', 'authentication', 'service'];
+
+/** `marketing=2/7d sms=5/24h`: a {@link rate} by category, over at least a minute. */
+const frequencyCap = form<FrequencyCapOptions>(
+  `must be messages per time by category (${CATEGORIES.join(', ')}); write it as marketing=2/7d sms=5/24h`,
+  (written) => {
+    const caps = new Map<string, Rate>();
+    for (const entry of written.split(/\s+/)) {
+      const [, name, limit = ''] = /^([a-z]+)=(.*)$/.exec(entry) ?? [];
+      const category = CATEGORIES.find((one) => one === name);
+      const cap = rateOf('', limit);
+      if (category === undefined || caps.has(category) || cap.per < 60_000) return undefined;
+      caps.set(category, cap);
+    }
+    return Object.fromEntries(caps);
+  },
+);
+
+const host = text([
+  /^[0-9A-Za-z.:_-]+$/,
+  'must be a host name or address to listen on, such as 127.0.0.1 or 0.0.0.0',
+]);
+
+const VISIBLE = [
+  /^[\x21-\x7e]+$/,
+  'must be printable ASCII without spaces or line breaks; one was copied with it perhaps',
+] as const;
+
+const UNDAMAGED = [
+  [/^(?!bearer\s)/i, 'must be the token alone; leave the word Bearer out'],
+  [/^\S+$/, 'holds a space or a line break, copied with it perhaps; write the token alone'],
+] as const;
+
+/** A header value without spaces. */
+const visible = text(VISIBLE);
+
+/** A credential of another service, checked for common copy-and-paste errors. */
+const credential = text(...UNDAMAGED);
+
+/** An API token of a service with this interface. */
+const apiToken = text(
+  [/^(?!svk_)/, 'is an svk_ key, which SMS does not take; write it as CARRIER_KEY'],
+  ...UNDAMAGED,
+  VISIBLE,
+);
+
+/** A key of a service with this interface. */
+const apiKey = text(
+  ...UNDAMAGED,
+  [/^svk_/, 'must start with svk_; the API token is written as CARRIER_TOKEN'],
+  VISIBLE,
+);
+
+/** A secret of this gateway. */
+const secretText = text([
+  /^\S{16,}$/,
+  'must be at least 16 characters without spaces; openssl rand -hex 32 makes one',
+]);
+
+/** A Standard Webhooks signing secret. */
+const signingSecret = form(
+  'must be whsec_ and 24 to 64 bytes in base64, as the other service shows it',
+  (written) => {
+    const [, bytes = ''] = /^whsec_([0-9A-Za-z+/]+={0,2})$/.exec(written) ?? [];
+    return within(Buffer.from(bytes, 'base64').length, 24, 64) === undefined ? undefined : written;
+  },
+);
+
+function httpUrl(written: string): string {
+  const url = attempt(() => new URL(written));
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must be an address such as https://sms.example.com');
+  if (url.username !== '' || url.search !== '' || url.hash !== '')
+    throw new Error('must be an address without user, query or fragment');
+  return written;
+}
+
+/** The URL of a service with this interface. */
+function serviceUrl(written: string): string {
+  if (/\/ng\/v1\b/.test(new URL(httpUrl(written)).pathname))
+    throw new Error('holds the path of an operation; write the address before /ng/v1');
+  return written;
+}
+
+function redisUrl(written: string): string {
+  const url = attempt(() => new URL(written));
+  if ((url?.protocol !== 'redis:' && url?.protocol !== 'rediss:') || url.hostname === '')
+    throw new Error('is no Redis address; write redis://user:password@host:6379/0 or rediss://…');
+  if (!/^(?:\/\d{0,5})?$/.test(url.pathname))
+    throw new Error('names no database; after the host comes its number, such as /0, or nothing');
+  return written;
+}
 
 /**
  * Every setting of the gateway and its command line. `docs/configuration.md` describes each; a spec

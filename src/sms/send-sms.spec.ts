@@ -31,26 +31,30 @@ describe('readSendSms', () => {
     expect(
       readSendSms({ ...GOOD, delivery_report: 'yes', send_at: '2030-01-01T00:00:00+01:00' }),
     ).toEqual({
-      from: 'ACME',
-      to: ['2348012345678'],
-      text: 'Hello',
+      message: {
+        from: 'ACME',
+        to: ['2348012345678'],
+        body: 'Hello',
+        deliveryReport: 'yes',
+        sendAt: new Date('2029-12-31T23:00:00Z'),
+      },
       textField: 'body',
-      deliveryReport: 'yes',
-      sendAt: new Date('2029-12-31T23:00:00Z'),
     });
   });
 
   it('defaults to no report and no send time', () => {
-    expect(readSendSms(GOOD)).toMatchObject({ deliveryReport: 'none', sendAt: undefined });
+    expect(readSendSms(GOOD)).toMatchObject({
+      message: { deliveryReport: 'none', sendAt: undefined },
+    });
   });
 
   it('accepts body, content, or both with the same text', () => {
     const { body, ...rest } = GOOD;
     expect(readSendSms({ ...rest, content: body })).toMatchObject({
-      text: body,
+      message: { body },
       textField: 'content',
     });
-    expect(readSendSms({ ...rest, body, content: body })).toMatchObject({ text: body });
+    expect(readSendSms({ ...rest, body, content: body })).toMatchObject({ message: { body } });
     expect(refusal({ ...rest, body, content: 'Bye' })).toMatchObject({
       code: 'conflicting_fields',
       status: 422,
@@ -94,7 +98,7 @@ describe('readSendSms', () => {
 
   it('accepts group ids beside numbers', () => {
     const to = ['2348012345678', 'grp_0123456789'];
-    expect(readSendSms({ ...GOOD, to })).toMatchObject({ to });
+    expect(readSendSms({ ...GOOD, to })).toMatchObject({ message: { to } });
   });
 
   it('the first ten wrong recipients are named', () => {

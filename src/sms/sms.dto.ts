@@ -126,7 +126,7 @@ export class SendSms {
   readonly send_at?: string;
 }
 
-/** Response to a send (interface section 2.2); the controller formats it as text. */
+/** Response to a send (interface section 2.2). */
 export class SendSmsAnswer {
   @Field({ type: 'integer', const: 200 })
   readonly status_code!: 200;

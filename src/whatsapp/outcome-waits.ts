@@ -22,9 +22,8 @@ export class OutcomeWaits implements OnModuleDestroy {
   }
 
   async outcome(receipt: WhatsAppReceipt): Promise<SubmittedMessage> {
-    const known =
-      this.#stopped || this.#giveUps.size >= MAX_WAITS ? undefined : await this.#wait(receipt);
-    return known ?? receipt.outcome({ timeout: 0 });
+    const isRefused = this.#stopped || this.#giveUps.size >= MAX_WAITS;
+    return (isRefused ? undefined : await this.#wait(receipt)) ?? receipt.outcome({ timeout: 0 });
   }
 
   onModuleDestroy(): void {

@@ -1,6 +1,7 @@
 import {
   type MessageCategory,
   NoRouteError,
+  type SendOptions,
   type WhatsAppReceipt,
   WhatsAppService,
 } from '@dundun/messaging';
@@ -8,7 +9,7 @@ import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
-import { TemplateRegistry } from '../accounts/templates.js';
+import { type Template, TemplateRegistry } from '../accounts/templates.js';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import { ApiError } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';
@@ -64,14 +65,22 @@ export class WhatsAppController {
     @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
     @Res({ passthrough: true }) reply: HttpReply,
   ): Promise<SendWhatsAppAnswer> {
-    const category = await this.#categoryOf(account, request);
     const from = await this.numbers.of(account);
     if (from === undefined)
       throw new ApiError('sender_not_registered', 'This account has no WhatsApp number');
+    const options = { tenant: account, idempotencyKey };
     const receipt = await this.pending
-      .during(1, () => this.#accept(account, idempotencyKey, from, category, request))
+      .during(1, () =>
+        request.message_type === 'text'
+          ? this.#sendText(from, request, options)
+          : this.#sendTemplate(from, request, options),
+      )
       .catch((error: unknown) => {
-        throw inFieldsOf(request, error);
+        if (!(error instanceof NoRouteError)) throw error;
+        throw new ApiError('unavailable', 'WhatsApp is not set up in this service', {
+          headers: { 'retry-after': '60' },
+          cause: error,
+        });
       });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
@@ -110,62 +119,56 @@ export class WhatsAppController {
     return pageOf(await this.templates.list(account, query), (template) => template);
   }
 
-  /** The price category of the message, or the error of its template. */
-  async #categoryOf(
-    account: string,
-    request: SendTemplate | SendText,
-  ): Promise<MessageCategory | ApiError> {
-    if (request.message_type === 'text') return 'service';
-    const { template_name: name, language, params } = request;
-    const template = await this.templates.find(account, name, language);
-    if (template?.status !== 'approved')
-      return new ApiError(
-        'template_not_approved',
-        `There is no approved template ${name} in ${language}`,
-        { details: [{ path: 'template_name', message: 'must be an approved template' }] },
-      );
-    const { category, params_count: count } = template;
-    if (params.length !== count)
-      return new ApiError(
-        'template_params_mismatch',
-        `The template ${name} takes ${count} params, not ${params.length}`,
-        { details: [{ path: 'params', message: `must have ${count} entries` }] },
-      );
-    return category;
+  async #sendText(from: string, request: SendText, options: SendOptions): Promise<WhatsAppReceipt> {
+    const { text = '', field } = readText(request, WHATSAPP_TEXT);
+    try {
+      return await this.whatsApp.sendText({ from, to: request.to, text }, options);
+    } catch (error) {
+      throw inWireFields(error, { text: field });
+    }
   }
 
-  async #accept(
-    tenant: string,
-    idempotencyKey: string | undefined,
+  async #sendTemplate(
     from: string,
-    category: MessageCategory | ApiError,
-    request: SendTemplate | SendText,
+    request: SendTemplate,
+    options: SendOptions & { readonly tenant: string },
   ): Promise<WhatsAppReceipt> {
-    const options = { tenant, idempotencyKey };
-    const { to } = request;
-    if (request.message_type === 'text') {
-      const { text = '' } = readText(request, WHATSAPP_TEXT);
-      return this.whatsApp.sendText({ from, to, text }, options);
-    }
-    const { template_name: template, language, params } = request;
+    const { to, template_name: template, language, params } = request;
+    const { tenant, idempotencyKey } = options;
     const message = { from, to, template, language, params };
-    if (!(category instanceof ApiError))
-      return this.whatsApp.sendTemplate({ ...message, category }, options);
-    // The key may belong to a send from before the template was withdrawn.
-    const first =
-      idempotencyKey && (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
-    if (!first) throw category;
-    return first;
+    try {
+      const known = await this.templates.find(tenant, template, language);
+      const category = categoryOf(request, known);
+      return await this.whatsApp.sendTemplate({ ...message, category }, options);
+    } catch (error) {
+      // The key may belong to a send from before the template was withdrawn.
+      const first =
+        error instanceof ApiError &&
+        idempotencyKey !== undefined &&
+        (await this.whatsApp.replayOf(message, { tenant, idempotencyKey }));
+      if (first) return first;
+      throw inWireFields(error, { template: 'template_name' });
+    }
   }
 }
 
-/** The error of a send in the fields of its request. */
-function inFieldsOf(request: SendTemplate | SendText, error: unknown): unknown {
-  if (error instanceof NoRouteError)
-    return new ApiError('unavailable', 'WhatsApp is not set up in this service', {
-      headers: { 'retry-after': '60' },
-      cause: error,
-    });
-  const text = request.message_type === 'text' ? readText(request, WHATSAPP_TEXT).field : 'text';
-  return inWireFields(error, { template: 'template_name', text });
+/** @throws ApiError where the template cannot be sent so */
+function categoryOf(
+  { template_name: name, language, params }: SendTemplate,
+  known: Template | undefined,
+): MessageCategory {
+  if (known?.status !== 'approved')
+    throw new ApiError(
+      'template_not_approved',
+      `There is no approved template ${name} in ${language}`,
+      { details: [{ path: 'template_name', message: 'must be an approved template' }] },
+    );
+  const { category, params_count: count } = known;
+  if (params.length !== count)
+    throw new ApiError(
+      'template_params_mismatch',
+      `The template ${name} takes ${count} params, not ${params.length}`,
+      { details: [{ path: 'params', message: `must have ${count} entries` }] },
+    );
+  return category;
 }
