@@ -56,30 +56,23 @@ export class ErrorAnswer implements ErrorBody {
 /** The `responses` components of the document. */
 export function errorResponseComponents(): Record<string, JsonSchema> {
   const codes = Object.keys(API_ERRORS).filter(isApiErrorCode);
+  const component = ([name, response]: [string, { readonly description: string }]) => {
+    const own = codes.filter((code) => API_ERRORS[code][0] === name);
+    const examples = own.map((code) => [code, { value: new ApiError(code).body }]);
+    const content = {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: Object.fromEntries(examples) as Record<string, unknown>,
+    };
+    const headers = {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      ...('retryAfter' in response && {
+        'retry-after': { $ref: '#/components/headers/RetryAfter' },
+      }),
+    };
+    const { description } = response;
+    return [name, { description, headers, content: { 'application/json': content } }];
+  };
   // Another method of a documented path is no operation.
   const { MethodNotAllowed: _, ...responses } = ERROR_RESPONSES;
-  return Object.fromEntries(
-    Object.entries(responses).map(([name, response]) => {
-      const own = codes.filter((code) => API_ERRORS[code][0] === name);
-      const examples = own.map((code) => [code, { value: new ApiError(code).body }]);
-      return [
-        name,
-        {
-          description: response.description,
-          headers: {
-            'x-request-id': { $ref: '#/components/headers/RequestId' },
-            ...('retryAfter' in response && {
-              'retry-after': { $ref: '#/components/headers/RetryAfter' },
-            }),
-          },
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/Error' },
-              examples: Object.fromEntries(examples) as Record<string, unknown>,
-            },
-          },
-        },
-      ];
-    }),
-  );
+  return Object.fromEntries(Object.entries(responses).map(component)) as Record<string, JsonSchema>;
 }

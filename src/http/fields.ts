@@ -125,16 +125,15 @@ interface TextOptions extends MessageOption {
 
 /** A text without NUL and lone surrogates, which databases refuse. */
 export function Text({ message, ...options }: TextOptions = {}): PropertyDecorator {
-  const { minLength = 0, maxLength = Number.MAX_SAFE_INTEGER, pattern } = options;
-  const form = pattern === undefined ? undefined : new RegExp(pattern);
+  const { minLength = 0, maxLength = Infinity, pattern = '' } = options;
+  const form = new RegExp(pattern);
   const remedy = message ?? lengthRule(options);
   return Field(
     { type: 'string', ...options },
-    Rule('text', (value) =>
-      isText(value, maxLength) && value.length >= minLength && (form?.test(value) ?? true)
-        ? undefined
-        : remedy,
-    ),
+    Rule('text', (value) => {
+      const isValid = isText(value, maxLength) && value.length >= minLength && form.test(value);
+      return isValid ? undefined : remedy;
+    }),
   );
 }
 
@@ -194,22 +193,13 @@ export interface ListRule {
 }
 
 export function List(
-  { items, ...options }: FieldOptions & { readonly items: JsonSchema },
+  options: FieldOptions & { readonly items: JsonSchema },
   rule: ListRule,
 ): PropertyDecorator {
-  const { minItems, maxItems } = rule;
+  const { entry: _entry, message: _message, ...sizes } = rule;
   return Field(
-    {
-      type: 'array',
-      ...(minItems !== undefined && { minItems }),
-      ...(maxItems !== undefined && { maxItems }),
-      items,
-      ...options,
-    },
-    Rule('list', (value, { name }) => {
-      const errors = listErrors(name, value, rule);
-      return errors.length === 0 ? undefined : errors;
-    }),
+    { type: 'array', ...sizes, ...options },
+    Rule('list', (value, { name }) => listErrors(name, value, rule)),
   );
 }
 
@@ -245,22 +235,16 @@ export function Nested<T extends object>(
     if (!isObject(value))
       return orFlag ? 'must be true, false or a JSON object' : 'must be a JSON object';
     const errors = errorsOf(dto, value);
-    return errors.length === 0
-      ? undefined
-      : errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
+    return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
   };
   const schema = orFlag
-    ? { anyOf: [{ type: 'boolean' }, refTo(dto)], ...options }
-    : { type: dto, ...options };
-  const field = Field(schema, Rule('nested', check));
+    ? { anyOf: [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }] }
+    : { type: dto };
+  const field = Field({ ...schema, ...options }, Rule('nested', check));
   return (target, key) => {
     field(target, key);
     ApiExtraModels(dto)(target.constructor);
   };
-}
-
-function refTo({ name }: Type): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
 }
 
 /**
@@ -270,7 +254,7 @@ function refTo({ name }: Type): JsonSchema {
 export function TextUnder(names: Names, options: FieldOptions = {}): PropertyDecorator {
   const check: FieldCheck = (_value, { of }) => {
     const { text, field } = readText(of as Readonly<Record<string, unknown>>, names);
-    return text === undefined ? [{ path: field, message: TEXT_RULE }] : undefined;
+    return text === undefined ? [{ path: field, message: TEXT_RULE }] : [];
   };
   return Field(
     { type: 'string', minLength: 1, ...options, optional: 'in the document' },

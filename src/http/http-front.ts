@@ -1,16 +1,12 @@
 import { context, propagation, trace } from '@opentelemetry/api';
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyHttpOptions, FastifyReply } from 'fastify';
 import { ApiError } from './api-error.js';
 import { toApiError } from './error-mapping.js';
-
-type FastifyAdapterOptions = Exclude<
-  ConstructorParameters<typeof FastifyAdapter<Server>>[0],
-  { server: unknown } | undefined
->;
 
 export interface HttpFrontOptions {
   /** Largest body of a request, in bytes. */
@@ -60,17 +56,16 @@ export class HttpFront {
       if (request.method === 'DELETE' && !hasBody(request.raw))
         delete request.headers['content-type'];
       const served = options.only?.some((path) => request.url.startsWith(path)) ?? true;
-      if (!this.#stopping && served) return done();
-      if (!served) {
-        const { status, body } = new ApiError('not_found', 'This process serves no requests');
-        void reply.code(status).send(body);
-        return;
-      }
-      const error = new ApiError('unavailable', 'The service is stopping; try again');
+      if (!served) return done(new ApiError('not_found', 'This process serves no requests'));
+      if (!this.#stopping) return done();
+      const { status, headers, body } = new ApiError(
+        'unavailable',
+        'The service is stopping; try again',
+      );
       void reply
-        .code(error.status)
-        .headers({ connection: 'close', ...error.headers })
-        .send(error.body);
+        .code(status)
+        .headers({ connection: 'close', ...headers })
+        .send(body);
     });
     if (options.accessLog)
       fastify.addHook('onResponse', (request, reply, done) => {
@@ -100,12 +95,9 @@ export class HttpFront {
       fastify.route({
         url,
         method: others,
-        onRequest: async (request, reply) => {
-          const error = new ApiError(
-            'method_not_allowed',
-            `This path takes ${allow}, not ${request.method}`,
-          );
-          await reply.code(error.status).header('allow', allow).send(error.body);
+        onRequest: ({ method }, reply, done) => {
+          reply.header('allow', allow);
+          done(new ApiError('method_not_allowed', `This path takes ${allow}, not ${method}`));
         },
         handler: () => undefined,
       });
@@ -146,7 +138,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Options of the Fastify adapter: limits, and the interface's error form for Fastify's own errors. */
-function fastifyOptions({ bodyLimit, requestTimeout }: HttpFrontOptions): FastifyAdapterOptions {
+function fastifyOptions({
+  bodyLimit,
+  requestTimeout,
+}: HttpFrontOptions): FastifyHttpOptions<Server> {
   return {
     logger: false,
     trustProxy: false,
@@ -163,22 +158,14 @@ function fastifyOptions({ bodyLimit, requestTimeout }: HttpFrontOptions): Fastif
     // During a stop the gateway itself responds with 503, in the interface's error form.
     return503OnClosing: false,
     genReqId: requestIds(),
-    frameworkErrors: (error: unknown, request: { id: string }, reply: RoutelessReply) => {
-      const answer = toApiError(error);
+    frameworkErrors: (error, request, reply) => {
+      const { status, body } = toApiError(error);
       // This reply belongs to no route, so its body has the type `never`.
-      void reply
-        .code(answer.status)
-        .header('x-request-id', request.id)
-        .send(answer.body as never);
+      const routeless = reply as unknown as FastifyReply;
+      void routeless.code(status).header('x-request-id', request.id).send(body);
     },
     clientErrorHandler: answerUnreadable,
   };
-}
-
-interface RoutelessReply {
-  code(status: number): this;
-  header(name: string, value: string): this;
-  send(...body: never[]): unknown;
 }
 
 /** Short ids, unique among the processes of a gateway: a random prefix and a counter. */
@@ -189,29 +176,22 @@ function requestIds(): () => string {
 }
 
 /** Responds on the socket to bytes that are not HTTP, and closes it. */
-function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const { status, reason, body } = unreadable(error.code ?? '');
+function answerUnreadable({ code }: Error & { code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || socket.destroyed) return;
   if (!socket.writable) return void socket.destroy();
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-function unreadable(code: string): { status: number; reason: string; body: string } {
-  const timeout = new ApiError('request_timeout');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { status: 408, reason: 'Request Timeout', body: JSON.stringify(timeout.body) };
   const isLong = code === 'HPE_HEADER_OVERFLOW';
-  const { body } = new ApiError(
-    'malformed_request',
-    isLong
-      ? 'The headers are too large; send fewer or shorter ones'
-      : 'This is not readable HTTP; a line break inside a header is the usual cause',
+  const error =
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new ApiError('request_timeout')
+      : new ApiError(
+          'malformed_request',
+          isLong
+            ? 'The headers are too large; send fewer or shorter ones'
+            : 'This is not readable HTTP; a line break inside a header is the usual cause',
+        );
+  const status = isLong ? 431 : error.status;
+  const body = JSON.stringify(error.body);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  return {
-    status: isLong ? 431 : 400,
-    reason: isLong ? 'Request Header Fields Too Large' : 'Bad Request',
-    body: JSON.stringify(body),
-  };
 }

@@ -1,30 +1,13 @@
 import type { ArgumentsHost } from '@nestjs/common';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The parts of a Fastify request that the gateway reads. */
-export interface HttpRequest {
-  readonly id: string;
-  readonly ip: string;
-  readonly method: string;
-  readonly headers: Readonly<IncomingHttpHeaders>;
-  readonly query: unknown;
-  readonly body: unknown;
-  /**
-   * The pattern of the matched route. Logs use it instead of the path, which may contain a number.
-   */
-  readonly routeOptions: { readonly url?: string | undefined };
-}
+/** The parts of a request that the gateway reads. */
+export type HttpRequest = Pick<
+  FastifyRequest,
+  'id' | 'ip' | 'method' | 'headers' | 'query' | 'body'
+> & { readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'> };
 
-/** The parts of a Fastify reply that the gateway uses. */
-export interface HttpReply {
-  readonly sent: boolean;
-  readonly statusCode: number;
-  readonly elapsedTime: number;
-  code(status: number): this;
-  header(name: string, value: string): this;
-  headers(values: Readonly<Record<string, string>>): this;
-  send(body: unknown): unknown;
-}
+export type HttpReply = FastifyReply;
 
 /**
  * The request of a context. Nest's `switchToHttp()` would create three functions for each request.

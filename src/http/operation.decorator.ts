@@ -2,14 +2,13 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import type { ErrorResponseName } from './api-error.js';
 
-/** Description and responses of a route. Its other decorators add the rest of its documentation. */
-export interface OperationOptions {
+interface OperationOptions {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   /** Status of a successful response. @default 200 */
   readonly status?: number;
-  /** Body of a successful response; `undefined`: none. */
+  /** Body of a successful response. @default none */
   readonly answer?: Type;
   /** Describes the successful response. */
   readonly success: string;

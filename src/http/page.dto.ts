@@ -9,12 +9,7 @@ export interface PageOf<T> {
   readonly next_cursor: string | null;
 }
 
-/**
- * The response of a list.
- *
- * @example
- * export class GroupPage extends PageOf(Group) {}
- */
+/** The response of a list: `class GroupPage extends PageOf(Group) {}`. */
 export function PageOf<T>(item: Type<T>): Type<PageOf<T>> {
   class Answer implements PageOf<T> {
     @Field({ type: [item] })
@@ -35,18 +30,12 @@ export function pageOf<T, A>(page: Page<T>, answer: (item: T) => A): PageOf<A> {
   return { data: page.data.map(answer), next_cursor: page.nextCursor };
 }
 
-/** The query of every list. */
 export interface PageQuery {
   readonly cursor?: string;
   readonly limit: number;
 }
 
-/**
- * The query of a list; extend it by the filters of the list.
- *
- * @param most largest `limit`
- * @param standard default of `limit`
- */
+/** The query of a list, with the largest and the default `limit`; extend it by the list's filters. */
 export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
   class Query implements PageQuery {
     @Text({

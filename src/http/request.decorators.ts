@@ -30,8 +30,7 @@ interface BodyOptions {
  * synchronously in the parameter decorator: a pipe costs more than the validation.
  */
 export function JsonBody(dto: Type<object>, options: BodyOptions = {}): ParameterDecorator {
-  const parameter = bodyParameter({ dto, ...options });
-  return documenting(parameter, DocumentedBody(dto, options));
+  return documenting(bodyParameter({ dto, ...options }), DocumentedBody(dto, options));
 }
 
 /** Documents a JSON body of a route that parses its request itself. */
@@ -101,9 +100,8 @@ export function readJsonBody({ body, headers }: HttpRequest): Readonly<Record<st
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The `Idempotency-Key` header, or `undefined`. */
-export const IdempotencyKey = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): string | undefined =>
-    idempotencyKeyOf(requestOf(context)),
+export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  idempotencyKeyOf(requestOf(context)),
 );
 
 /** @throws ApiError 400 where the header is not a valid key */

@@ -11,7 +11,7 @@ import { invalidFields } from './api-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the errors of one value: a message about the whole value, or an error for each part. */
+/** Returns the error of a value, or the errors of its parts. */
 export type FieldCheck = (
   value: unknown,
   field: { readonly name: string; readonly of: object },
@@ -32,8 +32,7 @@ export function Rule(name: string, check: FieldCheck): PropertyDecorator {
       name,
       validator: {
         validate: (value: unknown, args) =>
-          args === undefined ||
-          check(value, { name: args.property, of: args.object }) === undefined,
+          args === undefined || !check(value, { name: args.property, of: args.object })?.length,
       },
     },
     // class-validator keeps one text per rule; `findings()` runs the check again for the details.

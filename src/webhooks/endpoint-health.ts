@@ -7,9 +7,7 @@ export interface HealthChange {
   readonly id: string;
   /** The URL of the attempt; the change is dropped where the endpoint has another URL by now. */
   readonly url: string;
-  /**
-   * First failure since the last success, epoch milliseconds; `null`: the last attempt succeeded.
-   */
+  /** First failure since the last success, epoch milliseconds. */
   readonly failingSince: number | null;
   readonly disabled?: { readonly at: number; readonly reason: DisabledReason };
 }
@@ -28,23 +26,14 @@ export class EndpointHealth {
   /** The change after an attempt; `undefined`: none. */
   after({ error, startedAt, duration }: AttemptOutcome): HealthChange | undefined {
     const { id, url } = this.endpoint;
-    const ended = startedAt + duration;
-    if (error === null) {
-      if (this.#failingSince === null) return undefined;
-      this.#failingSince = null;
-      return { id, url, failingSince: null };
-    }
-    const isFirst = this.#failingSince === null;
-    this.#failingSince ??= startedAt;
-    const change = { id, url, failingSince: this.#failingSince };
-    const reason = this.#reasonToDisable(error, ended);
-    if (reason) return { ...change, disabled: { at: ended, reason } };
-    return isFirst ? change : undefined;
-  }
-
-  #reasonToDisable(error: AttemptOutcome['error'], now: number): DisabledReason | undefined {
-    if (error === 'gone') return 'gone';
-    const failing = now - (this.#failingSince ?? now);
-    return failing >= this.failingLimit ? 'failing' : undefined;
+    const before = this.#failingSince;
+    const failingSince = error === null ? null : (before ?? startedAt);
+    this.#failingSince = failingSince;
+    const change = { id, url, failingSince };
+    const at = startedAt + duration;
+    if (error === 'gone') return { ...change, disabled: { at, reason: 'gone' } };
+    if (failingSince !== null && at - failingSince >= this.failingLimit)
+      return { ...change, disabled: { at, reason: 'failing' } };
+    return (before === null) === (failingSince === null) ? undefined : change;
   }
 }

@@ -194,8 +194,7 @@ describe('webhook URL', () => {
   });
 
   it.each([
-    ['nothing', undefined, 'must be an address'],
-    ['a number', 7, 'must be an address'],
+    ['nothing', '', 'must be an address'],
     ['no URL', 'example.com/sms', 'must be a complete address'],
     ['a space', 'https://example.com/a b', 'must be a complete address'],
     ['a line break', 'https://example.com/\nx', 'must be a complete address'],

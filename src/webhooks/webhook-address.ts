@@ -1,9 +1,10 @@
-import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { invalidFields } from '../http/api-error.js';
+import type { WebhookOptions } from './webhook-options.js';
 
 /** A webhook's host is, or resolves to, an address inside a private network. */
 class ForbiddenAddressError extends Error {
@@ -17,14 +18,6 @@ class ForbiddenAddressError extends Error {
 
 /** All addresses of a name. */
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
-
-type LookupCallback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
-export type Lookup = (hostname: string, options: LookupOptions, callback: LookupCallback) => void;
 
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
@@ -73,7 +66,7 @@ export function guardedConnector(
 }
 
 /** A `lookup` for `net.connect()` that returns checked addresses or an error. */
-export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress): Lookup {
+export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
@@ -81,7 +74,11 @@ export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress)
           ({ family }) => !options.family || family === options.family,
         );
         const [first] = wanted;
-        if (!first) callback(notFound(hostname), []);
+        if (!first)
+          callback(
+            Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' }),
+            [],
+          );
         else if (addresses.some(({ address }) => !isAllowed(address)))
           callback(new ForbiddenAddressError(hostname), []);
         else if (options.all) callback(null, wanted);
@@ -112,18 +109,9 @@ async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]>
   return found;
 }
 
-function notFound(hostname: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
-}
+const MAX_URL_LENGTH = 2_048;
 
-const MAX_WEBHOOK_URL_LENGTH = 2_048;
-
-export interface WebhookUrlRules {
-  /** Private and loopback addresses, and plain http, are accepted. */
-  readonly allowPrivate: boolean;
-  /** Callbacks contain phone numbers: production requires encryption. */
-  readonly requireHttps: boolean;
-}
+type UrlOptions = Pick<WebhookOptions, 'allowPrivate' | 'requireHttps'>;
 
 /**
  * Checks a webhook URL without resolving its name: names are resolved when a callback is sent,
@@ -131,16 +119,14 @@ export interface WebhookUrlRules {
  *
  * @throws ApiError 422 on `url`
  */
-export function checkWebhookUrl(url: unknown, rules: WebhookUrlRules): asserts url is string {
-  const problem = problemOf(url, rules);
+export function checkWebhookUrl(url: string, options: UrlOptions): void {
+  const problem = problemOf(url, options);
   if (problem) throw invalidFields([{ path: 'url', message: problem }]);
 }
 
-function problemOf(value: unknown, { allowPrivate, requireHttps }: WebhookUrlRules) {
-  if (typeof value !== 'string' || value === '')
-    return 'must be an address such as https://example.com/sms-reports';
-  if (value.length > MAX_WEBHOOK_URL_LENGTH)
-    return `must have at most ${MAX_WEBHOOK_URL_LENGTH} characters`;
+function problemOf(value: string, { allowPrivate, requireHttps }: UrlOptions) {
+  if (value === '') return 'must be an address such as https://example.com/sms-reports';
+  if (value.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   // The URL parser would silently drop line breaks and encode spaces.
   if (/[\s\p{C}\\]/u.test(value) || !URL.canParse(value))
     return 'must be a complete address such as https://example.com/sms-reports';

@@ -19,19 +19,13 @@ const MAX_RESULTS = 500;
 /** Rows deleted or made due per transaction. */
 const SLICE = 1_000;
 
-/** Rows that the deletion of an endpoint deletes; the retention deletes the rest. */
-const DELETED_AT_ONCE = 20_000;
+/** Slices that the deletion of an endpoint deletes. */
+const SLICES_AT_ONCE = 20;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Largest difference of the clocks of processes, in ms: an id may be older than the row's time. */
 const CLOCK_SKEW = 60_000;
-
-/** Number of rows of each kind in a page of due deliveries. */
-export interface PageSize {
-  readonly first: number;
-  readonly retries: number;
-}
 
 /** A finished attempt to record. */
 export interface RecordedAttempt extends AttemptOutcome {
@@ -43,11 +37,9 @@ export interface RecordedAttempt extends AttemptOutcome {
   readonly change: HealthChange | undefined;
 }
 
-export type NewDelivery = Readonly<
-  Pick<
-    WebhookDeliveryEntity,
-    'id' | 'endpointId' | 'messageId' | 'sequence' | 'payload' | 'createdAt'
-  >
+type NewDelivery = Pick<
+  WebhookDeliveryEntity,
+  'id' | 'endpointId' | 'messageId' | 'sequence' | 'payload' | 'createdAt'
 >;
 
 /** The deliveries to send again; with neither field, the undelivered ones. */
@@ -56,13 +48,6 @@ export interface Redelivery {
   readonly since?: Date | undefined;
   /** One delivery, by its `webhook-id`. */
   readonly deliveryId?: string | undefined;
-}
-
-/** An enabled endpoint and its first due delivery. Times are epoch milliseconds. */
-export interface FirstDue {
-  readonly id: string;
-  readonly dueAt: number;
-  readonly createdAt: number;
 }
 
 /** Writes and finds deliveries and attempts. Times are epoch milliseconds of the gateway's clock. */
@@ -142,7 +127,11 @@ export class WebhookDeliveryStore {
    * The endpoint's due deliveries: first those without an attempt in order of position, then
    * retries by time.
    */
-  async due(endpointId: string, now: number, size: PageSize): Promise<DueDelivery[]> {
+  async due(
+    endpointId: string,
+    now: number,
+    size: { readonly first: number; readonly retries: number },
+  ): Promise<DueDelivery[]> {
     const page = (condition: string, order: string) =>
       `SELECT * FROM (
         SELECT position, id, message_id AS "messageId", sequence, payload, attempts, revision, due_at
@@ -161,23 +150,23 @@ export class WebhookDeliveryStore {
    * The first delivery due until `until` of each enabled endpoint, or of one: one index lookup each,
    * regardless of the backlog.
    */
-  async firstDue(until: number, endpointId?: string): Promise<FirstDue[]> {
+  async firstDue(
+    until: number,
+    endpointId?: string,
+  ): Promise<{ id: string; dueAt: number; createdAt: number }[]> {
     const first = (column: string) =>
       `(SELECT d.${column} FROM gateway_webhook_delivery d WHERE d.endpoint_id = e.id
         AND d.due_at <= ? ORDER BY d.due_at, d.position LIMIT 1)`;
-    const rows = await this.#database.all<FirstDue>(
-      `SELECT e.id, ${first('due_at')} AS "dueAt", ${first('created_at')} AS "createdAt"
+    const one = endpointId === undefined ? [] : [endpointId];
+    const rows = await this.#database.all<{ id: string; due: string | null; created: string }>(
+      `SELECT e.id, ${first('due_at')} AS due, ${first('created_at')} AS created
         FROM gateway_webhook_endpoint e
-        WHERE e.disabled_at IS NULL ${endpointId === undefined ? '' : 'AND e.id = ?'}`,
-      [until, until, ...(endpointId === undefined ? [] : [endpointId])],
+        WHERE e.disabled_at IS NULL ${one.length > 0 ? 'AND e.id = ?' : ''}`,
+      [until, until, ...one],
     );
-    return rows
-      .filter(({ dueAt }) => dueAt !== null)
-      .map(({ id, dueAt, createdAt }) => ({
-        id,
-        dueAt: numberOf(dueAt),
-        createdAt: numberOf(createdAt),
-      }));
+    return rows.flatMap(({ id, due, created }) =>
+      due === null ? [] : [{ id, dueAt: Number(due), createdAt: Number(created) }],
+    );
   }
 
   /** Resolves once the attempt is committed; attempts of all endpoints share transactions. */
@@ -269,38 +258,32 @@ export class WebhookDeliveryStore {
     }
   }
 
-  /** Deletes deliveries and attempts of a deleted endpoint. */
+  /** Deletes deliveries and attempts of a deleted endpoint; the retention deletes a long rest. */
   async removeOf(endpointId: string): Promise<void> {
     for (const table of ['gateway_webhook_delivery', 'gateway_webhook_attempt'])
-      for (let gone = SLICE, all = 0; gone === SLICE && all < DELETED_AT_ONCE; all += gone)
-        gone = await this.#delete(
-          table,
-          `SELECT position FROM ${table} WHERE endpoint_id = ? LIMIT ${SLICE}`,
-          endpointId,
-        );
+      for (let slice = 0; slice < SLICES_AT_ONCE; slice++) {
+        const oldest = `SELECT position FROM ${table} WHERE endpoint_id = ? LIMIT ${SLICE}`;
+        if ((await this.#delete(table, oldest, endpointId)) < SLICE) break;
+      }
   }
 
-  /**
-   * Deletes deliveries and attempts older than a time, oldest first. Positions grow with time, so
-   * no index over time is needed.
-   */
+  /** Deletes deliveries and attempts older than a time. */
   async purge(before: number, signal: AbortSignal): Promise<void> {
     for (const [table, time] of [
       ['gateway_webhook_delivery', 'created_at'],
       ['gateway_webhook_attempt', 'started_at'],
     ] as const)
-      for (let gone = SLICE; gone === SLICE && !signal.aborted;)
-        gone = await this.#delete(
-          table,
-          `SELECT position FROM (SELECT position, ${time} FROM ${table}
-            ORDER BY position LIMIT ${SLICE}) AS oldest WHERE ${time} < ?`,
-          before,
-        );
+      while (!signal.aborted) {
+        // Positions grow with time, so no index over time is needed.
+        const oldest = `SELECT position FROM (SELECT position, ${time} FROM ${table}
+          ORDER BY position LIMIT ${SLICE}) AS oldest WHERE ${time} < ?`;
+        if ((await this.#delete(table, oldest, before)) < SLICE) break;
+      }
   }
 
   /** @returns the number of deleted rows */
   #delete(table: string, positions: string, param: string | number): Promise<number> {
-    // MySQL requires the inner SELECT: it accepts no LIMIT directly within IN.
+    // MySQL accepts no LIMIT directly within IN.
     const sql = `DELETE FROM ${table} WHERE position IN (SELECT position FROM (${positions}) AS slice)`;
     return this.#database.transaction((tx) => tx.run(sql, [param]));
   }

@@ -12,24 +12,16 @@ import { WebhookAttemptEntity, WebhookEndpointEntity } from './webhooks.tables.j
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { newWebhookSecret } from './webhook-signature.js';
 
-/** Result of `set()`, with the field names of the command line's JSON. */
-export interface WebhookSettings {
-  readonly webhook_id: string;
-  readonly url: string;
-  /** `whsec_…`; the receiver verifies signatures with it. */
-  readonly secret: string;
-}
-
-export interface WebhookChange {
+/** A move to another URL; `enabled: true` also sends what became due while it was disabled. */
+interface WebhookChange {
   readonly url?: string | undefined;
-  /** `true` also sends deliveries that became due while the endpoint was disabled. */
   readonly enabled?: boolean | undefined;
 }
 
+type Endpoint = WebhookEndpointEntity;
+
 /** PostgreSQL refuses to compare other texts with an id. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
  * Manages the endpoints of accounts. Changes take effect at once in this process, and within half a
@@ -51,15 +43,17 @@ export class WebhookEndpointsService {
    * URL and keeps id and secret. Enables it in both cases. A repeated call changes nothing.
    *
    * @throws ApiError 422 for an invalid URL, 404 for an unknown account
-   * @example
-   * await endpoints.set(accountId, 'https://example.com/sms-reports');
    */
-  set(accountId: string, url: string): Promise<WebhookSettings> {
+  set(
+    accountId: string,
+    url: string,
+  ): Promise<{ webhook_id: string; url: string; secret: string }> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
       const first = await manager.findOneBy(WebhookEndpointEntity, { accountId, slot: 0 });
-      const { id, secret } = first ?? (await this.#insert(manager, accountId, 0, url));
-      if (first) await this.#update(manager, first, this.#changed(first, { url, enabled: true }));
+      const { id, secret } = first
+        ? await this.#update(manager, first, this.#changed(first, { url, enabled: true }))
+        : await this.#insert(manager, accountId, 0, url);
       return { webhook_id: id, url, secret };
     });
   }
@@ -69,7 +63,7 @@ export class WebhookEndpointsService {
    *
    * @throws ApiError 422 for an invalid URL, a duplicate URL, or more endpoints than allowed
    */
-  add(accountId: string, url: string): Promise<WebhookEndpointEntity> {
+  add(accountId: string, url: string): Promise<Endpoint> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
       const known = await manager.findBy(WebhookEndpointEntity, { accountId });
@@ -90,18 +84,18 @@ export class WebhookEndpointsService {
     });
   }
 
-  list(accountId: string): Promise<WebhookEndpointEntity[]> {
+  list(accountId: string): Promise<Endpoint[]> {
     return this.dataSource
       .getRepository(WebhookEndpointEntity)
       .find({ where: { accountId }, order: { slot: 'ASC' } });
   }
 
   /** @throws ApiError 404 where the account has no such endpoint */
-  get(accountId: string, id: string): Promise<WebhookEndpointEntity> {
+  get(accountId: string, id: string): Promise<Endpoint> {
     return endpointOf(this.dataSource.manager, accountId, id);
   }
 
-  update(accountId: string, id: string, change: WebhookChange): Promise<WebhookEndpointEntity> {
+  update(accountId: string, id: string, change: WebhookChange): Promise<Endpoint> {
     if (change.url !== undefined) checkWebhookUrl(change.url, this.options);
     return this.#change(accountId, id, (known) => this.#changed(known, change));
   }
@@ -111,7 +105,7 @@ export class WebhookEndpointsService {
    * so that the receiver can change over; after a second rotation within that time, with the last
    * three.
    */
-  rotateSecret(accountId: string, id: string): Promise<WebhookEndpointEntity> {
+  rotateSecret(accountId: string, id: string): Promise<Endpoint> {
     return this.#change(accountId, id, ({ secret, previousSecrets, previousUntil }) => {
       const now = this.clock.now();
       const former = now < (previousUntil ?? 0) ? (previousSecrets?.split(' ') ?? []) : [];
@@ -124,9 +118,7 @@ export class WebhookEndpointsService {
     });
   }
 
-  /**
-   * Deletes the endpoint and its deliveries; the retention deletes the rest of a very long backlog.
-   */
+  /** Deletes the endpoint and its deliveries. */
   async remove(accountId: string, id: string): Promise<void> {
     const { id: known } = await this.get(accountId, id);
     await this.#write(accountId, (manager) => manager.delete(WebhookEndpointEntity, { id: known }));
@@ -141,7 +133,7 @@ export class WebhookEndpointsService {
   async attempts(
     accountId: string,
     id: string,
-    { cursor = String(MOST), limit }: PageQuery,
+    { cursor = String(Number.MAX_SAFE_INTEGER), limit }: PageQuery,
   ): Promise<Page<WebhookAttemptEntity>> {
     const { id: endpointId } = await this.get(accountId, id);
     if (!/^\d{1,16}$/.test(cursor))
@@ -178,10 +170,7 @@ export class WebhookEndpointsService {
   }
 
   /** The columns that differ afterwards. */
-  #changed(
-    known: WebhookEndpointEntity,
-    { url = known.url, enabled }: WebhookChange,
-  ): Partial<WebhookEndpointEntity> {
+  #changed(known: Endpoint, { url = known.url, enabled }: WebhookChange): Partial<Endpoint> {
     const { disabledAt } = known;
     return {
       ...(url !== known.url && { url, failingSince: null }),
@@ -197,8 +186,8 @@ export class WebhookEndpointsService {
     accountId: string,
     slot: number,
     url: string,
-  ): Promise<WebhookEndpointEntity> {
-    const endpoint: WebhookEndpointEntity = {
+  ): Promise<Endpoint> {
+    const endpoint: Endpoint = {
       id: this.clock.id(),
       accountId,
       slot,
@@ -218,8 +207,8 @@ export class WebhookEndpointsService {
   #change(
     accountId: string,
     id: string,
-    changeOf: (known: WebhookEndpointEntity) => Partial<WebhookEndpointEntity>,
-  ): Promise<WebhookEndpointEntity> {
+    changeOf: (known: Endpoint) => Partial<Endpoint>,
+  ): Promise<Endpoint> {
     return this.#write(accountId, async (manager) => {
       const known = await endpointOf(manager, accountId, id);
       return this.#update(manager, known, changeOf(known));
@@ -228,9 +217,9 @@ export class WebhookEndpointsService {
 
   async #update(
     manager: EntityManager,
-    known: WebhookEndpointEntity,
-    change: Partial<WebhookEndpointEntity>,
-  ): Promise<WebhookEndpointEntity> {
+    known: Endpoint,
+    change: Partial<Endpoint>,
+  ): Promise<Endpoint> {
     if (Object.keys(change).length > 0)
       await manager.update(WebhookEndpointEntity, { id: known.id }, change);
     return Object.assign(known, change);
@@ -254,7 +243,7 @@ async function endpointOf(
   manager: EntityManager,
   accountId: string,
   id: string,
-): Promise<WebhookEndpointEntity> {
+): Promise<Endpoint> {
   const found = UUID.test(id)
     ? await manager.findOneBy(WebhookEndpointEntity, { id, accountId })
     : null;

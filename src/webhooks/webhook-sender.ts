@@ -27,7 +27,13 @@ export class WebhookSender implements WorkQueue, LaneTools, OnModuleInit {
   readonly name = NAME;
   readonly lease: number;
   readonly shutdownTimeout: number;
-  readonly jobs: readonly MessagingJob[];
+  readonly jobs: readonly MessagingJob[] = [
+    {
+      name: 'purge webhooks',
+      every: HOUR,
+      run: (signal) => this.deliveries.purge(this.clock.now() - this.options.retention, signal),
+    },
+  ];
   #waker: LaneWaker | undefined;
 
   constructor(
@@ -40,9 +46,6 @@ export class WebhookSender implements WorkQueue, LaneTools, OnModuleInit {
   ) {
     this.lease = options.lease;
     this.shutdownTimeout = options.shutdownTimeout;
-    const purge = (signal: AbortSignal) =>
-      deliveries.purge(clock.now() - options.retention, signal);
-    this.jobs = [{ name: 'purge webhooks', every: HOUR, run: purge }];
   }
 
   onModuleInit(): void {

@@ -123,14 +123,15 @@ export class WebhookWithSecret extends Webhook {
 }
 
 export function webhookOf(endpoint: WebhookEndpointEntity): Plain<Webhook> {
+  const { id, url, disabledAt, disabledReason, failingSince, createdAt } = endpoint;
   return {
-    webhook_id: endpoint.id,
-    url: endpoint.url,
-    status: endpoint.disabledAt === null ? 'enabled' : 'disabled',
-    disabled_reason: endpoint.disabledReason,
-    disabled_at: timestamp(endpoint.disabledAt),
-    failing_since: timestamp(endpoint.failingSince),
-    created_at: new Date(endpoint.createdAt).toISOString(),
+    webhook_id: id,
+    url,
+    status: disabledAt === null ? 'enabled' : 'disabled',
+    disabled_reason: disabledReason,
+    disabled_at: timestamp(disabledAt),
+    failing_since: timestamp(failingSince),
+    created_at: timestamp(createdAt),
   };
 }
 
@@ -185,7 +186,7 @@ export function webhookAttemptOf(attempt: WebhookAttemptEntity): WebhookAttempt 
     delivery_id: attempt.deliveryId,
     message_id: attempt.messageId,
     attempt: attempt.attempt,
-    attempted_at: new Date(attempt.startedAt).toISOString(),
+    attempted_at: timestamp(attempt.startedAt),
     duration_ms: attempt.duration,
     status_code: attempt.status,
     error: attempt.error,
@@ -193,6 +194,7 @@ export function webhookAttemptOf(attempt: WebhookAttemptEntity): WebhookAttempt 
   };
 }
 
+function timestamp<T extends number | null>(milliseconds: T): T extends null ? null : string;
 function timestamp(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

@@ -6,11 +6,13 @@ import {
   type QueryRunner,
   Table,
   type TableColumnOptions,
+  type TableIndexOptions,
 } from 'typeorm';
 
 /** The value of a BIGINT column, which drivers return as text. */
-export function numberOf(value: string | number): number;
-export function numberOf(value: string | number | null): number | null;
+export function numberOf<T extends string | number | null>(
+  value: T,
+): T extends null ? null : number;
 export function numberOf(value: string | number | null): number | null {
   return value === null ? null : Number(value);
 }
@@ -160,14 +162,14 @@ function tablesOf(runner: QueryRunner): Table[] {
     length: String(length),
     ...(isMySql && { charset: 'ascii', collation: 'ascii_bin' }),
   });
-  const text = (name: string, more: Partial<TableColumnOptions> = {}): TableColumnOptions => ({
+  const text = (name: string, length?: number): TableColumnOptions => ({
     name,
-    type: 'text',
+    ...(length === undefined ? { type: 'text' } : { type: 'varchar', length: String(length) }),
     ...(isMySql && { charset: 'utf8mb4', collation: 'utf8mb4_bin' }),
-    ...more,
   });
   const uuid = (name: string) => (type === 'postgres' ? { name, type: 'uuid' } : key(name, 36));
   const number = (name: string, size = 'bigint') => ({ name, type: size });
+  const count = (name: string, size: string) => ({ ...number(name, size), default: 0 });
   const nullable = (column: TableColumnOptions) => ({ ...column, isNullable: true });
   const position: TableColumnOptions = {
     name: 'position',
@@ -176,14 +178,21 @@ function tablesOf(runner: QueryRunner): Table[] {
     isGenerated: true,
     generationStrategy: 'increment',
   };
+  const table = (name: string, columns: TableColumnOptions[], indices: TableIndexOptions[]) =>
+    new Table({ name: `gateway_webhook_${name}`, columns, indices });
+  const index = (name: string, columnNames: string[], more?: Partial<TableIndexOptions>) => ({
+    name: `gateway_webhook_${name}`,
+    columnNames,
+    ...more,
+  });
   return [
-    new Table({
-      name: 'gateway_webhook_endpoint',
-      columns: [
+    table(
+      'endpoint',
+      [
         { ...uuid('id'), isPrimary: true },
         key('account_id', 64),
         number('slot', 'smallint'),
-        text('url', { type: 'varchar', length: '2048' }),
+        text('url', 2_048),
         key('secret', 96),
         nullable(key('previous_secrets', 128)),
         nullable(number('previous_until')),
@@ -192,63 +201,46 @@ function tablesOf(runner: QueryRunner): Table[] {
         nullable(number('failing_since')),
         number('created_at'),
       ],
-      indices: [
-        {
-          name: 'gateway_webhook_endpoint_slot',
-          columnNames: ['account_id', 'slot'],
-          isUnique: true,
-        },
-      ],
-    }),
-    new Table({
-      name: 'gateway_webhook_delivery',
-      columns: [
+      [index('endpoint_slot', ['account_id', 'slot'], { isUnique: true })],
+    ),
+    table(
+      'delivery',
+      [
         position,
         uuid('id'),
         uuid('endpoint_id'),
-        text('message_id', { type: 'varchar', length: '64' }),
+        text('message_id', 64),
         number('sequence', 'integer'),
         text('payload'),
         number('created_at'),
-        { ...number('attempts', 'smallint'), default: 0 },
-        { ...number('revision', 'integer'), default: 0 },
+        count('attempts', 'smallint'),
+        count('revision', 'integer'),
         nullable(number('due_at')),
         nullable(number('delivered_at')),
       ],
-      indices: [
-        {
-          name: 'gateway_webhook_delivery_id',
-          columnNames: ['endpoint_id', 'id'],
-          isUnique: true,
-        },
-        {
-          name: 'gateway_webhook_delivery_due',
-          columnNames: ['endpoint_id', 'due_at', 'position'],
+      [
+        index('delivery_id', ['endpoint_id', 'id'], { isUnique: true }),
+        index('delivery_due', ['endpoint_id', 'due_at', 'position'], {
           where: 'due_at IS NOT NULL',
-        },
+        }),
       ],
-    }),
-    new Table({
-      name: 'gateway_webhook_attempt',
-      columns: [
+    ),
+    table(
+      'attempt',
+      [
         position,
         uuid('endpoint_id'),
         uuid('delivery_id'),
-        text('message_id', { type: 'varchar', length: '64' }),
+        text('message_id', 64),
         number('attempt', 'smallint'),
         number('started_at'),
         number('duration', 'integer'),
         nullable(number('status', 'smallint')),
         nullable(key('error', 32)),
-        nullable(text('response', { type: 'varchar', length: '1024' })),
+        nullable(text('response', 1_024)),
       ],
-      indices: [
-        {
-          name: 'gateway_webhook_attempt_endpoint',
-          columnNames: ['endpoint_id', 'position'],
-        },
-      ],
-    }),
+      [index('attempt_endpoint', ['endpoint_id', 'position'])],
+    ),
   ];
 }
 
