@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
-import { MESSAGING_ENTITIES } from '@dundun/messaging';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { DataSource } from 'typeorm';
 import { migrated } from '../harness/data.source.js';
@@ -50,7 +49,7 @@ serve({
 /** The usual way: read the entity, change it, save it. */
 async function save({ batch: id, position, rank }: BareReport): Promise<void> {
   const repository = dataSource.getRepository<{ batch: string; position: number; status: number }>(
-    MESSAGING_ENTITIES.find(({ name }) => name === 'MessageEntity') as never,
+    'messaging_message',
   );
   const message = await repository.findOneByOrFail({ batch: id, position });
   message.status = Math.max(message.status, rank);

@@ -58,7 +58,7 @@ export type { CsvImport } from './contacts/contact-csv.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
 export { MigrationLockedError } from './store/schema/migrator.js';
-export { FREQUENCY_CAP_MIGRATIONS } from './store/schema/schema.js';
+export { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 export { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from './messaging.schema.js';
 export { isMessageCategory, type MessageCategory } from './message/category.js';
 export {

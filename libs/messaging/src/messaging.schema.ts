@@ -1,9 +1,6 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
-import {
-  FREQUENCY_CAP_MIGRATIONS,
-  STORE_ENTITIES,
-  STORE_MIGRATIONS,
-} from './store/schema/schema.js';
+import { FREQUENCY_CAP_MIGRATIONS, STORE_MIGRATIONS } from './store/schema/store.migration.js';
+import { STORE_ENTITIES } from './store/schema/tables.js';
 import type { MessagingSettings } from './ports/messaging-settings.js';
 
 /**

@@ -11,7 +11,7 @@ import { LaneWork } from '../../../libs/messaging/src/store/verbs/lane-work.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import { migrate } from '../../../libs/messaging/src/store/schema/migrator.js';
-import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/schema.js';
+import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/store.migration.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { fillLane, fillStore } from '../../support/filled-store.js';

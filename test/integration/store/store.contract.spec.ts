@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/schema.js';
+import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/store.migration.js';
 import {
   CONTRACT_CHANNELS,
   storeContract,

@@ -10,7 +10,7 @@ export interface CountedCategory {
   readonly category: string;
 }
 
-/** Finds recent messages by recipient. Needs the index of {@link RecipientIndex1790000000100}. */
+/** Finds recent messages by recipient. Needs the index of {@link FREQUENCY_CAP_MIGRATIONS}. */
 export class RecentSends {
   readonly #people;
   readonly #statements = new Map<string, string>();

@@ -4,7 +4,7 @@ import { driverOf } from '../open-store.js';
 import { PRIMARY_KEYS } from './tables.js';
 
 /** Creates the store's tables with the driver of the data source. */
-export class Store1790000000000 implements MigrationInterface {
+class Store1790000000000 implements MigrationInterface {
   readonly name = 'Store1790000000000';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -16,7 +16,7 @@ export class Store1790000000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of ['report', ...Object.keys(PRIMARY_KEYS).toReversed()])
+    for (const table of Object.keys(PRIMARY_KEYS))
       await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
   }
 }
@@ -25,7 +25,7 @@ export class Store1790000000000 implements MigrationInterface {
  * Index of messages by recipient, for the frequency cap. Each message pays for it, so only apps
  * with a cap create it.
  */
-export class RecipientIndex1790000000100 implements MigrationInterface {
+class RecipientIndex1790000000100 implements MigrationInterface {
   readonly name = 'RecipientIndex1790000000100';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -47,3 +47,8 @@ export class RecipientIndex1790000000100 implements MigrationInterface {
     );
   }
 }
+
+export const STORE_MIGRATIONS = [Store1790000000000];
+
+/** Only for apps with a frequency cap: each message pays for the index. */
+export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1790000000100];

@@ -1,3 +1,4 @@
+import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { HAS_WORK } from '../rows/batch-state.js';
 import type { TypeNames } from '../database/dialect.js';
 
@@ -5,109 +6,179 @@ import type { TypeNames } from '../database/dialect.js';
 export const CHUNK_SIZE = 1_000;
 
 /**
- * Columns of the store's tables, equal on every server. Times are epoch microseconds, statuses are
- * ranks.
+ * Columns of the store's tables, equal on every server: a type of {@link TypeNames}, and SQL. Times
+ * are epoch microseconds, statuses are ranks.
  */
-export function storeColumns(t: TypeNames) {
-  return {
-    lane: [
-      `lane_key ${t.key} NOT NULL`,
-      `owner ${t.key}`,
-      `fence ${t.big} NOT NULL DEFAULT 0`,
-      `lease_until ${t.big} NOT NULL DEFAULT 0`,
-      `rate_state ${t.text}`,
-      `paused_until ${t.big} NOT NULL DEFAULT 0`,
-      `pause_reason ${t.key}`,
-    ],
-    rate_slot: [`rate_key ${t.key} NOT NULL`, `reserved_until ${t.big} NOT NULL DEFAULT 0`],
-    batch: [
-      `id ${t.uuid} NOT NULL`,
-      `tenant ${t.key} NOT NULL DEFAULT ''`,
-      `channel ${t.short(16)} NOT NULL`,
-      `lane ${t.key} NOT NULL`,
-      `priority ${t.small} NOT NULL`,
-      `sender ${t.key} NOT NULL`,
-      `content ${t.text}`,
-      `delivery_report ${t.small} NOT NULL`,
-      `parts ${t.small} NOT NULL`,
-      `recipient_count ${t.int} NOT NULL`,
-      `denied ${t.int} NOT NULL DEFAULT 0`,
-      `created_at ${t.big} NOT NULL`,
-      `send_at ${t.big}`,
-      `available_at ${t.big} NOT NULL`,
-      `valid_until ${t.big}`,
-      `state ${t.small} NOT NULL`,
-      `parked_until ${t.big} NOT NULL DEFAULT 0`,
-      `revision ${t.int} NOT NULL DEFAULT 0`,
-      `idempotency_key ${t.key}`,
-      `fingerprint ${t.key}`,
-      `completed_at ${t.big}`,
-      `poll_at ${t.big}`,
-      `polls ${t.small} NOT NULL DEFAULT 0`,
-    ],
-    batch_chunk: [
-      `batch ${t.uuid} NOT NULL`,
-      `n ${t.int} NOT NULL`,
-      `recipients ${t.text} NOT NULL`,
-    ],
-    submission: [
-      `batch ${t.uuid} NOT NULL`,
-      `n ${t.int} NOT NULL`,
-      `first_position ${t.int} NOT NULL`,
-      `last_position ${t.int} NOT NULL`,
-      `attempt ${t.small} NOT NULL`,
-      `fence ${t.big} NOT NULL`,
-      `provider ${t.short(32)} NOT NULL`,
-      `first_sent_at ${t.big} NOT NULL`,
-      `content ${t.text}`,
-      `outcome ${t.small}`,
-      `reference ${t.key}`,
-      `error_code ${t.key}`,
-      `details ${t.text}`,
-      `finished_at ${t.big}`,
-    ],
-    message: [
-      `batch ${t.uuid} NOT NULL`,
-      `position ${t.int} NOT NULL`,
-      `submission ${t.int}`,
-      `status ${t.small} NOT NULL`,
-      `attempt ${t.small} NOT NULL`,
-      `sequence ${t.small} NOT NULL DEFAULT 0`,
-      `recipient ${t.address} NOT NULL`,
-      `reference ${t.key}`,
-      `error_code ${t.short(64)}`,
-      `due_at ${t.big}`,
-    ],
-    report: [
-      `hash ${t.uuid}`,
-      `tenant ${t.key} NOT NULL DEFAULT ''`,
-      `batch ${t.uuid}`,
-      `position ${t.int}`,
-      `provider ${t.short(32)} NOT NULL`,
-      `reference ${t.key}`,
-      `message_id ${t.key}`,
-      `recipient ${t.address}`,
-      `status ${t.small}`,
-      `raw_status ${t.key} NOT NULL`,
-      `error_code ${t.short(64)}`,
-      `provider_time ${t.big}`,
-      `received_at ${t.big} NOT NULL`,
-      `sequence ${t.small}`,
-    ],
-  };
+const COLUMNS = {
+  /** A lane's lease, rate state and pause. */
+  lane: {
+    lane_key: 'key NOT NULL',
+    owner: 'key',
+    fence: 'big NOT NULL DEFAULT 0',
+    lease_until: 'big NOT NULL DEFAULT 0',
+    rate_state: 'text',
+    paused_until: 'big NOT NULL DEFAULT 0',
+    pause_reason: 'key',
+  },
+  rate_slot: { rate_key: 'key NOT NULL', reserved_until: 'big NOT NULL DEFAULT 0' },
+  /** One send for all its recipients; its id is the `reference_id`. */
+  batch: {
+    id: 'uuid NOT NULL',
+    tenant: "key NOT NULL DEFAULT ''",
+    channel: 'short(16) NOT NULL',
+    lane: 'key NOT NULL',
+    /** 0 high, 1 normal. */
+    priority: 'small NOT NULL',
+    sender: 'key NOT NULL',
+    /** JSON; null after retention erased it. */
+    content: 'text',
+    /** 1: yes, 0: none. */
+    delivery_report: 'small NOT NULL',
+    parts: 'small NOT NULL',
+    recipient_count: 'int NOT NULL',
+    /** Recipients that policy denied at acceptance; they come first. */
+    denied: 'int NOT NULL DEFAULT 0',
+    created_at: 'big NOT NULL',
+    send_at: 'big',
+    /** Position in the lane: time of acceptance, or `send_at` if later. */
+    available_at: 'big NOT NULL',
+    valid_until: 'big',
+    /** See `BATCH_STATE`. */
+    state: 'small NOT NULL',
+    /** Parked until this time, by a failure or by policy; 0: never parked. */
+    parked_until: 'big NOT NULL DEFAULT 0',
+    /** Incremented by each cancel and reschedule. */
+    revision: 'int NOT NULL DEFAULT 0',
+    idempotency_key: 'key',
+    fingerprint: 'key',
+    completed_at: 'big',
+    /** Time of the next poll for missing reports; null: no report is missing. */
+    poll_at: 'big',
+    polls: 'small NOT NULL DEFAULT 0',
+  },
+  /** Up to {@link CHUNK_SIZE} recipients of a batch, one per line. */
+  batch_chunk: { batch: 'uuid NOT NULL', n: 'int NOT NULL', recipients: 'text NOT NULL' },
+  /** One request to the provider; `{batch}-s{n}` is its idempotency key. */
+  submission: {
+    batch: 'uuid NOT NULL',
+    n: 'int NOT NULL',
+    first_position: 'int NOT NULL',
+    last_position: 'int NOT NULL',
+    attempt: 'small NOT NULL',
+    fence: 'big NOT NULL',
+    provider: 'short(32) NOT NULL',
+    first_sent_at: 'big NOT NULL',
+    /** JSON of the content that policy substituted for the batch's. */
+    content: 'text',
+    /** See `SUBMISSION_OUTCOME`; null while it is open. */
+    outcome: 'small',
+    reference: 'key',
+    error_code: 'key',
+    /** JSON of further fields of the submit response. */
+    details: 'text',
+    finished_at: 'big',
+  },
+  /** One recipient's message. Rows are always a prefix of the batch. */
+  message: {
+    batch: 'uuid NOT NULL',
+    position: 'int NOT NULL',
+    submission: 'int',
+    status: 'small NOT NULL',
+    attempt: 'small NOT NULL',
+    sequence: 'small NOT NULL DEFAULT 0',
+    recipient: 'address NOT NULL',
+    reference: 'key',
+    error_code: 'short(64)',
+    /** Earliest start of a deferred message. */
+    due_at: 'big',
+  },
+  /** Append-only log of reports; `batch` is null until the report matches. */
+  report: {
+    /** Identifies the report; null for a submit's outcome, which is written once. */
+    hash: 'uuid',
+    tenant: "key NOT NULL DEFAULT ''",
+    batch: 'uuid',
+    position: 'int',
+    provider: 'short(32) NOT NULL',
+    reference: 'key',
+    message_id: 'key',
+    recipient: 'address',
+    status: 'small',
+    raw_status: 'key NOT NULL',
+    error_code: 'short(64)',
+    provider_time: 'big',
+    received_at: 'big NOT NULL',
+    sequence: 'small',
+  },
+} as const;
+
+export type StoreTable = keyof typeof COLUMNS;
+
+/** The columns of each table, as in CREATE TABLE. */
+export function storeColumns(types: TypeNames): Record<StoreTable, string[]> {
+  const columnsOf = (columns: Readonly<Record<string, string>>) =>
+    Object.entries(columns).map(([name, column]) => {
+      const { type, length, constraints } = parsed(column);
+      return `${name} ${type === 'short' ? types.short(length) : types[type]}${constraints}`;
+    });
+  return Object.fromEntries(
+    Object.entries(COLUMNS).map(([table, columns]) => [table, columnsOf(columns)]),
+  ) as Record<StoreTable, string[]>;
 }
 
-export type StoreTable = keyof ReturnType<typeof storeColumns>;
+function parsed(column: string) {
+  const [, type = '', length, constraints = ''] = /^(\w+)(?:\((\d+)\))?(.*)$/.exec(column) ?? [];
+  return { type: type as keyof TypeNames, length: Number(length), constraints };
+}
 
-/** The primary keys, except the report log's, which each driver generates in its own way. */
-export const PRIMARY_KEYS: Readonly<Record<Exclude<StoreTable, 'report'>, string>> = {
+/** The primary keys; each driver generates the ids of the report log in its own way. */
+export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   lane: 'lane_key',
   rate_slot: 'rate_key',
   batch: 'id',
   batch_chunk: 'batch, n',
   submission: 'batch, n',
   message: 'batch, position',
+  report: 'id',
 };
+
+/** TypeORM's types of the columns; they fit every server. */
+const ENTITY_TYPES: Readonly<Record<keyof TypeNames, EntitySchemaColumnOptions>> = {
+  uuid: { type: 'varchar', length: 36 },
+  key: { type: 'varchar' },
+  address: { type: 'varchar', length: 320 },
+  text: { type: 'text' },
+  big: {
+    type: 'bigint',
+    transformer: {
+      to: (value: unknown) => value,
+      from: (value: string | number | null) => (value === null ? null : Number(value)),
+    },
+  },
+  int: { type: 'int' },
+  small: { type: 'smallint' },
+  short: { type: 'varchar' },
+};
+
+/** Entities by the name of their table, with the names of the columns in camel case. */
+export const STORE_ENTITIES = Object.entries(COLUMNS).map(([table, columns]) => {
+  const primary = PRIMARY_KEYS[table as StoreTable].split(', ');
+  const fields = Object.entries(table === 'report' ? { id: 'big NOT NULL', ...columns } : columns);
+  return new EntitySchema<Record<string, unknown>>({
+    name: `messaging_${table}`,
+    columns: Object.fromEntries(
+      fields.map(([name, column]) => {
+        const { type, constraints } = parsed(column);
+        const isRequired = constraints.includes('NOT NULL');
+        const own = { name, nullable: !isRequired, primary: primary.includes(name) };
+        return [
+          name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+          { ...ENTITY_TYPES[type], ...own },
+        ];
+      }),
+    ),
+  });
+});
 
 /**
  * The indexes of servers with partial indexes: name, table, columns, condition. Each serves queries
@@ -137,21 +208,17 @@ const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])
   ['report_unmatched', 'report', 'id', 'batch IS NULL'],
 ];
 
-/** CREATE statements of {@link PARTIAL_INDEXES} and the two unique ones. */
+const UNIQUE_INDEXES: typeof PARTIAL_INDEXES = [
+  ['batch_idempotency', 'batch', 'tenant, channel, idempotency_key', 'idempotency_key IS NOT NULL'],
+  ['report_hash', 'report', 'hash', 'hash IS NOT NULL'],
+];
+
+/** CREATE statements of the indexes of servers with partial indexes. */
 export function partialIndexes(): string[] {
-  const unique = [
-    [
-      'batch_idempotency',
-      'batch',
-      'tenant, channel, idempotency_key',
-      'idempotency_key IS NOT NULL',
-    ],
-    ['report_hash', 'report', 'hash', 'hash IS NOT NULL'],
-  ] as const;
   const create = (kind: string, [name, table, columns, where]: (typeof PARTIAL_INDEXES)[number]) =>
     `CREATE ${kind} IF NOT EXISTS messaging_${name} ON messaging_${table} (${columns})${where ? ` WHERE ${where}` : ''}`;
   return [
     ...PARTIAL_INDEXES.map((index) => create('INDEX', index)),
-    ...unique.map((index) => create('UNIQUE INDEX', index)),
+    ...UNIQUE_INDEXES.map((index) => create('UNIQUE INDEX', index)),
   ];
 }
