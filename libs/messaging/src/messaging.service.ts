@@ -59,7 +59,7 @@ export class MessagingService {
 
   /** Trace context of a batch's send; `undefined` where none was recorded or kept. */
   traceOf(batchId: string): Promise<TraceContext | undefined> {
-    return this.store.traces.of(batchId);
+    return this.store.traces.add(batchId);
   }
 
   /** Lanes that are paused or have due work. */

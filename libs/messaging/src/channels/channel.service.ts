@@ -159,7 +159,7 @@ export abstract class ChannelService {
    */
   async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {
     this.#checkFilter(filter);
-    return this.#store.reportLog.find(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
+    return this.#store.reads.reports(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
   }
 
   /**

@@ -383,7 +383,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
             ...[0, 1, 2, 3, 4].map((n) => ({ reference, recipient: bench.to(n) })),
           );
           await bench.expectBatch(store, id, 'completed', { delivered: 4, ...left });
-          const { data } = await store.reportLog.find(bench.scope, { batchIds: [id], limit: 100 });
+          const { data } = await store.reads.reports(bench.scope, { batchIds: [id], limit: 100 });
           assert.equal(data.filter(({ messageId }) => messageId === null).length, 1);
         });
 
@@ -763,7 +763,7 @@ class Bench {
 
   /** Statuses in the report log of a batch, with their sequence numbers. */
   async loggedStatuses(store: MessageStore, id: string): Promise<unknown[]> {
-    const { data } = await store.reportLog.find(this.scope, { batchIds: [id], limit: 100 });
+    const { data } = await store.reads.reports(this.scope, { batchIds: [id], limit: 100 });
     return data.map(({ status, sequence }) => [status, sequence]);
   }
 

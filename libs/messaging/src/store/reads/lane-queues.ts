@@ -41,9 +41,9 @@ export class LaneQueues {
   /** Lanes without a holder that have work due within `horizon` milliseconds. */
   async due(horizon: number): Promise<DueLane[]> {
     const { now } = this.database.dialect;
-    const rows = await this.database.all<{ lane: string; due_in: string | number }>(
+    const rows = await this.database.all<{ lane: string; dueIn: string | number }>(
       `${this.#heads}
-       SELECT h.lane, min(h.due_at) - ${now} AS due_in
+       SELECT h.lane, min(h.due_at) - ${now} AS "dueIn"
        FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
        WHERE h.due_at <= ${now} + ?
          AND (l.lane_key IS NULL OR l.owner IS NULL OR l.lease_until < ${now})
@@ -51,7 +51,7 @@ export class LaneQueues {
        GROUP BY h.lane`,
       [horizon * 1_000, horizon * 1_000],
     );
-    return rows.map(({ lane, due_in }) => ({ lane, dueIn: Number(due_in) / 1_000 }));
+    return rows.map(({ lane, dueIn }) => ({ lane, dueIn: Number(dueIn) / 1_000 }));
   }
 
   /** Lanes with an expired lease that was not released, so that requests may be open. */

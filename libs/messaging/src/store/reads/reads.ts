@@ -1,65 +1,67 @@
 import { BatchNotFoundError, MessageNotFoundError } from '../../message/errors.js';
-import type { Channel, MessageContent } from '../../message/message.js';
-import type { BatchStatus, MessageStatus } from '../../message/status.js';
+import type { MessageContent } from '../../message/message.js';
+import type { BatchStatus, MessageStatus, ReportedStatus } from '../../message/status.js';
 import type {
   BatchView,
   MessageTimeline,
   MessageView,
   Page,
+  ReportFilter,
   ReportView,
   StatusCounts,
   SubmittedMessage,
 } from '../../message/views.js';
 import { type BatchState, stateOf } from '../rows/batch-state.js';
 import { type BatchScope, decodeCursor, encodeCursor, type PageRequest } from '../rows/cursor.js';
-import type { ReportLog } from './report-log.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
 
-export interface BatchRow {
+/** A 64-bit integer, as the driver returns it; times are epoch microseconds. */
+type Big = string | number;
+
+export interface BatchRow extends Pick<
+  BatchView,
+  'id' | 'tenant' | 'channel' | 'sender' | 'recipients' | 'parts'
+> {
   readonly state: number;
-  readonly id: string;
-  readonly tenant: string;
-  readonly channel: Channel;
   readonly lane: string;
-  readonly sender: string;
   readonly content: string | null;
-  readonly delivery_report: number;
-  readonly parts: number;
-  readonly recipient_count: number;
-  readonly created_at: string | number;
-  readonly send_at: string | number | null;
-  readonly valid_until: string | number | null;
+  readonly deliveryReport: number;
+  readonly createdAt: Big;
+  readonly sendAt: Big | null;
+  readonly validUntil: Big | null;
   readonly due: number | boolean;
 }
 
-interface MessageRow {
-  readonly position: number;
-  readonly recipient: string;
+type MessageRow = Pick<MessageView, 'position' | 'recipient' | 'errorCode' | 'attempts'> & {
   readonly status: number;
-  readonly attempt: number;
-  readonly error_code: string | null;
-}
+};
 
 /** A message with its batch and submission; the message's columns are null where no row exists yet. */
 interface SubmittedRow {
   readonly state: number;
-  readonly batch: string;
   readonly sender: string;
   readonly content: string | null;
-  readonly created_at: string | number;
-  readonly recipient_count: number;
+  readonly createdAt: Big;
+  readonly recipients: number;
+  readonly recipient: string | null;
+  readonly status: number | null;
+  readonly attempts: number | null;
+  readonly errorCode: string | null;
+  readonly providerId: string | null;
+  readonly firstSentAt: Big | null;
+  readonly details: string | null;
+}
+
+type ReportRow = Pick<ReportView, 'batchId' | 'sender' | 'rawStatus' | 'errorCode' | 'sequence'> & {
+  readonly id: Big;
   readonly position: number | null;
   readonly recipient: string | null;
   readonly status: number | null;
-  readonly attempt: number | null;
-  readonly error_code: string | null;
-  readonly reference: string | null;
-  readonly first_sent_at: string | number | null;
-  readonly substitute: string | null;
-  readonly details: string | null;
-}
+  readonly providerTime: Big;
+  readonly receivedAt: Big;
+};
 
 const BATCH_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
@@ -67,25 +69,20 @@ const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
 /** Form of a provider's id in the store. */
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-/** Page size for the report log. */
-const REPORT_PAGE = 1_000;
+const MESSAGE_COLUMNS =
+  'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"';
 
-const MESSAGE_COLUMNS = 'position, recipient, status, attempt, error_code';
+/** Most reports in a timeline; a message has a handful. */
+const MOST_REPORTS = 100_000;
 
-const SUBMITTED_COLUMNS = `b.id AS batch, b.sender, b.content, b.created_at, b.state, b.recipient_count,
-  m.position, m.recipient, m.status, m.attempt, m.error_code, m.reference,
-  s.first_sent_at, s.content AS substitute, s.details`;
-
-/** Reads batches and messages. */
+/** Reads batches, messages and the report log. */
 export class Reads {
   readonly #batches: string;
 
-  constructor(
-    private readonly database: StoreDatabase,
-    private readonly reports: ReportLog,
-  ) {
-    this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.sender, b.content, b.delivery_report, b.parts,
-      b.recipient_count, b.created_at, b.send_at, b.valid_until, b.state,
+  constructor(private readonly database: StoreDatabase) {
+    this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.sender, b.content, b.parts, b.state,
+      b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
+      b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
       CASE WHEN b.available_at <= ${database.dialect.now} THEN 1 ELSE 0 END AS due FROM messaging_batch b`;
   }
 
@@ -107,11 +104,8 @@ export class Reads {
         limit + 1,
       ],
     );
-    const page = rows.slice(0, limit);
-    return {
-      data: await this.#viewsOf(page),
-      nextCursor: rows.length > limit ? encodeCursor((page.at(-1) as BatchRow).id) : null,
-    };
+    const { data, nextCursor } = pageOf(rows, limit, ({ id }) => id);
+    return { data: await this.#viewsOf(data), nextCursor };
   }
 
   /** Every recipient, in the order of acceptance. @throws BatchNotFoundError */
@@ -131,24 +125,20 @@ export class Reads {
     { cursor, limit }: PageRequest,
   ): Promise<Page<MessageView>> {
     await this.batchRow(this.database, id, scope);
+    const after = cursor === undefined ? -1 : Number(decodeCursor(cursor, 'position'));
     const rows = await this.database.all<MessageRow>(
-      `SELECT ${MESSAGE_COLUMNS} FROM messaging_message WHERE batch = ? AND position > ? ORDER BY position LIMIT ?`,
-      [id, cursor === undefined ? -1 : Number(decodeCursor(cursor, 'position')), limit + 1],
+      `SELECT m.position, ${MESSAGE_COLUMNS} FROM messaging_message m
+       WHERE m.batch = ? AND m.position > ? ORDER BY m.position LIMIT ?`,
+      [id, after, limit + 1],
     );
-    const page = rows.slice(0, limit);
-    return {
-      data: page.map((row) => ({
-        id: `${id}-${row.position}`,
-        batchId: id,
-        position: row.position,
-        recipient: row.recipient,
-        status: this.#statusOf(row.status),
-        errorCode: row.error_code,
-        attempts: row.attempt,
-      })),
-      nextCursor:
-        rows.length > limit ? encodeCursor(String((page.at(-1) as MessageRow).position)) : null,
-    };
+    const { data, nextCursor } = pageOf(rows, limit, ({ position }) => position);
+    const views = data.map((row) => ({
+      ...row,
+      id: `${id}-${row.position}`,
+      batchId: id,
+      status: this.#statusOf(row.status),
+    }));
+    return { data: views, nextCursor };
   }
 
   /**
@@ -157,47 +147,89 @@ export class Reads {
    * @throws MessageNotFoundError
    */
   async message(id: string, scope: BatchScope): Promise<SubmittedMessage> {
-    const [, batch, digits] = MESSAGE_ID.exec(id) ?? [];
-    const position = Number(digits);
-    const row =
-      batch === undefined
-        ? await this.#byReference(id, scope)
-        : await this.#byPlace(batch, position, scope);
-    if (!row || (batch !== undefined && position >= row.recipient_count))
-      throw new MessageNotFoundError(id);
-    const at = row.position ?? position;
+    const [, named, digits] = MESSAGE_ID.exec(id) ?? [];
+    const place =
+      named === undefined
+        ? await this.#placeOf(id, scope)
+        : { batch: named, position: Number(digits) };
+    const row = place && (await this.#submitted(place.batch, place.position, scope));
+    if (!row || place.position >= row.recipients) throw new MessageNotFoundError(id);
+    const { batch, position } = place;
     return {
       ...answerOf(row),
-      id: `${row.batch}-${at}`,
-      batchId: row.batch,
-      position: at,
-      recipient: row.recipient ?? (await this.#plannedRecipient(row.batch, at)),
-      content: contentOf(row.substitute ?? row.content),
+      id: `${batch}-${position}`,
+      batchId: batch,
+      position,
+      recipient: row.recipient ?? (await this.#plannedRecipient(batch, position)),
+      content: contentOf(row.content),
       status: row.status === null ? notStartedStatus(stateOf(row)) : this.#statusOf(row.status),
-      errorCode: row.error_code,
-      attempts: row.attempt ?? 0,
-      providerId: row.reference,
-      acceptedAt: dateOf(row.created_at),
-      sentAt: row.first_sent_at === null ? null : dateOf(row.first_sent_at),
+      errorCode: row.errorCode,
+      attempts: row.attempts ?? 0,
+      providerId: row.providerId,
+      acceptedAt: dateOf(row.createdAt),
+      sentAt: row.firstSentAt === null ? null : dateOf(row.firstSentAt),
     };
   }
 
   /** One message with all its reports. @throws MessageNotFoundError */
   async timeline(id: string, scope: BatchScope): Promise<MessageTimeline> {
     const message = await this.message(id, scope);
-    const reports: ReportView[] = [];
-    let cursor: string | null = null;
-    do {
-      const filter = {
-        batchIds: [message.batchId],
-        limit: REPORT_PAGE,
-        ...(cursor !== null && { cursor }),
-      };
-      const page = await this.reports.find(scope, filter, message.position);
-      reports.push(...page.data);
-      cursor = page.nextCursor;
-    } while (cursor !== null);
-    return { ...message, reports };
+    const filter = { batchIds: [message.batchId], limit: MOST_REPORTS };
+    const { data } = await this.reports(scope, filter, message.position);
+    return { ...message, reports: data };
+  }
+
+  /**
+   * Lists the report log, oldest first.
+   * @param position restricts the reports to one message of the batch
+   */
+  async reports(
+    { tenant, channel }: BatchScope,
+    filter: ReportFilter & { readonly limit: number },
+    position?: number,
+  ): Promise<Page<ReportView>> {
+    const { batchIds, idempotencyKey, to, status, since, cursor } = filter;
+    const conditions = ['r.tenant = ?', 'b.channel = ?'];
+    const params: unknown[] = [tenant, channel];
+    const add = (condition: string, ...values: unknown[]) => {
+      conditions.push(condition);
+      params.push(...values);
+    };
+    if (batchIds) add(`r.batch IN (${batchIds.map(() => '?').join(', ') || 'NULL'})`, ...batchIds);
+    if (idempotencyKey !== undefined)
+      add(
+        'r.batch = (SELECT k.id FROM messaging_batch k WHERE k.tenant = ? AND k.channel = ? AND k.idempotency_key = ?)',
+        tenant,
+        channel,
+        idempotencyKey,
+      );
+    if (to !== undefined) add('coalesce(m.recipient, r.recipient) = ?', to);
+    if (status !== undefined) add('r.status = ?', this.database.channels.rankOf(status) ?? null);
+    if (since) add('r.received_at >= ?', since.getTime() * 1_000);
+    if (cursor !== undefined) add('r.id > ?', Number(decodeCursor(cursor, 'number')));
+    if (position !== undefined) add('r.position = ?', position);
+    const rows = await this.database.all<ReportRow>(
+      `SELECT r.id, r.batch AS "batchId", r.position, b.sender,
+         coalesce(m.recipient, r.recipient) AS recipient, r.status, r.raw_status AS "rawStatus",
+         r.error_code AS "errorCode", coalesce(r.provider_time, r.received_at) AS "providerTime",
+         r.received_at AS "receivedAt", r.sequence
+       FROM messaging_report r
+       JOIN messaging_batch b ON b.id = r.batch
+       LEFT JOIN messaging_message m ON m.batch = r.batch AND m.position = r.position
+       WHERE ${conditions.join(' AND ')} ORDER BY r.id LIMIT ?`,
+      [...params, filter.limit + 1],
+    );
+    const page = pageOf(rows, filter.limit, ({ id }) => id);
+    const data = page.data.map(({ id: _id, position: at, ...row }) => ({
+      ...row,
+      messageId: at === null ? null : `${row.batchId}-${at}`,
+      recipient: row.recipient ?? '',
+      status:
+        row.status === null ? null : this.database.channels.statusOf<ReportedStatus>(row.status),
+      providerTime: dateOf(row.providerTime),
+      receivedAt: dateOf(row.receivedAt),
+    }));
+    return { data, nextCursor: page.nextCursor };
   }
 
   /**
@@ -225,20 +257,20 @@ export class Reads {
 
   async #viewsOf(rows: readonly BatchRow[]): Promise<BatchView[]> {
     const counts = await this.#countsOf(rows);
-    return rows.map((row) => ({
-      id: row.id,
-      tenant: row.tenant,
-      channel: row.channel,
-      sender: row.sender,
+    return rows.map(({ id, tenant, channel, sender, recipients, parts, ...row }) => ({
+      id,
+      tenant,
+      channel,
+      sender,
+      recipients,
+      parts,
       content: contentOf(row.content),
-      deliveryReport: row.delivery_report === 1 ? 'yes' : 'none',
+      deliveryReport: row.deliveryReport === 1 ? 'yes' : 'none',
       status: batchStatusOf(row),
-      createdAt: dateOf(row.created_at),
-      sendAt: row.send_at === null ? null : dateOf(row.send_at),
-      validUntil: row.valid_until === null ? null : dateOf(row.valid_until),
-      recipients: row.recipient_count,
-      parts: row.parts,
-      counts: counts.get(row.id) ?? {},
+      createdAt: dateOf(row.createdAt),
+      sendAt: row.sendAt === null ? null : dateOf(row.sendAt),
+      validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
+      counts: counts.get(id) ?? {},
     }));
   }
 
@@ -248,11 +280,7 @@ export class Reads {
     if (rows.length === 0) return counts;
     const { dialect } = this.database;
     const ids = dialect.rows({ v_id: 'uuid' });
-    const grouped = await this.database.all<{
-      batch: string;
-      status: number;
-      messages: string | number;
-    }>(
+    const grouped = await this.database.all<{ batch: string; status: number; messages: Big }>(
       `SELECT m.batch, m.status, count(*) AS messages FROM ${ids.keyed} ${dialect.join} messaging_message m ON m.batch = v_id
        GROUP BY m.batch, m.status`,
       ids.bind(rows.map(({ id }) => [id])),
@@ -263,19 +291,21 @@ export class Reads {
       const own = counts.get(row.id) as StatusCounts;
       const started = Object.values(own).reduce((sum, n) => sum + n, 0);
       const rest = notStartedStatus(stateOf(row));
-      if (started < row.recipient_count)
-        own[rest] = (own[rest] ?? 0) + row.recipient_count - started;
+      if (started < row.recipients) own[rest] = (own[rest] ?? 0) + row.recipients - started;
     }
     return counts;
   }
 
-  async #byPlace(
+  async #submitted(
     batch: string,
     position: number,
     { tenant, channel }: BatchScope,
   ): Promise<SubmittedRow | undefined> {
     const [row] = await this.database.all<SubmittedRow>(
-      `SELECT ${SUBMITTED_COLUMNS} FROM messaging_batch b
+      `SELECT b.state, b.sender, coalesce(s.content, b.content) AS content,
+         b.created_at AS "createdAt", b.recipient_count AS "recipients", ${MESSAGE_COLUMNS},
+         m.reference AS "providerId", s.first_sent_at AS "firstSentAt", s.details
+       FROM messaging_batch b
        LEFT JOIN messaging_message m ON m.batch = b.id AND m.position = ?
        LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
        WHERE b.id = ? AND b.tenant = ? AND b.channel = ?`,
@@ -284,19 +314,16 @@ export class Reads {
     return row;
   }
 
-  async #byReference(
-    reference: string,
-    { tenant, channel }: BatchScope,
-  ): Promise<SubmittedRow | undefined> {
+  /** The message with the provider's id. */
+  async #placeOf(reference: string, { tenant, channel }: BatchScope) {
     if (!REFERENCE.test(reference)) return undefined;
-    const [row] = await this.database.all<SubmittedRow>(
-      `SELECT ${SUBMITTED_COLUMNS} FROM messaging_message m
+    const [place] = await this.database.all<{ batch: string; position: number }>(
+      `SELECT m.batch, m.position FROM messaging_message m
        JOIN messaging_batch b ON b.id = m.batch AND b.tenant = ? AND b.channel = ?
-       LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
        WHERE m.reference = ?`,
       [tenant, channel, reference],
     );
-    return row;
+    return place;
   }
 
   /** The recipient of a message that has no row yet. */
@@ -337,22 +364,33 @@ function notStartedStatus(state: BatchState): 'cancelled' | 'queued' {
   return state === 'cancelled' ? 'cancelled' : 'queued';
 }
 
-function batchStatusOf(row: BatchRow): BatchStatus {
+const STATUS_OF: Readonly<Record<Exclude<BatchState, 'accepted'>, BatchStatus>> = {
+  sending: 'sending',
+  retrying: 'sending',
+  deferred: 'sending',
+  draining: 'sending',
+  completed: 'completed',
+  cancelled: 'cancelled',
+};
+
+function batchStatusOf(row: Pick<BatchRow, 'state' | 'due'>): BatchStatus {
   const state = stateOf(row);
-  switch (state) {
-    case 'accepted':
-      return Number(row.due) === 1 ? 'queued' : 'scheduled';
-    case 'sending':
-    case 'retrying':
-    case 'deferred':
-    case 'draining':
-      return 'sending';
-    case 'completed':
-    case 'cancelled':
-      return state;
-  }
+  if (state !== 'accepted') return STATUS_OF[state];
+  return Number(row.due) === 1 ? 'queued' : 'scheduled';
 }
 
-function dateOf(microseconds: string | number): Date {
+function dateOf(microseconds: Big): Date {
   return new Date(Math.floor(Number(microseconds) / 1_000));
+}
+
+/** A page from the rows of a query for one row more. */
+function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  cursorOf: (row: T) => string | number,
+): Page<T> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return { data, nextCursor: hasMore ? encodeCursor(String(cursorOf(last))) : null };
 }

@@ -1,11 +1,33 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
 import type { EventPublisher, MessagingEvents } from '../../ports/event-publisher.js';
-import type { MessagingTracing } from '../../ports/tracing.js';
-import type { TraceContexts } from './trace-contexts.js';
+import type { MessagingTracing, TraceContext } from '../../ports/tracing.js';
+import { GroupCommit } from '../database/group-commit.js';
+import type { StoreDatabase } from '../database/store-database.js';
+import { readContent } from '../rows/stored-content.js';
 
 /** Most final statuses that wait for their trace context; further ones are dropped. */
 const MAX_PENDING = 10_000;
+
+/** Reads the trace contexts of batches, many per query; used only with tracing. */
+export class TraceContexts extends GroupCommit<string, TraceContext | undefined> {
+  constructor(database: StoreDatabase) {
+    const { dialect } = database;
+    const ids = dialect.rows({ v_id: 'uuid' });
+    const select = `SELECT b.id, b.content FROM ${ids.keyed}
+      ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
+      WHERE ${dialect.residual('b.content IS NOT NULL')}`;
+    const read = async (batches: readonly string[]) => {
+      const rows = await database.all<{ id: string; content: string }>(
+        select,
+        ids.bind([...new Set(batches)].map((id) => [id])),
+      );
+      const traces = new Map(rows.map(({ id, content }) => [id, readContent(content).trace]));
+      return batches.map((id) => traces.get(id));
+    };
+    super((take) => read(take()), { maxItems: 1_000, isItemError: () => false });
+  }
+}
 
 /** Publishes events, and adds the final status of each message to its trace. */
 export class TracedEvents implements EventPublisher {
@@ -37,7 +59,7 @@ export class TracedEvents implements EventPublisher {
   }
 
   async #recordFinal({ batchId, messageId, channel, status, errorCode }: MessageStatusChanged) {
-    const parent = await this.contexts.of(batchId);
+    const parent = await this.contexts.add(batchId);
     if (!parent) return;
     await this.tracing.step(
       {
