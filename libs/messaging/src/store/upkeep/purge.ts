@@ -13,22 +13,20 @@ export interface RetentionSettings {
 /** Most messages and reports that one transaction changes. */
 const ROWS = 2_000;
 
-/** The key of each table within a batch, and its largest value. */
-const KEYS = {
-  message: { key: 'position', index: 'PRIMARY', greatest: 2_147_483_647 },
-  submission: { key: 'n', index: 'PRIMARY', greatest: 2_147_483_647 },
-  batch_chunk: { key: 'n', index: 'PRIMARY', greatest: 2_147_483_647 },
+/** The tables in the order of their locks, with the key of a row within its batch. */
+const TABLES = [
+  { table: 'message', key: 'position', index: 'PRIMARY' },
+  { table: 'submission', key: 'n', index: 'PRIMARY' },
+  { table: 'batch_chunk', key: 'n', index: 'PRIMARY' },
   // Reports follow the messages: a transaction that records a report locks its message first.
-  report: { key: 'id', index: 'messaging_report_batch', greatest: Number.MAX_SAFE_INTEGER },
-} as const;
-
-type Table = keyof typeof KEYS;
+  { table: 'report', key: 'id', index: 'messaging_report_batch' },
+] as const;
 
 interface Change {
   /** SQL condition: the batch `b` has not been changed yet. */
   readonly where: string;
-  /** SQL assignments to the rows of each table; `undefined` deletes the rows. */
-  readonly set: Readonly<Record<Table | 'batch', string | undefined>>;
+  /** SQL assignments to the rows of a table; without them its rows are deleted. */
+  readonly set: Readonly<Record<string, string>>;
 }
 
 /** A batch that is too large for one transaction, and the position its change has reached. */
@@ -36,11 +34,6 @@ interface Progress {
   readonly batch: string;
   readonly table: number;
   readonly after: number;
-}
-
-interface Step {
-  readonly progress: Progress | undefined;
-  readonly found: boolean;
 }
 
 /**
@@ -64,32 +57,20 @@ export class Purge {
     const kept = exempt.map((channel) => `'${channel}'`).join(', ');
     const ended = `${hasEnded('b')} AND b.poll_at IS NULL AND b.completed_at < ${database.dialect.now} - ?
       ${kept === '' ? '' : `AND b.channel NOT IN (${kept})`}`;
+    const erased = {
+      message: "recipient = ''",
+      report: 'recipient = NULL',
+      submission: 'content = NULL',
+      batch: 'content = NULL',
+    };
     this.#erase = new BatchPurge(
       database,
-      {
-        where: `${ended} AND b.content IS NOT NULL`,
-        set: {
-          message: "recipient = ''",
-          report: 'recipient = NULL',
-          submission: 'content = NULL',
-          batch_chunk: undefined,
-          batch: 'content = NULL',
-        },
-      },
+      { where: `${ended} AND b.content IS NOT NULL`, set: erased },
       rows,
     );
     this.#delete = new BatchPurge(
       database,
-      {
-        where: `${ended} AND b.content IS NULL`,
-        set: {
-          message: undefined,
-          report: undefined,
-          submission: undefined,
-          batch_chunk: undefined,
-          batch: undefined,
-        },
-      },
+      { where: `${ended} AND b.content IS NULL`, set: {} },
       rows,
     );
   }
@@ -133,114 +114,75 @@ class BatchPurge {
   /**
    * Runs one transaction.
    * @param age milliseconds since the batches ended
+   * @returns false where no batch was found
    */
   async step(age: number, limit: number): Promise<boolean> {
-    const { progress, found } = await this.database.transaction((tx) =>
+    const found = await this.database.transaction((tx) =>
       this.#progress ? this.#window(tx, this.#progress) : this.#begin(tx, age, limit),
     );
-    this.#progress = progress;
-    return found;
+    this.#progress = typeof found === 'object' ? found : undefined;
+    return found !== false;
   }
 
-  async #begin(tx: Transaction, age: number, limit: number): Promise<Step> {
+  async #begin(tx: Transaction, age: number, limit: number): Promise<Progress | boolean> {
     const { candidates, ids, whole } = this.#sql;
-    const found = await tx.all<{ id: string; recipient_count: number }>(candidates, [
+    const found = await tx.all<{ id: string; rows: string | number }>(candidates, [
       Math.round(age * 1_000),
       limit,
     ]);
     const [first] = found;
-    if (!first) return { progress: undefined, found: false };
-    const small = await this.#withinRows(tx, found);
-    if (small.length === 0)
-      return { progress: { batch: first.id, table: 0, after: -1 }, found: true };
-    const params = ids.bind(small.map((id) => [id]));
-    for (const statement of whole) await tx.run(statement, params);
-    return { progress: undefined, found: true };
-  }
-
-  /** The first candidates, up to the number of rows that one transaction may change. */
-  async #withinRows(
-    tx: Transaction,
-    candidates: readonly { readonly id: string; readonly recipient_count: number }[],
-  ): Promise<string[]> {
-    const { reports, ids } = this.#sql;
-    const counts = await tx.all<{ batch: string; n: string | number }>(
-      reports,
-      ids.bind(candidates.map(({ id }) => [id])),
-    );
-    const reported = new Map(counts.map(({ batch, n }) => [batch, Number(n)]));
+    if (!first) return false;
     let sum = 0;
-    const end = candidates.findIndex(({ id, recipient_count }) => {
-      sum += recipient_count + (reported.get(id) ?? 0);
-      return sum > this.rows;
-    });
-    return candidates.slice(0, end < 0 ? candidates.length : end).map(({ id }) => id);
+    const end = found.findIndex(({ rows }) => (sum += Number(rows)) > this.rows);
+    if (end === 0) return { batch: first.id, table: 0, after: -1 };
+    const params = ids.bind(found.slice(0, end < 0 ? found.length : end).map(({ id }) => [id]));
+    for (const statement of whole) await tx.run(statement, params);
+    return true;
   }
 
-  async #window(tx: Transaction, { batch, table, after }: Progress): Promise<Step> {
+  async #window(tx: Transaction, { batch, table, after }: Progress): Promise<Progress | boolean> {
     const { locked, windows, ids, batches } = this.#sql;
-    const window = windows[table] as (typeof windows)[0];
-    const done: Step = { progress: undefined, found: true };
+    const { end, change } = windows[table] as (typeof windows)[0];
     // Another process has locked the batch, or has purged it.
-    if ((await tx.all(locked, [batch])).length === 0) return done;
+    if ((await tx.all(locked, [batch])).length === 0) return true;
     const params = ids.bind([[batch]]);
-    const [end] = await tx.all<{ reached: string | number }>(window.end, [
-      batch,
-      after,
-      this.rows - 1,
-    ]);
-    const reached = end ? Number(end.reached) : window.greatest;
-    await tx.run(window.statement, [...params, after, reached]);
-    if (end) return { progress: { batch, table, after: reached }, found: true };
-    if (table + 1 < windows.length)
-      return { progress: { batch, table: table + 1, after: -1 }, found: true };
+    const [last] = await tx.all<{ reached: string | number }>(end, [batch, after, this.rows - 1]);
+    const reached = Number(last?.reached ?? Number.MAX_SAFE_INTEGER);
+    await tx.run(change, [...params, after, reached]);
+    if (last) return { batch, table, after: reached };
+    if (table + 1 < windows.length) return { batch, table: table + 1, after: -1 };
     await tx.run(batches, params);
-    return done;
+    return true;
   }
 }
 
 function statementsFor(dialect: Dialect, { where, set }: Change) {
   const ids = dialect.rows({ v_id: 'uuid' });
-  const change = (
-    table: Table | 'batch',
-    column: string,
-    index: string,
-    range: string = '',
-  ): string => {
-    const assignments = set[table];
-    const name = `messaging_${table}`;
-    return assignments === undefined
-      ? dialect.deleteFrom(name, column, ids) + range
-      : dialect.updateFrom({
-          table: name,
-          rows: ids,
-          set: assignments,
-          where: `${name}.${column} = v_id${range}`,
-          index,
-        });
+  const change = (name: string, column: string, index: string, range = ''): string => {
+    const table = `messaging_${name}`;
+    const assignments = set[name];
+    if (assignments === undefined) return dialect.deleteFrom(table, column, ids) + range;
+    const isOf = `${table}.${column} = v_id${range}`;
+    return dialect.updateFrom({ table, rows: ids, set: assignments, where: isOf, index });
   };
-  const tables = Object.entries(KEYS) as [Table, (typeof KEYS)[Table]][];
   const batches = change('batch', 'id', 'PRIMARY');
   const lock = dialect.skipLocked('b');
   return {
     ids,
     batches,
-    candidates: `SELECT b.id, b.recipient_count FROM messaging_batch b WHERE ${where}
-      ORDER BY b.completed_at LIMIT ? ${lock}`,
+    candidates: `SELECT b.id, b.recipient_count
+        + (SELECT count(*) FROM messaging_report r WHERE r.batch = b.id) AS "rows"
+      FROM messaging_batch b WHERE ${where} ORDER BY b.completed_at LIMIT ? ${lock}`,
     locked: `SELECT b.id FROM messaging_batch b WHERE b.id = ? ${lock}`,
-    reports: `SELECT r.batch, count(*) AS n FROM ${ids.keyed}
-      ${dialect.join} messaging_report r ON r.batch = v_id GROUP BY r.batch`,
-    whole: [...tables.map(([table, { index }]) => change(table, 'batch', index)), batches],
-    windows: tables.map(([table, { key, index, greatest }]) => ({
-      greatest,
-      end: `SELECT t.${key} AS reached FROM messaging_${table} t WHERE t.batch = ? AND t.${key} > ?
-        ORDER BY t.${key} LIMIT 1 OFFSET ?`,
-      statement: change(
-        table,
-        'batch',
-        index,
-        ` AND messaging_${table}.${key} > ? AND messaging_${table}.${key} <= ?`,
-      ),
-    })),
+    whole: [...TABLES.map(({ table, index }) => change(table, 'batch', index)), batches],
+    windows: TABLES.map(({ table, key, index }) => {
+      const column = `messaging_${table}.${key}`;
+      const range = ` AND ${column} > ${dialect.bigint} AND ${column} <= ${dialect.bigint}`;
+      return {
+        end: `SELECT t.${key} AS reached FROM messaging_${table} t WHERE t.batch = ? AND t.${key} > ?
+          ORDER BY t.${key} LIMIT 1 OFFSET ?`,
+        change: change(table, 'batch', index, range),
+      };
+    }),
   };
 }

@@ -1,4 +1,3 @@
-import type { Channel } from '../../message/message.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 import type { Columns, Dialect } from '../database/dialect.js';
@@ -18,17 +17,17 @@ export interface UnreportedSubmission extends SentSubmission {
 interface DueBatch {
   readonly id: string;
   readonly polls: number;
-  readonly recipient_count: number;
-  readonly given_up: number | boolean;
+  readonly recipients: number;
+  readonly isGivenUp: number | boolean;
 }
 
-interface UnreportedRow {
+interface UnreportedRow extends Omit<
+  UnreportedSubmission,
+  'submissionId' | 'recipients' | 'firstSentAt'
+> {
   readonly batch: string;
   readonly n: number;
-  readonly channel: Channel;
-  readonly provider: string;
-  readonly reference: string | null;
-  readonly first_sent_at: string | number;
+  readonly sentAt: string | number;
   readonly recipient: string;
   readonly status: number;
 }
@@ -60,9 +59,9 @@ export class ReportPolls {
       if (due.length === 0) return [];
       const rows = await tx.all<UnreportedRow>(unreported, ids.bind(due.map(({ id }) => [id])));
       const lacking = new Set(rows.map(({ batch }) => batch));
-      const waits = due.map(({ id, polls, given_up }) => [
+      const waits = due.map(({ id, polls, isGivenUp }) => [
         id,
-        lacking.has(id) && Number(given_up) === 0
+        lacking.has(id) && Number(isGivenUp) === 0
           ? Math.min(LONGEST_WAIT, this.after * 2 ** Math.min(20, polls + 1)) * 1_000
           : null,
       ]);
@@ -75,21 +74,14 @@ export class ReportPolls {
 /** A message that is still `sending` keeps its batch due, but is not at the provider yet. */
 function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
   const submissions = new Map<string, UnreportedSubmission & { recipients: string[] }>();
-  for (const row of rows) {
-    const { batch, n, channel, provider, reference, first_sent_at, recipient, status } = row;
+  for (const { batch, n, sentAt, recipient, status, ...row } of rows) {
     if (status === STATUS_RANK.sending) continue;
     const submissionId = `${batch}-s${n}`;
+    const firstSentAt = new Date(Number(sentAt) / 1_000);
     const known = submissions.get(submissionId);
     if (known) known.recipients.push(recipient);
     else
-      submissions.set(submissionId, {
-        submissionId,
-        channel,
-        provider,
-        reference,
-        recipients: [recipient],
-        firstSentAt: new Date(Number(first_sent_at) / 1_000),
-      });
+      submissions.set(submissionId, { ...row, submissionId, firstSentAt, recipients: [recipient] });
   }
   return [...submissions.values()];
 }
@@ -100,11 +92,9 @@ function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
  */
 function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
   let sum = 0;
-  const end = batches.findIndex((batch, index) => {
-    sum += batch.recipient_count;
-    return index > 0 && sum > RECIPIENTS;
-  });
-  return end < 0 ? batches : batches.slice(0, end);
+  return batches.filter(
+    ({ recipients }, index) => (sum += recipients) <= RECIPIENTS || index === 0,
+  );
 }
 
 const NEXT = { v_id: 'uuid', v_wait: 'bigint' } as const satisfies Columns;
@@ -115,11 +105,11 @@ function statementsFor(dialect: Dialect, open: readonly number[]) {
   return {
     ids,
     next,
-    due: `SELECT b.id, b.polls, b.recipient_count,
-        CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS given_up
+    due: `SELECT b.id, b.polls, b.recipient_count AS "recipients",
+        CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS "isGivenUp"
       FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
       ORDER BY b.poll_at LIMIT ? ${dialect.skipLocked('b')}`,
-    unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.first_sent_at, m.recipient, m.status
+    unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.first_sent_at AS "sentAt", m.recipient, m.status
       FROM ${ids.keyed} ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${open.join(', ')})
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
       JOIN messaging_batch b ON b.id = s.batch
