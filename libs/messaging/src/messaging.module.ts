@@ -3,7 +3,6 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { ChannelContext } from './channels/channel.service.js';
-import { ConsentReplies } from './channels/consent-replies.js';
 import { Enqueuer } from './channels/enqueuer.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
@@ -35,7 +34,6 @@ import { WorkQueues } from './work-queues.js';
     ProvidedPorts,
     Enqueuer,
     ChannelContext,
-    ConsentReplies,
     SmsService,
     WhatsAppService,
     ContactsService,

@@ -2,7 +2,7 @@ import { HttpService } from '@nestjs/axios';
 import type { FactoryProvider, InjectionToken, Provider } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { registryOf } from './channels/built-in-channels.js';
-import { ConsentReplies } from './channels/consent-replies.js';
+import { Enqueuer } from './channels/enqueuer.js';
 import { consentWords } from './contacts/consent-words.js';
 import { ContactStore } from './contacts/contact-store.js';
 import { InboundRecorder } from './contacts/inbound.js';
@@ -116,7 +116,7 @@ export const MESSAGING_PROVIDERS: Provider[] = [
     InboundRecorder,
     (
       contacts: ContactStore,
-      replies: ConsentReplies,
+      enqueuer: Enqueuer,
       listeners: InboundListeners,
       events: EventPublisher,
       clock: Clock,
@@ -130,11 +130,11 @@ export const MESSAGING_PROVIDERS: Provider[] = [
         listeners,
         consentOf: consent,
         tenantOf: tenant,
-        after: (received) => replies.reply(received),
+        after: (received) => enqueuer.replyTo(received),
       }),
     [
       ContactStore,
-      ConsentReplies,
+      Enqueuer,
       InboundListeners,
       EventEmitterPublisher,
       MESSAGING_CLOCK,

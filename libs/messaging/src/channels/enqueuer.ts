@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
+import type { InboundReceived } from '../message/events.js';
 import type { MessageContent } from '../message/message.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -35,6 +37,7 @@ import {
 @Injectable()
 export class Enqueuer {
   constructor(
+    @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(LANE_WAKER) private readonly waker: LaneWaker,
     @Inject(PolicyPipeline) private readonly policy: PolicyPipeline,
@@ -77,6 +80,25 @@ export class Enqueuer {
   ): Promise<Receipt | undefined> {
     const { tx, send } = this.#checked(channel, message, options);
     return this.#replayOf(send.batch, tx);
+  }
+
+  /**
+   * Sends the reply to a STOP or START that changed a consent, from the address that received the message. The process
+   * that recorded the consent sends it once; a crash of that process loses it. The reply to a STOP bypasses the
+   * opt-out that it confirms; the suppression list and all other policies still apply.
+   */
+  async replyTo(received: InboundReceived): Promise<void> {
+    const { tenant, channel, from, to, consent } = received;
+    if (consent === null || from === null) return;
+    const text = await this.settings.inbound.reply?.(received);
+    if (text === undefined) return;
+    const confirms = consent === 'opted_out' ? consent : undefined;
+    const reply = { from: to, to: from, content: { kind: 'text', text }, confirms } as const;
+    await this.enqueue(this.channels.get(channel), reply, { tenant, class: 'high' }).catch(
+      (error: unknown) => {
+        if (!(error instanceof PolicyError)) throw error;
+      },
+    );
   }
 
   #checked(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions) {

@@ -107,26 +107,17 @@ export interface WireForm {
 
 /** The simulator's behaviour for a recipient. */
 export interface SimulatedFate {
-  /**
-   * Course of the submission and its reports:
-   * - `reported`: accepted, then reported. `early`: the report precedes the submit response.
-   * - `disordered`: reports arrive twice and out of order. `silent`: no report is pushed, a poll
-   *   finds it.
-   * - `throttled`: the first submit is throttled, then as `reported`.
-   * - `lost`: the submit response is lost, a poll finds the report. `vanished`: no poll finds the
-   *   report.
-   * - `replying`: as `reported`, then the recipient replies. `refused`: refused at submit.
-   */
+  /** Course of the submission and its reports. */
   readonly course:
-    | 'reported'
-    | 'early'
-    | 'disordered'
-    | 'silent'
-    | 'throttled'
-    | 'lost'
-    | 'vanished'
-    | 'replying'
-    | 'refused';
+    | 'reported' // accepted, then reported
+    | 'early' // the report precedes the submit response
+    | 'disordered' // reports arrive twice and out of order
+    | 'silent' // no report is pushed, a poll finds it
+    | 'throttled' // the first submit is throttled, then as `reported`
+    | 'lost' // the submit response is lost, a poll finds the report
+    | 'vanished' // the submit response is lost, no poll finds the report
+    | 'replying' // as `reported`, then the recipient replies
+    | 'refused'; // refused at submit
   /** The final report: status, raw status and error code. */
   readonly status: string;
   readonly rawStatus: string;

@@ -1,4 +1,4 @@
-import { isMessageCategory, type MessageCategory } from './category.js';
+import { isMessageCategory, MESSAGE_CATEGORIES, type MessageCategory } from './category.js';
 import { type FieldError, MessagingConfigError } from './errors.js';
 
 /** A message template that the platform approved (interface section 2.3). */
@@ -59,19 +59,16 @@ export function defineTemplates<const D extends Readonly<Record<string, Template
 }
 
 function defined(name: string, { language, category, params }: TemplateDefinition): Template {
-  const reject = (field: string, message: string): never => {
-    throw new MessagingConfigError(`templates.${name}${field}: ${message}`);
+  const check = (sound: boolean, field: string, message: string) => {
+    if (!sound) throw new MessagingConfigError(`templates.${name}${field}: ${message}`);
   };
-  if (!isTemplateName(name)) reject('', 'must be 1 to 255 visible ASCII characters');
-  if (!isLanguage(language))
-    reject('.language', "must be a language code, such as 'en' or 'pt_BR'");
-  if (category !== undefined && !isMessageCategory(category))
-    reject('.category', "must be 'utility', 'marketing', 'authentication' or 'service'");
-  const sound =
-    typeof params === 'number'
-      ? Number.isSafeInteger(params) && params >= 0
-      : Array.isArray(params) && new Set(params).size === params.length;
-  if (!sound) reject('.params', 'must be different names, or how many there are');
+  const isCount = Number.isSafeInteger(params) && Number(params) >= 0;
+  const areNames = Array.isArray(params) && new Set(params).size === params.length;
+  check(isTemplateName(name), '', 'must be 1 to 255 visible ASCII characters');
+  check(isLanguage(language), '.language', "must be a language code, such as 'en' or 'pt_BR'");
+  if (category !== undefined)
+    check(isMessageCategory(category), '.category', `must be ${MESSAGE_CATEGORIES.join(', ')}`);
+  check(isCount || areNames, '.params', 'must be different names, or how many there are');
   return { name, language, params, ...(category !== undefined && { category }) };
 }
 
@@ -85,30 +82,26 @@ export function isLanguage(value: unknown): value is string {
 
 /** The values in the order of their positions; adds errors by field to `errors`. */
 export function placedParams(
-  given: unknown,
+  given: unknown = [],
   template: Pick<Template, 'name' | 'params'> | undefined,
   errors: FieldError[],
 ): string[] {
+  const refuse = (message: string): string[] => {
+    errors.push({ path: 'params', message });
+    return [];
+  };
+  if (typeof given !== 'object' || given === null) return refuse('must be an array of texts');
   const names = typeof template?.params === 'number' ? undefined : template?.params;
-  if (given !== undefined && (typeof given !== 'object' || given === null)) {
-    errors.push({ path: 'params', message: 'must be an array of texts' });
-    return [];
-  }
-  if (given !== undefined && !Array.isArray(given)) {
-    if (names) return namedParams(given, names, errors);
-    errors.push({
-      path: 'params',
-      message: 'must be an array: the names of the parameters are unknown',
-    });
-    return [];
-  }
-  const values: readonly unknown[] = given ?? [];
+  if (!Array.isArray(given))
+    return names
+      ? namedParams(given, names, errors)
+      : refuse('must be an array: the names of the parameters are unknown');
+  const values: readonly unknown[] = given;
   const wanted = names?.length ?? template?.params;
   if (wanted !== undefined && values.length !== wanted)
-    errors.push({
-      path: 'params',
-      message: `must have ${String(wanted)} entries, as template ${template?.name} does; it has ${values.length}`,
-    });
+    refuse(
+      `must have ${String(wanted)} entries, as template ${template?.name} does; it has ${values.length}`,
+    );
   values.forEach((value, place) => checkParam(value, `params[${place}]`, errors));
   return values as string[];
 }

@@ -26,13 +26,13 @@ import {
   withDefault,
 } from './option-schema.js';
 import type { PriceList, RateCard } from './rate-card.js';
-import { type RateLimit, rateOf } from './rate-limit.js';
+import { type RateLimit, rateOf, readRate } from './rate-limit.js';
 
 const DURATION = duration();
 const MOMENT = duration(1);
 
 const rateLimit: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (name, value) =>
-  rateOf(name, typeof value === 'string' ? value : object<RateLimit>()(name, value));
+  rateOf(name, value as RateLimit | string);
 
 type RateOfLane = (lane: string) => RateLimit | undefined;
 
@@ -211,7 +211,7 @@ const POLICY = {
    * most `max` messages of the category and channel to one recipient in any window of `per`. Needs the index that
    * `FREQUENCY_CAP_MIGRATIONS` creates (automatic with `migrate`). The index slows every message down. @default off
    */
-  frequencyCap: optional(record(group({ max: wholeNumber, per: MOMENT }))),
+  frequencyCap: optional(record(readRate)),
 };
 
 /** The policies that run, their order, and the settings of the built-in ones. */
