@@ -3,7 +3,6 @@ export {
   type EngineSetup,
   type EngineUnderTest,
 } from './dispatch-engine.contract.js';
-export { type Answer, InterfaceServer, type ReceivedRequest } from './interface-server.js';
 export {
   messageTransportContract,
   type TransportSetup,

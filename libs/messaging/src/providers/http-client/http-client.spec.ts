@@ -5,7 +5,7 @@ import axios, { type AxiosRequestConfig, type CreateAxiosDefaults } from 'axios'
 import { Agent } from 'node:http';
 import { of } from 'rxjs';
 import { PausedFailure, UncertainFailure } from '../../message/failures.js';
-import { InterfaceServer } from '../../testing/interface-server.js';
+import { InterfaceServer } from '../http/interface-server.fixture.js';
 import { hasOwnWay, HttpClient, isUntouched } from './http-client.js';
 
 const made = (config: CreateAxiosDefaults = {}) => new HttpService(axios.create(config));

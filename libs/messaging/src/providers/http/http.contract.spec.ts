@@ -3,12 +3,9 @@ import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import { registryOf } from '../../channels/built-in-channels.js';
 import { systemClock } from '../../ports/clock.js';
-import {
-  InterfaceServer,
-  messageTransportContract,
-  type TransportUnderTest,
-} from '../../testing/index.js';
+import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
 import { http, type HttpTransport } from './http.transport.js';
+import { InterfaceServer } from './interface-server.fixture.js';
 
 interface UnderTest extends TransportUnderTest {
   readonly service: InterfaceServer;
@@ -71,7 +68,7 @@ messageTransportContract<UnderTest>(
       return {
         transport,
         service,
-        accepted: () => service.whatsApp.accepted.size,
+        accepted: () => service.acceptedWhatsApp.size,
         close: async () => {
           await transport.onApplicationShutdown();
           await service.close();

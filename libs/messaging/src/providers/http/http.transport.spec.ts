@@ -12,7 +12,8 @@ import {
 } from '../../message/failures.js';
 import { systemClock } from '../../ports/clock.js';
 import type { Submission } from '../../ports/message-transport.js';
-import { type Answer, InterfaceServer } from '../../testing/interface-server.js';
+import type { Answer } from '../http-client/recording-server.fixture.js';
+import { InterfaceServer } from './interface-server.fixture.js';
 import type { HttpTransportOptions } from './http.options.js';
 import { http, type HttpTransport } from './http.transport.js';
 
@@ -110,7 +111,7 @@ describe.each([
       body: 'Your code is 1234',
       delivery_report: 'yes',
     });
-    expect(accepted.reference).toBe(service.accepted.get(submission.id)?.reference);
+    expect(accepted.reference).toBe(service.accepted.get(submission.id)?.answer['reference_id']);
   });
 
   it("the delivery report option overrides the message's", async () => {

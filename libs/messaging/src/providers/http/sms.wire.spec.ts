@@ -6,7 +6,7 @@ import { registryOf } from '../../channels/built-in-channels.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import { systemClock } from '../../ports/clock.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
-import { InterfaceServer } from '../../testing/interface-server.js';
+import { InterfaceServer } from './interface-server.fixture.js';
 import { http, type HttpTransport } from './http.transport.js';
 
 const signal = new AbortController().signal;

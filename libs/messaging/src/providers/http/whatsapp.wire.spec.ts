@@ -6,7 +6,7 @@ import { registryOf } from '../../channels/built-in-channels.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import { systemClock } from '../../ports/clock.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
-import { InterfaceServer } from '../../testing/interface-server.js';
+import { InterfaceServer } from './interface-server.fixture.js';
 import type { HttpTransportOptions } from './http.options.js';
 import { http, type HttpTransport } from './http.transport.js';
 
@@ -81,7 +81,7 @@ describe('WhatsApp over the interface', () => {
       details: { cost: '0.0125', currency: 'USD', category: 'utility', sender: '2348000000001' },
     });
     expect(await transport().submit({ ...template, attempt: 2 }, signal)).toEqual(accepted);
-    expect(service.whatsApp.accepted.size).toBe(1);
+    expect(service.acceptedWhatsApp.size).toBe(1);
   });
 
   it.each([

@@ -73,7 +73,7 @@ describe('KannelTransport', () => {
     });
     expect(server.taken).toHaveLength(1);
     expect(server.taken[0]).toMatchObject({
-      text: 'Grüße €',
+      body: 'Grüße €',
       headers: {
         'x-kannel-from': 'AC ME',
         'x-kannel-to': '2348012345678',
@@ -140,14 +140,14 @@ describe('KannelTransport', () => {
     [502, '', UncertainFailure, 'http_502'],
     [200, '<html>Welcome</html>', UncertainFailure, 'invalid_answer'],
   ])('%i %s maps to its failure kind', async (status, text, meaning, code) => {
-    server.fault((response) => say(response, status, text));
+    server.answer((_request, response) => say(response, status, text));
     const error = await failure();
     expect(error).toBeInstanceOf(meaning);
     expect(error).toMatchObject({ code });
   });
 
   it('a message queued for an SMSC counts as accepted', async () => {
-    server.fault((response) => say(response, 202, '3: Queued for later delivery'));
+    server.answer((_request, response) => say(response, 202, '3: Queued for later delivery'));
     expect(await made().submit(submission, signal)).toEqual({ reference: submission.id });
   });
 
@@ -175,11 +175,13 @@ describe('KannelTransport', () => {
   it('failures contain neither password nor number', async () => {
     const told: string[] = [];
     for (const status of [302, 400, 403, 404, 500, 503]) {
-      server.fault((response) => say(response, status, `${server.password} 2348012345678`));
+      server.answer((_request, response) =>
+        say(response, status, `${server.password} 2348012345678`),
+      );
       const error = (await failure()) as Error;
       told.push(`${error.message} ${JSON.stringify(error)} ${error.stack ?? ''}`);
     }
-    server.fault((response) => void response.socket?.destroy());
+    server.answer((_request, response) => void response.socket?.destroy());
     const lost = (await failure()) as Error;
     told.push(`${lost.message} ${JSON.stringify(lost)} ${lost.stack ?? ''}`);
     expect(told).toHaveLength(7);

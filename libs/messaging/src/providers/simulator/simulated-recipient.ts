@@ -10,7 +10,7 @@ import type { DeliveryReport } from '../../message/delivery-report.js';
  */
 export interface SimulatedRecipient {
   readonly course: SimulatedFate['course'];
-  /** Random value from 0 to 1; spreads reports over time. */
+  /** One of 16 random values from 0 to 1; spreads reports over time. */
   readonly jitter: number;
   /** Report of a message on its way; only `disordered` sends it. */
   readonly underway: DeliveryReport;
@@ -33,7 +33,7 @@ export function simulatedRecipient(
   const report = { reference: referenceOf(submissionId), messageId: null, recipient };
   return {
     course,
-    jitter: dice.readUInt32BE(2) / 0xffffffff,
+    jitter: ((dice[2] ?? 0) % 16) / 15,
     underway: { ...report, ...underway, errorCode: null, providerTime: new Date(sentAt) },
     final: { ...report, status, rawStatus, errorCode, providerTime: new Date(endedAt) },
     followUp:

@@ -15,7 +15,7 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { ReportQueue } from './report-queue.js';
+import { DelayedSink } from './delayed-sink.js';
 import {
   platformIdOf,
   referenceOf,
@@ -76,8 +76,8 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
    * attempt count. A forgotten message is throttled once more.
    */
   readonly #throttled = new Set<string>();
-  #reports: ReportQueue<DeliveryReport> | undefined;
-  #replies: ReportQueue<InboundMessage> | undefined;
+  #reports: DelayedSink<DeliveryReport> | undefined;
+  #replies: DelayedSink<InboundMessage> | undefined;
 
   constructor(
     private readonly settings: SimulatorSettings,
@@ -91,9 +91,8 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   }
 
   listen(sink: ReportSink, inbound?: InboundSink): void {
-    const slot = Math.max(1, this.settings.reportDelay / 16);
-    this.#reports = new ReportQueue(sink, this.context.clock, slot);
-    this.#replies = inbound && new ReportQueue(inbound, this.context.clock, slot);
+    this.#reports = new DelayedSink(sink);
+    this.#replies = inbound && new DelayedSink(inbound);
   }
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
@@ -201,30 +200,37 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     { reply, idPrefix = '' }: Simulation,
     signal: AbortSignal,
   ): Promise<void> {
+    const { reportDelay, replyDelay } = this.settings;
     const early: DeliveryReport[] = [];
+    /** Reports by their delay. */
+    const due = new Map<number, DeliveryReport[]>();
     for (const { course, jitter, underway, final, followUp } of recipients) {
-      const delay = this.settings.reportDelay * (1 + 2 * jitter);
-      const report = (one: DeliveryReport, times: number) => this.#reports?.add(one, delay * times);
+      const delay = reportDelay * (1 + 2 * jitter);
+      const report = (one: DeliveryReport, after: number) => {
+        const reports = due.get(after);
+        if (reports) reports.push(one);
+        else due.set(after, [one]);
+      };
       switch (course) {
         case 'early':
           early.push(final);
           break;
         case 'disordered':
-          report(final, 1);
-          report(underway, 1.5);
-          report(final, 1.5);
+          report(final, delay);
+          report(underway, delay * 1.5);
+          report(final, delay * 1.5);
           break;
         case 'replying':
           if (reply !== undefined)
-            this.#replies?.add(
-              replyTo(submission, final.recipient ?? '', reply, idPrefix),
-              delay + this.settings.replyDelay,
+            this.#replies?.later(
+              [replyTo(submission, final.recipient ?? '', reply, idPrefix)],
+              delay + replyDelay,
             );
-          report(final, 1);
+          report(final, delay);
           break;
         case 'reported':
         case 'throttled':
-          report(final, 1);
+          report(final, delay);
           break;
         case 'refused':
         case 'silent':
@@ -234,9 +240,10 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         default:
           course satisfies never;
       }
-      if (followUp) report(followUp, 1.25);
+      if (followUp) report(followUp, delay * 1.25);
     }
-    if (early.length > 0) await unlessAborted(() => this.#reports?.handOver(early), signal);
+    for (const [after, reports] of due) this.#reports?.later(reports, after);
+    if (early.length > 0) await unlessAborted(() => this.#reports?.now(early), signal);
   }
 }
 

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A complete request as received. */
+interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Answers instead of the server: write to `response`, or cut its socket. Return `false` to let the server answer. */
+export type Answer = (
+  request: ReceivedRequest,
+  response: ServerResponse,
+) => boolean | void | Promise<boolean | void>;
+
+/** Handles a request as the simulated service does. */
+export type Handler = (request: ReceivedRequest, response: ServerResponse) => void;
+
+/** A server on a free loopback port that records its requests. `answer()` injects faults. */
+export class RecordingServer {
+  readonly requests: ReceivedRequest[] = [];
+  #answer: Answer | undefined;
+  readonly #server = createServer((request, response) => void this.#receive(request, response));
+
+  constructor(private readonly handler: Handler) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  /** Injects a fault: called before each request is answered, until the next call of this method. */
+  answer(answer: Answer | undefined): void {
+    this.#answer = answer;
+  }
+
+  /** Handles the next request and cuts its connection instead of answering. */
+  loseNextAnswer(): void {
+    this.#answer = (request, response) => {
+      this.#answer = undefined;
+      const cut = { writeHead: () => cut, end: () => response.socket?.destroy() };
+      this.handler(request, cut as unknown as ServerResponse);
+    };
+  }
+
+  async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = incoming;
+    const request = { method, url, headers, body: await text(incoming) };
+    this.requests.push(request);
+    if (this.#answer && (await this.#answer(request, response)) !== false) return;
+    this.handler(request, response);
+  }
+}

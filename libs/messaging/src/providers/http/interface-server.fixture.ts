@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { type Handler, RecordingServer } from '../http-client/recording-server.fixture.js';
+
+interface AcceptedRequest {
+  readonly key: string;
+  readonly body: string;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A small server of the interface. It checks the credential and the sender, honours `Idempotency-Key`, records the
+ * accepted submissions, and lists every accepted recipient as delivered, WhatsApp messages as read.
+ */
+export class InterfaceServer extends RecordingServer {
+  readonly apiToken = 'tok_test';
+  readonly apiKey = 'svk_test';
+  /** The one registered sender. */
+  readonly sender = 'ACME';
+  /** Accepted SMS submissions by idempotency key. */
+  readonly accepted = new Map<string, AcceptedRequest>();
+  /** Accepted WhatsApp messages by idempotency key. */
+  readonly acceptedWhatsApp = new Map<string, AcceptedRequest>();
+  /** Reports on one page of a list. */
+  pageSize = 1000;
+
+  static async start(): Promise<InterfaceServer> {
+    const server = new InterfaceServer((...exchange) => server.#route(...exchange));
+    await server.listen();
+    return server;
+  }
+
+  #route(...[{ method, url, headers, body }, response]: Parameters<Handler>): void {
+    const { pathname, searchParams } = new URL(url, this.url);
+    const isWhatsApp = pathname.startsWith('/whatsapp/ng/v1/');
+    if (headers.authorization !== `Bearer ${isWhatsApp ? this.apiKey : this.apiToken}`)
+      return refuse(response, 401, 'unauthorized');
+    const key = String(headers['idempotency-key'] ?? randomUUID());
+    switch (`${method} ${pathname}`) {
+      case 'POST /ng/v1/sendsms':
+        return this.#accept(this.accepted, key, body, response, () => this.#sms(body));
+      case 'POST /whatsapp/ng/v1/sendwhatsapp':
+        return this.#accept(this.acceptedWhatsApp, key, body, response, () => whatsApp(body));
+      case 'GET /ng/v1/deliveryreports':
+        return this.#reports(searchParams, response);
+    }
+    const [, id] = /^\/whatsapp\/ng\/v1\/messages\/([^/]+)$/.exec(pathname) ?? [];
+    const message = [...this.acceptedWhatsApp.values()].find(
+      ({ answer }) => answer['message_id'] === decodeURIComponent(id ?? ''),
+    );
+    if (message) reply(response, 200, { ...message.answer, status: 'read' });
+    else refuse(response, 404, 'not_found');
+  }
+
+  /** Answers a repeated key as before. */
+  #accept(
+    accepted: Map<string, AcceptedRequest>,
+    key: string,
+    body: string,
+    response: ServerResponse,
+    answerTo: () => Readonly<Record<string, unknown>> | string,
+  ): void {
+    const known = accepted.get(key);
+    if (known && known.body !== body) return refuse(response, 422, 'idempotency_key_reused');
+    const answer = known?.answer ?? answerTo();
+    if (typeof answer === 'string') return refuse(response, 422, answer);
+    accepted.set(key, { key, body, answer });
+    reply(response, 200, answer);
+  }
+
+  #sms(body: string): Readonly<Record<string, unknown>> | string {
+    const { from, to } = JSON.parse(body) as { from?: unknown; to?: unknown };
+    if (!Array.isArray(to) || to.length === 0) return 'invalid_field';
+    if (from !== this.sender) return 'sender_not_registered';
+    return {
+      status_code: 200,
+      message: 'Request is being processed',
+      reference_id: randomUUID(),
+      recipients_processed: to.length,
+    };
+  }
+
+  #reports(query: URLSearchParams, response: ServerResponse): void {
+    const references = query.getAll('reference_id');
+    const keys = query.getAll('idempotency_key');
+    const items = [...this.accepted.values()].flatMap(({ key, body, answer }) => {
+      const reference = String(answer['reference_id']);
+      if (!references.includes(reference) && !keys.includes(key)) return [];
+      return (JSON.parse(body) as { to: readonly unknown[] }).to.map((to, position) => ({
+        reference_id: reference,
+        message_id: `${reference}-${position}`,
+        to: String(to),
+        from: this.sender,
+        status: 'delivered',
+        error_code: null,
+        smsc_timestamp: '2026-01-02T03:04:05.678Z',
+        sequence: 2,
+        received_at: '2026-01-02T03:04:06.000Z',
+      }));
+    });
+    const start = Number(query.get('cursor') ?? 0);
+    const end = start + this.pageSize;
+    reply(response, 200, {
+      data: items.slice(start, end),
+      next_cursor: end < items.length ? String(end) : null,
+    });
+  }
+}
+
+function whatsApp(body: string): Readonly<Record<string, unknown>> | string {
+  const { to, message_type: type } = JSON.parse(body) as Record<string, unknown>;
+  if (typeof to !== 'string') return 'invalid_field';
+  if (to.endsWith('9903')) return 'opt_in_required';
+  return {
+    message_id: `wamid.${randomUUID()}`,
+    status: 'sent',
+    cost: 0.0125,
+    currency: 'USD',
+    category: type === 'text' ? 'service' : 'utility',
+    sender: '2348000000001',
+    to,
+  };
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  reply(response, status, { error: { type: 'error', code, message: 'Refused' } });
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,55 @@
+import { Logger } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const RETRY = 500;
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/**
+ * Passes reports, or inbound messages, to a sink when they are due, and again until the sink has them: none is lost
+ * while the process lives. The sink is called for several groups at the same time and shares their commits.
+ */
+export class DelayedSink<T> {
+  readonly #logger = new Logger(DelayedSink.name);
+  readonly #stop = new AbortController();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #calls = new Set<Promise<void>>();
+
+  constructor(private readonly sink: (items: readonly T[]) => Promise<void>) {}
+
+  /** Passes `items` on after `delay` milliseconds. */
+  later(items: readonly T[], delay: number): void {
+    if (this.#stop.signal.aborted) return;
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        void this.now(items);
+      },
+      Math.min(delay, LONGEST_TIMER),
+    );
+    this.#timers.add(timer);
+  }
+
+  /** Resolves when the sink has the items, or the sink is stopped. */
+  async now(items: readonly T[]): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const call = this.sink(items);
+      this.#calls.add(call);
+      try {
+        return await call;
+      } catch {
+        this.#logger.warn(`${items.length} reports were not taken; again in ${RETRY} ms`);
+        await pause(RETRY, undefined, { signal }).catch(() => undefined);
+      } finally {
+        this.#calls.delete(call);
+      }
+    }
+  }
+
+  /** Drops what is not due or not yet taken, which a poll finds, and waits for the running calls. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.allSettled(this.#calls);
+  }
+}
