@@ -1,30 +1,32 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
+import type { OptionReader } from '../../ports/option-schema.js';
 
 /** One secret, or two during a rotation. */
 export type Secrets = string | readonly string[];
 
 const MIN_LENGTH = 16;
 
-/**
- * Returns the secrets after checks for common deployment mistakes.
- * @throws MessagingConfigError naming the option, never the secret
- */
-export function checkedSecrets(option: string, given: Secrets | undefined): readonly string[] {
-  const secrets = typeof given === 'string' ? [given] : (given ?? []);
+/** Checks secrets for common deployment mistakes; the error names the option, never the secret. */
+export const readSecrets: OptionReader<readonly string[], Secrets> = (option, given) => {
+  const secrets: readonly unknown[] = Array.isArray(given)
+    ? given
+    : given === undefined
+      ? []
+      : [given];
   const reject = (cause: string): never => {
     throw new MessagingConfigError(`${option}: ${cause}`);
   };
   if (secrets.length === 0) reject('is missing; pass the secret you share with the provider');
-  for (const secret of secrets) {
-    if (typeof secret !== 'string' || secret === '') reject('is empty');
+  return secrets.map((secret) => {
+    if (typeof secret !== 'string' || secret === '') return reject('is empty');
     if (/\s/.test(secret)) reject('white space or a newline was copied with it');
     if (secret.length < MIN_LENGTH)
       reject(`is shorter than ${MIN_LENGTH} characters and can be guessed`);
-  }
-  return secrets;
-}
+    return secret;
+  });
+};
 
 /** Compares every candidate in constant time, so that the duration does not reveal which one matches. */
 export function anySame(given: string, expected: readonly string[]): boolean {
@@ -87,14 +89,11 @@ function compared(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-/**
- * Scheme and host of the callback address, as the provider calls it.
- * @throws MessagingConfigError naming the option
- */
-export function checkedOrigin(option: string, origin: string): string {
-  if (!/^https?:\/\/[^/?#\s]+$/.test(origin))
+/** Scheme and host of the callback address, as the provider calls it. */
+export const readOrigin: OptionReader<string> = (option, given) => {
+  if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+$/.test(given))
     throw new MessagingConfigError(
       `${option}: must be scheme and host, such as https://app.example.com`,
     );
-  return origin;
-}
+  return given;
+};

@@ -168,7 +168,7 @@ it.each<[string, () => unknown, string]>([
   ['no header', () => hmacSignature({ header: '', secret: SECRET }), 'hmacSignature.header'],
   [
     'an unknown algorithm',
-    () => hmacSignature({ header: 'x', secret: SECRET, algorithm: 'sha257' }),
+    () => hmacSignature({ header: 'x', secret: SECRET, algorithm: 'sha257' as 'sha256' }),
     'hmacSignature.algorithm',
   ],
   [

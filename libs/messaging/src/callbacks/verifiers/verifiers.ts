@@ -1,23 +1,42 @@
 import ipaddr from 'ipaddr.js';
-import { getHashes } from 'node:crypto';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest, CallbackVerifier } from '../../ports/callback-parser.js';
-import { type Secrets, anySame, checkedSecrets, isSignedBy, rawBodyOf } from './secret.js';
+import {
+  group,
+  oneOf,
+  type OptionReader,
+  type OptionsOf,
+  text,
+  withDefault,
+} from '../../ports/option-schema.js';
+import { anySame, isSignedBy, rawBodyOf, readSecrets } from './secret.js';
 
-export interface BasicAuthOptions {
-  readonly username: string;
-  /** At least 16 characters; two during a rotation. */
-  readonly password: Secrets;
+/** A text in a form that the provider can send. */
+function textLike(form: RegExp, rule: string): OptionReader<string> {
+  return (option, given) => {
+    if (typeof given !== 'string' || !form.test(given))
+      throw new MessagingConfigError(`${option}: must be ${rule}`);
+    return given;
+  };
 }
+
+const headerName = textLike(/^[A-Za-z0-9-]+$/, 'the name of a header');
+
+const readBasicAuth = group({
+  username: textLike(/^[^:]+$/, 'a name without a colon'),
+  /** At least 16 characters; two during a rotation. */
+  password: readSecrets,
+});
+
+export type BasicAuthOptions = OptionsOf<typeof readBasicAuth.readers>;
 
 /**
  * HTTP Basic authentication (RFC 7617), as in `https://user:password@app.example.com/…`.
  * @throws MessagingConfigError naming the wrong option
  */
-export function basicAuth({ username, password }: BasicAuthOptions): CallbackVerifier {
-  if (typeof username !== 'string' || username === '' || username.includes(':'))
-    throw new MessagingConfigError('basicAuth.username: must be a name without a colon');
-  const expected = checkedSecrets('basicAuth.password', password).map((p) => `${username}:${p}`);
+export function basicAuth(options: BasicAuthOptions): CallbackVerifier {
+  const { username, password } = readBasicAuth('basicAuth', options);
+  const expected = password.map((secret) => `${username}:${secret}`);
   return {
     verify: ({ headers: { authorization } }) => {
       if (typeof authorization !== 'string') return false;
@@ -27,18 +46,20 @@ export function basicAuth({ username, password }: BasicAuthOptions): CallbackVer
   };
 }
 
-export interface HmacSignatureOptions {
+const readHmacSignature = group({
   /** At least 16 characters; two during a rotation. */
-  readonly secret: Secrets;
+  secret: readSecrets,
   /** Name of the header that carries the signature. */
-  readonly header: string;
+  header: headerName,
   /** @default 'sha256' */
-  readonly algorithm?: string;
+  algorithm: withDefault(oneOf('sha1', 'sha256', 'sha384', 'sha512'), 'sha256'),
   /** @default 'hex' */
-  readonly encoding?: 'hex' | 'base64' | 'base64url';
+  encoding: withDefault(oneOf('hex', 'base64', 'base64url'), 'hex'),
   /** Text before the signature, such as `sha256=`. @default '' */
-  readonly prefix?: string;
-}
+  prefix: withDefault(text, ''),
+});
+
+export type HmacSignatureOptions = OptionsOf<typeof readHmacSignature.readers>;
 
 /**
  * Verifies a header with the HMAC of the body's bytes. A GET always fails, because its query is not signed. The HMAC
@@ -50,24 +71,15 @@ export interface HmacSignatureOptions {
  * @throws MessagingConfigError naming the wrong option
  */
 export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
-  const { algorithm = 'sha256', encoding = 'hex', prefix = '' } = options;
-  const secrets = checkedSecrets('hmacSignature.secret', options.secret);
-  const header = options.header?.toLowerCase();
-  if (!header || !/^[a-z0-9-]+$/.test(header))
-    throw new MessagingConfigError('hmacSignature.header: must be the name of a header');
-  if (!getHashes().includes(algorithm))
-    throw new MessagingConfigError(
-      `hmacSignature.algorithm: ${algorithm} is unknown here; such as sha256`,
-    );
-  if (!['hex', 'base64', 'base64url'].includes(encoding))
-    throw new MessagingConfigError('hmacSignature.encoding: must be hex, base64 or base64url');
+  const checked = readHmacSignature('hmacSignature', options);
+  const { secret, header, algorithm, encoding, prefix } = checked;
   return {
     verify: (request) => {
-      const given = request.headers[header];
+      const given = request.headers[header.toLowerCase()];
       if (request.method === 'GET' || typeof given !== 'string' || !given.startsWith(prefix))
         return false;
       const signature = Buffer.from(given.slice(prefix.length).trim(), encoding);
-      return isSignedBy(secrets, algorithm, rawBodyOf(request), [signature]);
+      return isSignedBy(secret, algorithm, rawBodyOf(request), [signature]);
     },
   };
 }
@@ -104,12 +116,30 @@ export function ipRanges(ranges: readonly string[]): CallbackVerifier {
   };
 }
 
-export interface SharedSecretOptions {
+/** Where a request has the secret. */
+const secretIn: OptionReader<
+  (request: CallbackRequest) => unknown,
+  'path' | { readonly query: string } | { readonly header: string }
+> = (option, given) => {
+  if (given === 'path') return ({ pathSecret }) => pathSecret;
+  const { query: parameter, header } = (given ?? {}) as { query?: unknown; header?: unknown };
+  if (typeof parameter === 'string' && parameter !== '')
+    return ({ query }) => (Object.hasOwn(query, parameter) ? query[parameter] : undefined);
+  if (typeof header === 'string' && header !== '')
+    return ({ headers }) => headers[header.toLowerCase()];
+  throw new MessagingConfigError(
+    `${option}: must be 'path', { query: 'name' } or { header: 'name' }`,
+  );
+};
+
+const readSharedSecret = group({
   /** At least 16 characters; two during a rotation. */
-  readonly secret: Secrets;
+  secret: readSecrets,
   /** Place of the secret: after the provider's name in the path, or in a named parameter or header. @default 'path' */
-  readonly in?: 'path' | { readonly query: string } | { readonly header: string };
-}
+  in: withDefault(secretIn, 'path'),
+});
+
+export type SharedSecretOptions = OptionsOf<typeof readSharedSecret.readers>;
 
 /**
  * Verifies a secret in the callback address: `…/delivery-reports/acme/{secret}`, for providers that cannot sign. It
@@ -121,31 +151,13 @@ export interface SharedSecretOptions {
  * @throws MessagingConfigError naming the wrong option
  */
 export function sharedSecret(options: SharedSecretOptions): CallbackVerifier {
-  const secrets = checkedSecrets('sharedSecret.secret', options.secret);
-  const given = whereItIs(options.in ?? 'path');
+  const { secret, in: given } = readSharedSecret('sharedSecret', options);
   return {
     verify: (request) => {
-      const secret = given(request);
-      return typeof secret === 'string' && anySame(secret, secrets);
+      const found = given(request);
+      return typeof found === 'string' && anySame(found, secret);
     },
   };
-}
-
-function whereItIs(
-  place: NonNullable<SharedSecretOptions['in']>,
-): (request: CallbackRequest) => unknown {
-  if (place === 'path') return ({ pathSecret }) => pathSecret;
-  if (typeof place === 'object' && 'query' in place && place.query) {
-    const { query: name } = place;
-    return ({ query }) => (Object.hasOwn(query, name) ? query[name] : undefined);
-  }
-  if (typeof place === 'object' && 'header' in place && place.header) {
-    const name = place.header.toLowerCase();
-    return ({ headers }) => headers[name];
-  }
-  throw new MessagingConfigError(
-    "sharedSecret.in: must be 'path', { query: 'name' } or { header: 'name' }",
-  );
 }
 
 /**

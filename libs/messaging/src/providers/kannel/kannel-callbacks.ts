@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { callbackParser } from '../../callbacks/callback-map.js';
-import { type Secrets, checkedSecrets, isSignedBy } from '../../callbacks/verifiers/secret.js';
+import { type Secrets, isSignedBy, readSecrets } from '../../callbacks/verifiers/secret.js';
 import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
@@ -38,7 +38,7 @@ function signed(submission: string, recipient: string): string {
  * @throws MessagingConfigError where there is none, or one is too short
  */
 export function kannelSignature(secrets: Secrets): CallbackVerifier {
-  const keys = checkedSecrets('callbackSecret', secrets);
+  const keys = readSecrets('callbackSecret', secrets);
   return {
     verify: ({ query }) => {
       const [submission, to, signature] = ['submission', 'to', 'signature'].map((name) =>
@@ -103,35 +103,27 @@ interface SmscAnswer {
   readonly retriesRanOut: boolean;
 }
 
-function statusOf(bit: string, { stat, retriesRanOut }: SmscAnswer): ReportedStatus | null {
-  switch (bit) {
-    case '1':
-      return 'delivered';
-    case '2':
-      return undeliveredOf(stat);
-    case '4':
-    case '8':
-      return 'sent';
-    case '16':
-      return retriesRanOut ? 'failed' : 'rejected';
-    default:
-      return null;
-  }
-}
+const STATUSES: Readonly<Record<string, ReportedStatus>> = {
+  1: 'delivered',
+  2: 'undelivered',
+  4: 'sent',
+  8: 'sent',
+  16: 'rejected',
+};
 
 /** Kannel has one bit for all final states but delivery; the SMPP state distinguishes them. */
-function undeliveredOf(stat: string | null): ReportedStatus | null {
-  switch (stat) {
-    case 'EXPIRED':
-      return 'expired';
-    case 'REJECTD':
-    case 'SKIPPED':
-      return 'rejected';
-    case 'UNKNOWN':
-      return null;
-    default:
-      return 'undelivered';
-  }
+const UNDELIVERED: Readonly<Record<string, ReportedStatus | null>> = {
+  EXPIRED: 'expired',
+  REJECTD: 'rejected',
+  SKIPPED: 'rejected',
+  UNKNOWN: null,
+};
+
+function statusOf(bit: string, { stat, retriesRanOut }: SmscAnswer): ReportedStatus | null {
+  if (bit === '2' && stat !== null && Object.hasOwn(UNDELIVERED, stat))
+    return UNDELIVERED[stat] ?? null;
+  if (bit === '16' && retriesRanOut) return 'failed';
+  return Object.hasOwn(STATUSES, bit) ? (STATUSES[bit] ?? null) : null;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkedSecrets } from '../../callbacks/verifiers/secret.js';
+import { readSecrets } from '../../callbacks/verifiers/secret.js';
 import { MessagingConfigError } from '../../message/errors.js';
 import {
   group,
@@ -30,7 +30,7 @@ const headerText: OptionReader<string> = (option, value) => {
 
 const secret: OptionReader<string> = (option, value) => {
   const given = text(option, value);
-  checkedSecrets(option, given);
+  readSecrets(option, given);
   return given;
 };
 

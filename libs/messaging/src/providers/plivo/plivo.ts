@@ -1,10 +1,9 @@
 import { callbackParser } from '../../callbacks/callback-map.js';
 import {
-  type Secrets,
-  checkedOrigin,
-  checkedSecrets,
   isSignedBy,
   rawBodyOf,
+  readOrigin,
+  readSecrets,
   signedForm,
   sortedFields,
 } from '../../callbacks/verifiers/secret.js';
@@ -13,6 +12,7 @@ import type {
   CallbackRequest,
   CallbackVerifier,
 } from '../../ports/callback-parser.js';
+import { group, type OptionsOf } from '../../ports/option-schema.js';
 
 /**
  * Parser of Plivo's message status callbacks, whose times have no zone and are ignored, and of messages to its
@@ -53,15 +53,17 @@ export function plivoParser(): CallbackParser {
   });
 }
 
-export interface PlivoSignatureOptions {
+const read = group({
   /** The account's auth token, and the subaccount's for messages from one; two of them during a rotation. */
-  readonly authToken: Secrets;
+  authToken: readSecrets,
   /**
    * Scheme and host as Plivo calls them, such as `https://app.example.com`; behind a proxy, the request does not
    * contain them.
    */
-  readonly origin: string;
-}
+  origin: readOrigin,
+});
+
+export type PlivoSignatureOptions = OptionsOf<typeof read.readers>;
 
 /** Most signatures checked in one header. */
 const MAX_SIGNATURES = 8;
@@ -77,14 +79,13 @@ const MAX_SIGNATURES = 8;
  * @throws MessagingConfigError naming the wrong option
  */
 export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier {
-  const tokens = checkedSecrets('plivoSignature.authToken', options.authToken);
-  const origin = checkedOrigin('plivoSignature.origin', options.origin);
+  const { authToken, origin } = read('plivoSignature', options);
   return {
     verify: (request) => {
       const third = signaturesOf(request, 'v3');
       const given = third.length > 0 ? third : signaturesOf(request, 'v2');
       const signed = third.length > 0 ? signedByV3(origin, request) : signedByV2(origin, request);
-      return signed !== undefined && isSignedBy(tokens, 'sha256', signed, given);
+      return signed !== undefined && isSignedBy(authToken, 'sha256', signed, given);
     },
   };
 }

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { callbackParser } from '../../callbacks/callback-map.js';
 import {
-  type Secrets,
   anySame,
-  checkedOrigin,
-  checkedSecrets,
   isSignedBy,
   rawBodyOf,
+  readOrigin,
+  readSecrets,
   signedForm,
 } from '../../callbacks/verifiers/secret.js';
 import type {
@@ -15,6 +14,7 @@ import type {
   CallbackRequest,
   CallbackVerifier,
 } from '../../ports/callback-parser.js';
+import { group, type OptionsOf } from '../../ports/option-schema.js';
 
 /**
  * Parser of Twilio's status callbacks (one form for each status of a message) and of messages to its numbers, both
@@ -56,15 +56,17 @@ export function twilioParser(): CallbackParser {
   });
 }
 
-export interface TwilioSignatureOptions {
+const read = group({
   /** The account's auth token; two during a rotation. */
-  readonly authToken: Secrets;
+  authToken: readSecrets,
   /**
    * Scheme and host as Twilio calls them, such as `https://app.example.com`; behind a proxy, the request does not
    * contain them.
    */
-  readonly origin: string;
-}
+  origin: readOrigin,
+});
+
+export type TwilioSignatureOptions = OptionsOf<typeof read.readers>;
 
 /**
  * Verifies `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the sorted fields of the
@@ -74,15 +76,14 @@ export interface TwilioSignatureOptions {
  * @throws MessagingConfigError naming the wrong option
  */
 export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifier {
-  const tokens = checkedSecrets('twilioSignature.authToken', options.authToken);
-  const origin = checkedOrigin('twilioSignature.origin', options.origin);
+  const { authToken, origin } = read('twilioSignature', options);
   return {
     verify: (request) => {
       const given = request.headers['x-twilio-signature'];
       const fields = signedFields(request);
       if (typeof given !== 'string' || fields === undefined) return false;
       const signature = Buffer.from(given, 'base64');
-      return isSignedBy(tokens, 'sha1', `${origin}${request.url}${fields}`, [signature]);
+      return isSignedBy(authToken, 'sha1', `${origin}${request.url}${fields}`, [signature]);
     },
   };
 }

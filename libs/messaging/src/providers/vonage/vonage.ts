@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { callbackParser } from '../../callbacks/callback-map.js';
-import {
-  type Secrets,
-  anySame,
-  checkedSecrets,
-  isSignedBy,
-  rawBodyOf,
-} from '../../callbacks/verifiers/secret.js';
+import { anySame, isSignedBy, rawBodyOf, readSecrets } from '../../callbacks/verifiers/secret.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
-import type { Duration } from '../../ports/duration.js';
-import { duration } from '../../ports/option-schema.js';
+import {
+  duration,
+  group,
+  optional,
+  type OptionsOf,
+  text,
+  withDefault,
+} from '../../ports/option-schema.js';
 
 /**
  * Parser of Vonage's SMS API (query, form or JSON; `msisdn` is the other side, `message-timestamp` is UTC, and each
@@ -65,14 +65,16 @@ export function vonageParser(): CallbackParser {
   });
 }
 
-export interface VonageSignatureOptions {
+const read = group({
   /** The account's signature secret; two during a rotation. */
-  readonly secret: Secrets;
-  /** Claims that a token must have, where one secret signs for several accounts or applications. */
-  readonly claims?: { readonly api_key?: string; readonly application_id?: string };
+  secret: readSecrets,
+  /** Claims that a token must have, where one secret signs for several accounts or applications. @default none */
+  claims: group({ api_key: optional(text), application_id: optional(text) }),
   /** How old or early a token may be. @default '5m' */
-  readonly tolerance?: Duration;
-}
+  tolerance: withDefault(duration(1), '5m'),
+});
+
+export type VonageSignatureOptions = OptionsOf<typeof read.readers>;
 
 /** Longest accepted token in characters; a token of Vonage has about five hundred. */
 const MAX_TOKEN = 4_096;
@@ -88,19 +90,19 @@ const MAX_TOKEN = 4_096;
  * @throws MessagingConfigError naming the wrong option
  */
 export function vonageSignature(options: VonageSignatureOptions): CallbackVerifier {
-  const { claims: wanted = {}, tolerance = '5m' } = options;
-  const secrets = checkedSecrets('vonageSignature.secret', options.secret);
-  const leeway = duration(1)('vonageSignature.tolerance', tolerance);
+  const { secret, claims: wanted, tolerance } = read('vonageSignature', options);
   return {
     verify: (request) => {
       if (request.method === 'GET') return false;
       const token = bearer(request.headers.authorization);
-      const claims = token && claimsOf(token, secrets);
+      const claims = token && claimsOf(token, secret);
       if (!claims) return false;
       const { iat, payload_hash: hash } = claims;
-      if (typeof iat !== 'number' || Math.abs(request.receivedAt - iat * 1_000) > leeway)
+      if (typeof iat !== 'number' || Math.abs(request.receivedAt - iat * 1_000) > tolerance)
         return false;
-      if (Object.entries(wanted).some(([name, value]) => claims[name] !== value)) return false;
+      const isOther = ([name, value]: [string, unknown]) =>
+        value !== undefined && claims[name] !== value;
+      if (Object.entries(wanted).some(isOther)) return false;
       const own = createHash('sha256').update(rawBodyOf(request)).digest('hex');
       return typeof hash === 'string' && anySame(hash.toLowerCase(), [own]);
     },
