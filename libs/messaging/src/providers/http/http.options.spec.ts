@@ -27,7 +27,7 @@ const mistakes: [string, Partial<Record<keyof HttpTransportOptions, unknown>>, s
   ['a query in the address', { baseUrl: 'https://b.c/?k=s3cr3t' }, 'baseUrl', /query/],
   ['an empty query in the address', { baseUrl: 'https://b.c/?' }, 'baseUrl', /query/],
   ['the operation in the address', { baseUrl: 'https://b.c/ng/v1/sendsms' }, 'baseUrl', /before/],
-  ['another text field', { textField: 'text' }, 'textField', /'body' or 'content'/],
+  ['another text field', { textField: { sms: 'text' } }, 'textField.sms', /'body' or 'content'/],
   ['no recipients', { maxRecipients: 0 }, 'maxRecipients', /at least 1/],
   ['no window', { idempotencyWindow: 'soon' }, 'idempotencyWindow', /duration/],
   ['no name', { name: '' }, 'name', /lower-case/],

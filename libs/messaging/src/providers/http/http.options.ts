@@ -56,25 +56,13 @@ const credential: OptionReader<string> = (option, value) => {
   return value;
 };
 
-const TEXT_FIELDS = {
+/** Name of the field with the text, by channel. */
+const readTextFields = group({
   /** @default 'body' */
   sms: withDefault(oneOf('body', 'content'), 'body'),
   /** @default 'text' */
   whatsapp: withDefault(oneOf('text', 'body', 'content'), 'text'),
-};
-
-/** Name of the field with the text, by channel. */
-export type TextFields = OptionsOf<typeof TEXT_FIELDS>;
-
-const readTextFields = group(TEXT_FIELDS);
-
-const textField: OptionReader<
-  ReturnType<typeof readTextFields>,
-  'body' | 'content' | TextFields | undefined
-> = (option, value) =>
-  typeof value === 'string'
-    ? { sms: TEXT_FIELDS.sms(option, value), whatsapp: TEXT_FIELDS.whatsapp(option, value) }
-    : readTextFields(option, value);
+});
 
 const HTTP = {
   /** Address of the service, without `/ng/v1`. */
@@ -85,10 +73,10 @@ const HTTP = {
   apiKey: optional(credential),
   /**
    * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and of a WhatsApp
-   * message (the interface defines none), or one name for both.
+   * message (the interface defines none).
    * @default { sms: 'body', whatsapp: 'text' }
    */
-  textField,
+  textField: readTextFields,
   /** Most recipients of one request. @default 1000 */
   maxRecipients: withDefault(wholeNumber, 1_000),
   /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */

@@ -325,7 +325,7 @@ describe.each([
 
 describe('options', () => {
   it('the text is sent in the configured field', async () => {
-    const made = transport({ textField: 'content' });
+    const made = transport({ textField: { sms: 'content' } });
     await made.submit(submission, new AbortController().signal);
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({
       content: 'Your code is 1234',

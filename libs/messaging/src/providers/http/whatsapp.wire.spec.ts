@@ -87,7 +87,7 @@ describe('WhatsApp over the interface', () => {
   it.each([
     ['text', {}],
     ['text', { textField: { sms: 'content' } }],
-    ['content', { textField: 'content' }],
+    ['content', { textField: { whatsapp: 'content' } }],
     ['body', { textField: { whatsapp: 'body' } }],
   ] as const)('a text goes out in the field %s', async (field, options) => {
     await transport(options).submit(text, signal);
