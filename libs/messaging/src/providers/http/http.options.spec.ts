@@ -42,10 +42,12 @@ describe('http()', () => {
     expect(make).not.toThrow(/s3cr3t/);
   });
 
-  it('http() refuses an unknown option and suggests the nearest name', () => {
+  it('http() refuses an unknown option and lists the known names', () => {
     const make = (options: object) => () => http({ ...good, ...options });
     expect(make({ apitoken: 'tok_s3cr3t' })).toThrow('apitoken: there is no such option');
-    expect(make({ conections: 4 })).toThrow(/did you mean connections\?/);
+    expect(make({ conections: 4 })).toThrow(
+      /^conections: there is no such option.*\bconnections\b/,
+    );
     expect(make({ textField: { email: 'body' } })).toThrow(/^textField\.email: there is no such/);
     expect(make({ deliveryReport: 'no' })).toThrow(/^deliveryReport: must be 'none' or 'yes'/);
   });
