@@ -64,6 +64,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .build();
   const scanned = SwaggerModule.createDocument(app, config, {
     extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent],
+    operationIdFactory: (_controller, method) => method,
   });
   const schemas = closedSchemas(scanned.components?.schemas as Schemas);
   const paths = pathsOf(scanned.paths as unknown as Record<string, Operations>, schemas);

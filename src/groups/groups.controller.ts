@@ -37,13 +37,12 @@ export class GroupsController {
   @Post()
   @Auth('api_token')
   @Operation({
-    id: 'createGroup',
     summary: 'Make a group',
     status: 201,
     answer: Group,
     success: 'The group, without members.',
   })
-  async create(
+  async createGroup(
     @AccountId() tenant: string,
     @JsonBody(GroupBody) { name }: GroupBody,
   ): Promise<Group> {
@@ -53,12 +52,11 @@ export class GroupsController {
   @Get()
   @Auth('api_token')
   @Operation({
-    id: 'listGroups',
     summary: 'List groups',
     answer: GroupPage,
     success: 'A page of groups, by id.',
   })
-  async list(
+  async listGroups(
     @AccountId() tenant: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
   ): Promise<GroupPage> {
@@ -67,20 +65,19 @@ export class GroupsController {
 
   @Get(':groupId')
   @Auth('api_token')
-  @Operation({ id: 'readGroup', summary: 'Read a group', answer: Group, success: 'The group.' })
-  async read(@AccountId() tenant: string, @GroupId() id: string): Promise<Group> {
+  @Operation({ summary: 'Read a group', answer: Group, success: 'The group.' })
+  async readGroup(@AccountId() tenant: string, @GroupId() id: string): Promise<Group> {
     return groupOf(await this.#groups.find(id, { tenant }));
   }
 
   @Patch(':groupId')
   @Auth('api_token')
   @Operation({
-    id: 'renameGroup',
     summary: 'Rename a group',
     answer: Group,
     success: 'The group as it is now.',
   })
-  async rename(
+  async renameGroup(
     @AccountId() tenant: string,
     @GroupId() id: string,
     @JsonBody(GroupBody) { name }: GroupBody,
@@ -91,20 +88,18 @@ export class GroupsController {
   @Delete(':groupId')
   @Auth('api_token')
   @Operation({
-    id: 'deleteGroup',
     summary: 'Delete a group',
     description: 'Its members stay contacts. Batches that were accepted for it are still sent.',
     status: 204,
     success: 'The group is deleted.',
   })
-  async remove(@AccountId() tenant: string, @GroupId() id: string): Promise<void> {
+  async deleteGroup(@AccountId() tenant: string, @GroupId() id: string): Promise<void> {
     await this.#groups.delete(id, { tenant });
   }
 
   @Post(':groupId/members')
   @Auth('api_token')
   @Operation({
-    id: 'addMembers',
     summary: 'Add members',
     description:
       'Adds all or none. Existing members stay. A number that is no contact yet becomes one.',
@@ -123,7 +118,6 @@ export class GroupsController {
   @Get(':groupId/members')
   @Auth('api_token')
   @Operation({
-    id: 'listMembers',
     summary: 'List members',
     answer: MemberPage,
     success: 'A page of members, in the order they became contacts.',
@@ -145,7 +139,6 @@ export class GroupsController {
   @Delete(':groupId/members/:member')
   @Auth('api_token')
   @Operation({
-    id: 'removeMember',
     summary: 'Remove a member',
     description: 'By phone number or by the id in the list. The member stays a contact.',
     status: 204,

@@ -23,7 +23,6 @@ export class HealthController {
   @Get('live')
   @Header('cache-control', 'no-store')
   @Operation({
-    id: 'live',
     summary: 'Whether the process answers',
     answer: Live,
     success: 'It does.',
@@ -35,7 +34,6 @@ export class HealthController {
   @Get('ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   @Operation({
-    id: 'ready',
     summary: 'Whether the process can accept messages',
     answer: Readiness,
     success: 'It can, perhaps degraded.',

@@ -3,7 +3,6 @@ import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swag
 import type { ErrorResponseName } from './api-error.js';
 
 interface OperationOptions {
-  readonly id: string;
   readonly summary: string;
   readonly description?: string;
   /** Status of a successful response. @default 200 */
@@ -22,17 +21,18 @@ interface OperationOptions {
 export const ERRORS_KEY = 'x-errors';
 
 /**
- * Documents a customer's route and sets its success status. Routes without it are not documented.
+ * Documents a customer's route, with its method's name as the operation's id, and sets its success
+ * status. Routes without it are not documented.
  *
  * @example
- * @Operation({ id: 'readSms', summary: 'Read a batch', answer: SmsBatch, success: 'The batch.' })
+ * @Operation({ summary: 'Read a batch', answer: SmsBatch, success: 'The batch.' })
  */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, status = 200, answer, success, idempotent = false } = options;
+  const { summary, description, status = 200, answer, success, idempotent = false } = options;
   const errors = [...(options.errors ?? []), ...(idempotent ? ['IdempotencyConflict'] : [])];
   return applyDecorators(
     HttpCode(status),
-    ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
+    ApiOperation({ summary, ...(description !== undefined && { description }) }),
     ApiResponse({
       status,
       description: success,

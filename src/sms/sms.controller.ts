@@ -73,7 +73,6 @@ export class SmsController {
   @Post('sendsms')
   @AuthWithin(TOKEN)
   @Operation({
-    id: 'sendSms',
     summary: 'Send a batch',
     description:
       'The batch is queued and sent in order at the rate limit. A long text is split into parts.',
@@ -82,7 +81,7 @@ export class SmsController {
     idempotent: true,
   })
   @DocumentedBody(SendSms)
-  async send(
+  async sendSms(
     // The raw request and reply: Nest creates a context and three objects for each other decorator.
     @Req() incoming: AuthenticatedRequest,
     // The handler sends the response: Nest's check for a stream costs as much as the response.
@@ -118,13 +117,12 @@ export class SmsController {
   @Post('sms/estimate')
   @Auth('api_token')
   @Operation({
-    id: 'estimateSms',
     summary: 'Parts and encoding of a text',
     description: 'Nothing is sent or stored.',
     answer: SmsEstimate,
     success: 'What one message takes.',
   })
-  async estimate(@JsonBody(EstimateSms) request: EstimateSms): Promise<SmsEstimate> {
+  async estimateSms(@JsonBody(EstimateSms) request: EstimateSms): Promise<SmsEstimate> {
     const { text = '' } = readText(request, SMS_TEXT);
     const estimate = await this.sms.estimate(text);
     const { encoding, parts, units, ucs2Characters: ucs2_characters, currency } = estimate;
@@ -135,13 +133,12 @@ export class SmsController {
   @Get('sms')
   @Auth('api_token')
   @Operation({
-    id: 'listSms',
     summary: 'List batches',
     description: 'Newest first, without their recipients.',
     answer: SmsBatchPage,
     success: 'A page of batches.',
   })
-  async list(
+  async listSms(
     @AccountId() tenant: string,
     @ValidQuery(BatchesQuery) { cursor, limit }: BatchesQuery,
   ): Promise<SmsBatchPage> {
@@ -151,26 +148,24 @@ export class SmsController {
   @Get('sms/:referenceId')
   @Auth('api_token')
   @Operation({
-    id: 'readSms',
     summary: 'Read a batch',
     answer: SmsBatch,
     success: 'The batch, its unique recipients included.',
   })
-  async read(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
+  async readSms(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
     return this.#withRecipients(await this.sms.batch(id, { tenant }));
   }
 
   @Patch('sms/:referenceId')
   @Auth('api_token')
   @Operation({
-    id: 'rescheduleSms',
     summary: 'Change send_at',
     description: 'Only before any message of the batch is sent.',
     answer: SmsBatch,
     success: 'The batch as it is now.',
     errors: ['AlreadySent'],
   })
-  async reschedule(
+  async rescheduleSms(
     @AccountId() tenant: string,
     @ReferenceId() id: string,
     @JsonBody(RescheduleSms) { send_at }: RescheduleSms,
@@ -182,27 +177,25 @@ export class SmsController {
   @Delete('sms/:referenceId')
   @Auth('api_token')
   @Operation({
-    id: 'cancelSms',
     summary: 'Cancel a batch',
     description: 'Cancels the messages that are not sent yet. A second cancellation is no error.',
     answer: SmsBatch,
     success: 'The batch as it is now.',
     errors: ['AlreadySent'],
   })
-  async cancel(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
+  async cancelSms(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
     return this.#withRecipients(await this.sms.cancel(id, { tenant }));
   }
 
   @Get('sms/:referenceId/reports')
   @Auth('api_token')
   @Operation({
-    id: 'listReportsOfSms',
     summary: 'Delivery reports of a batch',
     description: 'Oldest first, with any value of `delivery_report`.',
     answer: DeliveryReportPage,
     success: 'A page of reports.',
   })
-  async reportsOfBatch(
+  async listReportsOfSms(
     @AccountId() tenant: string,
     @ReferenceId() id: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
@@ -215,14 +208,13 @@ export class SmsController {
   @Get('deliveryreports')
   @Auth('api_token')
   @Operation({
-    id: 'listReports',
     summary: 'Delivery reports of many batches',
     description:
       'Oldest first, with any value of `delivery_report`. A report must match all filters. A report whose message is not known yet joins the list later, before newer reports: ask again from some minutes before the last report you have.',
     answer: DeliveryReportPage,
     success: 'A page of reports.',
   })
-  async reports(
+  async listReports(
     @AccountId() tenant: string,
     @ValidQuery(ReportsQuery) query: ReportsQuery,
   ): Promise<DeliveryReportPage> {

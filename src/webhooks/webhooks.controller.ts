@@ -38,12 +38,11 @@ export class WebhooksController {
   @Get()
   @Auth('api_token')
   @Operation({
-    id: 'listWebhooks',
     summary: 'List webhooks',
     answer: WebhookPage,
     success: 'All webhooks of the account, on one page.',
   })
-  async list(@AccountId() account: string): Promise<WebhookPage> {
+  async listWebhooks(@AccountId() account: string): Promise<WebhookPage> {
     const endpoints = await this.endpoints.list(account);
     return { data: endpoints.map(webhookOf), next_cursor: null };
   }
@@ -51,13 +50,12 @@ export class WebhooksController {
   @Post()
   @Auth('api_token')
   @Operation({
-    id: 'createWebhook',
     summary: 'Add a webhook',
     status: 201,
     answer: WebhookWithSecret,
     success: 'The webhook and its signing secret.',
   })
-  async create(
+  async createWebhook(
     @AccountId() account: string,
     @JsonBody(CreateWebhook) { url }: CreateWebhook,
   ): Promise<WebhookWithSecret> {
@@ -67,25 +65,23 @@ export class WebhooksController {
   @Get(':id')
   @Auth('api_token')
   @Operation({
-    id: 'readWebhook',
     summary: 'Read a webhook',
     answer: Webhook,
     success: 'The webhook.',
   })
-  async read(@AccountId() account: string, @WebhookId() id: string): Promise<Webhook> {
+  async readWebhook(@AccountId() account: string, @WebhookId() id: string): Promise<Webhook> {
     return webhookOf(await this.endpoints.get(account, id));
   }
 
   @Patch(':id')
   @Auth('api_token')
   @Operation({
-    id: 'updateWebhook',
     summary: 'Move, disable or enable a webhook',
     description: 'An enabled webhook gets the callbacks that became due while it was disabled.',
     answer: Webhook,
     success: 'The webhook as it is now.',
   })
-  async update(
+  async updateWebhook(
     @AccountId() account: string,
     @WebhookId() id: string,
     @JsonBody(UpdateWebhook) change: UpdateWebhook,
@@ -98,25 +94,23 @@ export class WebhooksController {
   @Delete(':id')
   @Auth('api_token')
   @Operation({
-    id: 'deleteWebhook',
     summary: 'Delete a webhook',
     status: 204,
     success: 'The webhook and its deliveries are deleted.',
   })
-  async remove(@AccountId() account: string, @WebhookId() id: string): Promise<void> {
+  async deleteWebhook(@AccountId() account: string, @WebhookId() id: string): Promise<void> {
     await this.endpoints.remove(account, id);
   }
 
   @Post(':id/rotate-secret')
   @Auth('api_token')
   @Operation({
-    id: 'rotateWebhookSecret',
     summary: 'Make a new signing secret',
     description: 'For 24 hours callbacks are also signed with the old secret.',
     answer: WebhookWithSecret,
     success: 'The webhook and its new secret.',
   })
-  async rotateSecret(
+  async rotateWebhookSecret(
     @AccountId() account: string,
     @WebhookId() id: string,
   ): Promise<WebhookWithSecret> {
@@ -126,12 +120,11 @@ export class WebhooksController {
   @Get(':id/attempts')
   @Auth('api_token')
   @Operation({
-    id: 'listWebhookAttempts',
     summary: 'List the attempts, newest first',
     answer: WebhookAttemptPage,
     success: 'A page of attempts.',
   })
-  async listAttempts(
+  async listWebhookAttempts(
     @AccountId() account: string,
     @WebhookId() id: string,
     @ValidQuery(ListQuery) query: ListQuery,
@@ -142,7 +135,6 @@ export class WebhooksController {
   @Post(':id/redeliver')
   @Auth('api_token')
   @Operation({
-    id: 'redeliverWebhook',
     summary: 'Send callbacks again',
     description:
       'One delivery, all deliveries since a time, or without either all that were not delivered.',
@@ -150,7 +142,7 @@ export class WebhooksController {
     answer: Redelivered,
     success: 'The number of deliveries that are due again.',
   })
-  async redeliver(
+  async redeliverWebhook(
     @AccountId() account: string,
     @WebhookId() id: string,
     @JsonBody(RedeliverWebhook, { optional: true })

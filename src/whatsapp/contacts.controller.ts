@@ -56,14 +56,13 @@ export class ContactsController {
   @Post()
   @Auth('api_key', 'contacts:write')
   @Operation({
-    id: 'upsertContact',
     summary: 'Make or change a contact',
     description:
       'Found by `phone` or `bsuid`. A field that is left out stays as it is; `groups` are all groups of the contact from now on. All of the request is stored or nothing.',
     answer: Contact,
     success: NOW,
   })
-  async upsert(
+  async upsertContact(
     @AccountId() tenant: string,
     @JsonBody(UpsertContact) { phone, bsuid, name, opt_in: optIn, groups }: UpsertContact,
   ): Promise<Contact> {
@@ -87,12 +86,11 @@ export class ContactsController {
   @Get()
   @Auth('api_key', 'contacts:read')
   @Operation({
-    id: 'listContacts',
     summary: 'List contacts',
     answer: ContactPage,
     success: 'A page of contacts, oldest first.',
   })
-  async list(
+  async listContacts(
     @AccountId() tenant: string,
     @ValidQuery(ContactsQuery) { phone, bsuid, cursor, limit }: ContactsQuery,
   ): Promise<ContactPage> {
@@ -107,62 +105,61 @@ export class ContactsController {
   @Get(':contactId')
   @Auth('api_key', 'contacts:read')
   @Operation({
-    id: 'readContact',
     summary: 'Read a contact',
     description: BY_ID,
     answer: Contact,
     success: 'The contact.',
   })
-  async read(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Contact> {
+  async readContact(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Contact> {
     return (await this.#answers(tenant))(await this.#find(tenant, id));
   }
 
   @Post(':contactId/opt-in')
   @Auth('api_key', 'contacts:write')
   @Operation({
-    id: 'optInContact',
     summary: 'Record the consent to WhatsApp messages',
     description: `${BY_ID} The consent with the latest \`at\` counts, in any order of the requests.`,
     answer: Contact,
     success: NOW,
   })
-  async optIn(
+  async optInContact(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
     @JsonBody(GivenConsent, { optional: true }) consent: GivenConsent,
   ): Promise<Contact> {
     await this.#record('opted_in', await this.#find(tenant, id), consent, { tenant });
-    return this.read(tenant, id);
+    return this.readContact(tenant, id);
   }
 
   @Post(':contactId/opt-out')
   @Auth('api_key', 'contacts:write')
   @Operation({
-    id: 'optOutContact',
     summary: 'Record the refusal of WhatsApp messages',
     description: `${BY_ID} Messages that are not sent yet are not sent.`,
     answer: Contact,
     success: NOW,
   })
-  async optOut(
+  async optOutContact(
     @AccountId() tenant: string,
     @Param('contactId') id: string,
     @JsonBody(GivenConsent, { optional: true }) consent: GivenConsent,
   ): Promise<Contact> {
     await this.#record('opted_out', await this.#find(tenant, id), consent, { tenant });
-    return this.read(tenant, id);
+    return this.readContact(tenant, id);
   }
 
   @Delete(':contactId')
   @Auth('api_key', 'contacts:write')
   @Operation({
-    id: 'eraseContact',
     summary: 'Erase a contact',
     description: `${BY_ID} Removes the person from contacts and messages; refusals and counts stay. Batches that have not ended keep the number until they end: \`remaining\` says how many, and the call can be repeated by number.`,
     answer: Erasure,
     success: 'How many messages no longer name the person, and how many batches still do.',
   })
-  async erase(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Erasure> {
+  async eraseContact(
+    @AccountId() tenant: string,
+    @Param('contactId') id: string,
+  ): Promise<Erasure> {
     // By number the call can be repeated, also after the contact was deleted.
     const person = isPhoneNumber(id) ? id : personOf(await this.#find(tenant, id));
     return this.contacts.erase(person, { tenant });

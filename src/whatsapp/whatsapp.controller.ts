@@ -51,7 +51,6 @@ export class WhatsAppController {
   @Post('sendwhatsapp')
   @Auth('api_key', 'whatsapp:send')
   @Operation({
-    id: 'sendWhatsApp',
     summary: 'Send a message',
     description:
       'A template at any time; a free text within 24 hours after the recipient wrote. The recipient must have opted in. The answer waits for the platform. An outcome that is not known by then is `queued` or `unknown`, and the send continues.',
@@ -59,7 +58,7 @@ export class WhatsAppController {
     success: 'The message is accepted and stored; the answer has the outcome of the submit.',
     idempotent: true,
   })
-  async send(
+  async sendWhatsApp(
     @AccountId() account: string,
     @IdempotencyKey() idempotencyKey: string | undefined,
     @JsonBody(SendWhatsApp) request: SendTemplate | SendText,
@@ -90,13 +89,12 @@ export class WhatsAppController {
   @Get('messages/:messageId')
   @Auth('api_key', 'whatsapp:read')
   @Operation({
-    id: 'readWhatsAppMessage',
     summary: 'Read a message',
     description: 'By the platform’s id or by the id it had before.',
     answer: WhatsAppMessage,
     success: 'The message as it stands.',
   })
-  async read(
+  async readWhatsAppMessage(
     @AccountId() tenant: string,
     @Param('messageId') id: string,
   ): Promise<WhatsAppMessage> {
@@ -107,7 +105,6 @@ export class WhatsAppController {
   @Get('templates')
   @Auth('api_key', 'whatsapp:read')
   @Operation({
-    id: 'listTemplates',
     summary: 'List templates',
     answer: TemplatePage,
     success: 'A page of templates, by name and language.',
