@@ -44,22 +44,22 @@ export const ENVIRONMENT = Symbol('ENVIRONMENT');
 export function readEnvironment(source: Readonly<Record<string, string | undefined>>): Environment {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
+  const variables = Object.entries<Variable<unknown>>(VARIABLES);
+  for (const [name, variable] of variables) {
     const written = source[name] || variable.default;
-    if (written === undefined) {
-      const [chooser = '', choice] = variable.neededBy?.split('=') ?? [];
-      if (choice !== undefined && values[chooser] === choice)
-        problems.push(
-          `${name}: is missing; ${variable.neededBy} needs it, or set ${chooser}=${defaultOf(chooser)}`,
-        );
-      continue;
-    }
+    if (written === undefined) continue;
     try {
       values[name] = variable.parse(written);
     } catch (error) {
       const shown = variable.secret ? '' : ` ${JSON.stringify(written)}`;
       problems.push(`${name}${shown}: ${(error as Error).message}`);
     }
+  }
+  for (const [name, { neededBy = '' }] of variables) {
+    const [chooser = '', choice] = neededBy.split('=');
+    if (choice === undefined || values[chooser] !== choice || source[name]) continue;
+    const remedy = `${chooser}=${VARIABLES[chooser as 'CARRIER' | 'ENGINE'].default}`;
+    problems.push(`${name}: is missing; ${neededBy} needs it, or set ${remedy}`);
   }
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
@@ -72,10 +72,6 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
       }
   if (problems.length > 0) throw new EnvironmentError(problems);
   return values as Environment;
-}
-
-function defaultOf(name: string): string | undefined {
-  return (VARIABLES as Readonly<Record<string, Variable<unknown>>>)[name]?.default;
 }
 
 /** Provides the {@link Environment} to every module: `@Inject(ENVIRONMENT) environment: Environment`. */
