@@ -105,7 +105,7 @@ function pathsOf(
       if (query !== undefined) queries.add(query);
       const responses: Record<string, unknown> = {};
       for (const name of [...commonErrors(scannedOperation), ...errors])
-        responses[ERROR_RESPONSES[name].status] = { $ref: `#/components/responses/${name}` };
+        responses[ERROR_RESPONSES[name][0]] = { $ref: `#/components/responses/${name}` };
       for (const [status, response] of Object.entries(operation.responses))
         responses[status] = responseOf(response, operation.security !== undefined, schemas);
       (paths[path] ??= {})[method] = {

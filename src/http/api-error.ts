@@ -1,84 +1,54 @@
 import type { FieldError } from '@dundun/messaging';
 
-interface ErrorResponse {
-  readonly status: number;
-  readonly type: string;
-  readonly description: string;
+export type ErrorResponse = readonly [
+  status: number,
+  type: string,
+  description: string,
   /** Seconds of the `Retry-After` header, where the error itself has none. */
-  readonly retryAfter?: number;
-}
+  retryAfter?: number,
+];
+
+const INVALID = 'invalid_request_error';
 
 /** Every error response, by the name of its component in the OpenAPI document. */
 export const ERROR_RESPONSES = {
-  BadRequest: {
-    status: 400,
-    type: 'invalid_request_error',
-    description: 'The request cannot be read.',
-  },
-  Unauthorized: {
-    status: 401,
-    type: 'authentication_error',
-    description: 'No valid credential: missing, mistyped, rotated, revoked or of the wrong kind.',
-  },
-  Forbidden: {
-    status: 403,
-    type: 'permission_error',
-    description: 'The credential is valid and does not allow this.',
-  },
-  NotFound: {
-    status: 404,
-    type: 'invalid_request_error',
-    description: 'It does not exist, or belongs to another account.',
-  },
-  MethodNotAllowed: {
-    status: 405,
-    type: 'invalid_request_error',
-    description: 'The path does not take the method.',
-  },
-  RequestTimeout: {
-    status: 408,
-    type: 'invalid_request_error',
-    description: 'The request did not arrive in time.',
-  },
-  IdempotencyConflict: {
-    status: 409,
-    type: 'conflict_error',
-    description: 'A request with this Idempotency-Key is still running.',
-    retryAfter: 1,
-  },
-  AlreadySent: {
-    status: 409,
-    type: 'conflict_error',
-    description: 'Nothing of the batch is left to change.',
-  },
-  PayloadTooLarge: {
-    status: 413,
-    type: 'invalid_request_error',
-    description: 'The body is too large.',
-  },
-  UnsupportedMediaType: {
-    status: 415,
-    type: 'invalid_request_error',
-    description: 'The body is not sent as JSON.',
-  },
-  Unprocessable: {
-    status: 422,
-    type: 'validation_error',
-    description: 'A field is wrong, or policy forbids every recipient; nothing was changed.',
-  },
-  TooManyRequests: {
-    status: 429,
-    type: 'rate_limit_error',
-    description: 'Too many requests with this credential, or too many without a valid one.',
-    retryAfter: 1,
-  },
-  InternalError: { status: 500, type: 'api_error', description: 'The service failed.' },
-  Unavailable: {
-    status: 503,
-    type: 'api_error',
-    description: 'The service is overloaded, is stopping, or has no database. It accepted nothing.',
-    retryAfter: 1,
-  },
+  BadRequest: [400, INVALID, 'The request cannot be read.'],
+  Unauthorized: [
+    401,
+    'authentication_error',
+    'No valid credential: missing, mistyped, rotated, revoked or of the wrong kind.',
+  ],
+  Forbidden: [403, 'permission_error', 'The credential is valid and does not allow this.'],
+  NotFound: [404, INVALID, 'It does not exist, or belongs to another account.'],
+  MethodNotAllowed: [405, INVALID, 'The path does not take the method.'],
+  RequestTimeout: [408, INVALID, 'The request did not arrive in time.'],
+  IdempotencyConflict: [
+    409,
+    'conflict_error',
+    'A request with this Idempotency-Key is still running.',
+    1,
+  ],
+  AlreadySent: [409, 'conflict_error', 'Nothing of the batch is left to change.'],
+  PayloadTooLarge: [413, INVALID, 'The body is too large.'],
+  UnsupportedMediaType: [415, INVALID, 'The body is not sent as JSON.'],
+  Unprocessable: [
+    422,
+    'validation_error',
+    'A field is wrong, or policy forbids every recipient; nothing was changed.',
+  ],
+  TooManyRequests: [
+    429,
+    'rate_limit_error',
+    'Too many requests with this credential, or too many without a valid one.',
+    1,
+  ],
+  InternalError: [500, 'api_error', 'The service failed.'],
+  Unavailable: [
+    503,
+    'api_error',
+    'The service is overloaded, is stopping, or has no database. It accepted nothing.',
+    1,
+  ],
 } as const satisfies Readonly<Record<string, ErrorResponse>>;
 
 export type ErrorResponseName = keyof typeof ERROR_RESPONSES;
@@ -174,7 +144,7 @@ export class ApiError extends Error {
     super(message, options);
     this.name = 'ApiError';
     const [name, , ownType] = API_ERRORS[code] as readonly [ErrorResponseName, string, string?];
-    const { status, type, retryAfter }: ErrorResponse = ERROR_RESPONSES[name];
+    const [status, type, , retryAfter]: ErrorResponse = ERROR_RESPONSES[name];
     this.status = status;
     this.details = details;
     this.headers = {

@@ -5,6 +5,7 @@ import {
   type ApiErrorCode,
   type ErrorBody,
   ERROR_RESPONSES,
+  type ErrorResponse,
   isApiErrorCode,
 } from './api-error.js';
 import { Field, type JsonSchema } from './fields.js';
@@ -23,7 +24,7 @@ export class FieldErrorDetail {
 export class ErrorDetail {
   @Field({
     type: 'string',
-    enum: [...new Set(Object.values(ERROR_RESPONSES).map(({ type }) => type)), 'policy_error'],
+    enum: [...new Set(Object.values(ERROR_RESPONSES).map(([, type]) => type)), 'policy_error'],
     description: 'Class of the error, one per status.',
   })
   readonly type!: string;
@@ -56,7 +57,7 @@ export class ErrorAnswer implements ErrorBody {
 /** The `responses` components of the document. */
 export function errorResponseComponents(): Record<string, JsonSchema> {
   const codes = Object.keys(API_ERRORS).filter(isApiErrorCode);
-  const component = ([name, response]: [string, { readonly description: string }]) => {
+  const component = ([name, [, , description, retryAfter]]: [string, ErrorResponse]) => {
     const own = codes.filter((code) => API_ERRORS[code][0] === name);
     const examples = own.map((code) => [code, { value: new ApiError(code).body }]);
     const content = {
@@ -65,11 +66,8 @@ export function errorResponseComponents(): Record<string, JsonSchema> {
     };
     const headers = {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
-      ...('retryAfter' in response && {
-        'retry-after': { $ref: '#/components/headers/RetryAfter' },
-      }),
+      ...(retryAfter && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
     };
-    const { description } = response;
     return [name, { description, headers, content: { 'application/json': content } }];
   };
   // Another method of a documented path is no operation.

@@ -21,9 +21,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface FieldOptions extends JsonSchema {
   /** `'in the document'`: the rules also run where the field is missing. @default false */
   readonly optional?: boolean | 'in the document';
-  /** For responses only. @default false */
-  readonly nullable?: boolean;
-  readonly description?: string;
 }
 
 export const PHONE_NUMBER = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EndpointHealth } from './endpoint-health.js';
-import type { AttemptOutcome } from './webhook-attempt.js';
+import type { AttemptOutcome } from './webhook-client.js';
 
 const DAY = 86_400_000;
 const HOOK = { id: 'w', url: 'https://hooks.example.com/reports' };

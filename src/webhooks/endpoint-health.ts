@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from './webhook-attempt.js';
+import type { AttemptOutcome } from './webhook-client.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import type { DisabledReason } from './webhooks.tables.js';
 

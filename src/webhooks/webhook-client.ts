@@ -4,17 +4,39 @@ import {
   MESSAGING_TRACING,
   MessagingService,
   type MessagingTracing,
+  type TraceContext,
 } from '@dundun/messaging';
 import { retryAfterMilliseconds } from '@dundun/messaging/queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { guardedConnector } from './webhook-address.js';
-import { attemptErrorOf, type AttemptOutcome, type DueDelivery } from './webhook-attempt.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { webhookHeaders } from './webhook-signature.js';
-import type { AttemptError } from './webhooks.tables.js';
+import type {
+  AttemptError,
+  WebhookAttemptEntity,
+  WebhookDeliveryEntity,
+} from './webhooks.tables.js';
+
+/** The result of one request. */
+export interface AttemptOutcome extends Readonly<
+  Pick<WebhookAttemptEntity, 'startedAt' | 'duration' | 'status' | 'error' | 'response'>
+> {
+  /** The delay requested by the receiver, in milliseconds. */
+  readonly retryAfter?: number | undefined;
+}
+
+export interface DueDelivery extends Readonly<
+  Pick<
+    WebhookDeliveryEntity,
+    'position' | 'id' | 'messageId' | 'sequence' | 'payload' | 'attempts' | 'revision'
+  >
+> {
+  /** Trace context for the request headers. */
+  readonly trace?: TraceContext;
+}
 
 /** Bytes of a response that are read and stored. */
 const EXCERPT = 1_024;
@@ -173,4 +195,29 @@ async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string 
   if (size === 0) return null;
   const text = Buffer.concat(chunks).subarray(0, EXCERPT).toString('utf8');
   return text.replaceAll('\u0000', '\ufffd').slice(0, EXCERPT);
+}
+
+const BY_CODE: readonly (readonly [RegExp, AttemptError])[] = [
+  [/^address_forbidden$/, 'address_forbidden'],
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection_lost'],
+  [/^(ENOTFOUND|EAI_AGAIN|ENODATA|ESERVFAIL|ETIMEOUT)$/, 'host_not_found'],
+  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'timeout'],
+  [/^(UND_ERR_INVALID_ARG|ERR_INVALID_URL)$/, 'invalid_url'],
+  [/^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_)/, 'tls'],
+];
+
+/** The error of a request without a response. */
+function attemptErrorOf(error: unknown): AttemptError {
+  if (typeof error !== 'object' || error === null) return 'unreachable';
+  const { name, code, syscall, errors } = error as Readonly<Record<string, unknown>>;
+  // After attempts at several addresses there is an error for each.
+  if (Array.isArray(errors) && errors.length > 0) return attemptErrorOf(errors[0]);
+  // c-ares reports its own connection errors under the same codes as sockets.
+  if (typeof syscall === 'string' && syscall.startsWith('query')) return 'host_not_found';
+  if (name === 'TimeoutError') return 'timeout';
+  if (name === 'HTTPParserError') return 'invalid_response';
+  return (
+    BY_CODE.find(([form]) => typeof code === 'string' && form.test(code))?.[1] ?? 'unreachable'
+  );
 }

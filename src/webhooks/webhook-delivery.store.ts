@@ -7,7 +7,7 @@ import {
 } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
 import type { HealthChange } from './endpoint-health.js';
-import type { AttemptOutcome, DueDelivery } from './webhook-attempt.js';
+import type { AttemptOutcome, DueDelivery } from './webhook-client.js';
 import { numberOf, type WebhookDeliveryEntity } from './webhooks.tables.js';
 
 /** Rows per insert: its parameters stay far below the packet size of every server. */
@@ -219,12 +219,7 @@ export class WebhookDeliveryStore {
     return group.map(() => undefined);
   }
 
-  /**
-   * Makes deliveries of the endpoint due at once, like retries, so that a backlog does not delay
-   * new ones.
-   *
-   * @returns the number of deliveries
-   */
+  /** Makes deliveries due at once, like retries, so that they do not delay new ones. */
   async redeliver(
     endpointId: string,
     { deliveryId, since }: Redelivery,

@@ -66,20 +66,17 @@ export class WebhookEndpointsService {
   add(accountId: string, url: string): Promise<Endpoint> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
+      const { maxEndpoints } = this.options;
+      const refusal = (message: string) => invalidFields([{ path: 'url', message }]);
       const known = await manager.findBy(WebhookEndpointEntity, { accountId });
       if (known.some((endpoint) => endpoint.url === url))
-        throw invalidFields([{ path: 'url', message: 'is a webhook of this account already' }]);
-      const taken = new Set(known.map(({ slot }) => slot));
-      const slot = Array.from({ length: this.options.maxEndpoints }, (_, n) => n).find(
-        (n) => !taken.has(n),
-      );
-      if (slot === undefined)
-        throw invalidFields([
-          {
-            path: 'url',
-            message: `is one too many: an account has at most ${this.options.maxEndpoints} webhooks; delete one first`,
-          },
-        ]);
+        throw refusal('is a webhook of this account already');
+      let slot = 0;
+      while (known.some((endpoint) => endpoint.slot === slot)) slot++;
+      if (slot >= maxEndpoints)
+        throw refusal(
+          `is one too many: an account has at most ${maxEndpoints} webhooks; delete one first`,
+        );
       return this.#insert(manager, accountId, slot, url);
     });
   }
@@ -100,11 +97,7 @@ export class WebhookEndpointsService {
     return this.#change(accountId, id, (known) => this.#changed(known, change));
   }
 
-  /**
-   * Creates a new secret. Callbacks are signed with the old and the new one for `rotation` (24 h),
-   * so that the receiver can change over; after a second rotation within that time, with the last
-   * three.
-   */
+  /** Creates a new secret; the former ones also sign for a day, so that the receiver can change over. */
   rotateSecret(accountId: string, id: string): Promise<Endpoint> {
     return this.#change(accountId, id, ({ secret, previousSecrets, previousUntil }) => {
       const now = this.clock.now();
@@ -151,19 +144,16 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Makes deliveries of an endpoint due at once, under the same `webhook-id` and with a new
-   * schedule. A disabled endpoint receives them after it is enabled.
+   * Makes deliveries due at once, under the same `webhook-id` and with a new schedule, and returns
+   * their number. A disabled endpoint receives them after it is enabled.
    *
-   * @returns the number of deliveries
    * @throws ApiError 404 where the account has no such endpoint, or the endpoint no such delivery
    */
   async redeliver(accountId: string, endpointId: string, wanted: Redelivery = {}): Promise<number> {
     const { id } = await this.get(accountId, endpointId);
-    const deliveryId = wanted.deliveryId?.toLowerCase();
-    const count =
-      deliveryId === undefined || UUID.test(deliveryId)
-        ? await this.deliveries.redeliver(id, { ...wanted, deliveryId }, this.clock.now())
-        : 0;
+    const { deliveryId } = wanted;
+    const isId = deliveryId === undefined || UUID.test(deliveryId);
+    const count = isId ? await this.deliveries.redeliver(id, wanted, this.clock.now()) : 0;
     if (count === 0 && deliveryId !== undefined)
       throw new ApiError('not_found', `This webhook has no delivery ${deliveryId.slice(0, 64)}`);
     return count;
@@ -187,19 +177,14 @@ export class WebhookEndpointsService {
     slot: number,
     url: string,
   ): Promise<Endpoint> {
-    const endpoint: Endpoint = {
+    const endpoint = Object.assign(new WebhookEndpointEntity(), {
       id: this.clock.id(),
       accountId,
       slot,
       url,
       secret: newWebhookSecret(),
-      previousSecrets: null,
-      previousUntil: null,
-      disabledAt: null,
-      disabledReason: null,
-      failingSince: null,
       createdAt: this.clock.now(),
-    };
+    });
     await manager.insert(WebhookEndpointEntity, endpoint);
     return endpoint;
   }

@@ -8,17 +8,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const RETRY_SCHEDULE: readonly number[] = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
-];
+const hours = (count: number): number => count * HOUR;
 
 /** Options of the webhooks. Durations in milliseconds. */
 export function webhookOptions({
@@ -38,7 +28,7 @@ export function webhookOptions({
     /** Deadline of one attempt, including the connection. */
     timeout: 15 * SECOND,
     /** Delays between the attempts of one event; up to a tenth is added at random. */
-    schedule: RETRY_SCHEDULE,
+    schedule: [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map(hours)],
     /** Longest `Retry-After` that is honoured. */
     maxRetryAfter: DAY,
     /** Time without a success after which an endpoint is disabled. */

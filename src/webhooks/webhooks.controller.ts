@@ -146,10 +146,10 @@ export class WebhooksController {
     @AccountId() account: string,
     @WebhookId() id: string,
     @JsonBody(RedeliverWebhook, { optional: true })
-    { since, delivery_id: deliveryId }: RedeliverWebhook,
+    { since, delivery_id }: RedeliverWebhook,
   ): Promise<Redelivered> {
     const redelivered = await this.endpoints.redeliver(account, id, {
-      deliveryId,
+      deliveryId: delivery_id?.toLowerCase(),
       since: parseTimestamp(since),
     });
     if (redelivered > 0) this.sender.wake(id);

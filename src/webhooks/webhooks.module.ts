@@ -18,21 +18,19 @@ import { WebhookOutboxListener } from './webhook-outbox.listener.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
+const SERVICES = [WebhookDeliveryStore, WebhookEndpointCache, WebhookEndpointsService];
+
 /** Webhook endpoints without the sender; also used by the command line. */
 @Module({
   providers: [
     { provide: WEBHOOK_OPTIONS, useFactory: webhookOptions, inject: [ENVIRONMENT] },
-    WebhookDeliveryStore,
-    WebhookEndpointCache,
-    WebhookEndpointsService,
+    ...SERVICES,
   ],
-  exports: [WEBHOOK_OPTIONS, WebhookDeliveryStore, WebhookEndpointCache, WebhookEndpointsService],
+  exports: [WEBHOOK_OPTIONS, ...SERVICES],
 })
 export class WebhookEndpointsModule {}
 
-/**
- * Callbacks to customers: written with the statuses, sent in the background, managed over the API.
- */
+/** Callbacks to customers: written with the statuses, sent in the background. */
 @Module({
   imports: [AccountsModule, WebhookEndpointsModule],
   controllers: [WebhooksController],

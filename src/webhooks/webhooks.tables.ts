@@ -56,25 +56,20 @@ export type DisabledReason = 'gone' | 'failing' | 'account';
 @Entity('gateway_webhook_endpoint')
 export class WebhookEndpointEntity {
   /** UUIDv7: the `webhook_id`. */
-  @PrimaryColumn('varchar', { length: 36 }) id!: string;
-  @Column('varchar', { name: 'account_id', length: 64 }) accountId!: string;
+  @PrimaryColumn('varchar') id!: string;
+  @Column('varchar', { name: 'account_id' }) accountId!: string;
   /** The endpoint's slot in its account; the account's settings control slot 0. */
   @Column('smallint') slot!: number;
-  @Column('varchar', { length: 2048 }) url!: string;
+  @Column('varchar') url!: string;
   /** `whsec_…`; stored in clear, because signing needs it. */
-  @Column('varchar', { length: 96 }) secret!: string;
+  @Column('varchar') secret!: string;
   /** Also sign until `previousUntil`: one secret or two, newest first, separated by a space. */
-  @Column('varchar', { name: 'previous_secrets', length: 128, nullable: true })
-  previousSecrets!: string | null;
-  @Column({ name: 'previous_until', nullable: true, ...BIGINT })
-  previousUntil!: number | null;
-  @Column({ name: 'disabled_at', nullable: true, ...BIGINT })
-  disabledAt!: number | null;
-  @Column('varchar', { name: 'disabled_reason', length: 16, nullable: true })
-  disabledReason!: DisabledReason | null;
+  @Column('varchar', { name: 'previous_secrets' }) previousSecrets: string | null = null;
+  @Column({ name: 'previous_until', ...BIGINT }) previousUntil: number | null = null;
+  @Column({ name: 'disabled_at', ...BIGINT }) disabledAt: number | null = null;
+  @Column('varchar', { name: 'disabled_reason' }) disabledReason: DisabledReason | null = null;
   /** First failure since the last success. */
-  @Column({ name: 'failing_since', nullable: true, ...BIGINT })
-  failingSince!: number | null;
+  @Column({ name: 'failing_since', ...BIGINT }) failingSince: number | null = null;
   @Column({ name: 'created_at', ...BIGINT }) createdAt!: number;
 }
 
@@ -98,43 +93,42 @@ export class WebhookDeliveryEntity {
    */
   @PrimaryColumn(BIGINT) position!: number;
   /** UUIDv7: the `webhook-id`, the same on every attempt. */
-  @Column('varchar', { length: 36 }) id!: string;
-  @Column('varchar', { name: 'endpoint_id', length: 36 }) endpointId!: string;
-  @Column('varchar', { name: 'message_id', length: 64 }) messageId!: string;
+  @Column('varchar') id!: string;
+  @Column('varchar', { name: 'endpoint_id' }) endpointId!: string;
+  @Column('varchar', { name: 'message_id' }) messageId!: string;
   /** Sequence number of the message's change. */
   @Column('int') sequence!: number;
   /** The exact body; it never contains the message's text. */
   @Column('text') payload!: string;
   @Column({ name: 'created_at', ...BIGINT }) createdAt!: number;
   /** Number of attempts in the current schedule. */
-  @Column('smallint', { default: 0 }) attempts!: number;
+  @Column('smallint') attempts!: number;
   /** Counts recorded attempts and redelivery requests: a failure under an old revision is late. */
-  @Column('int', { default: 0 }) revision!: number;
+  @Column('int') revision!: number;
   /** 0: no attempt yet; due at once, in order of position. */
-  @Column({ name: 'due_at', nullable: true, ...BIGINT }) dueAt!: number | null;
-  @Column({ name: 'delivered_at', nullable: true, ...BIGINT })
-  deliveredAt!: number | null;
+  @Column({ name: 'due_at', ...BIGINT }) dueAt!: number | null;
+  @Column({ name: 'delivered_at', ...BIGINT }) deliveredAt!: number | null;
 }
 
 /** One request to an endpoint and its result. Times are epoch milliseconds. */
 @Entity('gateway_webhook_attempt')
 export class WebhookAttemptEntity {
   @PrimaryColumn(BIGINT) position!: number;
-  @Column('varchar', { name: 'endpoint_id', length: 36 }) endpointId!: string;
+  @Column('varchar', { name: 'endpoint_id' }) endpointId!: string;
   /** The `webhook-id`. */
-  @Column('varchar', { name: 'delivery_id', length: 36 }) deliveryId!: string;
-  @Column('varchar', { name: 'message_id', length: 64 }) messageId!: string;
+  @Column('varchar', { name: 'delivery_id' }) deliveryId!: string;
+  @Column('varchar', { name: 'message_id' }) messageId!: string;
   /** 1 for the first attempt of a schedule. */
   @Column('smallint') attempt!: number;
   @Column({ name: 'started_at', ...BIGINT }) startedAt!: number;
   /** Milliseconds. */
   @Column('int') duration!: number;
   /** HTTP status; `null`: the receiver did not respond. */
-  @Column('smallint', { nullable: true }) status!: number | null;
+  @Column('smallint') status!: number | null;
   /** `null`: success. */
-  @Column('varchar', { length: 32, nullable: true }) error!: AttemptError | null;
+  @Column('varchar') error!: AttemptError | null;
   /** The first bytes of the response body, at most 1 kB. */
-  @Column('varchar', { length: 1024, nullable: true }) response!: string | null;
+  @Column('varchar') response!: string | null;
 }
 
 /**
