@@ -11,7 +11,6 @@ import {
   type EngineHealth,
 } from './ports/dispatch-engine.js';
 
-/** Operations that concern all channels. */
 @Injectable()
 export class MessagingService {
   constructor(

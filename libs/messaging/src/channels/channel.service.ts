@@ -60,7 +60,6 @@ export interface CostEstimate {
   readonly currency: string | null;
 }
 
-/** Dependencies of a channel's service. */
 @Injectable()
 export class ChannelContext {
   constructor(
@@ -82,7 +81,6 @@ const LONGEST_POLL = 1_000;
 export abstract class ChannelService {
   protected readonly definition: ChannelDefinition;
 
-  /** @throws MessagingConfigError for a channel that is not registered */
   constructor(
     channel: Channel,
     private readonly context: ChannelContext,

@@ -67,12 +67,7 @@ export class Enqueuer {
     }
   }
 
-  /**
-   * The receipt of the first send under `options.idempotencyKey`, also where policy would now deny
-   * the send.
-   * @throws MessageValidationError naming each wrong field
-   * @throws IdempotencyKeyReusedError where the key was used for other content
-   */
+  /** The receipt of the first send under this idempotency key, also where policy would now deny it. */
   async replayOf(
     channel: ChannelDefinition,
     message: LibraryMessage,

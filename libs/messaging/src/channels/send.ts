@@ -13,7 +13,6 @@ import { type Duration, milliseconds } from '../ports/duration.js';
 import type { MessagingSettings } from '../ports/messaging-settings.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
 
-/** Options of a send on any channel. */
 export interface SendOptions {
   /** Joins this transaction of the module's data source: the send commits or rolls back with it. */
   readonly manager?: EntityManager;
@@ -38,12 +37,10 @@ export interface Receipt {
   readonly replayed: boolean;
 }
 
-/** A message on any channel. */
 export interface ChannelMessage {
   /** Sender; the channel's definition checks it. */
   readonly from?: string | undefined;
   readonly to: Recipients;
-  /** Content of one of the channel's kinds. */
   readonly content: MessageContent | ContentInput;
   /** Ask the provider for a callback per status change. @default the channel's, `'yes'` */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
@@ -57,19 +54,16 @@ export interface ContentInput {
   readonly [field: string]: unknown;
 }
 
-/** A message that the library itself can send. */
 export interface LibraryMessage extends ChannelMessage {
   /** The message confirms this opt-out and bypasses it. */
   readonly confirms?: 'opted_out' | undefined;
 }
 
-/** A send that passed its checks. */
 export interface CheckedSend {
   /** Groups are still among its recipients; its idempotency key covers them as given. */
   readonly batch: NewBatch;
   /** The content whose JSON is in `batch.content`. */
   readonly content: MessageContent;
-  /** Ids of the groups among the recipients. */
   readonly groups: readonly string[];
 }
 
@@ -204,7 +198,6 @@ function anySender(from: unknown, errors: FieldError[]): string {
   return '';
 }
 
-/** Checks content by its kind. */
 export function contentOf(
   channel: ChannelDefinition,
   given: ChannelMessage['content'],
@@ -221,18 +214,13 @@ export function contentOf(
   return { content: given as MessageContent };
 }
 
-/** Identifies the content of a send; sends under one idempotency key must have the same fingerprint. */
 function fingerprintOf(asked: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 
 type LaneOption = MessagingSettings['dispatch']['lane'];
 
-/**
- * The lane of a tenant's channel: from the `lane` option, else from the channel, else
- * `{tenant}:{channel}`.
- * @throws MessagingConfigError where the function returns no lane name; nothing was stored
- */
+/** @throws MessagingConfigError where the option or the channel returns no lane name; nothing was stored */
 function laneOf({ name, lane }: ChannelDefinition, tenant: string, option: LaneOption): string {
   if (!option && !lane) return `${tenant}:${name}`;
   const given: unknown = option ? option({ tenant, channel: name }) : lane?.({ tenant });

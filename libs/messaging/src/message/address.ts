@@ -16,7 +16,6 @@ export interface Address {
   readonly value: string;
 }
 
-/** Form of an address of each kind, for error messages. */
 export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
   phone: NO_PHONE_NUMBER,
   email: 'must be an e-mail address, such as ada@example.com',
@@ -26,9 +25,8 @@ export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
 const PLATFORM = 'platform:';
 
 /**
- * The address as one text, which the store keeps, compares and indexes. A phone number is its
- * digits and an e-mail address is itself, so that both stay short; a platform id is
- * `platform:{id}`.
+ * The address as one text, as the store, submissions, events and views have it: the digits of a phone number, an
+ * e-mail address itself, or `platform:{id}`. {@link readAddress} parses it.
  */
 export function addressKey({ kind, value }: Address): string {
   return kind === 'platform' ? PLATFORM + value : value;

@@ -54,9 +54,7 @@ export interface ChannelDefinition {
   readonly retention?: 'timed' | 'exempt';
 }
 
-/** Checked content. */
 export interface CheckedContent {
-  /** Content for the store and the provider. */
   readonly content: MessageContent;
   /** Billing units of one message, such as the parts of an SMS. @default 0 */
   readonly parts?: number;
@@ -107,7 +105,6 @@ export interface WireForm {
 
 /** The simulator's behaviour for a recipient. */
 export interface SimulatedFate {
-  /** Course of the submission and its reports. */
   readonly course:
     | 'reported' // accepted, then reported
     | 'early' // the report precedes the submit response
@@ -118,13 +115,11 @@ export interface SimulatedFate {
     | 'vanished' // the submit response is lost, no poll finds the report
     | 'replying' // as `reported`, then the recipient replies
     | 'refused'; // refused at submit
-  /** The final report: status, raw status and error code. */
   readonly status: string;
   readonly rawStatus: string;
   readonly errorCode?: string;
 }
 
-/** The simulator's rules for the channel. */
 export interface Simulation {
   /** The fate of a message to this address; the same on each call. */
   readonly fateOf: (to: Address) => SimulatedFate;

@@ -7,7 +7,6 @@ import { type ChannelStatus, STATUS_RANK, type StatusDefinition, STATUSES } from
 const { queued, sending, unknown, expired, failed, rejected, cancelled } = STATUSES;
 const COMMON = { queued, sending, unknown, expired, failed, rejected, cancelled };
 
-/** Consent categories of every channel. */
 const CONSENT_CATEGORIES = ['transactional', 'marketing'];
 
 /** The channels of an app. Injectable in every module that imports the messaging module. */
@@ -26,7 +25,6 @@ export class ChannelRegistry {
     return [...this.#channels.values()];
   }
 
-  /** Channel names, in the order of registration. */
   get names(): readonly Channel[] {
     return [...this.#channels.keys()];
   }
@@ -35,7 +33,6 @@ export class ChannelRegistry {
     return this.#channels.has(name);
   }
 
-  /** @throws MessagingConfigError for a channel that is not registered */
   get(name: string): ChannelDefinition {
     const definition = this.#channels.get(name);
     if (definition) return definition;
@@ -49,7 +46,6 @@ export class ChannelRegistry {
     return this.#channels.get(name);
   }
 
-  /** Names of the channels for which `test` holds. */
   namesWhere(test: (definition: ChannelDefinition) => unknown): readonly Channel[] {
     return this.all.filter(test).map(({ name }) => name);
   }
@@ -81,7 +77,6 @@ export class ChannelRegistry {
     );
   }
 
-  /** Rank of a status on any channel; `undefined` for an unknown name. */
   rankOf(status: string): number | undefined {
     return this.#statuses.get(status)?.rank;
   }
@@ -96,7 +91,6 @@ export class ChannelRegistry {
     return name as S;
   }
 
-  /** Whether a registered channel has a status of this rank. */
   hasRank(rank: number): boolean {
     return this.#names.has(rank);
   }
@@ -126,7 +120,6 @@ export class ChannelRegistry {
     return this.#ranksWhere(({ rank, failed }) => rank >= STATUS_RANK.sending && !failed);
   }
 
-  /** The channel with this webhook `type`. */
   ofEvent(type: string): ChannelDefinition | undefined {
     return this.all.find(({ wire }) => wire?.statusEvent === type || wire?.receivedEvent === type);
   }

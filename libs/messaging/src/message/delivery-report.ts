@@ -6,7 +6,6 @@ export interface DeliveryReport {
   readonly submissionId?: string | undefined;
   /** The provider's reference of the submission, if any. */
   readonly reference: string | null;
-  /** The provider's id of the message, if any. */
   readonly messageId: string | null;
   /** Address key of the recipient, such as digits with country code. */
   readonly recipient: string | null;

@@ -41,7 +41,6 @@ export function validated<T>(check: (errors: FieldError[]) => T): T {
   return result;
 }
 
-/** The idempotency key was used before for other content. */
 export class IdempotencyKeyReusedError extends MessagingError {
   constructor() {
     super(
@@ -71,7 +70,6 @@ export class TransactionRequiredError extends MessagingError {
 
 /** No provider carries the message's channel; nothing was stored. */
 export class NoRouteError extends MessagingError {
-  /** @param provider the provider of the route, which does not carry the channel */
   constructor(
     readonly channel: string,
     readonly provider?: string,
@@ -85,14 +83,12 @@ export class NoRouteError extends MessagingError {
   }
 }
 
-/** The tenant has no batch with this id. */
 export class BatchNotFoundError extends MessagingError {
   constructor(readonly batchId: string) {
     super('not_found', `No batch ${batchId}`);
   }
 }
 
-/** The tenant has no message with this id. */
 export class MessageNotFoundError extends MessagingError {
   constructor(readonly messageId: string) {
     super('not_found', `No message ${messageId.slice(0, 64)}`);

@@ -26,7 +26,6 @@ export interface MessageStatusChanged {
   readonly providerTime: Date;
   /** 1 for the first change of this message from `sent` on, then 2, … */
   readonly sequence: number;
-  /** The batch's `deliveryReport`. */
   readonly deliveryReport: 'none' | 'yes';
 }
 

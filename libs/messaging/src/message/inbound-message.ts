@@ -1,6 +1,5 @@
 import type { Channel } from './message.js';
 
-/** An inbound message from a parser or a transport. */
 export interface InboundMessage {
   /** The provider's id, at most 255 characters; identifies the message. */
   readonly messageId: string;

@@ -9,7 +9,6 @@ export interface Page<T> {
 
 export type StatusCounts = Partial<Record<MessageStatus, number>>;
 
-/** State of a batch. */
 export interface BatchView {
   /** UUIDv7; `reference_id` in the HTTP interface. */
   readonly id: string;
@@ -31,7 +30,6 @@ export interface BatchView {
   readonly counts: StatusCounts;
 }
 
-/** State of one recipient's message. */
 export interface MessageView {
   /** `{batchId}-{position}`. */
   readonly id: string;
@@ -62,7 +60,6 @@ export interface SubmittedMessage extends MessageView {
   readonly sentAt: Date | null;
 }
 
-/** One message with all its reports. */
 export interface MessageTimeline extends SubmittedMessage {
   /** The submit outcome and every report, oldest first. */
   readonly reports: readonly ReportView[];
@@ -91,7 +88,6 @@ export interface ReportFilter {
   readonly tenant?: string;
   /** At most 100. */
   readonly batchIds?: readonly string[];
-  /** The idempotency key of the send. */
   readonly idempotencyKey?: string;
   readonly to?: string;
   readonly status?: ChannelStatus;

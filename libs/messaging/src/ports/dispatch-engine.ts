@@ -21,7 +21,6 @@ export interface DispatchEngine extends LaneWaker {
   health?(): Promise<EngineHealth>;
 }
 
-/** Health of the broker that an engine uses. */
 export interface EngineHealth {
   /** `degraded`: the broker delivers no wakes, so messages wait for the wake job; no message is lost. */
   readonly state: 'up' | 'degraded';

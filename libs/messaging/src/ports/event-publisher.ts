@@ -7,7 +7,6 @@ import type {
   MessageStatusChanged,
 } from '../message/events.js';
 
-/** Payload by event name. */
 export interface MessagingEvents {
   readonly [MESSAGE_STATUS_CHANGED]: MessageStatusChanged;
   readonly [BATCH_COMPLETED]: BatchCompleted;

@@ -25,7 +25,6 @@ export interface InboundListener {
 /** Injection token of an {@link InboundListener}. Any module may provide it; a provider may provide an array. */
 export const MESSAGING_INBOUND_LISTENER = Symbol('MESSAGING_INBOUND_LISTENER');
 
-/** The listeners that the app's modules provide. */
 class Listeners<L> {
   protected readonly all: L[] = [];
 

@@ -26,7 +26,6 @@ export interface Submission {
   readonly trace?: TraceContext | undefined;
 }
 
-/** The provider accepted the submission. */
 export interface SubmissionAccepted {
   /** The provider's reference of the whole submission. */
   readonly reference: string;
@@ -98,7 +97,6 @@ export interface MessageTransport {
   listen?(sink: ReportSink, inbound?: InboundSink): void;
 }
 
-/** Dependencies that a transport factory receives. */
 export interface TransportContext {
   readonly channels: ChannelRegistry;
   readonly http: HttpService;

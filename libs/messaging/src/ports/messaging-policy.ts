@@ -14,7 +14,6 @@ export interface RecipientFacts {
   readonly lastInboundAt: number | null;
 }
 
-/** The message that policies decide on. */
 export interface PolicyMessage {
   readonly tenant: string;
   readonly channel: Channel;
@@ -26,7 +25,6 @@ export interface PolicyMessage {
   readonly batchId?: string;
 }
 
-/** One message to one recipient. */
 export interface PolicyItem {
   readonly message: PolicyMessage;
   readonly recipient: Address;
@@ -94,7 +92,6 @@ export interface MessagingPolicy {
   readonly name: string;
   /** Messages outside the scope are sent without asking the policy. @default everything */
   readonly scope?: PolicyScope;
-  /** Decisions by the index of the item in `slice.items`. */
   decide(slice: PolicySlice): Promise<PolicyDecisions>;
 }
 

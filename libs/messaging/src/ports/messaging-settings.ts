@@ -9,7 +9,6 @@ import {
 /** The checked options with their defaults; durations in milliseconds. */
 export type MessagingSettings = ReturnType<typeof readOptions>;
 
-/** Injection token of the {@link MessagingSettings}. */
 export const MESSAGING_SETTINGS = Symbol('MESSAGING_SETTINGS');
 
 /** @throws MessagingConfigError naming the option and the remedy */

@@ -14,12 +14,10 @@ export interface OptionReader<Read, Given = Read> {
 type Readers = Readonly<Record<string, OptionReader<unknown>>>;
 type GivenOf<R> = R extends OptionReader<unknown, infer Given> ? Given : never;
 
-/** Options that a table of readers takes. */
 export type OptionsOf<R extends Readers> = {
   readonly [K in keyof R as undefined extends GivenOf<R[K]> ? K : never]?: GivenOf<R[K]>;
 } & { readonly [K in keyof R as undefined extends GivenOf<R[K]> ? never : K]: GivenOf<R[K]> };
 
-/** Values that a table of readers returns. */
 export type SettingsOf<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> };
 
 /** A group of options that refuses unknown names; a missing group counts as empty. */
@@ -52,7 +50,6 @@ export function record<T, Given>(
   };
 }
 
-/** An option that may be missing. */
 export function optional<T, Given>(
   read: OptionReader<T, Given>,
 ): OptionReader<T | undefined, Given | undefined> {
@@ -66,7 +63,6 @@ export function withDefault<T, Given>(
   return (name, value) => read(name, value === undefined ? otherwise : value);
 }
 
-/** A {@link Duration}, in milliseconds. */
 export function duration(least = 0): OptionReader<number, Duration> {
   return (name, value) => {
     const parsed = milliseconds(name, value as Duration);
@@ -75,7 +71,6 @@ export function duration(least = 0): OptionReader<number, Duration> {
   };
 }
 
-/** A number of at least 1. */
 export const wholeNumber: OptionReader<number> = (name, value) =>
   Number.isSafeInteger(value) && Number(value) >= 1
     ? Number(value)

@@ -20,7 +20,6 @@ export interface Price {
   readonly currency: string;
 }
 
-/** Prices of messages. */
 export interface RateCard {
   /** Price of one item; `undefined` where it is not known. */
   price(item: PricedItem): Price | undefined | Promise<Price | undefined>;
@@ -86,7 +85,6 @@ export function rateCardOf(
   };
 }
 
-/** Price of `count` equal items. */
 export function times({ amount, currency }: Price, count: number): Price {
   const [whole = '', fraction = ''] = amount.split('.');
   const digits = (BigInt(whole + fraction) * BigInt(count)).toString();

@@ -6,7 +6,6 @@ const RATE = { max: wholeNumber, per: duration(1) };
 /** At most `max` messages in any window of `per`. Options also take the form `'50/s'`. */
 export type RateLimit = OptionsOf<typeof RATE>;
 
-/** A rate limit in the form `{ max, per }`. */
 export const readRate = group(RATE);
 
 /**

@@ -52,12 +52,11 @@ export class SmsService extends ChannelService {
    * `manager`, once it is part of that transaction. Status, events and reports give its progress.
    *
    * @throws MessageValidationError naming each wrong field; nothing was stored
-   * @throws PolicyError where policy denies every recipient; nothing was stored. Where policy
-   *   denies some recipients, their messages are `rejected` with the code
+   * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some, those are `rejected`
    * @throws IdempotencyKeyReusedError where the key was used for other content
    * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data
-   *   source
+   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
+   * @throws NoRouteError where no provider carries the channel; nothing was stored
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
     const { from, to, body, deliveryReport, sendAt } = message;

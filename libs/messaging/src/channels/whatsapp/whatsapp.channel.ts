@@ -64,7 +64,6 @@ function checkText(
   return { content: { kind: 'text', text: text as string } };
 }
 
-/** Checks a template by its definition, where the app defines it. */
 function checkTemplate(
   given: Readonly<Record<string, unknown>>,
   { templates }: WhatsAppSettings,

@@ -26,11 +26,9 @@ export interface WhatsAppText extends WhatsAppAddress {
   readonly text: string;
 }
 
-/** A template given by its name. */
 export interface WhatsAppTemplate extends WhatsAppAddress {
   /** Template name. The parameters are checked where the `whatsapp.templates` option has the template. */
   readonly template: string;
-  /** Language code. */
   readonly language: string;
   /** Values by position; values by name where the template is known. */
   readonly params?: readonly string[] | Readonly<Record<string, string>>;
@@ -60,7 +58,6 @@ export interface WhatsAppReceipt extends Receipt {
   outcome(options?: { readonly timeout?: Duration }): Promise<SubmittedMessage>;
 }
 
-/** Price of one WhatsApp message. */
 export interface WhatsAppEstimate extends CostEstimate {
   /** `null`: the template's category is unknown. */
   readonly category: MessageCategory | null;
