@@ -10,9 +10,15 @@ import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
-import { type MessagingJob, MessagingJobs } from './jobs/messaging.jobs.js';
+import {
+  completeJob,
+  inboundJob,
+  type MessagingJob,
+  MessagingJobs,
+  purgeJob,
+  wakeJob,
+} from './jobs/messaging.jobs.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
-import { completeJob, inboundJob, purgeJob, wakeJob } from './jobs/store.jobs.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
 import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';

@@ -97,15 +97,17 @@ export function loseAnswer(database: StoreDatabase): void {
     return true;
   };
   const broken = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-  const statement = database.statement.bind(database);
+  const statement = database.standalone.all;
   const transaction = database.transaction.bind(database);
-  Object.assign(database, {
-    statement: async (sql: string, params?: readonly unknown[]) => {
+  Object.assign(database.standalone, {
+    all: async (sql: string, params?: readonly unknown[]) => {
       const lost = lose(sql);
       const rows = await statement(sql, params);
       if (lost) throw broken();
       return rows;
     },
+  });
+  Object.assign(database, {
     transaction: async (work: (tx: Transaction) => Promise<unknown>) => {
       let lost = false;
       const result = await transaction((tx) => {

@@ -119,12 +119,14 @@ describeEachDatabase(
         ) as Promise<Record<string, number>[]>;
       await sms.send(message('keyed'), { idempotencyKey: 'k' });
       await store.database
-        .transactionWithLockTimeout(1_000, () => Promise.reject(new Error('rolled back')))
+        .transaction(() => Promise.reject(new Error('rolled back')), 1_000)
         .catch(() => undefined);
-      const within = await store.database.transactionWithLockTimeout(2_000, (tx) =>
-        tx.all<Record<string, number>>(
-          'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks',
-        ),
+      const within = await store.database.transaction(
+        (tx) =>
+          tx.all<Record<string, number>>(
+            'SELECT @@wait_timeout AS idle, @@innodb_lock_wait_timeout AS locks',
+          ),
+        2_000,
       );
       expect(within.map(({ idle, locks }) => [Number(idle), Number(locks)])).toEqual([[7, 2]]);
       for (const [row] of await Promise.all(Array.from({ length: 20 }, limits)))

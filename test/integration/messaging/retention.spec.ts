@@ -9,7 +9,7 @@ import {
   simulator,
   SmsService,
 } from '@dundun/messaging';
-import { purgeJob } from '../../../libs/messaging/src/jobs/store.jobs.js';
+import { purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';

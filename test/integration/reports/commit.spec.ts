@@ -42,7 +42,7 @@ describeEachDatabase(
       const record = jest.spyOn(app.store.reports, 'record');
       const { database: store } = app.store;
       const transactions = jest.spyOn(store, 'transaction');
-      const statements = jest.spyOn(store, 'statement');
+      const statements = jest.spyOn(store.standalone, 'all');
       const commits = () => transactions.mock.calls.length + statements.mock.calls.length;
       const order: string[] = [];
       const post = async (to: string) => {

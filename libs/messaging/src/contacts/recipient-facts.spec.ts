@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { dialectOf } from '../store/open-store.js';
+import { driverOf } from '../store/open-store.js';
 import type { StoreDatabase } from '../store/database/store-database.js';
 import type { MessageStore } from '../store/message-store.js';
 import { systemClock } from '../ports/clock.js';
@@ -9,7 +9,7 @@ import { RecipientFactsReader } from './recipient-facts.js';
 function slowDatabase() {
   const answers: ((known: 0 | 1) => void)[] = [];
   const database = {
-    dialect: dialectOf({ options: { type: 'postgres' } } as Parameters<typeof dialectOf>[0]),
+    dialect: driverOf({ options: { type: 'postgres' } } as Parameters<typeof driverOf>[0]).dialect,
     all: () =>
       new Promise((resolve) => answers.push((known) => resolve([{ known: String(known) }]))),
   } as unknown as StoreDatabase;

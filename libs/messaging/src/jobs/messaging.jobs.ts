@@ -1,5 +1,9 @@
 import { Logger } from '@nestjs/common';
 import type { SchedulerRegistry } from '@nestjs/schedule';
+import type { InboundRecorder } from '../contacts/inbound.js';
+import type { LaneWaker } from '../ports/dispatch-engine.js';
+import type { MessageStore } from '../store/message-store.js';
+import type { DueLane } from '../store/reads/lane-queues.js';
 
 /** A periodic job. Its runs never overlap. A failed run is logged, and the next interval tries again. */
 export interface MessagingJob {
@@ -26,16 +30,16 @@ export class MessagingJobs {
   async start(): Promise<void> {
     for (const job of this.jobs)
       this.registry.addInterval(
-        nameOf(job),
+        `messaging.${job.name}`,
         setInterval(() => void this.#tick(job), job.every),
       );
     await Promise.all(this.jobs.filter(({ atStart }) => atStart).map((job) => this.#tick(job)));
   }
 
   async stop(): Promise<void> {
-    for (const job of this.jobs)
-      if (this.registry.doesExist('interval', nameOf(job)))
-        this.registry.deleteInterval(nameOf(job));
+    for (const { name } of this.jobs)
+      if (this.registry.doesExist('interval', `messaging.${name}`))
+        this.registry.deleteInterval(`messaging.${name}`);
     this.#abort.abort();
     await Promise.all(this.#running.values());
   }
@@ -58,6 +62,69 @@ export class MessagingJobs {
   }
 }
 
-function nameOf({ name }: MessagingJob): string {
-  return `messaging.${name}`;
+/** Interval between two searches for due lanes, in milliseconds: the longest wait of due work whose wake was lost. */
+const WAKE_EVERY = 2_000;
+
+/** Most batches that one run checks for completion. */
+const COMPLETE_BATCHES = 10_000;
+
+/** Most batches, and most ids of inbound messages, that one transaction deletes. */
+const PURGE_BATCHES = 200;
+const FORGET_IDS = 5_000;
+
+/**
+ * Wakes the lanes that have due work and that no process holds.
+ * @param due lanes due within `horizon` milliseconds that no process holds
+ */
+export function wakeJob(
+  waker: LaneWaker,
+  name: string,
+  due: (horizon: number) => Promise<readonly DueLane[]>,
+): MessagingJob {
+  return {
+    name,
+    every: WAKE_EVERY,
+    atStart: true,
+    run: async () => {
+      for (const { lane, dueIn } of await due(WAKE_EVERY))
+        waker.wake(lane, dueIn > 0 ? Date.now() + dueIn : undefined);
+    },
+  };
+}
+
+/** Completes batches that are still `sending` although none of their messages is left to send. */
+export function completeJob({ completion }: MessageStore): MessagingJob {
+  return {
+    name: 'complete',
+    every: 60_000,
+    run: async () => {
+      const { length } = await completion.sweep(COMPLETE_BATCHES, Date.now() * 1_000);
+      if (length > 0)
+        new Logger('Complete').warn(
+          `${length} batches had nothing left to do, and were not complete`,
+        );
+    },
+  };
+}
+
+/** Deletes data that is past its retention. */
+export function purgeJob({ purge }: MessageStore): MessagingJob {
+  return {
+    name: 'purge',
+    every: 60_000,
+    run: async (signal) => {
+      while (!signal.aborted && (await purge.step(PURGE_BATCHES)));
+    },
+  };
+}
+
+/** Deletes the ids of inbound messages that providers no longer repeat. */
+export function inboundJob(inbound: InboundRecorder): MessagingJob {
+  return {
+    name: 'inbound',
+    every: 600_000,
+    run: async (signal) => {
+      while (!signal.aborted && (await inbound.forget(FORGET_IDS)) > 0);
+    },
+  };
 }

@@ -1,7 +1,6 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { Dialect } from './database/dialect.js';
 import { MysqlDatabase } from './mysql/connection.js';
 import { MYSQL_DRIVER } from './mysql/driver.js';
 import { PostgresDatabase } from './postgres/connection.js';
@@ -12,50 +11,37 @@ import type { StoreDriver } from './store.js';
 import type { StoreDatabase, StoreDatabaseOptions } from './database/store-database.js';
 
 /** Drivers by the type of the data source; no other code depends on that type. */
-const DRIVERS = {
-  postgres: {
-    driver: POSTGRES_DRIVER,
-    connect: (dataSource: DataSource, options: StoreDatabaseOptions): StoreDatabase =>
-      new PostgresDatabase(dataSource, options),
-  },
-  mysql: {
-    driver: MYSQL_DRIVER,
-    connect: (dataSource: DataSource, options: StoreDatabaseOptions): StoreDatabase =>
-      new MysqlDatabase(dataSource, options),
-  },
-  sqlite: {
-    driver: SQLITE_DRIVER,
-    connect: (dataSource: DataSource, options: StoreDatabaseOptions): StoreDatabase =>
-      new SqliteDatabase(dataSource, options),
-  },
+const POSTGRES = { driver: POSTGRES_DRIVER, Database: PostgresDatabase };
+const MYSQL = { driver: MYSQL_DRIVER, Database: MysqlDatabase };
+const FAMILIES: Partial<
+  Record<
+    DataSourceOptions['type'],
+    {
+      readonly driver: StoreDriver;
+      readonly Database: new (source: DataSource, options: StoreDatabaseOptions) => StoreDatabase;
+    }
+  >
+> = {
+  postgres: POSTGRES,
+  cockroachdb: POSTGRES,
+  'aurora-postgres': POSTGRES,
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  'better-sqlite3': { driver: SQLITE_DRIVER, Database: SqliteDatabase },
 };
 
-function familyOf({ options }: Pick<DataSource, 'options'>): keyof typeof DRIVERS {
-  switch (options.type) {
-    case 'postgres':
-    case 'cockroachdb':
-    case 'aurora-postgres':
-      return 'postgres';
-    case 'mysql':
-    case 'mariadb':
-      return 'mysql';
-    case 'better-sqlite3':
-      return 'sqlite';
-    default:
-      throw new MessagingConfigError(
-        `dataSource: type ${options.type} is not supported; use postgres, mysql, mariadb or better-sqlite3`,
-      );
-  }
+/** @throws MessagingConfigError for an unsupported server */
+function familyOf({ options: { type } }: Pick<DataSource, 'options'>) {
+  const family = FAMILIES[type];
+  if (family) return family;
+  throw new MessagingConfigError(
+    `dataSource: type ${type} is not supported; use postgres, mysql, mariadb or better-sqlite3`,
+  );
 }
 
 /** @throws MessagingConfigError for an unsupported server */
 export function driverOf(dataSource: Pick<DataSource, 'options'>): StoreDriver {
-  return DRIVERS[familyOf(dataSource)].driver;
-}
-
-/** @throws MessagingConfigError for an unsupported server */
-export function dialectOf(dataSource: Pick<DataSource, 'options'>): Dialect {
-  return driverOf(dataSource).dialect;
+  return familyOf(dataSource).driver;
 }
 
 /** The store's connections to a data source, not yet opened. */
@@ -63,7 +49,7 @@ export function databaseOf(
   dataSource: DataSource,
   options: Partial<StoreDatabaseOptions> = {},
 ): StoreDatabase {
-  return DRIVERS[familyOf(dataSource)].connect(dataSource, {
+  return new (familyOf(dataSource).Database)(dataSource, {
     idleTimeout: 30_000,
     preparedStatements: true,
     channels: new ChannelRegistry([]),

@@ -1,10 +1,8 @@
 import type { EntitySubscriberInterface, QueryRunner, DataSource } from 'typeorm';
 import { depthOf } from './transaction-state.js';
 
-type Callback = () => void;
-
 interface Waiting {
-  readonly callback: Callback;
+  readonly callback: () => void;
   /** Depth of the savepoint whose rollback drops the callback. */
   readonly depth: number;
 }
@@ -22,7 +20,7 @@ export class AfterCommit implements EntitySubscriberInterface {
     dataSource.subscribers.push(this);
   }
 
-  on(runner: QueryRunner, key: string, callback: Callback): void {
+  on(runner: QueryRunner, key: string, callback: () => void): void {
     const callbacks = this.#waiting.get(runner) ?? new Map<string, Waiting>();
     const depth = Math.min(depthOf(runner), callbacks.get(key)?.depth ?? Infinity);
     callbacks.set(key, { callback, depth });
@@ -45,12 +43,8 @@ export class AfterCommit implements EntitySubscriberInterface {
   }
 
   afterTransactionRollback({ queryRunner }: { queryRunner: QueryRunner }): void {
-    if (!queryRunner.isTransactionActive) {
-      this.#waiting.delete(queryRunner);
-      return;
-    }
     const callbacks = this.#waiting.get(queryRunner) ?? new Map<string, Waiting>();
-    const outer = depthOf(queryRunner);
+    const outer = queryRunner.isTransactionActive ? depthOf(queryRunner) : 0;
     for (const [key, { depth }] of callbacks) if (depth > outer) callbacks.delete(key);
   }
 

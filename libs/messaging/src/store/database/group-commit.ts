@@ -1,15 +1,10 @@
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { isDataError } from './database-errors.js';
 
 interface Waiting<T, R> {
   readonly item: T;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** The items of one commit. */
-interface Group<T, R> {
-  readonly waiting: readonly Waiting<T, R>[];
-  readonly items: readonly T[];
 }
 
 export interface GroupCommitOptions<T> {
@@ -91,7 +86,7 @@ export class GroupCommit<T, R> {
         before = size;
         quietAt = now + gather.silence;
         await turn();
-      } else if (now < quietAt && gather.expecting()) await moment();
+      } else if (now < quietAt && gather.expecting()) await wait(1);
       else return;
     }
   }
@@ -109,37 +104,25 @@ export class GroupCommit<T, R> {
   }
 
   #next(): Promise<void> {
-    let group: Group<T, R> | undefined;
-    return this.#settle(() => (group ??= groupOf(this.#take())));
+    let group: readonly Waiting<T, R>[] | undefined;
+    return this.#settle(() => (group ??= this.#take()));
   }
 
-  async #settle(take: () => Group<T, R>): Promise<void> {
+  async #settle(take: () => readonly Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await this.flush(() => take().items);
-      take().waiting.forEach(({ resolve }, index) => resolve(results[index] as R));
+      const results = await this.flush(() => take().map(({ item }) => item));
+      take().forEach(({ resolve }, index) => resolve(results[index] as R));
     } catch (error) {
-      const { waiting: group } = take();
+      const group = take();
       if (group.length === 1 || !this.options.isItemError(error)) {
         for (const { reject } of group) reject(error);
         return;
       }
       const middle = group.length >> 1;
-      for (const half of [group.slice(0, middle), group.slice(middle)].map(groupOf<T, R>))
+      for (const half of [group.slice(0, middle), group.slice(middle)])
         await this.#settle(() => half);
     }
   }
-}
-
-function groupOf<T, R>(waiting: readonly Waiting<T, R>[]): Group<T, R> {
-  return { waiting, items: waiting.map(({ item }) => item) };
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function moment(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 export interface LaneGroupOptions<T, R> {

@@ -38,7 +38,7 @@ export abstract class StoreDatabase {
 
   /** Runs each statement as its own transaction. */
   readonly standalone: Sql = {
-    all: (sql, params) => this.statement(sql, params),
+    all: (sql, params) => this.transaction((tx) => tx.all(sql, params)),
     run: (sql, params) => this.transaction((tx) => tx.run(sql, params)),
   };
 
@@ -47,21 +47,12 @@ export abstract class StoreDatabase {
   /** Reads outside a transaction. */
   abstract all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 
-  /** Runs one statement as its own transaction. */
-  abstract statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
-
-  /** A transaction of the store; repeated after deadlocks and serialisation failures. */
-  abstract transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-
   /**
-   * A transaction with a timeout for each lock wait.
-   * @param timeout milliseconds; MySQL and MariaDB count whole seconds
-   * @throws an error that {@link isLockTimeout} recognises
+   * A transaction of the store; repeated after deadlocks and serialisation failures.
+   * @param lockTimeout milliseconds for each lock wait, then an error that {@link isLockTimeout}
+   *   recognises; MySQL and MariaDB count whole seconds, SQLite has no row locks
    */
-  abstract transactionWithLockTimeout<T>(
-    timeout: number,
-    work: (tx: Transaction) => Promise<T>,
-  ): Promise<T>;
+  abstract transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T>;
 
   /** A caller's transaction; SQLite serialises it with those of the store. */
   abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
@@ -143,12 +134,8 @@ export abstract class StoreDatabase {
       all: <T>(sql: string, params?: readonly unknown[]) =>
         runner.query(textOf(sql), params as unknown[]) as Promise<T[]>,
       run: async (sql: string, params?: readonly unknown[]): Promise<number> => {
-        const result = await runner.query(textOf(sql), params as unknown[], true);
-        return (
-          result.affected ??
-          (result.raw as { affectedRows?: number } | undefined)?.affectedRows ??
-          0
-        );
+        const { affected, raw } = await runner.query(textOf(sql), params as unknown[], true);
+        return affected ?? (raw as { affectedRows?: number } | undefined)?.affectedRows ?? 0;
       },
     };
   }
@@ -173,19 +160,11 @@ export abstract class ServerDatabase extends StoreDatabase {
     return this.alone((one) => one.all<T>(sql, params));
   }
 
-  statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
-    return retryTransient(() => this.all<T>(sql, params));
-  }
-
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return retryTransient(() => this.#transaction(work));
-  }
-
-  transactionWithLockTimeout<T>(
-    timeout: number,
-    work: (tx: Transaction) => Promise<T>,
-  ): Promise<T> {
-    return retryTransient(() => this.#transaction(work, timeout), isLockTimeout);
+  transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T> {
+    return retryTransient(
+      () => this.#transaction(work, lockTimeout),
+      (error) => lockTimeout !== undefined && isLockTimeout(error),
+    );
   }
 
   callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {

@@ -48,7 +48,7 @@ export class PostgresDatabase extends ServerDatabase {
   }
 
   override readonly standalone: Sql = {
-    all: (sql, params) => this.statement(sql, params),
+    all: (sql, params) => retryTransient(() => this.all(sql, params)),
     run: (sql, params) => retryTransient(() => this.alone((one) => one.run(sql, params))),
   };
 

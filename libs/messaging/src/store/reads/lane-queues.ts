@@ -57,11 +57,11 @@ export class LaneQueues {
   /** Lanes with an expired lease that was not released, so that requests may be open. */
   async abandoned(): Promise<string[]> {
     const { now } = this.database.dialect;
-    const rows = await this.database.all<{ lane_key: string }>(
-      `SELECT lane_key FROM messaging_lane
+    const rows = await this.database.all<{ lane: string }>(
+      `SELECT lane_key AS lane FROM messaging_lane
        WHERE owner IS NOT NULL AND lease_until < ${now} AND paused_until <= ${now}`,
     );
-    return rows.map(({ lane_key }) => lane_key);
+    return rows.map(({ lane }) => lane);
   }
 
   /** Every lane that is paused or has due work. */

@@ -37,7 +37,7 @@ export async function migrate(
     migrations: [...migrations],
     migrationsTableName: 'messaging_migrations',
     migrationsRun: false,
-    ...ofTwo(dataSource),
+    ...poolOf(dataSource),
     synchronize: false,
     dropSchema: false,
   } as DataSourceOptions);
@@ -54,11 +54,8 @@ export async function migrate(
   }
 }
 
-/**
- * A pool of two, regardless of the app's options: one connection holds the lock, the other
- * migrates.
- */
-function ofTwo(dataSource: DataSource): { poolSize?: number; extra?: object } {
+/** Two connections, regardless of the app's options: one holds the lock, the other migrates. */
+function poolOf(dataSource: DataSource): { poolSize?: number; extra?: object } {
   const { migrationLock } = driverOf(dataSource);
   if (!migrationLock) return {};
   const extra = dataSource.options.extra as object | undefined;

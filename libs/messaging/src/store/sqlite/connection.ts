@@ -86,24 +86,12 @@ export class SqliteDatabase extends StoreDatabase {
     });
   }
 
-  statement<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
-    return this.transaction((tx) => tx.all<T>(sql, params));
-  }
-
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.deadline.wait(() =>
       this.#turns.transaction((runner) =>
         work(this.on(runner, this.#own.createEntityManager(runner))),
       ),
     );
-  }
-
-  /** SQLite has no row locks. */
-  transactionWithLockTimeout<T>(
-    _timeout: number,
-    work: (tx: Transaction) => Promise<T>,
-  ): Promise<T> {
-    return this.transaction(work);
   }
 
   /**

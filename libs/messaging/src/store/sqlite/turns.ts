@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
@@ -104,8 +105,8 @@ export class SqliteTurns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const turn = () => this.#turn();
-    this.#tail = this.#tail.then(turn, turn);
+    const next = () => this.#turn();
+    this.#tail = this.#tail.then(next, next);
   }
 
   /** Runs one turn. Never rejects. */
@@ -115,7 +116,7 @@ export class SqliteTurns {
     try {
       const runner = this.runnerOf();
       await whenFree(async () => {
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         await runner.query('BEGIN IMMEDIATE');
       }, this.over);
       await this.#share(runner, done, settle);
@@ -155,7 +156,7 @@ export class SqliteTurns {
     try {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
         done.push(next);
-        settle.push(await (done.length === 1 ? first(runner, next) : step(runner, next)));
+        settle.push(await run(runner, next, done.length === 1));
         if (performance.now() > until) break;
       }
       ending = true;
@@ -172,27 +173,25 @@ export class SqliteTurns {
 }
 
 /**
- * The first transaction needs no savepoint: a rollback affects no other, and the next turn takes
- * those after it.
+ * Runs a transaction in a savepoint, so that its failure rolls back only its own changes. The first
+ * of a turn needs none: a rollback affects no other, and the next turn takes those after it.
+ * @returns settles the caller, once the turn is committed
  */
-async function first(runner: QueryRunner, { work, resolve }: Waiting): Promise<() => void> {
-  const result = await work(runner);
-  if (isUndone(runner)) throw new UndoneError();
-  return () => resolve(result);
-}
-
-/** Runs a later transaction in a savepoint, so that its failure rolls back only its own changes. */
-async function step(runner: QueryRunner, { work, resolve, reject }: Waiting): Promise<() => void> {
-  await runner.query('SAVEPOINT turn');
+async function run(
+  runner: QueryRunner,
+  { work, resolve, reject }: Waiting,
+  isFirst: boolean,
+): Promise<() => void> {
+  if (!isFirst) await runner.query('SAVEPOINT turn');
   try {
     const result = await work(runner);
-    await runner.query('RELEASE turn');
+    if (isUndone(runner)) throw new UndoneError();
+    if (!isFirst) await runner.query('RELEASE turn');
     return () => resolve(result);
   } catch (error) {
     // After a full rollback the savepoint no longer exists, and all transactions have failed.
-    await runner.query('ROLLBACK TO turn').catch(() => {
-      throw error;
-    });
+    if (isFirst || isUndone(runner)) throw error;
+    await runner.query('ROLLBACK TO turn');
     await runner.query('RELEASE turn');
     return () => reject(error);
   }
@@ -207,21 +206,20 @@ const LONG_WAIT = 5_000;
  * @throws the reason of `over` where that comes first
  */
 export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {
-  const warnAt = Date.now() + LONG_WAIT;
-  let warned = false;
+  let warnAt = Date.now() + LONG_WAIT;
   for (;;) {
     over?.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      if (!warned && Date.now() > warnAt) {
-        warned = true;
+      if (Date.now() > warnAt) {
+        warnAt = Infinity;
         new Logger('StoreDatabase').warn(
           'SQLite has been locked by another process for 5 s; waiting for it',
         );
       }
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 10));
+      await wait(1 + Math.random() * 10);
     }
   }
 }

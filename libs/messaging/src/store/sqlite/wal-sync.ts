@@ -1,6 +1,5 @@
-import { close, fdatasync, fsync, open } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 
@@ -32,13 +31,9 @@ export class WalSync {
     await connection.query('PRAGMA schema_version');
     // Windows syncs only files that are open for writing.
     const log = `${main?.file}-wal`;
-    const descriptor = await promisify(open)(log, 'r+');
+    const file = await open(log, 'r+');
     await syncDirectory(dirname(log));
-    const sync = promisify(fdatasync);
-    return new WalSync({
-      sync: () => sync(descriptor),
-      close: () => promisify(close)(descriptor),
-    });
+    return new WalSync({ sync: () => file.datasync(), close: () => file.close() });
   }
 
   /**
@@ -74,10 +69,10 @@ export class WalSync {
 async function syncDirectory(path: string): Promise<void> {
   // Windows cannot open directories as files.
   if (process.platform === 'win32') return;
-  const descriptor = await promisify(open)(path, 'r');
+  const directory = await open(path, 'r');
   try {
-    await promisify(fsync)(descriptor);
+    await directory.sync();
   } finally {
-    await promisify(close)(descriptor);
+    await directory.close();
   }
 }

@@ -43,21 +43,15 @@ export class BatchCompletion {
     at: number,
     unknown: ReadonlySet<string> = new Set(),
   ): Promise<CompletedBatch[]> {
-    const ids = [...new Set(batches)].sort().map((id) => [id]);
-    if (ids.length === 0) return [];
-    const draining = await tx.all<{ id: string }>(this.#sql.lockDraining, this.#sql.ids.bind(ids));
+    if (batches.length === 0) return [];
+    const { lockDraining, selectDone, complete, completed, ids } = this.#sql;
+    const draining = await tx.all<{ id: string }>(lockDraining, ids.bind(keysOf(batches)));
     if (draining.length === 0) return [];
-    const done = await tx.all<CompletedBatch>(
-      this.#sql.selectDone,
-      this.#sql.ids.bind(draining.map(({ id }) => [id])),
-    );
-    if (done.length > 0)
-      await this.complete(
-        tx,
-        done.map(({ id }) => id),
-        at,
-        unknown,
-      );
+    const done = await tx.all<CompletedBatch>(selectDone, ids.bind(draining.map(({ id }) => [id])));
+    if (done.length === 0) return [];
+    const soon = Math.min(this.pollAfter, UNKNOWN_POLL_AFTER);
+    const pollAt = (id: string) => at + (unknown.has(id) ? soon : this.pollAfter) * 1_000;
+    await tx.run(complete, completed.bind(done.map(({ id }) => [id, at, pollAt(id)])));
     return done;
   }
 
@@ -68,27 +62,8 @@ export class BatchCompletion {
    */
   async exhausted(tx: Sql, batches: readonly string[], at: number): Promise<CompletedBatch[]> {
     if (batches.length === 0) return [];
-    const ids = [...new Set(batches)].sort().map((id) => [id]);
-    await tx.all(this.#sql.lockOpenSubmissions, this.#sql.ids.bind(ids));
+    await tx.all(this.#sql.lockOpenSubmissions, this.#sql.ids.bind(keysOf(batches)));
     return this.after(tx, batches, at);
-  }
-
-  /**
-   * Completes batches by id.
-   * @returns the number of batches completed; the others still had work
-   */
-  complete(
-    tx: Sql,
-    ids: readonly string[],
-    at: number,
-    unknown: ReadonlySet<string> = new Set(),
-  ): Promise<number> {
-    const soon = Math.min(this.pollAfter, UNKNOWN_POLL_AFTER);
-    const pollAt = (id: string) => at + (unknown.has(id) ? soon : this.pollAfter) * 1_000;
-    return tx.run(
-      this.#sql.complete,
-      this.#sql.completed.bind(ids.map((id) => [id, at, pollAt(id)])),
-    );
   }
 
   /** Publishes the events, after the commit. */
@@ -114,6 +89,11 @@ export class BatchCompletion {
     this.publish(completed);
     return completed;
   }
+}
+
+/** Rows of ids in the order of the locks. */
+function keysOf(batches: readonly string[]): string[][] {
+  return [...new Set(batches)].toSorted().map((id) => [id]);
 }
 
 const COMPLETION = { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' } as const satisfies Columns;

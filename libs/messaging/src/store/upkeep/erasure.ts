@@ -29,9 +29,8 @@ export async function eraseRecipient(
   );
   const named = chunks.filter(({ recipients }) => recipients.split('\n').includes(recipient));
   const ended = named.filter((chunk) => Number(chunk.ended) === 1);
-  const remaining = new Set(
-    named.flatMap((chunk) => (Number(chunk.ended) === 1 ? [] : [chunk.batch])),
-  ).size;
+  const open = named.filter((chunk) => Number(chunk.ended) !== 1);
+  const remaining = new Set(open.map(({ batch }) => batch)).size;
   if (ended.length === 0) return { messages: 0, remaining };
   const lines = dialect.rows({ v_batch: 'uuid', v_n: 'int', v_recipients: 'text' });
   await tx.run(

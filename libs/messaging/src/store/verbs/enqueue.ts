@@ -116,9 +116,9 @@ export class NewBatches {
     const batches = take();
     const again = batches.every((batch) => this.#timedOut.has(batch));
     try {
-      return await this.database.transactionWithLockTimeout(
-        again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
+      return await this.database.transaction(
         (tx) => this.#slow.store(tx, batches),
+        again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
       );
     } catch (error) {
       if (isLockTimeout(error)) for (const batch of batches) this.#timedOut.add(batch);
