@@ -97,7 +97,7 @@ export function loseAnswer(database: StoreDatabase): void {
     return true;
   };
   const broken = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-  const statement = database.standalone.all;
+  const statement = database.standalone.all.bind(database.standalone);
   const transaction = database.transaction.bind(database);
   Object.assign(database.standalone, {
     all: async (sql: string, params?: readonly unknown[]) => {

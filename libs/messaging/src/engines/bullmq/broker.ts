@@ -11,7 +11,6 @@ export interface BrokerSettings {
   readonly lock: number;
 }
 
-/** Data of a job: the lane to drain. */
 export interface LaneJob {
   readonly lane: string;
 }
@@ -25,12 +24,6 @@ const ANSWER_TIMEOUT = 2_000;
 /** Time limit of the answer to a blocking command, which blocks for at most ten seconds, in milliseconds. */
 const BLOCKING_TIMEOUT = 12_000;
 
-/** Most entries of BullMQ's event stream, which has no readers. */
-const MAX_EVENTS = 1_000;
-
-/** Most lanes one process drains at a time. */
-const MAX_LANES = 10_000;
-
 /** Wait before a failed queue or worker is reopened, in milliseconds. */
 const REOPEN_DELAY = 1_000;
 
@@ -41,7 +34,8 @@ const CLOSE_TIMEOUT = 1_000;
 export function openQueue({ connection, queue, prefix, deadline }: BrokerSettings): Queue<LaneJob> {
   return new Queue<LaneJob>(queue, {
     prefix,
-    streams: { events: { maxLen: MAX_EVENTS } },
+    // BullMQ's event stream has no readers.
+    streams: { events: { maxLen: 1_000 } },
     connection: redisOf(connection, {
       commandTimeout: deadline,
       maxRetriesPerRequest: 0,
@@ -57,7 +51,7 @@ export function openWorker(
 ): Worker<LaneJob> {
   const worker = new Worker<LaneJob>(queue, ({ name, data }) => work(name, data), {
     prefix,
-    concurrency: MAX_LANES,
+    concurrency: 10_000,
     lockDuration: lock,
     stalledInterval: Math.round(lock / 2),
     // A lane is retried without limit, even where its processes keep dying.
@@ -81,7 +75,7 @@ function redisOf(connection: string | RedisOptions, own: RedisOptions): RedisOpt
   return { ...given, ...own, retryStrategy };
 }
 
-/** What queues and workers share. */
+/** A queue or a worker. */
 interface Opened {
   waitUntilReady(): Promise<unknown>;
   close(): Promise<void>;

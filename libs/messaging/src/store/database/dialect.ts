@@ -6,24 +6,20 @@ export type ColumnType = 'uuid' | 'int' | 'bigint' | 'text' | 'key';
 /** Columns of a row source. Their names start with `v_`, so that they never shadow a table's column. */
 export type Columns = Readonly<Record<string, ColumnType>>;
 
-/**
- * Many rows as one relation, from the parameters of one statement: no placeholders per row, one
- * plan.
- */
+/** Many rows as one relation: no placeholders per row, one plan. */
 export interface RowSource {
-  /** A relation for FROM or JOIN, with the alias `v`. */
+  /** A relation with the alias `v`. */
   readonly sql: string;
   /**
-   * The same relation, for joins with a table by its key. It hides the number of rows from
-   * PostgreSQL's planner, which would otherwise read a table of some megabytes whole, for each
-   * statement.
+   * The same relation, for joins with a table by its key: it hides the number of rows from
+   * PostgreSQL's planner, which would otherwise read a small table whole.
    */
   readonly keyed: string;
   readonly names: readonly string[];
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
 
-/** Inserts rows; resolves with the number of inserted rows. */
+/** Resolves with the number of inserted rows. */
 export type RowInserter = (
   sql: Pick<Sql, 'run'>,
   rows: readonly (readonly unknown[])[],
@@ -71,7 +67,7 @@ export interface Dialect {
   readonly types: TypeNames;
   /** Database time in epoch microseconds. */
   readonly now: string;
-  /** Condition: the batch `batch` has work. It matches the index of such batches literally. */
+  /** Condition on a batch with work. It matches the index of such batches literally. */
   readonly hasWork: (batch: string) => string;
   /**
    * A clock per lane, for servers whose clock counts milliseconds: it orders batches that are
@@ -81,15 +77,14 @@ export interface Dialect {
   /** A 64-bit integer parameter, for places where no column gives the type. */
   readonly bigint: string;
   /**
-   * Index hint after the name of a table with locked rows. Without it MariaDB reads a small table
-   * whole and waits for every row that another transaction has locked.
+   * Index hint after the name of a table. Without it MariaDB reads a small table whole and waits for
+   * every locked row.
    */
   forceIndex(index: string): string;
   /** Locks the rows of the alias until the transaction ends. */
   forUpdate(alias: string): string;
   /** Like {@link forUpdate}, and skips rows that another transaction has locked. */
   skipLocked(alias: string): string;
-  /** The greater of two expressions. */
   greatest(a: string, b: string): string;
   /**
    * Joins a table to a row source. The source is the outer side: it is small and has no statistics.
@@ -100,7 +95,6 @@ export interface Dialect {
    * hardly any row is `sending`, so it would choose a nested loop over all rows.
    */
   residual(condition: string): string;
-  /** Integer division. */
   div(a: string, b: string): string;
   /** Suffix of an INSERT … SELECT that skips existing rows. */
   ignoreConflict(table: string, column: string): string;
@@ -122,11 +116,10 @@ export interface Dialect {
    */
   whereIn(table: string, column: string, alias: string, values: RowSource): string;
   updateFrom(update: UpdateFrom): string;
-  /** Deletes the rows of `table` whose `key` is among the source's `v_id`. */
+  /** Deletes the rows whose `key` is among the source's `v_id`. */
   deleteFrom(table: string, key: string, ids: RowSource): string;
   /** A member of a JSON text, as text; null where it is missing. */
   jsonField(column: string, name: string): string;
-  /** Replaces `?` by the driver's placeholders. */
   placeholders(sql: string): string;
   /**
    * Common table expressions that end with `heads (lane, priority, due_at)`: for each lane and
@@ -135,7 +128,6 @@ export interface Dialect {
   readonly laneHeads: string;
 }
 
-/** A row inserter that uses a row source. */
 export function insertFrom(rows: RowSource, into: string, suffix: string): RowInserter {
   const statement = `${into} SELECT ${rows.names.join(', ')} FROM ${rows.sql} WHERE 1 = 1 ${suffix}`;
   return (sql, given) => sql.run(statement, rows.bind(given));

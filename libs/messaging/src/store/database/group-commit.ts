@@ -56,7 +56,6 @@ export class GroupCommit<T, R> {
     });
   }
 
-  /** Resolves when no item is waiting and no flush runs. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
@@ -126,16 +125,12 @@ export class GroupCommit<T, R> {
 }
 
 export interface LaneGroupOptions<T, R> {
-  /**
-   * Handles all items at once, without waiting for locks. Lanes missing from the result are
-   * unchanged.
-   */
+  /** Handles all items without waiting for locks. Lanes missing from the result are unchanged. */
   readonly many: (items: readonly T[]) => Promise<ReadonlyMap<string, R>>;
   /** Handles one lane, and waits for locks. */
   readonly alone: (item: T) => Promise<R>;
   /** Largest weight of one flush. */
   readonly most: number;
-  /** @default 1 each */
   readonly weight?: (item: T) => number;
   /** A request of at least this weight runs alone, at once. @default unlimited */
   readonly heavy?: number;

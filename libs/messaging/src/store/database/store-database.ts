@@ -13,7 +13,6 @@ export type { Sql, Transaction } from './sql.js';
 export interface StoreDatabaseOptions {
   /** Milliseconds after which the server ends an idle transaction. */
   readonly idleTimeout: number;
-  /** Whether PostgreSQL plans frequent statements once for each connection. */
   readonly preparedStatements: boolean;
   readonly channels: ChannelRegistry;
   /** `false`: every verb takes the slow path. @default true */
@@ -23,18 +22,20 @@ export interface StoreDatabaseOptions {
 /** The store's connections to the app's database; each driver has its own. */
 export abstract class StoreDatabase {
   protected readonly deadline = new ShutdownDeadline();
+  readonly channels: ChannelRegistry;
+  readonly fastPaths: FastPaths;
   /** `destroy()` of the data source, once it is bounded by the deadline. */
   #destroy: (() => Promise<void>) | undefined;
 
   constructor(
     readonly dataSource: DataSource,
     readonly dialect: Dialect,
-    /** Names and ranks of the statuses. */
-    readonly channels: ChannelRegistry,
-  ) {}
-
-  /** The driver's fast paths; see `store.ts`. */
-  abstract readonly fastPaths: FastPaths;
+    protected readonly options: StoreDatabaseOptions,
+    fastPaths: FastPaths,
+  ) {
+    this.channels = options.channels;
+    this.fastPaths = options.fastPaths === false ? {} : fastPaths;
+  }
 
   /** Runs each statement as its own transaction. */
   readonly standalone: Sql = {
@@ -44,7 +45,6 @@ export abstract class StoreDatabase {
 
   abstract open(): Promise<void>;
 
-  /** Reads outside a transaction. */
   abstract all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 
   /**
@@ -57,18 +57,12 @@ export abstract class StoreDatabase {
   /** A caller's transaction; SQLite serialises it with those of the store. */
   abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 
-  /**
-   * Runs a fast path: on PostgreSQL one statement that is its own transaction, else a short
-   * transaction.
-   */
+  /** Runs a fast path: on PostgreSQL one statement by itself, else a short transaction. */
   fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.transaction(work);
   }
 
-  /**
-   * Runs foreign code within a transaction.
-   * @throws TransactionRequiredError from a call in that code that would wait without end
-   */
+  /** Runs foreign code within a transaction; see {@link refuseWithin}. */
   runForeign<T>(work: () => Promise<T>): Promise<T> {
     return work();
   }
@@ -119,15 +113,14 @@ export abstract class StoreDatabase {
     return this.on(runner, manager);
   }
 
-  /** Closes what this object has opened. */
   protected async end(): Promise<void> {}
 
   protected owns(dataSource: DataSource): boolean {
     return dataSource === this.dataSource;
   }
 
-  /** Statements on a connection that the caller has acquired. */
-  protected on(runner: QueryRunner, manager: EntityManager): Transaction {
+  /** @param _isOwn whether the store acquired the connection, and not a caller */
+  protected on(runner: QueryRunner, manager: EntityManager, _isOwn = false): Transaction {
     const textOf = (sql: string) => this.dialect.placeholders(sql);
     return {
       manager,
@@ -143,17 +136,6 @@ export abstract class StoreDatabase {
 
 /** The database of a server: the app's pool, READ COMMITTED. */
 export abstract class ServerDatabase extends StoreDatabase {
-  protected readonly idleTimeout: number;
-
-  constructor(
-    dataSource: DataSource,
-    dialect: Dialect,
-    { idleTimeout, channels }: StoreDatabaseOptions,
-  ) {
-    super(dataSource, dialect, channels);
-    this.idleTimeout = idleTimeout;
-  }
-
   async open(): Promise<void> {}
 
   all<T>(sql: string, params?: readonly unknown[]): Promise<T[]> {
@@ -178,16 +160,12 @@ export abstract class ServerDatabase extends StoreDatabase {
     return this.deadline.wait(async () => {
       const runner = this.dataSource.createQueryRunner();
       try {
-        await this.attach(runner);
-        return await work(this.on(runner, runner.manager));
+        return await work(this.on(runner, runner.manager, true));
       } finally {
         await runner.release();
       }
     });
   }
-
-  /** Called before the first statement on a connection of the store. */
-  protected async attach(_runner: QueryRunner): Promise<void> {}
 
   /**
    * Begins a transaction with an idle timeout on the server, so that a frozen process does not keep
@@ -203,7 +181,7 @@ export abstract class ServerDatabase extends StoreDatabase {
       const runner = this.dataSource.createQueryRunner();
       try {
         await this.begin(runner, lockTimeout);
-        const result = await work(this.on(runner, runner.manager));
+        const result = await work(this.on(runner, runner.manager, true));
         await runner.commitTransaction();
         return result;
       } catch (error) {

@@ -15,7 +15,6 @@ export function began(runner: QueryRunner): void {
   });
 }
 
-/** Marks the transaction as ended in TypeORM. */
 export function ended(runner: QueryRunner): void {
   Object.assign(runner as unknown as TransactionState, {
     isTransactionActive: false,

@@ -1,5 +1,4 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { FastPaths } from '../store.js';
 import { steppedSettle } from '../slow-path/stepped-settle.js';
 import { ServerDatabase, type StoreDatabaseOptions } from '../database/store-database.js';
 import { MYSQL_DIALECT } from './dialect.js';
@@ -10,13 +9,9 @@ const RESTORE = `SET SESSION wait_timeout = @messaging_wait_timeout,
 
 const MYSQL_SETTLE = steppedSettle(MYSQL_DIALECT);
 
-/** The store's connection to MySQL and MariaDB. */
 export class MysqlDatabase extends ServerDatabase {
-  readonly fastPaths: FastPaths;
-
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, MYSQL_DIALECT, options);
-    this.fastPaths = options.fastPaths === false ? {} : { settle: MYSQL_SETTLE };
+    super(dataSource, MYSQL_DIALECT, options, { settle: MYSQL_SETTLE });
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {
@@ -26,7 +21,7 @@ export class MysqlDatabase extends ServerDatabase {
         : `, SESSION innodb_lock_wait_timeout = ${seconds(lockTimeout)}`;
     await runner.query(`SET @messaging_wait_timeout = @@wait_timeout,
       @messaging_lock_wait = @@innodb_lock_wait_timeout,
-      SESSION wait_timeout = ${seconds(this.idleTimeout)}${lock}`);
+      SESSION wait_timeout = ${seconds(this.options.idleTimeout)}${lock}`);
     return runner.startTransaction('READ COMMITTED');
   }
 

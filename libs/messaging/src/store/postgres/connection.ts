@@ -31,14 +31,10 @@ const FAST_PATHS: FastPaths = {
 };
 
 export class PostgresDatabase extends ServerDatabase {
-  readonly fastPaths: FastPaths;
   readonly #prepared: PreparedStatements | undefined;
-  /** Query runners of the store. */
-  readonly #own = new WeakSet<QueryRunner>();
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, POSTGRES_DIALECT, options);
-    this.fastPaths = options.fastPaths === false ? {} : FAST_PATHS;
+    super(dataSource, POSTGRES_DIALECT, options, FAST_PATHS);
     if (options.preparedStatements && dataSource.options.type === 'postgres')
       this.#prepared = new PreparedStatements();
   }
@@ -56,14 +52,11 @@ export class PostgresDatabase extends ServerDatabase {
     return work(this.standalone);
   }
 
-  protected override async attach(runner: QueryRunner): Promise<void> {
-    this.#own.add(runner);
-  }
-
-  protected override on(runner: QueryRunner, manager: EntityManager): Transaction {
+  /** Prepares only the store's own statements: a caller's could not be repeated after a loss. */
+  protected override on(runner: QueryRunner, manager: EntityManager, isOwn = false): Transaction {
     const tx = super.on(runner, manager);
     const prepared = this.#prepared;
-    if (!prepared || !this.#own.has(runner)) return tx;
+    if (!prepared || !isOwn) return tx;
     const named = (sql: string, params?: readonly unknown[]) => {
       const text = this.dialect.placeholders(sql);
       const name = prepared.nameOf(text);
@@ -83,13 +76,12 @@ export class PostgresDatabase extends ServerDatabase {
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {
-    await this.attach(runner);
     began(runner);
     const lock =
       lockTimeout === undefined ? '' : `; SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`;
     await runner.query(
       `START TRANSACTION ISOLATION LEVEL READ COMMITTED;
-       SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.idleTimeout)}${lock}`,
+       SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(this.options.idleTimeout)}${lock}`,
     );
   }
 }

@@ -19,7 +19,6 @@ const MOST = 64;
 /** Runs after which a statement is prepared, so that rare ones are not. */
 const FREQUENT = 10;
 
-/** Number of texts whose runs are counted. */
 const COUNTED = 1_000;
 
 /** A connection that lost its statements this often runs all statements without a name. */
@@ -57,11 +56,7 @@ export class PreparedStatements {
     return name;
   }
 
-  /**
-   * Runs a statement by name, and logs it as TypeORM does.
-   * @param runner of the store only: a caller's transaction could not be repeated after the loss of
-   *   a statement
-   */
+  /** Runs a statement by name, and logs it as TypeORM does. */
   async run(
     runner: QueryRunner,
     name: string,

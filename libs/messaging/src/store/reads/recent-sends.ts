@@ -13,7 +13,6 @@ export interface CountedCategory {
 /** Finds recent messages by recipient. Needs the index of {@link FREQUENCY_CAP_MIGRATIONS}. */
 export class RecentSends {
   readonly #people;
-  readonly #statements = new Map<string, string>();
 
   constructor(private readonly database: StoreDatabase) {
     this.#people = database.dialect.rows(PERSON);
@@ -37,7 +36,7 @@ export class RecentSends {
     );
     const sql = manager ? this.database.join(manager) : this.database;
     const rows = await sql.all<{ tenant: string; recipient: string; batch: string }>(
-      this.#statement(channel),
+      this.#selectOf(channel),
       [...this.#people.bind([...keys.values()]), channel, since * 1_000, category],
     );
     const batches = new Map<string, Set<string>>();
@@ -48,19 +47,14 @@ export class RecentSends {
     return batches;
   }
 
-  #statement(channel: string): string {
-    let statement = this.#statements.get(channel);
-    if (statement === undefined) {
-      const { dialect, channels } = this.database;
-      statement = `SELECT v_tenant AS tenant, v_recipient AS recipient, m.batch FROM ${this.#people.sql}
-        ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
-          ON m.recipient = v_recipient AND m.status IN (${channels.countedRanks.join(', ')})
-        JOIN messaging_batch b ON b.id = m.batch AND b.tenant = v_tenant AND b.channel = ?
-        JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission AND s.first_sent_at > ?
-        WHERE ${this.#category(channel)} = ?`;
-      this.#statements.set(channel, statement);
-    }
-    return statement;
+  #selectOf(channel: string): string {
+    const { dialect, channels } = this.database;
+    return `SELECT v_tenant AS tenant, v_recipient AS recipient, m.batch FROM ${this.#people.keyed}
+      ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
+        ON m.recipient = v_recipient AND m.status IN (${channels.countedRanks.join(', ')})
+      JOIN messaging_batch b ON b.id = m.batch AND b.tenant = v_tenant AND b.channel = ?
+      JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission AND s.first_sent_at > ?
+      WHERE ${this.#category(channel)} = ?`;
   }
 
   /** `ChannelRegistry.capCategoryOf()` in SQL, on the content that was sent. */

@@ -33,7 +33,6 @@ const FAST_PATHS: FastPaths = { enqueue, intend, report: SQLITE_REPORT, settle: 
  * an open transaction. Waiting for another process's lock does not block the event loop.
  */
 export class SqliteDatabase extends StoreDatabase {
-  readonly fastPaths: FastPaths;
   /** The store's connection while it is open, the app's before and after. */
   #own: DataSource;
   /** `undefined`: each commit syncs by itself. */
@@ -44,10 +43,9 @@ export class SqliteDatabase extends StoreDatabase {
     this.deadline.over,
   );
 
-  constructor(dataSource: DataSource, { channels, fastPaths }: StoreDatabaseOptions) {
-    super(dataSource, SQLITE_DIALECT, channels);
+  constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
+    super(dataSource, SQLITE_DIALECT, options, FAST_PATHS);
     this.#own = dataSource;
-    this.fastPaths = fastPaths === false ? {} : FAST_PATHS;
   }
 
   /** @throws MessagingConfigError for a database without a file */
