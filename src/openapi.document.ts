@@ -154,7 +154,7 @@ function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
   return [...names, 'Unavailable'];
 }
 
-/** An event that the gateway posts to the webhooks of an account. */
+/** A callback that the gateway posts to the webhooks of an account. */
 interface Callback {
   readonly type: string;
   readonly event: Type;

@@ -22,10 +22,9 @@ export class EngineIndicator {
 }
 
 /**
- * Paused lanes by reason (`unauthorized`: the carrier refuses the gateway's credential), and the
- * wait of the oldest due message. A paused lane keeps its messages, so it only degrades readiness
- * (still 200). A lane with due work that is not paused and has no holder is stuck and makes the
- * gateway not ready. The response has no lane names, because they contain the account.
+ * Paused lanes by reason, and the wait of the oldest due message. A paused lane keeps its messages,
+ * so it only degrades readiness (still 200). A lane with due work that is not paused and has no
+ * holder is stuck and makes the gateway not ready. Lane names contain the account and are not shown.
  */
 @Injectable()
 export class LanesIndicator {

@@ -11,7 +11,7 @@ import { Field, NULLABLE_TEXT, PhoneNumber, Timestamp, WholeNumber } from '../ht
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 const TO = '2348012345678';
 
-export class StatusEventData {
+class StatusEventData {
   @Field({
     type: 'string',
     description: 'The batch; on WhatsApp the message’s id before the platform’s was known.',
@@ -49,7 +49,7 @@ export class StatusEventData {
   readonly sequence!: number;
 }
 
-export class ReceivedEventData {
+class ReceivedEventData {
   @Field({ type: 'string', description: 'The platform’s id.', examples: [MESSAGE_ID] })
   readonly message_id!: string;
 

@@ -1,13 +1,4 @@
-import {
-  Column,
-  Entity,
-  type MigrationInterface,
-  PrimaryColumn,
-  type QueryRunner,
-  Table,
-  type TableColumnOptions,
-  type TableIndexOptions,
-} from 'typeorm';
+import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 
 /** The value of a BIGINT column, which drivers return as text. */
 export function numberOf<T extends string | number | null>(
@@ -139,102 +130,82 @@ class Webhooks1700000002000 implements MigrationInterface {
   readonly name = 'Webhooks1700000002000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const table of tablesOf(runner)) await runner.createTable(table, true);
+    for (const statement of schemaFor(runner)) await runner.query(statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const { name } of tablesOf(runner)) await runner.dropTable(name, true);
+    for (const table of ['attempt', 'delivery', 'endpoint'])
+      await runner.query(`DROP TABLE IF EXISTS gateway_webhook_${table}`);
   }
 }
 
-function tablesOf(runner: QueryRunner): Table[] {
-  const { type } = runner.dataSource.options;
+/** Every statement has `IF NOT EXISTS`: MySQL commits each one. */
+function schemaFor({ dataSource }: QueryRunner): readonly string[] {
+  const { type } = dataSource.options;
   const isMySql = type === 'mysql' || type === 'mariadb';
-  const key = (name: string, length: number): TableColumnOptions => ({
-    name,
-    type: 'varchar',
-    length: String(length),
-    ...(isMySql && { charset: 'ascii', collation: 'ascii_bin' }),
-  });
-  const text = (name: string, length?: number): TableColumnOptions => ({
-    name,
-    ...(length === undefined ? { type: 'text' } : { type: 'varchar', length: String(length) }),
-    ...(isMySql && { charset: 'utf8mb4', collation: 'utf8mb4_bin' }),
-  });
-  const uuid = (name: string) => (type === 'postgres' ? { name, type: 'uuid' } : key(name, 36));
-  const number = (name: string, size = 'bigint') => ({ name, type: size });
-  const count = (name: string, size: string) => ({ ...number(name, size), default: 0 });
-  const nullable = (column: TableColumnOptions) => ({ ...column, isNullable: true });
-  const position: TableColumnOptions = {
-    name: 'position',
-    type: type === 'better-sqlite3' ? 'integer' : 'bigint',
-    isPrimary: true,
-    isGenerated: true,
-    generationStrategy: 'increment',
-  };
-  const table = (name: string, columns: TableColumnOptions[], indices: TableIndexOptions[]) =>
-    new Table({ name: `gateway_webhook_${name}`, columns, indices });
-  const index = (name: string, columnNames: string[], more?: Partial<TableIndexOptions>) => ({
-    name: `gateway_webhook_${name}`,
-    columnNames,
-    ...more,
-  });
+  const isPostgres = type === 'postgres';
+  const uuid = isPostgres ? 'UUID' : 'CHAR(36)';
+  const position = isMySql
+    ? 'BIGINT AUTO_INCREMENT PRIMARY KEY'
+    : isPostgres
+      ? 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY'
+      : 'INTEGER PRIMARY KEY AUTOINCREMENT';
+  // By default MySQL ignores case, and has no CREATE INDEX IF NOT EXISTS.
+  const end = isMySql ? ') CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' : ')';
+  const key = (name: string, columns: string) => (isMySql ? `, KEY ${name} (${columns})` : '');
+  const due = 'endpoint_id, due_at, position';
+  const ofEndpoint = 'endpoint_id, position';
   return [
-    table(
-      'endpoint',
-      [
-        { ...uuid('id'), isPrimary: true },
-        key('account_id', 64),
-        number('slot', 'smallint'),
-        text('url', 2_048),
-        key('secret', 96),
-        nullable(key('previous_secrets', 128)),
-        nullable(number('previous_until')),
-        nullable(number('disabled_at')),
-        nullable(key('disabled_reason', 16)),
-        nullable(number('failing_since')),
-        number('created_at'),
-      ],
-      [index('endpoint_slot', ['account_id', 'slot'], { isUnique: true })],
-    ),
-    table(
-      'delivery',
-      [
-        position,
-        uuid('id'),
-        uuid('endpoint_id'),
-        text('message_id', 64),
-        number('sequence', 'integer'),
-        text('payload'),
-        number('created_at'),
-        count('attempts', 'smallint'),
-        count('revision', 'integer'),
-        nullable(number('due_at')),
-        nullable(number('delivered_at')),
-      ],
-      [
-        index('delivery_id', ['endpoint_id', 'id'], { isUnique: true }),
-        index('delivery_due', ['endpoint_id', 'due_at', 'position'], {
-          where: 'due_at IS NOT NULL',
-        }),
-      ],
-    ),
-    table(
-      'attempt',
-      [
-        position,
-        uuid('endpoint_id'),
-        uuid('delivery_id'),
-        text('message_id', 64),
-        number('attempt', 'smallint'),
-        number('started_at'),
-        number('duration', 'integer'),
-        nullable(number('status', 'smallint')),
-        nullable(key('error', 32)),
-        nullable(text('response', 1_024)),
-      ],
-      [index('attempt_endpoint', ['endpoint_id', 'position'])],
-    ),
+    `CREATE TABLE IF NOT EXISTS gateway_webhook_endpoint (
+      id ${uuid} NOT NULL PRIMARY KEY,
+      account_id VARCHAR(64) NOT NULL,
+      slot SMALLINT NOT NULL,
+      url VARCHAR(2048) NOT NULL,
+      secret VARCHAR(96) NOT NULL,
+      previous_secrets VARCHAR(128),
+      previous_until BIGINT,
+      disabled_at BIGINT,
+      disabled_reason VARCHAR(16),
+      failing_since BIGINT,
+      created_at BIGINT NOT NULL,
+      CONSTRAINT gateway_webhook_endpoint_slot UNIQUE (account_id, slot)
+    ${end}`,
+    `CREATE TABLE IF NOT EXISTS gateway_webhook_delivery (
+      position ${position},
+      id ${uuid} NOT NULL,
+      endpoint_id ${uuid} NOT NULL,
+      message_id VARCHAR(64) NOT NULL,
+      sequence INTEGER NOT NULL,
+      payload TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      attempts SMALLINT NOT NULL DEFAULT 0,
+      revision INTEGER NOT NULL DEFAULT 0,
+      due_at BIGINT,
+      delivered_at BIGINT,
+      CONSTRAINT gateway_webhook_delivery_id UNIQUE (endpoint_id, id)
+      ${key('gateway_webhook_delivery_due', due)}
+    ${end}`,
+    `CREATE TABLE IF NOT EXISTS gateway_webhook_attempt (
+      position ${position},
+      endpoint_id ${uuid} NOT NULL,
+      delivery_id ${uuid} NOT NULL,
+      message_id VARCHAR(64) NOT NULL,
+      attempt SMALLINT NOT NULL,
+      started_at BIGINT NOT NULL,
+      duration INTEGER NOT NULL,
+      status SMALLINT,
+      error VARCHAR(32),
+      response VARCHAR(1024)
+      ${key('gateway_webhook_attempt_endpoint', ofEndpoint)}
+    ${end}`,
+    ...(isMySql
+      ? []
+      : [
+          `CREATE INDEX IF NOT EXISTS gateway_webhook_delivery_due
+            ON gateway_webhook_delivery (${due}) WHERE due_at IS NOT NULL`,
+          `CREATE INDEX IF NOT EXISTS gateway_webhook_attempt_endpoint
+            ON gateway_webhook_attempt (${ofEndpoint})`,
+        ]),
   ];
 }
 
