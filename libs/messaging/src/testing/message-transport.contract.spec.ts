@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { HttpService } from '@nestjs/axios';
+import { transportContext } from '../channels/transport-context.fixture.js';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../message/failures.js';
-import { registryOf } from '../channels/built-in-channels.js';
-import { systemClock } from '../ports/clock.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { simulator, type SimulatorTransport } from '../providers/simulator/simulator.transport.js';
 import { messageTransportContract } from './message-transport.contract.js';
@@ -21,11 +19,7 @@ async function brokenPromises(lie: Lie): Promise<string[]> {
     'liar',
     {
       start: async () => {
-        const honest = simulator({ reportDelay: 1 })({
-          channels: registryOf(),
-          http: {} as HttpService,
-          clock: systemClock,
-        }) as SimulatorTransport;
+        const honest = simulator({ reportDelay: 1 })(transportContext()) as SimulatorTransport;
         const transport: MessageTransport = {
           name: honest.name,
           capabilities: honest.capabilities,

@@ -79,27 +79,19 @@ export function refusalFailure({ by, status, code, retryAfter }: Refusal): Submi
       'unexpected_redirect',
       `${by} answered with a redirect (${status}), which is never followed; set the final address`,
     );
-  switch (status) {
-    case 408:
-      return new UncertainFailure(
-        code ?? 'request_timeout',
-        `${by} timed out reading the request (${said})`,
-        retryAfter,
-      );
-    case 429:
-      return new PausedFailure('throttled', `${by} asks to send more slowly (${said})`, retryAfter);
-    case 503:
-      return new RetryableFailure(
-        code ?? 'unavailable',
-        `${by} is unavailable (${said})`,
-        retryAfter,
-      );
-  }
-  if (status >= 400 && status < 500)
+  if (status === 429)
+    return new PausedFailure('throttled', `${by} asks to send more slowly (${said})`, retryAfter);
+  if (status === 503)
+    return new RetryableFailure(
+      code ?? 'unavailable',
+      `${by} is unavailable (${said})`,
+      retryAfter,
+    );
+  if (status >= 400 && status < 500 && status !== 408)
     return new PermanentFailure(code ?? `http_${status}`, `${by} refused the request (${said})`);
   return new UncertainFailure(
-    code ?? `http_${status}`,
-    `${by} failed while it processed the request (${said})`,
+    code ?? (status === 408 ? 'request_timeout' : `http_${status}`),
+    `${by} ${status === 408 ? 'timed out reading' : 'failed while it processed'} the request (${said})`,
     retryAfter,
   );
 }

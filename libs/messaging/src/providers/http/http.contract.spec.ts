@@ -1,8 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { HttpService } from '@nestjs/axios';
-import axios from 'axios';
-import { registryOf } from '../../channels/built-in-channels.js';
-import { systemClock } from '../../ports/clock.js';
+import { HTTP_WAYS, transportContext } from '../../channels/transport-context.fixture.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
 import { http, type HttpTransport } from './http.transport.js';
 import { InterfaceServer } from './interface-server.fixture.js';
@@ -11,29 +8,15 @@ interface UnderTest extends TransportUnderTest {
   readonly service: InterfaceServer;
 }
 
-const ways: [string, () => HttpService][] = [
-  ['http', () => new HttpService(axios.create())],
-  [
-    'http through interceptors',
-    () => {
-      const httpService = new HttpService(axios.create());
-      httpService.axiosRef.interceptors.request.use((config) => config);
-      return httpService;
-    },
-  ],
-];
-
-for (const [name, httpService] of ways)
+for (const [way, httpService] of HTTP_WAYS)
   messageTransportContract<UnderTest>(
-    name,
+    `http ${way}`,
     {
       start: async () => {
         const service = await InterfaceServer.start();
-        const transport = http({ baseUrl: service.url, apiToken: service.apiToken })({
-          channels: registryOf(),
-          http: httpService(),
-          clock: systemClock,
-        }) as HttpTransport;
+        const transport = http({ baseUrl: service.url, apiToken: service.apiToken })(
+          transportContext({ http: httpService() }),
+        ) as HttpTransport;
         return {
           transport,
           service,
@@ -60,11 +43,7 @@ messageTransportContract<UnderTest>(
     start: async () => {
       const service = await InterfaceServer.start();
       const { url: baseUrl, apiToken, apiKey } = service;
-      const transport = http({ baseUrl, apiToken, apiKey })({
-        channels: registryOf(),
-        http: new HttpService(axios.create()),
-        clock: systemClock,
-      }) as HttpTransport;
+      const transport = http({ baseUrl, apiToken, apiKey })(transportContext()) as HttpTransport;
       return {
         transport,
         service,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { registryOf } from '../../channels/built-in-channels.js';
+import { HTTP_WAYS, transportContext } from '../../channels/transport-context.fixture.js';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import { type AddressInfo, createServer } from 'node:net';
@@ -10,7 +10,6 @@ import {
   type SubmitFailure,
   UncertainFailure,
 } from '../../message/failures.js';
-import { systemClock } from '../../ports/clock.js';
 import type { Submission } from '../../ports/message-transport.js';
 import type { Answer } from '../http-client/recording-server.fixture.js';
 import { InterfaceServer } from './interface-server.fixture.js';
@@ -40,20 +39,11 @@ function transport(
   options: Partial<HttpTransportOptions> = {},
   httpService = new HttpService(axios.create()),
 ) {
-  const made = http({ baseUrl: service.url, apiToken: TOKEN, ...options })({
-    channels: registryOf(),
-    http: httpService,
-    clock: systemClock,
-  }) as HttpTransport;
+  const made = http({ baseUrl: service.url, apiToken: TOKEN, ...options })(
+    transportContext({ http: httpService }),
+  ) as HttpTransport;
   transports.push(made);
   return made;
-}
-
-/** An HttpService with an interceptor of the application. */
-function interceptedHttpService(): HttpService {
-  const httpService = new HttpService(axios.create());
-  httpService.axiosRef.interceptors.request.use((config) => config);
-  return httpService;
 }
 
 async function failure(made: HttpTransport, signal = new AbortController().signal) {
@@ -89,10 +79,7 @@ afterEach(async () => {
   await service.close();
 });
 
-describe.each([
-  ['straight to undici', () => new HttpService(axios.create())],
-  ['through the interceptors', interceptedHttpService],
-])('%s', (_way, httpService) => {
+describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
   it("a submit posts the interface's request and returns its reference", async () => {
     const accepted = await transport({}, httpService()).submit(
       submission,

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { HttpService } from '@nestjs/axios';
+import { transportContext } from '../../channels/transport-context.fixture.js';
 import { Logger } from '@nestjs/common';
-import axios from 'axios';
-import { registryOf } from '../../channels/built-in-channels.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
-import { systemClock } from '../../ports/clock.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 import { InterfaceServer } from './interface-server.fixture.js';
 import { http, type HttpTransport } from './http.transport.js';
@@ -15,11 +12,9 @@ let transport: HttpTransport;
 
 beforeEach(async () => {
   service = await InterfaceServer.start();
-  transport = http({ baseUrl: service.url, apiToken: service.apiToken })({
-    channels: registryOf(),
-    http: new HttpService(axios.create()),
-    clock: systemClock,
-  }) as HttpTransport;
+  transport = http({ baseUrl: service.url, apiToken: service.apiToken })(
+    transportContext(),
+  ) as HttpTransport;
 });
 afterEach(async () => {
   await transport.onApplicationShutdown();

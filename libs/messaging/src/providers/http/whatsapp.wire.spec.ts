@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { HttpService } from '@nestjs/axios';
+import { transportContext } from '../../channels/transport-context.fixture.js';
 import { Logger } from '@nestjs/common';
-import axios from 'axios';
-import { registryOf } from '../../channels/built-in-channels.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
-import { systemClock } from '../../ports/clock.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
 import { InterfaceServer } from './interface-server.fixture.js';
 import type { HttpTransportOptions } from './http.options.js';
@@ -36,12 +33,7 @@ describe('WhatsApp over the interface', () => {
   let made: HttpTransport[];
   const transport = (options: Partial<HttpTransportOptions> = {}) => {
     const { url: baseUrl, apiToken, apiKey } = service;
-    const httpService = new HttpService(axios.create());
-    const one = http({ baseUrl, apiToken, apiKey, ...options })({
-      channels: registryOf(),
-      http: httpService,
-      clock: systemClock,
-    });
+    const one = http({ baseUrl, apiToken, apiKey, ...options })(transportContext());
     made.push(one as HttpTransport);
     return one as HttpTransport;
   };
@@ -135,12 +127,7 @@ describe('WhatsApp over the interface', () => {
 
   it('without a key it says that it cannot send WhatsApp, and what is stored already waits', async () => {
     const { apiToken, url: baseUrl } = service;
-    const httpService = new HttpService(axios.create());
-    const keyless = http({ baseUrl, apiToken })({
-      channels: registryOf(),
-      http: httpService,
-      clock: systemClock,
-    });
+    const keyless = http({ baseUrl, apiToken })(transportContext());
     made.push(keyless as HttpTransport);
     expect(keyless.capabilities.channels).toEqual(['sms']);
     expect(transport().capabilities.channels).toEqual(['sms', 'whatsapp']);

@@ -1,8 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { HttpService } from '@nestjs/axios';
-import axios from 'axios';
-import { registryOf } from '../../channels/built-in-channels.js';
-import { systemClock } from '../../ports/clock.js';
+import { HTTP_WAYS, transportContext } from '../../channels/transport-context.fixture.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
 import { kannel, type KannelTransport } from './kannel.transport.js';
 import { SendsmsServer } from './sendsms-server.fixture.js';
@@ -11,21 +8,9 @@ interface UnderTest extends TransportUnderTest {
   readonly server: SendsmsServer;
 }
 
-const ways: [string, () => HttpService][] = [
-  ['kannel', () => new HttpService(axios.create())],
-  [
-    'kannel through interceptors',
-    () => {
-      const httpService = new HttpService(axios.create());
-      httpService.axiosRef.interceptors.request.use((config) => config);
-      return httpService;
-    },
-  ],
-];
-
-for (const [name, httpService] of ways)
+for (const [way, httpService] of HTTP_WAYS)
   messageTransportContract<UnderTest>(
-    name,
+    `kannel ${way}`,
     {
       start: async () => {
         const server = await SendsmsServer.start();
@@ -36,7 +21,7 @@ for (const [name, httpService] of ways)
           password,
           callbackUrl: 'http://127.0.0.1:9/reports',
           callbackSecret: 'a secret of its own'.replaceAll(' ', '-'),
-        })({ channels: registryOf(), http: httpService(), clock: systemClock }) as KannelTransport;
+        })(transportContext({ http: httpService() })) as KannelTransport;
         return {
           transport,
           server,

@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { registryOf } from '../../channels/built-in-channels.js';
-import { HttpService } from '@nestjs/axios';
-import axios from 'axios';
+import { transportContext } from '../../channels/transport-context.fixture.js';
 import {
   PausedFailure,
   PermanentFailure,
   RetryableFailure,
   UncertainFailure,
 } from '../../message/failures.js';
-import { systemClock } from '../../ports/clock.js';
 import type { Submission } from '../../ports/message-transport.js';
 import type { KannelOptions } from './kannel.options.js';
 import { kannel, type KannelTransport } from './kannel.transport.js';
@@ -51,11 +48,7 @@ describe('KannelTransport', () => {
       callbackUrl: 'http://10.0.0.5:3000/messaging/delivery-reports',
       callbackSecret: SECRET,
       ...changes,
-    })({
-      channels: registryOf(),
-      http: new HttpService(axios.create()),
-      clock: systemClock,
-    }) as KannelTransport;
+    })(transportContext()) as KannelTransport;
     transports.push(transport);
     return transport;
   }
@@ -106,11 +99,10 @@ describe('KannelTransport', () => {
     await made({ reports: 'message' }).submit(submission, signal);
     await made({ reports: 'message' }).submit({ ...submission, deliveryReport: 'yes' }, signal);
     const { url, username, password } = server;
-    await kannel({ url, username, password })({
-      channels: registryOf(),
-      http: new HttpService(axios.create()),
-      clock: systemClock,
-    }).submit({ ...submission, deliveryReport: 'yes' }, signal);
+    await kannel({ url, username, password })(transportContext()).submit(
+      { ...submission, deliveryReport: 'yes' },
+      signal,
+    );
     expect(server.taken.map(({ headers }) => headers['x-kannel-dlr-mask'])).toEqual([
       undefined,
       '31',

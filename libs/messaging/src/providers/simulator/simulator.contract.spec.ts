@@ -1,54 +1,35 @@
 import { describe, it } from '@jest/globals';
-import type { HttpService } from '@nestjs/axios';
 import { Logger } from '@nestjs/common';
-import { registryOf } from '../../channels/built-in-channels.js';
-import { systemClock } from '../../ports/clock.js';
 import { messageTransportContract } from '../../testing/index.js';
+import { transportContext } from '../../channels/transport-context.fixture.js';
 import { simulator, type SimulatorTransport } from './simulator.transport.js';
 
 // Sinks fail on purpose here.
 Logger.overrideLogger(false);
 
+const REFUSED = '2348012349903';
+
+const setup = {
+  start: async () => {
+    const transport = simulator({ reportDelay: 1 })(transportContext()) as SimulatorTransport;
+    return { transport, close: () => transport.beforeApplicationShutdown() };
+  },
+  recipient: (index: number) => String(2348012340000 + index),
+  refused: { recipients: [REFUSED] },
+  lostAnswer: { changes: { recipients: ['2348012349908'] }, settles: false },
+  pushes: true,
+  polls: true,
+};
+
 messageTransportContract(
   'simulator',
-  {
-    start: async () => {
-      const transport = simulator({ reportDelay: 1 })({
-        channels: registryOf(),
-        http: {} as HttpService,
-        clock: systemClock,
-      }) as SimulatorTransport;
-      return { transport, close: () => transport.beforeApplicationShutdown() };
-    },
-    sender: 'ACME',
-    recipient: (index) => String(2348012340000 + index),
-    refused: { recipients: ['2348012349903'] },
-    refusedRecipient: '2348012349903',
-    lostAnswer: { changes: { recipients: ['2348012349908'] }, settles: false },
-    pushes: true,
-    polls: true,
-  },
+  { ...setup, sender: 'ACME', refusedRecipient: REFUSED },
   { describe, it },
 );
 
+const sender = '2348000000001';
 messageTransportContract(
   'simulator, on WhatsApp',
-  {
-    start: async () => {
-      const transport = simulator({ reportDelay: 1 })({
-        channels: registryOf(),
-        http: {} as HttpService,
-        clock: systemClock,
-      }) as SimulatorTransport;
-      return { transport, close: () => transport.beforeApplicationShutdown() };
-    },
-    changes: { channel: 'whatsapp', sender: '2348000000001' },
-    sender: '2348000000001',
-    recipient: (index) => String(2348012340000 + index),
-    refused: { recipients: ['2348012349903'] },
-    lostAnswer: { changes: { recipients: ['2348012349908'] }, settles: false },
-    pushes: true,
-    polls: true,
-  },
+  { ...setup, sender, changes: { channel: 'whatsapp', sender } },
   { describe, it },
 );

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { HttpService } from '@nestjs/axios';
-import { registryOf } from '../../channels/built-in-channels.js';
+import { transportContext } from '../../channels/transport-context.fixture.js';
 import { MessagingConfigError } from '../../message/errors.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
@@ -17,11 +16,7 @@ afterEach(async () => {
 });
 
 function transport(options: SimulatorOptions = { reportDelay: 1 }, clock: Clock = systemClock) {
-  const made = simulator(options)({
-    channels: registryOf(),
-    clock,
-    http: {} as HttpService,
-  }) as SimulatorTransport;
+  const made = simulator(options)(transportContext({ clock })) as SimulatorTransport;
   started.push(made);
   return made;
 }

@@ -185,10 +185,8 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
       .filter(({ course }) => course === 'throttled')
       .map(({ final }) => `${batchId} ${final.recipient}`)
       .filter((message) => !this.#throttled.has(message));
+    if (this.#throttled.size > MAX_THROTTLED) this.#throttled.clear();
     for (const message of first) this.#throttled.add(message);
-    for (const oldest of this.#throttled)
-      if (this.#throttled.size > MAX_THROTTLED) this.#throttled.delete(oldest);
-      else break;
     if (first.length > 0)
       throw new PausedFailure('throttled', 'The simulated carrier asks to send more slowly', 100);
   }
