@@ -20,7 +20,7 @@ interface OwnSettings {
   readonly read: ConsentReader;
 }
 
-/** Interval of reading the settings, in milliseconds. */
+/** Milliseconds. */
 const READ_EVERY = 1_000;
 
 const readDefaultWords = consentWords();

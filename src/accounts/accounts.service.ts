@@ -19,7 +19,7 @@ import { type Scope, SCOPES } from './scope.js';
 import { isSenderId, SENDER_ID_RULE } from './senders.js';
 import { Template, TemplateRegistry } from './templates.js';
 
-/** A new account. Its secrets are returned once and stored nowhere. */
+/** The secrets are returned once and stored nowhere. */
 export interface CreatedAccount {
   readonly accountId: string;
   readonly apiToken: string;
@@ -29,13 +29,9 @@ export interface CreatedAccount {
 /** What an operator changes of an account; `null` resumes it, or restores the default. */
 export type AccountChange = Partial<Pick<Account, 'suspendedAt' | 'rate' | 'consentWords'>>;
 
-/** Accounts per page. */
-const PAGE = 50;
+const ACCOUNTS_A_PAGE = 50;
 
-/**
- * Operations on accounts for operators. Every one is one transaction, serialised with the store's on
- * SQLite.
- */
+/** Operations on accounts for operators, each in one transaction of the store. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -63,24 +59,20 @@ export class AccountsService {
     });
   }
 
-  /**
-   * Lists accounts, newest first.
-   * @param cursor `nextCursor` of the previous page: the id of its last account
-   */
+  /** @param cursor the id of the last account of the previous page */
   list(cursor = '') {
     return this.messaging.transaction(async (manager) => {
       const last = cursor && (await manager.findOneBy(Account, { id: cursor }));
       if (last === null)
         throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of a page' }]);
+      const before = last && [
+        { createdAt: LessThan(last.createdAt) },
+        { createdAt: last.createdAt, id: LessThan(last.id) },
+      ];
       const found = await manager.find(Account, {
-        ...(last && {
-          where: [
-            { createdAt: LessThan(last.createdAt) },
-            { createdAt: last.createdAt, id: LessThan(last.id) },
-          ],
-        }),
+        ...(before && { where: before }),
         order: { createdAt: 'DESC', id: 'DESC' },
-        take: PAGE,
+        take: ACCOUNTS_A_PAGE,
       });
       const accounts = found.map(({ id, name, createdAt, suspendedAt }) => ({
         accountId: id,
@@ -88,17 +80,16 @@ export class AccountsService {
         status: suspendedAt ? 'suspended' : 'active',
         createdAt,
       }));
-      return { accounts, nextCursor: found.length === PAGE ? (found.at(-1)?.id ?? null) : null };
+      const isLast = found.length < ACCOUNTS_A_PAGE;
+      return { accounts, nextCursor: isLast ? null : found.at(-1)?.id };
     });
   }
 
-  /** Registers a sender ID; repeated calls are safe. */
   async addSender(accountId: string, sender: string): Promise<void> {
     if (!isSenderId(sender)) throw invalidFields([{ path: 'sender', message: SENDER_ID_RULE }]);
     await this.#in(accountId, (manager) => manager.save(Sender, { accountId, sender }));
   }
 
-  /** Assigns a WhatsApp number; repeated calls are safe. */
   async addNumber(accountId: string, number: string): Promise<void> {
     if (!isPhoneNumber(number))
       throw invalidFields([
@@ -113,7 +104,6 @@ export class AccountsService {
     });
   }
 
-  /** Registers a WhatsApp template, or updates it. */
   async putTemplate(accountId: string, template: Template): Promise<void> {
     const { name, language, category, status, params_count } = validated(Template, template);
     const row = { accountId, name, language, category, status, params_count };

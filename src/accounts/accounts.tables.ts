@@ -44,15 +44,11 @@ export class Account {
   readonly consentWords!: AccountWords | null;
 }
 
-/** An account's consent words and replies. */
+/** Words that opt out (`stop`) and in, instead of the defaults, and the replies to both. */
 export interface AccountWords {
-  /** Words that opt out; the defaults apply where there are none. */
   readonly stop?: readonly string[];
-  /** Words that opt in; the defaults apply where there are none. */
   readonly start?: readonly string[];
-  /** Reply to a message that opted its sender out. */
   readonly stopReply?: string;
-  /** Reply to a message that opted its sender in. */
   readonly startReply?: string;
 }
 
@@ -76,7 +72,6 @@ export class Credential {
   @Column()
   readonly fingerprint!: string;
 
-  /** The secret's last four characters, for identification. */
   @Column({ name: 'last_four' })
   readonly lastFour!: string;
 
@@ -229,7 +224,6 @@ function schemaFor({ dataSource }: QueryRunner): readonly string[] {
   ];
 }
 
-/** Entities and migrations of accounts. */
 export const ACCOUNT_TABLES = {
   entities: [Account, Credential, Sender, TemplateEntity, WhatsAppNumber],
   migrations: [Accounts1700000001000],

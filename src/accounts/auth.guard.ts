@@ -32,7 +32,6 @@ export interface AuthRequirement {
 
 export const AuthRequired = Reflector.createDecorator<AuthRequirement>();
 
-/** A request that passed the guard. */
 export interface AuthenticatedRequest extends HttpRequest {
   account: Principal | null;
 }
@@ -188,7 +187,6 @@ export const AccountId = createParamDecorator((_data: unknown, context: Executio
   accountIdOf(requestOf<AuthenticatedRequest>(context)),
 );
 
-/** Like {@link AccountId}, for a route that takes the raw request. */
 export function accountIdOf({ account }: AuthenticatedRequest): string {
   if (!account) throw new TypeError('the route has no @Auth()');
   return account.accountId;

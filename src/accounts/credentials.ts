@@ -44,7 +44,7 @@ export function isWellFormed(secret: string): boolean {
   return checksum(signed) === sum;
 }
 
-/** The form in which a secret is stored and looked up: SHA-256 in hex. */
+/** The form in which a secret is stored and looked up. */
 export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
@@ -58,10 +58,7 @@ type KnownCredential = Pick<
 /** A valid credential and its account. */
 export type Principal = Pick<KnownCredential, 'id' | 'accountId' | 'scopes' | 'suspended'>;
 
-/**
- * Why a request has no valid credential. For the log only: the response is the same for every
- * cause.
- */
+/** Why a request has no valid credential, for the log: the response is the same for every cause. */
 export interface Unauthorized {
   readonly cause: string;
   readonly account?: string;
@@ -130,7 +127,6 @@ function validOf(credential: KnownCredential): Principal | Unauthorized {
 
 const WRITE_EVERY = 30_000;
 
-/** Credentials in one statement. */
 const IDS_A_WRITE = 1_000;
 
 /**

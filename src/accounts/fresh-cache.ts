@@ -11,12 +11,6 @@ interface Entry<V> {
   readonly readAt: number;
 }
 
-/** A read that has not begun. */
-interface NextRead<V> {
-  readonly keys: Set<string>;
-  readonly found: Promise<ReadonlyMap<string, V>>;
-}
-
 /**
  * Caches values for up to a second. Frequent callers never wait for the database: ageing entries
  * are refreshed in the background, many in one read. Missing values are not cached, so that new
@@ -24,7 +18,10 @@ interface NextRead<V> {
  */
 export class FreshCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
-  #next: NextRead<V> | undefined;
+  /** The read that has not begun. */
+  #next:
+    | { readonly keys: Set<string>; readonly found: Promise<ReadonlyMap<string, V>> }
+    | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #generation = 0;
 

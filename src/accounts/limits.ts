@@ -6,31 +6,22 @@ import type { Rate } from '../config/variables.js';
 import { ApiError } from '../http/api-error.js';
 import type { HttpRequest } from '../http/http-message.js';
 
-/** The remainder of a window after a request. */
-export interface WindowState {
-  /** Requests still allowed; negative: this one exceeds the limit. */
-  readonly remaining: number;
-  /** Whole seconds until the window ends, at least 1. */
-  readonly reset: number;
-}
-
-interface Count {
-  used: number;
-  endsAt: number;
-}
-
 const MOST_KEYS = 20_000;
 
 /** Counts requests by key in fixed windows, in this process alone. */
 export class RequestWindow {
-  readonly #counts = new Map<string, Count>();
+  readonly #counts = new Map<string, { used: number; readonly endsAt: number }>();
 
   constructor(
     readonly rate: Rate,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  take(key: string): WindowState {
+  /**
+   * @returns the requests still allowed, negative where this one exceeds the limit, and the whole
+   *   seconds until the window ends, at least 1
+   */
+  take(key: string): { remaining: number; reset: number } {
     const now = this.now();
     let count = this.#counts.get(key);
     if (!count || now >= count.endsAt) {

@@ -1,7 +1,7 @@
 import { type BatchView, type LaneHealth, MessagingService, SmsService } from '@dundun/messaging';
 import type { INestApplicationContext } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { ApiError, invalidFields } from '../http/api-error.js';
-import { isReferenceId } from '../sms/sms.dto.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 interface BatchOptions extends OfAccount {
@@ -40,7 +40,7 @@ export function addBatchCommands(program: OperatorCommand): void {
 }
 
 function checkedReference(reference: string): string {
-  if (isReferenceId(reference)) return reference.toLowerCase();
+  if (isUUID(reference)) return reference.toLowerCase();
   throw invalidFields([{ path: 'reference', message: 'must be the reference_id of a batch' }]);
 }
 

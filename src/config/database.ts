@@ -29,8 +29,6 @@ export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSo
   const shared = {
     entities: [...MESSAGING_ENTITIES, ...tables.entities],
     migrations: [...MESSAGING_MIGRATIONS, ...tables.migrations],
-    migrationsRun: false,
-    synchronize: false,
     logging: false,
   };
   switch (database.type) {

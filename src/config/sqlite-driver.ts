@@ -24,12 +24,12 @@ export class SqliteDriver {
     return this.#database.open && this.#database.inTransaction;
   }
 
-  prepare(sql: string): PreparedStatement {
+  prepare(sql: string) {
     const statement = this.#database.prepare<unknown[]>(sql);
     return {
       reader: statement.reader,
-      run: (...values) => statement.run(values.map(bindable)),
-      all: (...values) => statement.all(values.map(bindable)).map(withBuffers),
+      run: (...values: unknown[]) => statement.run(values.map(bindable)),
+      all: (...values: unknown[]) => statement.all(values.map(bindable)).map(withBuffers),
     };
   }
 
@@ -44,13 +44,6 @@ export class SqliteDriver {
   close(): void {
     this.#database.close();
   }
-}
-
-interface PreparedStatement {
-  /** Whether the statement returns rows. */
-  readonly reader: boolean;
-  run(...values: unknown[]): Database.RunResult;
-  all(...values: unknown[]): unknown[];
 }
 
 function bindable(value: unknown): unknown {

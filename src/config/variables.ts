@@ -179,27 +179,23 @@ const UNDAMAGED = [
   [/^\S+$/, 'holds a space or a line break, copied with it perhaps; write the token alone'],
 ] as const;
 
-/** A header value without spaces. */
 const visible = text(VISIBLE);
 
 /** A credential of another service, checked for common copy-and-paste errors. */
 const credential = text(...UNDAMAGED);
 
-/** An API token of a service with this interface. */
 const apiToken = text(
   [/^(?!svk_)/, 'is an svk_ key, which SMS does not take; write it as CARRIER_KEY'],
   ...UNDAMAGED,
   VISIBLE,
 );
 
-/** A key of a service with this interface. */
 const apiKey = text(
   ...UNDAMAGED,
   [/^svk_/, 'must start with svk_; the API token is written as CARRIER_TOKEN'],
   VISIBLE,
 );
 
-/** A secret of this gateway. */
 const secretText = text([
   /^\S{16,}$/,
   'must be at least 16 characters without spaces; openssl rand -hex 32 makes one',
@@ -223,7 +219,6 @@ function httpUrl(written: string): string {
   return written;
 }
 
-/** The URL of a service with this interface. */
 function serviceUrl(written: string): string {
   if (/\/ng\/v1\b/.test(new URL(httpUrl(written)).pathname))
     throw new Error('holds the path of an operation; write the address before /ng/v1');

@@ -44,13 +44,6 @@ const BATCH_STATUSES: readonly BatchStatus[] = [
   'cancelled',
 ];
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Whether a text can be the `reference_id` of a batch. */
-export function isReferenceId(value: string): boolean {
-  return UUID.test(value);
-}
-
 /** Field names for the text: from the schema of the interface, and from its samples. */
 export const SMS_TEXT = ['body', 'content'] as const;
 
@@ -162,12 +155,7 @@ export class SmsBatchSummary {
   @SenderId()
   readonly from!: string;
 
-  @Field({
-    type: 'string',
-    nullable: true,
-    description: 'null after retention erased it.',
-    examples: ['Hello'],
-  })
+  @Field({ ...NULLABLE_TEXT, description: 'null after retention erased it.', examples: ['Hello'] })
   readonly body!: string | null;
 
   @DeliveryReportField()

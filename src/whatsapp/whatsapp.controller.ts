@@ -2,15 +2,17 @@ import {
   type MessageCategory,
   NoRouteError,
   type SendOptions,
+  type SubmittedMessage,
   type WhatsAppReceipt,
   WhatsAppService,
 } from '@dundun/messaging';
-import { Controller, Get, Param, Post, Res } from '@nestjs/common';
+import { Controller, Get, Inject, type OnModuleDestroy, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
 import { type Template, TemplateRegistry } from '../accounts/templates.js';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
+import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';
 import { readText } from '../http/fields.js';
@@ -19,7 +21,6 @@ import { Operation } from '../http/operation.decorator.js';
 import { ListQuery, pageOf } from '../http/page.dto.js';
 import { IdempotencyKey, JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { Metrics } from '../metrics/metrics.js';
-import { OutcomeWaits } from './outcome-waits.js';
 import {
   messageOf,
   sendAnswerOf,
@@ -32,21 +33,33 @@ import {
   WhatsAppMessage,
 } from './whatsapp.dto.js';
 
+/** Most requests of one process that wait concurrently; further ones get the current state at once. */
+const MAX_WAITS = 1_000;
+
 /** Form of a message id; a text of another form gets 404. */
 const MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
 
 /** WhatsApp messages and templates (interface sections 2.3, 2.4 and 4.2). */
 @Controller('whatsapp/ng/v1')
 @ApiTags('WhatsApp')
-export class WhatsAppController {
+export class WhatsAppController implements OnModuleDestroy {
+  readonly #giveUps = new Set<() => void>();
+  #isStopping = false;
+
   constructor(
     private readonly whatsApp: WhatsAppService,
     private readonly templates: TemplateRegistry,
     private readonly numbers: WhatsAppNumbers,
     private readonly pending: PendingSends,
-    private readonly waits: OutcomeWaits,
     private readonly metrics: Metrics,
+    @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
+
+  /** Waiting requests answer with the current state. */
+  onModuleDestroy(): void {
+    this.#isStopping = true;
+    for (const giveUp of this.#giveUps) giveUp();
+  }
 
   @Post('sendwhatsapp')
   @Auth('api_key', 'whatsapp:send')
@@ -83,7 +96,7 @@ export class WhatsAppController {
       });
     if (receipt.replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('whatsapp', 1);
-    return sendAnswerOf(await this.waits.outcome(receipt));
+    return sendAnswerOf(await this.#outcome(receipt));
   }
 
   @Get('messages/:messageId')
@@ -114,6 +127,20 @@ export class WhatsAppController {
     @ValidQuery(ListQuery) query: ListQuery,
   ): Promise<TemplatePage> {
     return pageOf(await this.templates.list(account, query), (template) => template);
+  }
+
+  /** The outcome of the submit, or the current state after `WHATSAPP_WAIT`. */
+  async #outcome(receipt: WhatsAppReceipt): Promise<SubmittedMessage> {
+    if (this.#isStopping || this.#giveUps.size >= MAX_WAITS) return receipt.outcome({ timeout: 0 });
+    let giveUp = (): void => undefined;
+    const stopped = new Promise<undefined>((resolve) => (giveUp = () => resolve(undefined)));
+    this.#giveUps.add(giveUp);
+    try {
+      const outcome = receipt.outcome({ timeout: this.environment.WHATSAPP_WAIT });
+      return (await Promise.race([outcome, stopped])) ?? (await receipt.outcome({ timeout: 0 }));
+    } finally {
+      this.#giveUps.delete(giveUp);
+    }
   }
 
   async #sendText(from: string, request: SendText, options: SendOptions): Promise<WhatsAppReceipt> {

@@ -30,9 +30,6 @@ export const WHATSAPP_TEXT = ['text', 'body', 'content'] as const;
 
 /** Longest free text or template parameter, in characters. */
 const LONGEST_TEXT = 4_096;
-const TO = '2348012345678';
-const REFERENCE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
-const MESSAGE_ID = 'wamid.9Yb3sT0k2mQ7xV5cN1pL8aZ4';
 const MESSAGE_STATUSES = Object.keys(STATUS_RANK) as MessageStatus[];
 
 const PARAMS = {
@@ -93,13 +90,17 @@ export class SendText {
 @OneOfForms('message_type', { template: SendTemplate, text: SendText })
 @BodyExamples({
   'a template': {
-    to: TO,
+    to: '2348012345678',
     message_type: 'template',
     template_name: 'order_update',
     language: 'en',
     params: ['Ada', '1001'],
   },
-  'a text, inside the window': { to: TO, message_type: 'text', text: 'It is on its way.' },
+  'a text, inside the window': {
+    to: '2348012345678',
+    message_type: 'text',
+    text: 'It is on its way.',
+  },
 })
 export class SendWhatsApp {
   @PhoneNumber()
@@ -114,7 +115,7 @@ class Charged {
   @Field({
     type: 'string',
     description: 'The platform’s id once it is known, ours before; both read the message back.',
-    examples: [MESSAGE_ID],
+    examples: ['wamid.9Yb3sT0k2mQ7xV5cN1pL8aZ4'],
   })
   readonly message_id!: string;
 
@@ -180,7 +181,7 @@ export class WhatsAppMessage extends Charged {
   @Field({
     type: 'string',
     description: 'The id before the platform’s was known.',
-    examples: [REFERENCE_ID],
+    examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'],
   })
   readonly reference_id!: string;
 
