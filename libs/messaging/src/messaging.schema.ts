@@ -1,13 +1,13 @@
-import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
+import { CONTACT_MIGRATIONS } from './contacts/schema.js';
 import { FREQUENCY_CAP_MIGRATIONS, STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { STORE_ENTITIES } from './store/schema/tables.js';
 import type { MessagingSettings } from './ports/messaging-settings.js';
 
 /**
- * Entities of the library's tables, for apps that read them through their own repositories. They
+ * Entities of the tables of messages, for apps that read them through their own repositories. They
  * are read-only for apps.
  */
-export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
+export const MESSAGING_ENTITIES = STORE_ENTITIES;
 
 /** Migrations of the library's tables, for apps that run their own (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];

@@ -39,26 +39,34 @@ export function identitiesOf(people: readonly (Person | NewContact)[], path: str
 }
 
 function identityOf(person: Person | NewContact, path: string, errors: FieldError[]): Identity {
-  if (typeof person === 'string' || 'kind' in person) {
-    const address = readAddress(person);
-    if (!address) errors.push({ path: `${path}.${kindOf(person)}`, message: ruleOf(person) });
-    return { addresses: address ? [addressKey(address)] : [], name: undefined };
-  }
   const addresses = new Set<string>();
-  const before = errors.length;
-  const take = (field: string, given: unknown, address: Address | undefined) => {
+  const given = givenBy(person);
+  for (const { field, kind, address } of given)
     if (address) addresses.add(addressKey(address));
-    else errors.push({ path: `${path}.${field}`, message: ruleOf(given) });
-  };
-  for (const kind of ADDRESS_KINDS)
-    if (person[kind] !== undefined) take(kind, { kind }, addressOf(kind, person[kind]));
-  person.addresses?.forEach((given, n) => take(`addresses[${n}]`, given, readAddress(given)));
-  const { name } = person as NewContact;
-  if (addresses.size === 0 && errors.length === before)
+    else errors.push({ path: `${path}.${field}`, message: ADDRESS_RULES[kind] });
+  if (given.length === 0)
     errors.push({ path, message: 'must have an address: phone, email or platform' });
+  const name = typeof person === 'object' && 'name' in person ? person.name : undefined;
   if (name !== undefined && !isText(name, MAX_NAME))
     errors.push({ path: `${path}.name`, message: 'must be at most 255 characters, without NUL' });
   return { addresses: [...addresses], name };
+}
+
+/** Each address of a person with its field and likely kind, as the error of a wrong one names them. */
+function givenBy(person: Person | NewContact) {
+  if (typeof person === 'string' || 'kind' in person) {
+    const kind = kindOf(person);
+    return [{ field: kind as string, kind, address: readAddress(person) }];
+  }
+  const { addresses = [] } = person;
+  return [
+    ...ADDRESS_KINDS.filter((kind) => person[kind] !== undefined).map((kind) => {
+      return { field: kind as string, kind, address: addressOf(kind, person[kind]) };
+    }),
+    ...addresses.map((one, n) => {
+      return { field: `addresses[${n}]`, kind: kindOf(one), address: readAddress(one) };
+    }),
+  ];
 }
 
 /** @throws MessageValidationError on `path[3].phone` */
@@ -72,10 +80,6 @@ function kindOf(given: unknown): Address['kind'] {
   const { kind } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Address>;
   if (kind !== undefined && ADDRESS_KINDS.includes(kind)) return kind;
   return typeof given === 'string' && given.includes('@') ? 'email' : 'phone';
-}
-
-function ruleOf(given: unknown): string {
-  return ADDRESS_RULES[kindOf(given)];
 }
 
 /** @throws MessageValidationError on `channel`, `category` */

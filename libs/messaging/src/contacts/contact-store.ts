@@ -6,7 +6,7 @@ import { MessageStore } from '../store/message-store.js';
 import { consentKey, consentOf, Consents } from './consent.js';
 import type { Contact, ContactOptions } from './contact.js';
 import type { Identity } from './contact-input.js';
-import { byContact, ContactTables, type Row } from './contact-tables.js';
+import { groupedBy, ContactTables, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
 
@@ -15,11 +15,6 @@ import { Suppressions } from './suppressions.js';
  * count.
  */
 const ANY_SENDER = '';
-
-interface AddressRow extends Row<'contact_address'> {
-  /** Whether a younger address of this kind is the contact's first. */
-  readonly older: boolean | number;
-}
 
 /** Tables with rows of a contact, in the order of deletion. */
 const OWN_TABLES = [
@@ -42,7 +37,6 @@ export class ContactStore {
   readonly tables: ContactTables;
   readonly suppressions: Suppressions;
   readonly consents: Consents;
-  readonly #keys;
 
   constructor(
     @Inject(MessageStore) { database }: MessageStore,
@@ -50,7 +44,6 @@ export class ContactStore {
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
   ) {
     this.database = database;
-    this.#keys = database.dialect.rows({ v_key: 'key' });
     this.tables = new ContactTables(database.dialect);
     this.suppressions = new Suppressions(this.tables);
     this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
@@ -79,11 +72,8 @@ export class ContactStore {
     const made = new Set<string>();
     for (let again = false; ; again = true) {
       const rows = await this.#make(tx, tenant, people, made, again);
-      const contacts = [...rows.values()].map(({ contact }) => contact);
-      const names = await this.#lock(
-        tx,
-        contacts.filter((id) => !made.has(id)),
-      );
+      const existing = [...rows.values()].filter((id) => !made.has(id));
+      const names = await this.#lock(tx, existing);
       // Repeat where a contact was erased or merged before its lock, or was created after the
       // snapshot.
       if (names && people.every(({ addresses }) => addresses.every((key) => rows.has(key))))
@@ -91,26 +81,29 @@ export class ContactStore {
     }
   }
 
-  /** Ids of the existing contacts by these addresses. */
+  /** Existing contacts by these addresses. */
   async find(
     sql: Pick<Sql, 'all'>,
     tenant: string,
     addresses: readonly string[],
+    locked = false,
   ): Promise<Map<string, string>> {
-    return contactsOf(await this.#addresses(sql, tenant, addresses, false));
-  }
-
-  /** Like {@link find}, and locks each contact. */
-  async hold(tx: Sql, tenant: string, addresses: readonly string[]): Promise<Map<string, string>> {
-    for (let again = false; ; again = true) {
-      const found = contactsOf(await this.#addresses(tx, tenant, addresses, again));
-      if (await this.#lock(tx, [...found.values()])) return found;
-    }
+    if (addresses.length === 0) return new Map();
+    const { dialect } = this.tables;
+    const keys = dialect.rows({ v_key: 'key' });
+    // A locking read sees the latest committed rows, also where the transaction has an older
+    // snapshot.
+    const lock = locked ? `ORDER BY a.address ${dialect.forUpdate('a')}` : '';
+    const rows = await sql.all<Row<'contact_address'>>(
+      `SELECT a.address, a.contact FROM ${keys.keyed} ${dialect.join} messaging_contact_address a
+         ON a.address = v_key AND a.tenant = ? ${lock}`,
+      [...keys.bind([...new Set(addresses)].sort().map((key) => [key])), tenant],
+    );
+    return new Map(rows.map(({ address, contact }) => [address, contact]));
   }
 
   /** Deletes locked contacts with all their rows. */
   async remove(tx: Sql, contacts: readonly string[]): Promise<void> {
-    if (contacts.length === 0) return;
     for (const table of OWN_TABLES) await this.tables.delete(tx, table, contacts);
   }
 
@@ -143,12 +136,11 @@ export class ContactStore {
     if (ids.length === 0) return [];
     const { tables } = this;
     const contacts = new Map((await tables.of(sql, 'contact', ids)).map((row) => [row.id, row]));
-    const addresses = byContact(
-      await tables.of(sql, 'contact_address', ids, 't.given_at DESC, t.address'),
-    );
-    const consents = byContact(await tables.of(sql, 'consent', ids, 't.channel, t.category'));
-    const inbound = byContact(await tables.of(sql, 'last_inbound', ids, 't.sender'));
-    const members = byContact(await tables.of(sql, 'group_member', ids, 't.group_id'));
+    const given = await tables.of(sql, 'contact_address', ids, 't.given_at DESC, t.address');
+    const addresses = groupedBy(given, 'contact');
+    const consents = groupedBy(await tables.of(sql, 'consent', ids), 'contact');
+    const inbound = groupedBy(await tables.of(sql, 'last_inbound', ids), 'contact');
+    const members = groupedBy(await tables.of(sql, 'group_member', ids, 't.group_id'), 'contact');
     return ids.flatMap((id): Contact | [] => {
       const contact = contacts.get(id);
       const own = (addresses.get(id) ?? []).map(({ address }) => addressOfKey(address));
@@ -179,27 +171,21 @@ export class ContactStore {
 
   /** Makes the first given address of each kind the contact's first address of that kind. */
   async putFirst(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
-    const all = people.flatMap(({ addresses }) => addresses);
-    const rows = await this.#addresses(tx, tenant, all, false);
-    const moved = new Set<string>();
-    for (const { addresses } of people) {
-      const kinds = new Set<string>();
-      for (const row of addresses.flatMap((address) => rows.get(address) ?? [])) {
-        if (Number(row.older) === 1 && !kinds.has(row.kind)) moved.add(row.address);
-        kinds.add(row.kind);
-      }
-    }
-    if (moved.size === 0) return;
-    const given = this.database.dialect.rows({ v_address: 'key', v_at: 'bigint' });
-    await tx.run(
-      this.database.dialect.updateFrom({
-        table: 'messaging_contact_address',
-        rows: given,
-        set: 'given_at = v_at',
-        where: `messaging_contact_address.tenant = ? AND messaging_contact_address.address = v_address`,
-      }),
-      [...given.bind([...moved].map((address) => [address, this.clock.now() * 1_000])), tenant],
-    );
+    const first = people.flatMap(({ addresses }) => [
+      ...new Map(addresses.toReversed().map((key) => [addressOfKey(key).kind, key])).values(),
+    ]);
+    const { dialect } = this.tables;
+    const given = dialect.rows({ v_address: 'key', v_at: 'bigint' });
+    const at = this.clock.now() * 1_000;
+    const statement = dialect.updateFrom({
+      table: 'messaging_contact_address',
+      rows: given,
+      set: 'given_at = v_at',
+      where:
+        'messaging_contact_address.tenant = ? AND messaging_contact_address.address = v_address',
+    });
+    const rows = [...new Set(first)].map((address) => [address, at]);
+    if (rows.length > 0) await tx.run(statement, [...given.bind(rows), tenant]);
   }
 
   /** Inserts new addresses, each with a contact id of its own for now. */
@@ -209,9 +195,9 @@ export class ContactStore {
     people: readonly Identity[],
     made: Set<string>,
     locked: boolean,
-  ): Promise<Map<string, AddressRow>> {
+  ): Promise<Map<string, string>> {
     const all = people.flatMap(({ addresses }) => addresses);
-    const known = await this.#addresses(tx, tenant, all, locked);
+    const known = await this.find(tx, tenant, all, locked);
     const rows = new Map<string, Row<'contact_address'>>();
     for (const { addresses } of people)
       addresses.forEach((address, n) => {
@@ -227,30 +213,7 @@ export class ContactStore {
     if (rows.size === 0) return known;
     const conflict = this.tables.dialect.ignoreConflict('messaging_contact_address', 'kind');
     await this.tables.insert(tx, 'contact_address', [...rows.values()], conflict);
-    return this.#addresses(tx, tenant, all, locked);
-  }
-
-  /**
-   * @param locked reads the latest committed rows, also where the transaction has an older snapshot
-   */
-  async #addresses(
-    sql: Pick<Sql, 'all'>,
-    tenant: string,
-    addresses: readonly string[],
-    locked: boolean,
-  ): Promise<Map<string, AddressRow>> {
-    if (addresses.length === 0) return new Map();
-    const { dialect } = this.tables;
-    const rows = await sql.all<AddressRow>(
-      `SELECT a.address, a.kind, a.contact, CASE WHEN a.given_at < (
-           SELECT max(o.given_at) FROM messaging_contact_address o
-           WHERE o.contact = a.contact AND o.kind = a.kind) THEN 1 ELSE 0 END AS older
-       FROM ${this.#keys.keyed} ${dialect.join} messaging_contact_address a
-         ON a.address = v_key AND a.tenant = ?
-       ${locked ? `ORDER BY a.address ${dialect.forUpdate('a')}` : ''}`,
-      [...this.#keys.bind([...new Set(addresses)].sort().map((key) => [key])), tenant],
-    );
-    return new Map(rows.map((row) => [row.address, row]));
+    return this.find(tx, tenant, all, locked);
   }
 
   /**
@@ -278,18 +241,18 @@ export class ContactStore {
     tx: Sql,
     tenant: string,
     people: readonly Identity[],
-    rows: ReadonlyMap<string, AddressRow>,
+    rows: ReadonlyMap<string, string>,
     before: ReadonlyMap<string, string | null>,
     made: ReadonlySet<string>,
   ): Promise<string[]> {
-    const contactOf = (address: string) => (rows.get(address) as AddressRow).contact;
+    const contactOf = (address: string) => rows.get(address) as string;
     const target = oldestTogether(
       people.map(({ addresses }) => addresses.map(contactOf)),
       made,
     );
     const ids = people.map(({ addresses }) => target(contactOf(addresses[0] as string)));
     const moves = new Map<string, string>();
-    for (const { contact } of rows.values())
+    for (const contact of rows.values())
       if (target(contact) !== contact) moves.set(contact, target(contact));
     const names = new Map(ids.map((id) => [id, before.get(id) ?? null]));
     for (const from of [...moves.keys()].sort())
@@ -383,8 +346,4 @@ function oldestTogether(
       if (a !== b) into.set(...(older(a, b) ? ([b, a] as const) : ([a, b] as const)));
     }
   return target;
-}
-
-function contactsOf(rows: ReadonlyMap<string, AddressRow>): Map<string, string> {
-  return new Map([...rows].map(([address, { contact }]) => [address, contact]));
 }

@@ -146,14 +146,15 @@ function byKey(one: readonly unknown[], other: readonly unknown[]): number {
   return at < 0 ? 0 : (one[at] as string) < (other[at] as string) ? -1 : 1;
 }
 
-export function byContact<T extends { readonly contact: string }>(
+export function groupedBy<K extends string, T extends Readonly<Record<K, string>>>(
   rows: readonly T[],
+  key: K,
 ): Map<string, T[]> {
-  const all = new Map<string, T[]>();
+  const groups = new Map<string, T[]>();
   for (const row of rows) {
-    const own = all.get(row.contact) ?? [];
-    own.push(row);
-    all.set(row.contact, own);
+    const group = groups.get(row[key]);
+    if (group) group.push(row);
+    else groups.set(row[key], [row]);
   }
-  return all;
+  return groups;
 }

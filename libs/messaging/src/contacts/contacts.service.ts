@@ -37,7 +37,7 @@ import {
   tenantOf,
 } from './contact-input.js';
 import { ContactStore } from './contact-store.js';
-import { byContact } from './contact-tables.js';
+import { groupedBy } from './contact-tables.js';
 import { ContactGroups } from './groups.js';
 import { REFUSED } from './suppressions.js';
 
@@ -155,13 +155,9 @@ export class ContactsService {
   ): Promise<void> {
     const { reason } = options;
     if (!isText(reason, 255)) throw invalid('reason', 'must be at most 255 characters');
-    const entry = { tenant: tenantOf(options), ...this.#scopeOf(options), reason };
-    const at = this.clock.now();
-    const rows = addressKeysOf(recipients, 'recipients').map((address) => ({
-      ...entry,
-      address,
-      at,
-    }));
+    const [tenant, scope, at] = [tenantOf(options), this.#scopeOf(options), this.clock.now()];
+    const entry = { tenant, ...scope, reason, at };
+    const rows = addressKeysOf(recipients, 'recipients').map((address) => ({ ...entry, address }));
     await this.store.write(options, (tx) => this.store.suppressions.add(tx, rows));
   }
 
@@ -189,24 +185,24 @@ export class ContactsService {
    * them. Repeated calls are safe.
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
-    const given = addressKeysOf(person, 'person');
+    const identities = identitiesOf([person], 'person');
     const tenant = tenantOf(options);
     const { tables, consents, suppressions } = this.store;
     return this.store.write(options, async (tx) => {
-      // The locks make a concurrent refusal wait until the contact is deleted.
-      const contacts = [...(await this.store.hold(tx, tenant, given)).values()];
+      // The lock makes a concurrent refusal wait until the contact is deleted.
+      const contacts = await this.store.resolve(tx, tenant, identities);
       const own = await tables.of(tx, 'contact_address', contacts);
       const refused = (await consents.current(tx, contacts)).filter(isRefusal);
       const at = this.clock.now();
-      const kept = refused.flatMap(({ contact, channel, category }) =>
+      const kept = refused.flatMap(({ channel, category }) =>
         own
-          .filter((one) => one.contact === contact && this.#reaches(channel, one.address))
+          .filter(({ address }) => this.#reaches(channel, address))
           .map(({ address }) => ({ tenant, address, channel, category, reason: REFUSED, at })),
       );
       await suppressions.add(tx, kept);
       await this.store.remove(tx, contacts);
       const result = { messages: 0, remaining: 0 };
-      for (const address of new Set([...given, ...own.map((one) => one.address)].sort())) {
+      for (const { address } of own) {
         const erased = await eraseRecipient(tx, tables.dialect, tenant, address);
         result.messages += erased.messages;
         result.remaining += erased.remaining;
@@ -216,12 +212,10 @@ export class ContactsService {
   }
 
   /**
-   * Imports contacts from a CSV stream, a few hundred rows at a time. Columns: `phone`, `email`,
-   * `platform` (several addresses of one kind separated by ` ; `), `name`, and consent for each
-   * channel (`whatsapp`: `opted_in`, `opted_out` or empty; `whatsapp_at`; `whatsapp_source`) and
-   * category (`whatsapp_marketing` and so on). A channel with the name of an address kind has
-   * `email_consent`. Bad rows are skipped and reported. An `opted_in` without a time does not
-   * overrule a refusal: a repeated import of one file undoes no STOP, only adds to the history.
+   * Imports contacts from a CSV stream, a few hundred rows at a time; bad rows are skipped and
+   * reported. Columns: `phone`, `email`, `platform`, `name`, and consent by channel (`whatsapp`:
+   * `opted_in` or `opted_out`, `whatsapp_at`, `whatsapp_source`) and category
+   * (`whatsapp_marketing`); see docs/policy.md. An `opted_in` without a time overrules no refusal.
    *
    * @throws MessageValidationError where the file is not CSV or its header is unknown; rows before
    *   that stay
@@ -266,7 +260,7 @@ export class ContactsService {
       ...(await suppressions.outlived(tx, ids)),
       ...given.filter(isRefusal),
     ];
-    const refusals = byContact(refused);
+    const refusals = groupedBy(refused, 'contact');
     const counts = given.filter(
       (one) =>
         one.timed ||

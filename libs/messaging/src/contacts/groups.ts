@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { AddressKind } from '../message/address.js';
-import { MessageValidationError, MessagingError } from '../message/errors.js';
+import { type FieldError, MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
@@ -16,6 +16,7 @@ import {
   tenantOf,
 } from './contact-input.js';
 import type { ContactStore } from './contact-store.js';
+import { groupedBy } from './contact-tables.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /**
@@ -76,23 +77,24 @@ export class ContactGroups {
 
   /** @throws GroupNotFoundError */
   async find(id: string, options: ContactOptions = {}): Promise<ContactGroup> {
-    const rows = await this.store
-      .reader(options)
-      .all<GroupRow>(`${SELECT} WHERE g.id = ? AND g.tenant = ?`, [id, tenantOf(options)]);
-    if (!rows[0]) throw new GroupNotFoundError(id);
-    return viewOf(rows[0]);
+    const sql = this.store.reader(options);
+    const tenant = tenantOf(options);
+    const [row] = await sql.all<GroupRow>(`${SELECT} WHERE g.id = ? AND g.tenant = ?`, [
+      id,
+      tenant,
+    ]);
+    if (!row) throw new GroupNotFoundError(id);
+    return viewOf(row);
   }
 
   /** Lists groups, ordered by id. */
   async list(options: ContactListOptions = {}): Promise<Page<ContactGroup>> {
     const { limit, after = '' } = pageRequest(options, 'group');
-    const rows = await this.store
-      .reader(options)
-      .all<GroupRow>(`${SELECT} WHERE g.tenant = ? AND g.id > ? ORDER BY g.id LIMIT ?`, [
-        tenantOf(options),
-        after,
-        limit + 1,
-      ]);
+    const sql = this.store.reader(options);
+    const rows = await sql.all<GroupRow>(
+      `${SELECT} WHERE g.tenant = ? AND g.id > ? ORDER BY g.id LIMIT ?`,
+      [tenantOf(options), after, limit + 1],
+    );
     return pageOf(rows.map(viewOf), limit, ({ id }) => id);
   }
 
@@ -186,35 +188,32 @@ export class ContactGroups {
   ): Promise<Map<string, string[]>> {
     const limit = MAX_OVERLAP * most + paths.size;
     const { dialect } = this.store.tables;
-    const groups = dialect.rows({ v_key: 'key' });
+    const ids = dialect.rows({ v_key: 'key' });
     const rows = await sql.all<MemberAddressRow>(
       `SELECT id, contact, address, kind FROM (
          SELECT g.id, m.contact, a.address, a.kind, a.given_at
-         FROM ${groups.sql} ${dialect.join} messaging_contact_group g ON g.id = v_key AND g.tenant = ?
+         FROM ${ids.sql} ${dialect.join} messaging_contact_group g ON g.id = v_key AND g.tenant = ?
          LEFT JOIN messaging_group_member m ON m.group_id = g.id
          LEFT JOIN messaging_contact_address a ON a.contact = m.contact
            AND a.kind IN (${kinds.map(() => '?').join(', ')}) LIMIT ?) AS members
        ORDER BY id, contact, given_at DESC, address`,
-      [...groups.bind([...paths.keys()].map((id) => [id])), tenant, ...kinds, limit + 1],
+      [...ids.bind([...paths.keys()].map((id) => [id])), tenant, ...kinds, limit + 1],
     );
     if (rows.length > limit) throw invalid('to', `must name at most ${most} recipients`);
-    const members = new Map(rows.map(({ id }) => [id, new Map<string, MemberAddressRow>()]));
-    const rank = ({ kind }: MemberAddressRow) => kinds.indexOf(kind);
-    for (const row of rows) {
-      const known = members.get(row.id)?.get(row.contact);
-      if (row.address !== null && (!known || rank(row) < rank(known)))
-        members.get(row.id)?.set(row.contact, row);
+    const errors: FieldError[] = [];
+    const groups = new Map<string, string[]>();
+    const byId = groupedBy(rows, 'id');
+    for (const [id, path] of paths) {
+      const own = byId.get(id) ?? [];
+      if (own.length === 0) errors.push({ path, message: 'names a group that does not exist' });
+      const first = new Map<string | null, string>();
+      for (const kind of kinds)
+        for (const { contact, address, kind: of } of own)
+          if (of === kind && address !== null && !first.has(contact)) first.set(contact, address);
+      groups.set(id, [...first.values()]);
     }
-    const missing = [...paths].filter(([id]) => !members.has(id));
-    if (missing.length > 0)
-      throw new MessageValidationError(
-        missing
-          .slice(0, 10)
-          .map(([, path]) => ({ path, message: 'names a group that does not exist' })),
-      );
-    return new Map(
-      [...members].map(([id, own]) => [id, [...own.values()].map(({ address }) => address)]),
-    );
+    if (errors.length > 0) throw new MessageValidationError(errors.slice(0, 10));
+    return groups;
   }
 
   /** Runs `work` with the group locked. */
@@ -236,12 +235,12 @@ export class ContactGroups {
   }
 }
 
-/** `address` is null for a group without members, and for a member without a suitable address. */
+/** Null: a group without members, or a member without a suitable address. */
 interface MemberAddressRow {
   readonly id: string;
-  readonly contact: string;
-  readonly address: string;
-  readonly kind: AddressKind;
+  readonly contact: string | null;
+  readonly address: string | null;
+  readonly kind: AddressKind | null;
 }
 
 function checkName(name: unknown): void {

@@ -1,59 +1,7 @@
-import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../store/database/database-errors.js';
 import type { TypeNames } from '../store/database/dialect.js';
 import { driverOf } from '../store/open-store.js';
-
-/** A person. Times are epoch microseconds. */
-@Entity('messaging_contact')
-class ContactEntity {
-  @PrimaryColumn('varchar', { length: 36 }) id!: string;
-  @Column('varchar') tenant!: string;
-  @Column('varchar', { nullable: true }) name!: string | null;
-  @Column('bigint', { name: 'created_at' }) createdAt!: string;
-}
-
-/** An address of a contact; unique within a tenant. */
-@Entity('messaging_contact_address')
-class ContactAddressEntity {
-  @PrimaryColumn('varchar') tenant!: string;
-  /** The output of `addressKey()`. */
-  @PrimaryColumn('varchar', { length: 320 }) address!: string;
-  @Column('varchar', { length: 16 }) kind!: string;
-  @Column('varchar', { length: 36 }) contact!: string;
-  /** The youngest address of each kind is the contact's first of that kind. */
-  @Column('bigint', { name: 'given_at' }) givenAt!: string;
-}
-
-/** A contact's current consent for a channel (category `*`), or for one category of it. */
-@Entity('messaging_consent')
-class ConsentEntity {
-  @PrimaryColumn('varchar', { length: 36 }) contact!: string;
-  @PrimaryColumn('varchar', { length: 16 }) channel!: string;
-  @PrimaryColumn('varchar', { length: 32 }) category!: string;
-  @Column('varchar', { length: 16 }) state!: string;
-  @Column('bigint') at!: string;
-  @Column('varchar') source!: string;
-  @Column('text', { nullable: true }) evidence!: string | null;
-}
-
-@Entity('messaging_contact_group')
-class ContactGroupEntity {
-  @PrimaryColumn('varchar', { length: 64 }) id!: string;
-  @Column('varchar') tenant!: string;
-  @Column('varchar') name!: string;
-  @Column('bigint', { name: 'created_at' }) createdAt!: string;
-}
-
-/** A suppressed address; `*` is every channel, or every category. */
-@Entity('messaging_suppression')
-class SuppressionEntity {
-  @PrimaryColumn('varchar') tenant!: string;
-  @PrimaryColumn('varchar', { length: 320 }) address!: string;
-  @PrimaryColumn('varchar', { length: 16 }) channel!: string;
-  @PrimaryColumn('varchar', { length: 32 }) category!: string;
-  @Column('varchar') reason!: string;
-  @Column('bigint') at!: string;
-}
 
 /** Contacts, their consent, groups and last inbound message, and the suppression list. Times are epoch microseconds. */
 class Contacts1790000000010 implements MigrationInterface {
@@ -114,13 +62,5 @@ function columnsOf({ uuid, key, address, text, big, short }: TypeNames): Record<
       PRIMARY KEY (id)`,
   };
 }
-
-export const CONTACT_ENTITIES = [
-  ContactEntity,
-  ContactAddressEntity,
-  ConsentEntity,
-  ContactGroupEntity,
-  SuppressionEntity,
-];
 
 export const CONTACT_MIGRATIONS: (new () => MigrationInterface)[] = [Contacts1790000000010];

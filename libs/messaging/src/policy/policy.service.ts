@@ -6,10 +6,9 @@ import {
   ForbiddenException,
   Inject,
   Injectable,
-  InternalServerErrorException,
-  SetMetadata,
   UseGuards,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { type Address, addressOfKey } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
@@ -87,12 +86,12 @@ export class PolicyService {
    */
   async require(message: ExplainedMessage): Promise<void> {
     const addressed = this.#addressed(message);
-    const denials: RecipientDenial[] = [];
-    for (const [place, decision] of await this.pipeline.review([addressed], 'explain')) {
-      if (decision.decision !== 'deny') continue;
+    const decisions = await this.pipeline.review([addressed], 'explain');
+    const denials = [...decisions].flatMap(([place, decision]): RecipientDenial | [] => {
+      if (decision.decision !== 'deny') return [];
       const { code, reason, policy } = decision;
-      denials.push({ recipient: addressed.recipients[place] as string, code, reason, policy });
-    }
+      return { recipient: addressed.recipients[place] as string, code, reason, policy };
+    });
     const [first, ...others] = denials;
     if (first) throw new PolicyError([first, ...others]);
   }
@@ -112,21 +111,23 @@ export type PolicySubject = (
   context: ExecutionContext,
 ) => ExplainedMessage | Promise<ExplainedMessage>;
 
-const SUBJECT = 'messaging:policy-subject';
+const Subject = Reflector.createDecorator<PolicySubject>();
 
 /** Admits a request only where policy allows its message to all recipients. */
 @Injectable()
 export class PolicyGuard implements CanActivate {
-  constructor(@Inject(PolicyService) private readonly policy: PolicyService) {}
+  constructor(
+    @Inject(PolicyService) private readonly policy: PolicyService,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
 
   /**
    * @throws ForbiddenException with the `code` and `message` of the first denial; the cause is the PolicyError
    * @throws BadRequestException for a wrong address
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const subject = (Reflect.getMetadata(SUBJECT, context.getHandler()) ??
-      Reflect.getMetadata(SUBJECT, context.getClass())) as PolicySubject | undefined;
-    if (!subject) throw new InternalServerErrorException('PolicyGuard comes with @RequirePolicy()');
+    const of = [context.getHandler(), context.getClass()];
+    const subject = this.reflector.getAllAndOverride(Subject, of);
     try {
       await this.policy.require(await subject(context));
       return true;
@@ -156,5 +157,5 @@ export class PolicyGuard implements CanActivate {
  * @Post('replies')
  */
 export function RequirePolicy(subject: PolicySubject): ClassDecorator & MethodDecorator {
-  return applyDecorators(SetMetadata(SUBJECT, subject), UseGuards(PolicyGuard));
+  return applyDecorators(Subject(subject), UseGuards(PolicyGuard));
 }

@@ -11,7 +11,7 @@ import type {
 } from '../ports/messaging-policy.js';
 import type { QuietHoursOptions } from '../ports/messaging-options.js';
 
-const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const MINUTE = 60_000;
 const DAY = 1_440;
 /** Longest search for an allowed time, in ms; the zones of every country lie closer together. */
@@ -38,7 +38,7 @@ export class QuietHoursPolicy implements MessagingPolicy {
 
   /** @throws MessagingConfigError */
   constructor({ from, to, timeZones }: QuietHoursOptions) {
-    this.#span = { from: minutesOf('from', from), to: minutesOf('to', to) };
+    this.#span = { from: checked('from', from), to: checked('to', to) };
     if (this.#span.from === this.#span.to)
       throw new MessagingConfigError('policy.quietHours: from and to must differ');
     this.#zonesOf = timeZones ?? zonesOfNumber;
@@ -64,13 +64,17 @@ export class QuietHoursPolicy implements MessagingPolicy {
   }
 }
 
-function minutesOf(field: string, time: string): number {
-  const [, hours, minutes] = TIME.exec(time) ?? [];
-  if (hours === undefined)
+function checked(field: string, time: string): number {
+  if (!TIME.test(time))
     throw new MessagingConfigError(
       `policy.quietHours.${field}: ${JSON.stringify(time)} is no time of day; write '21:00'`,
     );
-  return Number(hours) * 60 + Number(minutes);
+  return minutesOf(time);
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
 }
 
 const prefixes = new Map<string, readonly string[]>();
@@ -106,18 +110,11 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** Minutes since local midnight. @throws RangeError for an unknown zone */
 export function minuteOfDay(timeZone: string, at: number): number {
   let format = formats.get(timeZone);
-  if (!format)
-    formats.set(
-      timeZone,
-      (format = new Intl.DateTimeFormat('en-GB', {
-        timeZone,
-        hour: '2-digit',
-        minute: '2-digit',
-        hourCycle: 'h23',
-      })),
-    );
-  const [hours = '0', minutes = '0'] = format.format(at).split(':');
-  return Number(hours) * 60 + Number(minutes);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' });
+    formats.set(timeZone, format);
+  }
+  return minutesOf(format.format(at));
 }
 
 export function isQuiet({ from, to }: QuietSpan, minute: number): boolean {

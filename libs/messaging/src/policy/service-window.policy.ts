@@ -35,7 +35,6 @@ export function windowIsOpen(lastInboundAt: number | null, now: number, margin: 
 export class ServiceWindowPolicy implements MessagingPolicy {
   readonly name = 'service-window';
   readonly scope: PolicyScope;
-  readonly #channels: ReadonlySet<string>;
 
   constructor(
     channels: ChannelRegistry,
@@ -43,16 +42,15 @@ export class ServiceWindowPolicy implements MessagingPolicy {
     private readonly margin: number,
     private readonly substitute: MessagingSettings['policy']['serviceWindow']['substitute'],
   ) {
-    const windowed = channels.namesWhere(({ consent }) => consent?.serviceWindow);
-    this.scope = { channels: windowed };
-    this.#channels = new Set(windowed);
+    this.scope = { channels: channels.namesWhere(({ consent }) => consent?.serviceWindow) };
   }
 
   async decide({ items, now }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
       const { message, facts } = item;
-      if (!this.#channels.has(message.channel) || message.content.kind !== 'text') return;
+      if (message.content.kind !== 'text') return;
+      if (!this.scope.channels?.includes(message.channel)) return;
       if (windowIsOpen(facts.lastInboundAt, now, this.margin)) return;
       const content = this.substitute?.(item);
       decisions.set(index, content === undefined ? DENIED : { decision: 'substitute', content });
