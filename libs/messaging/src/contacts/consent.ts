@@ -1,7 +1,7 @@
 import type { Sql } from '../store/database/store-database.js';
 import type { Consent, ConsentEntry, ConsentScope, ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
-import type { ContactTables, Row } from './contact-tables.js';
+import { type ContactTables, groupedBy, type Row } from './contact-tables.js';
 import type { Suppressions } from './suppressions.js';
 
 /** Consent of a contact; `at` in epoch milliseconds. */
@@ -31,16 +31,15 @@ function ends(
   return category === EVERY || category === refusal.category;
 }
 
-/** Splits items, in order, into rounds that have each key once. */
-export function roundsOf<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
-  const rounds: T[][] = [];
-  const counts = new Map<string, number>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const round = counts.get(key) ?? 0;
-    counts.set(key, round + 1);
-    (rounds[round] ??= []).push(item);
-  }
+function keyOf(consent: ContactConsent): string {
+  return `${consent.contact} ${consentKey(consent)}`;
+}
+
+/** Splits entries, in order, into rounds that have each scope of a contact once. */
+function roundsOf(consents: readonly ContactConsent[]): ContactConsent[][] {
+  const rounds: ContactConsent[][] = [];
+  for (const scope of groupedBy(consents, keyOf).values())
+    scope.forEach((one, n) => (rounds[n] ??= []).push(one));
   return rounds;
 }
 
@@ -69,11 +68,18 @@ export class Consents {
     private readonly newId: () => string,
   ) {}
 
-  /** Appends to the history and updates the current consent. */
-  async record(tx: Sql, consents: readonly ContactConsent[], now: number): Promise<void> {
+  /**
+   * Appends to the history and updates the current consent.
+   * @returns the entries that changed the state of their scope
+   */
+  async record(
+    tx: Sql,
+    consents: readonly ContactConsent[],
+    now: number,
+  ): Promise<readonly ContactConsent[]> {
     const history = consents.map((one) => ({ ...one, id: this.newId(), recorded_at: now }));
     await this.tables.insert(tx, 'consent_history', history);
-    await this.#raise(tx, consents, now);
+    return this.#raise(tx, consents, now);
   }
 
   /** Moves consent and history to the target contacts of a merge. */
@@ -112,7 +118,11 @@ export class Consents {
     }));
   }
 
-  async #raise(tx: Sql, consents: readonly ContactConsent[], now: number): Promise<void> {
+  async #raise(
+    tx: Sql,
+    consents: readonly ContactConsent[],
+    now: number,
+  ): Promise<readonly ContactConsent[]> {
     const raise = (column: string) =>
       `${column} = CASE WHEN ${WINS} THEN new.${column} ELSE messaging_consent.${column} END`;
     const conflict = this.tables.dialect.onConflict(
@@ -120,9 +130,23 @@ export class Consents {
       RAISED.map(raise).join(', '),
     );
     const present = RAISED.map(() => now * 1_000);
-    for (const round of roundsOf(consents, (one) => `${one.contact} ${consentKey(one)}`))
+    const changed: ContactConsent[] = [];
+    for (const round of roundsOf(consents)) {
+      const before = await this.#states(tx, round);
       await this.tables.insert(tx, 'consent', round, conflict, present);
+      const after = await this.#states(tx, round);
+      changed.push(...round.filter((one) => before.get(keyOf(one)) !== after.get(keyOf(one))));
+    }
     await this.#endRefusals(tx, consents, now);
+    return changed;
+  }
+
+  async #states(tx: Sql, of: readonly ContactConsent[]): Promise<Map<string, ConsentState>> {
+    const current = await this.current(
+      tx,
+      of.map(({ contact }) => contact),
+    );
+    return new Map(current.map((one) => [keyOf(one), one.state]));
   }
 
   /** Deletes refusals that a younger consent overrules: of a category, or of an erased contact. */

@@ -137,10 +137,10 @@ export class ContactStore {
     const { tables } = this;
     const contacts = new Map((await tables.of(sql, 'contact', ids)).map((row) => [row.id, row]));
     const given = await tables.of(sql, 'contact_address', ids, 't.given_at DESC, t.address');
-    const addresses = groupedBy(given, 'contact');
-    const consents = groupedBy(await tables.of(sql, 'consent', ids), 'contact');
-    const inbound = groupedBy(await tables.of(sql, 'last_inbound', ids), 'contact');
-    const members = groupedBy(await tables.of(sql, 'group_member', ids, 't.group_id'), 'contact');
+    const addresses = groupedBy(given, contactOf);
+    const consents = groupedBy(await tables.of(sql, 'consent', ids), contactOf);
+    const inbound = groupedBy(await tables.of(sql, 'last_inbound', ids), contactOf);
+    const members = groupedBy(await tables.of(sql, 'group_member', ids, 't.group_id'), contactOf);
     return ids.flatMap((id): Contact | [] => {
       const contact = contacts.get(id);
       const own = (addresses.get(id) ?? []).map(({ address }) => addressOfKey(address));
@@ -247,10 +247,10 @@ export class ContactStore {
   ): Promise<string[]> {
     const contactOf = (address: string) => rows.get(address) as string;
     const target = oldestTogether(
-      people.map(({ addresses }) => addresses.map(contactOf)),
+      people.map(({ addresses }) => addresses.map((address) => rows.get(address) as string)),
       made,
     );
-    const ids = people.map(({ addresses }) => target(contactOf(addresses[0] as string)));
+    const ids = people.map(({ addresses }) => target(rows.get(addresses[0] as string) as string));
     const moves = new Map<string, string>();
     for (const contact of rows.values())
       if (target(contact) !== contact) moves.set(contact, target(contact));
@@ -346,4 +346,8 @@ function oldestTogether(
       if (a !== b) into.set(...(older(a, b) ? ([b, a] as const) : ([a, b] as const)));
     }
   return target;
+}
+
+function contactOf({ contact }: { readonly contact: string }): string {
+  return contact;
 }

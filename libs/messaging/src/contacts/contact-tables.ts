@@ -124,16 +124,11 @@ export function decoded<T extends Table>(
   table: T,
   rows: readonly Record<string, unknown>[],
 ): Row<T>[] {
-  const times = Object.entries(COLUMNS[table]).flatMap(([name, type]) =>
-    type === 'bigint' ? [name] : [],
-  );
-  return rows.map(
-    (row) =>
-      ({
-        ...row,
-        ...Object.fromEntries(times.map((name) => [name, Number(row[name]) / 1_000])),
-      }) as Row<T>,
-  );
+  const times = Object.entries(COLUMNS[table]).filter(([, type]) => type === 'bigint');
+  return rows.map((row) => {
+    const at = times.map(([name]) => [name, Number(row[name]) / 1_000]);
+    return { ...row, ...Object.fromEntries(at) } as Row<T>;
+  });
 }
 
 function keyOf(table: Table): string {
@@ -146,15 +141,12 @@ function byKey(one: readonly unknown[], other: readonly unknown[]): number {
   return at < 0 ? 0 : (one[at] as string) < (other[at] as string) ? -1 : 1;
 }
 
-export function groupedBy<K extends string, T extends Readonly<Record<K, string>>>(
-  rows: readonly T[],
-  key: K,
-): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of rows) {
-    const group = groups.get(row[key]);
-    if (group) group.push(row);
-    else groups.set(row[key], [row]);
+export function groupedBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
   }
   return groups;
 }

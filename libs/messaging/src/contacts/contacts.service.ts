@@ -260,7 +260,7 @@ export class ContactsService {
       ...(await suppressions.outlived(tx, ids)),
       ...given.filter(isRefusal),
     ];
-    const refusals = groupedBy(refused, 'contact');
+    const refusals = groupedBy(refused, ({ contact }) => contact);
     const counts = given.filter(
       (one) =>
         one.timed ||

@@ -202,7 +202,7 @@ export class ContactGroups {
     if (rows.length > limit) throw invalid('to', `must name at most ${most} recipients`);
     const errors: FieldError[] = [];
     const groups = new Map<string, string[]>();
-    const byId = groupedBy(rows, 'id');
+    const byId = groupedBy(rows, ({ id }) => id);
     for (const [id, path] of paths) {
       const own = byId.get(id) ?? [];
       if (own.length === 0) errors.push({ path, message: 'names a group that does not exist' });

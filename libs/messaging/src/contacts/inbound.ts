@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { addressKey, addressOf, readAddress } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import { MessageValidationError } from '../message/errors.js';
 import { INBOUND_RECEIVED, type InboundReceived } from '../message/events.js';
 import type { InboundMessage } from '../message/inbound-message.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
@@ -9,11 +8,11 @@ import type { Clock } from '../ports/clock.js';
 import type { EventPublisher } from '../ports/event-publisher.js';
 import type { InboundListeners } from '../ports/listeners.js';
 import type { ConsentReader, InboundOptions } from '../ports/messaging-options.js';
-import { isDataError } from '../store/database/database-errors.js';
+import { isUnavailable } from '../store/database/database-errors.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import { digestId } from '../store/rows/digest-id.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
-import { consentKey, type ContactConsent, roundsOf } from './consent.js';
+import type { ContactConsent } from './consent.js';
 import type { ConsentState } from './contact.js';
 import { EVERY, type Identity, tenantOf } from './contact-input.js';
 import type { ContactStore } from './contact-store.js';
@@ -56,7 +55,6 @@ export interface InboundDependencies {
 export class InboundRecorder {
   readonly #logger = new Logger('MessagingInbound');
   readonly #group: GroupCommit<Incoming, void>;
-  readonly #listenerErrors = new WeakSet<Error>();
   readonly #afterwards = new Set<Promise<void>>();
 
   constructor(
@@ -65,10 +63,8 @@ export class InboundRecorder {
   ) {
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 500,
-      isItemError: (error) =>
-        isDataError(error) ||
-        error instanceof MessageValidationError ||
-        (error instanceof Error && this.#listenerErrors.has(error)),
+      // Of a listener, or in the data of one message.
+      isItemError: (error) => !isUnavailable(error),
     });
   }
 
@@ -182,7 +178,8 @@ export class InboundRecorder {
       sentAt: new Date(at),
       consent: changed.get(n) ?? null,
     }));
-    await this.#callListeners(tx, received);
+    const { listeners } = this.needs;
+    await this.store.database.runForeign(() => listeners.notify(received, tx.manager));
     return received;
   }
 
@@ -227,42 +224,16 @@ export class InboundRecorder {
     taken: readonly Incoming[],
     contacts: readonly string[],
   ): Promise<ReadonlyMap<number, ConsentState>> {
-    const given = taken.flatMap(({ message: { channel, text }, at, consent: state }, index) => {
-      if (state === undefined) return [];
+    const given = new Map<ContactConsent, number>();
+    taken.forEach(({ message: { channel, text }, at, consent: state }, index) => {
+      if (state === undefined) return;
       const evidence = (text ?? '').slice(0, MAX_EVIDENCE);
       const scope = { contact: contacts[index] as string, channel, category: EVERY };
-      return { index, ...scope, state, at, source: 'keyword', evidence };
+      given.set({ ...scope, state, at, source: 'keyword', evidence }, index);
     });
-    const changed = new Map<number, ConsentState>();
-    for (const round of roundsOf(given, keyOf)) {
-      const before = await this.#states(tx, round);
-      await this.store.consents.record(tx, round, this.needs.clock.now());
-      const after = await this.#states(tx, round);
-      for (const one of round)
-        if (before.get(keyOf(one)) !== after.get(keyOf(one))) changed.set(one.index, one.state);
-    }
-    return changed;
-  }
-
-  async #states(tx: Sql, of: readonly ContactConsent[]): Promise<Map<string, ConsentState>> {
-    const contacts = of.map(({ contact }) => contact);
-    const current = await this.store.consents.current(tx, contacts);
-    return new Map(current.map((one) => [keyOf(one), one.state]));
-  }
-
-  async #callListeners(
-    { manager }: Transaction,
-    received: readonly InboundReceived[],
-  ): Promise<void> {
-    try {
-      const { listeners } = this.needs;
-      await this.store.database.runForeign(() => listeners.notify(received, manager));
-    } catch (error) {
-      const failure =
-        error instanceof Error ? error : new Error('a listener failed', { cause: error });
-      this.#listenerErrors.add(failure);
-      throw failure;
-    }
+    const { consents } = this.store;
+    const changed = await consents.record(tx, [...given.keys()], this.needs.clock.now());
+    return new Map(changed.map((one) => [given.get(one) as number, one.state]));
   }
 
   #runAfter(received: InboundReceived): void {
@@ -278,8 +249,4 @@ export class InboundRecorder {
 
 function cleaned(text: string): string {
   return text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '');
-}
-
-function keyOf(consent: ContactConsent): string {
-  return `${consent.contact} ${consentKey(consent)}`;
 }

@@ -10,7 +10,7 @@ import type {
   PolicySlice,
 } from '../ports/messaging-policy.js';
 import type { MessagingSettings } from '../ports/messaging-settings.js';
-import type { RecentSends } from '../store/reads/recent-sends.js';
+import type { CountedCategory, RecentSends } from '../store/reads/recent-sends.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 
 const DENIED: PolicyDecision = {
@@ -19,13 +19,9 @@ const DENIED: PolicyDecision = {
   reason: 'was sent as many messages of this category as the cap allows',
 };
 
-/** A cap on one channel's messages of one category. */
-interface Cap {
-  readonly channel: string;
-  /** The output of `ChannelRegistry.capCategoryOf()`. */
-  readonly category: string;
+/** A cap on one channel's messages of one category; `per` in milliseconds. */
+interface Cap extends CountedCategory {
   readonly max: number;
-  /** Milliseconds. */
   readonly per: number;
 }
 
@@ -65,42 +61,32 @@ export class FrequencyCapPolicy implements MessagingPolicy {
     this.scope = { channels: [...capped], recipients: 'unread' };
   }
 
-  async decide(slice: PolicySlice): Promise<PolicyDecisions> {
-    const { items } = slice;
+  async decide({ items, now, stage, manager }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
-    for (const cap of this.caps) {
-      const places = [...items.keys()].filter((place) => this.#counts(cap, items[place]));
-      if (places.length > 0) await this.#apply(cap, slice, places, decisions);
+    for (const { max, per, ...counted } of this.caps) {
+      const places = [...items.keys()].filter((n) => this.#counts(counted, items[n] as PolicyItem));
+      if (places.length === 0) continue;
+      const people = places.map((place) => {
+        const { message, recipient } = items[place] as PolicyItem;
+        const { tenant, batchId } = message;
+        // A batch has each recipient once, so the batch identifies the message.
+        return { tenant, recipient: addressKey(recipient), own: batchId ?? `place ${place}` };
+      });
+      const read = () => this.recent.batchesTo(people, counted, now - per, manager);
+      const sent = await (stage === 'send' && !manager ? retryWhileUnavailable(read) : read());
+      people.forEach(({ tenant, recipient, own }, index) => {
+        const key = `${recipient} ${tenant}`;
+        const batches = sent.get(key) ?? new Set<string>();
+        const others = batches.size - (batches.has(own) ? 1 : 0);
+        if (others >= max) decisions.set(places[index] as number, DENIED);
+        else sent.set(key, batches.add(own));
+      });
     }
     return decisions;
   }
 
-  async #apply(
-    { max, per, ...counted }: Cap,
-    { items, now, stage, manager }: PolicySlice,
-    places: readonly number[],
-    decisions: Map<number, PolicyDecision>,
-  ): Promise<void> {
-    const people = places.map((place) => {
-      const { message, recipient } = items[place] as PolicyItem;
-      return { tenant: message.tenant, recipient: addressKey(recipient), batchId: message.batchId };
-    });
-    const read = () => this.recent.batchesTo(people, counted, now - per, manager);
-    const sent = await (stage === 'send' && !manager ? retryWhileUnavailable(read) : read());
-    for (const [index, place] of places.entries()) {
-      const { tenant, recipient, batchId } = people[index] as (typeof people)[number];
-      const key = `${recipient} ${tenant}`;
-      const batches = sent.get(key) ?? new Set<string>();
-      // A batch has each recipient once, so the batch identifies the message.
-      const own = batchId ?? `place ${place}`;
-      const others = batches.size - (batches.has(own) ? 1 : 0);
-      if (others >= max) decisions.set(place, DENIED);
-      else sent.set(key, batches.add(own));
-    }
-  }
-
-  #counts({ channel, category }: Cap, item: PolicyItem | undefined): boolean {
-    if (item?.message.channel !== channel) return false;
+  #counts({ channel, category }: CountedCategory, item: PolicyItem): boolean {
+    if (item.message.channel !== channel) return false;
     const { content } = item.message;
     const confirms = content.kind === 'text' && content.confirms !== undefined;
     return !confirms && this.channels.capCategoryOf(channel, content) === category;
