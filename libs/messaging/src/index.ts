@@ -128,7 +128,6 @@ export { MessagingService } from './messaging.service.js';
 export {
   type ExplainedMessage,
   PolicyError,
-  type PolicyExplanation,
   PolicyGuard,
   PolicyService,
   type RecipientDenial,
@@ -188,6 +187,7 @@ export {
   type PolicySlice,
   type RecipientFacts,
 } from './ports/messaging-policy.js';
+export type { NamedDecision, PolicyExplanation } from './policy/policy-pipeline.js';
 export {
   MESSAGING_RATE_CARD,
   type Price,

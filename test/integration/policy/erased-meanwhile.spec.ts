@@ -89,7 +89,7 @@ describeEachDatabase(
       const all = database.all.bind(database);
       const reading = jest.spyOn(database, 'all').mockImplementation(async (sql, params) => {
         const rows = await all<never>(sql, params);
-        if (!sql.startsWith('SELECT id FROM messaging_contact')) return rows;
+        if (!sql.startsWith('SELECT id AS id FROM messaging_contact')) return rows;
         reading.mockRestore();
         await contacts.erase(gone, { tenant });
         return rows;

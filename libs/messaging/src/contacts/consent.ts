@@ -103,7 +103,6 @@ export class Consents {
     );
   }
 
-  /** The current consent of contacts. */
   async current(tx: Sql, contacts: Iterable<string>): Promise<ContactConsent[]> {
     return (await this.tables.of(tx, 'consent', contacts)) as ContactConsent[];
   }

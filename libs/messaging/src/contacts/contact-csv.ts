@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { stringify } from 'csv-stringify';
+import { stringify } from 'csv-stringify/sync';
 import { ADDRESS_KINDS, ADDRESS_RULES, addressKey, addressOf } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { FieldError } from '../message/errors.js';
@@ -134,27 +134,21 @@ export class ContactCsv {
 
   /** CSV for {@link read}; spreadsheets read no cell as a formula. */
   write(contacts: AsyncIterable<Contact>): Readable {
-    const rows = stringify({ header: true, columns: [...this.#columns], escape_formulas: true });
-    const input = Readable.from(this.#rows(contacts));
-    input.once('error', (error) => rows.destroy(error));
-    rows.once('close', () => input.destroy());
-    return input.pipe(rows);
+    return Readable.from(this.#lines(contacts), { objectMode: false });
   }
 
-  async *#rows(contacts: AsyncIterable<Contact>): AsyncGenerator<(string | null)[]> {
-    for await (const { addresses, name, consents } of contacts)
-      yield [
-        ...ADDRESS_KINDS.map((kind) =>
-          addresses.flatMap((one) => (one.kind === kind ? [one.value] : [])).join(SEPARATOR),
-        ),
-        name,
-        ...this.#consents.flatMap((scope) => {
-          const consent = consents[consentKey(scope)];
-          return consent
-            ? [consent.state, consent.at.toISOString(), consent.source]
-            : [null, null, null];
-        }),
-      ];
+  async *#lines(contacts: AsyncIterable<Contact>): AsyncGenerator<string> {
+    yield stringify([this.#columns]);
+    for await (const { addresses, name, consents } of contacts) {
+      const byKind = ADDRESS_KINDS.map((kind) =>
+        addresses.flatMap((one) => (one.kind === kind ? [one.value] : [])).join(SEPARATOR),
+      );
+      const given = this.#consents.flatMap((scope) => {
+        const consent = consents[consentKey(scope)];
+        return consent ? [consent.state, consent.at.toISOString(), consent.source] : ['', '', ''];
+      });
+      yield stringify([[...byKind, name, ...given]], { escape_formulas: true });
+    }
   }
 
   /** @throws MessageValidationError */

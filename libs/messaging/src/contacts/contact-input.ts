@@ -82,7 +82,6 @@ function kindOf(given: unknown): Address['kind'] {
   return typeof given === 'string' && given.includes('@') ? 'email' : 'phone';
 }
 
-/** @throws MessageValidationError on `channel`, `category` */
 export function checkScope(
   registry: ChannelRegistry,
   { channel, category }: ConsentScope,
@@ -102,13 +101,11 @@ export function checkScope(
   }
 }
 
-/** @throws MessageValidationError on `tenant` */
 export function tenantOf({ tenant = '' }: { readonly tenant?: string }): string {
   if (!TENANT.test(tenant)) throw invalid('tenant', 'must be at most 200 ASCII characters');
   return tenant;
 }
 
-/** @throws MessageValidationError on `limit`, `cursor` */
 export function pageRequest(
   { cursor, limit = 100 }: ContactListOptions,
   shape: Parameters<typeof decodeCursor>[1],

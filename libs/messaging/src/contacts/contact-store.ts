@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { addressOfKey } from '../message/address.js';
+import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
 import { consentKey, consentOf, Consents } from './consent.js';
-import type { Contact, ContactOptions } from './contact.js';
-import type { Identity } from './contact-input.js';
+import type { Contact, ContactListOptions, ContactOptions } from './contact.js';
+import { FIRST_ID, type Identity, pageOf, pageRequest, tenantOf } from './contact-input.js';
 import { groupedBy, ContactTables, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
@@ -54,13 +55,42 @@ export class ContactStore {
     return manager ? this.database.join(manager) : this.database;
   }
 
-  /** Runs `work` in the caller's transaction, or in a new one. */
-  async write<T>({ manager }: ContactOptions, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in the caller's transaction, or in a new one.
+   * @throws MessageValidationError on `tenant`
+   */
+  async write<T>(
+    options: ContactOptions,
+    work: (tx: Transaction, tenant: string) => Promise<T>,
+  ): Promise<T> {
+    const tenant = tenantOf(options);
+    const within = (tx: Transaction) => work(tx, tenant);
+    const { manager } = options;
     try {
-      return await (manager ? work(this.database.join(manager)) : this.database.transaction(work));
+      return await (manager
+        ? within(this.database.join(manager))
+        : this.database.transaction(within));
     } finally {
       this.facts.wrote();
     }
+  }
+
+  /** A page of the contacts of a tenant or group, oldest first. */
+  async page(
+    table: 'contact' | 'group_member',
+    scope: string,
+    options: ContactListOptions,
+  ): Promise<Page<Contact>> {
+    const [id, of] = table === 'contact' ? ['id', 'tenant'] : ['contact', 'group_id'];
+    const { limit, after = FIRST_ID } = pageRequest(options, 'uuid');
+    const sql = this.reader(options);
+    const rows = await sql.all<{ id: string }>(
+      `SELECT ${id} AS id FROM messaging_${table} WHERE ${of} = ? AND ${id} > ? ORDER BY ${id} LIMIT ?`,
+      [scope, after, limit + 1],
+    );
+    const { data, nextCursor } = pageOf(rows, limit, (last) => last.id);
+    const ids = data.map((row) => row.id);
+    return { data: await this.views(sql, ids), nextCursor };
   }
 
   /**
@@ -81,7 +111,6 @@ export class ContactStore {
     }
   }
 
-  /** Existing contacts by these addresses. */
   async find(
     sql: Pick<Sql, 'all'>,
     tenant: string,
@@ -102,7 +131,6 @@ export class ContactStore {
     return new Map(rows.map(({ address, contact }) => [address, contact]));
   }
 
-  /** Deletes locked contacts with all their rows. */
   async remove(tx: Sql, contacts: readonly string[]): Promise<void> {
     for (const table of OWN_TABLES) await this.tables.delete(tx, table, contacts);
   }

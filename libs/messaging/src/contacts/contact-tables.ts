@@ -11,43 +11,26 @@ const CONSENT = {
   evidence: 'text',
 } as const;
 
+const ADDRESS = { tenant: 'key', address: 'key' } as const;
+
 /** Columns with their types, the primary key first. A `bigint` is a time; a `text` may be null. */
 const COLUMNS = {
   contact: { id: 'uuid', tenant: 'key', name: 'text', created_at: 'bigint' },
-  contact_address: {
-    tenant: 'key',
-    address: 'key',
-    kind: 'key',
-    contact: 'uuid',
-    given_at: 'bigint',
-  },
+  contact_address: { ...ADDRESS, kind: 'key', contact: 'uuid', given_at: 'bigint' },
   consent: CONSENT,
   consent_history: { id: 'uuid', ...CONSENT, recorded_at: 'bigint' },
   last_inbound: { contact: 'uuid', sender: 'key', last_at: 'bigint' },
   group_member: { group_id: 'key', contact: 'uuid' },
-  suppression: {
-    tenant: 'key',
-    address: 'key',
-    channel: 'key',
-    category: 'key',
-    reason: 'key',
-    at: 'bigint',
-  },
+  suppression: { ...ADDRESS, channel: 'key', category: 'key', reason: 'key', at: 'bigint' },
 } as const satisfies Record<string, Readonly<Record<string, ColumnType>>>;
 
-interface Values {
-  readonly uuid: string;
-  readonly key: string;
-  readonly int: number;
-  readonly bigint: number;
-  readonly text: string | null;
-}
-
 type Table = keyof typeof COLUMNS;
+type ContactTable = Exclude<Table, 'suppression'>;
+type Value<T> = T extends 'bigint' ? number : T extends 'text' ? string | null : string;
 
 /** A row of a table; times in epoch milliseconds, which the database keeps in microseconds. */
 export type Row<T extends Table> = {
-  readonly [C in keyof (typeof COLUMNS)[T]]: Values[(typeof COLUMNS)[T][C] & ColumnType];
+  readonly [C in keyof (typeof COLUMNS)[T]]: Value<(typeof COLUMNS)[T][C]>;
 };
 
 /** Inserts, reads and deletes rows of many contacts in one statement. */
@@ -86,8 +69,7 @@ export class ContactTables {
     );
   }
 
-  /** The rows of contacts. */
-  async of<T extends Exclude<Table, 'suppression'>>(
+  async of<T extends ContactTable>(
     sql: Pick<Sql, 'all'>,
     table: T,
     contacts: Iterable<string>,
@@ -101,16 +83,9 @@ export class ContactTables {
     return decoded(table, rows);
   }
 
-  /** Deletes the rows of contacts. */
-  async delete(
-    tx: Sql,
-    table: Exclude<Table, 'suppression'>,
-    contacts: Iterable<string>,
-  ): Promise<void> {
-    await tx.run(
-      this.dialect.deleteFrom(`messaging_${table}`, keyOf(table), this.ids),
-      this.bind(contacts),
-    );
+  async delete(tx: Sql, table: ContactTable, contacts: Iterable<string>): Promise<void> {
+    const statement = this.dialect.deleteFrom(`messaging_${table}`, keyOf(table), this.ids);
+    await tx.run(statement, this.bind(contacts));
   }
 
   /** Parameters of {@link ids}, in order. */

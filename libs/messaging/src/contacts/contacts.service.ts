@@ -28,12 +28,9 @@ import {
   asArray,
   checkScope,
   EVERY,
-  FIRST_ID,
   identitiesOf,
   invalid,
   isText,
-  pageOf,
-  pageRequest,
   tenantOf,
 } from './contact-input.js';
 import { ContactStore } from './contact-store.js';
@@ -73,8 +70,7 @@ export class ContactsService {
     options: ContactOptions = {},
   ): Promise<Contact[]> {
     const identities = identitiesOf(asArray(contacts), 'contacts');
-    const tenant = tenantOf(options);
-    return this.store.write(options, async (tx) => {
+    return this.store.write(options, async (tx, tenant) => {
       const ids = await this.store.resolve(tx, tenant, identities);
       await this.store.putFirst(tx, tenant, identities);
       return this.store.views(tx, ids);
@@ -97,15 +93,7 @@ export class ContactsService {
 
   /** Lists contacts, oldest first. */
   async list(options: ContactListOptions = {}): Promise<Page<Contact>> {
-    const { limit, after = FIRST_ID } = pageRequest(options, 'uuid');
-    const sql = this.store.reader(options);
-    const rows = await sql.all<{ id: string }>(
-      'SELECT id FROM messaging_contact WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?',
-      [tenantOf(options), after, limit + 1],
-    );
-    const { data, nextCursor } = pageOf(rows, limit, ({ id }) => id);
-    const ids = data.map(({ id }) => id);
-    return { data: await this.store.views(sql, ids), nextCursor };
+    return this.store.page('contact', tenantOf(options), options);
   }
 
   /** Records consent for messages on this channel, or for one category of it. */
@@ -141,8 +129,7 @@ export class ContactsService {
       throw invalid('sender', 'must be the number written to');
     const last_at = this.#past(inbound.at);
     const identities = identitiesOf([person], 'person');
-    const tenant = tenantOf(options);
-    await this.store.write(options, async (tx) => {
+    await this.store.write(options, async (tx, tenant) => {
       const [contact = ''] = await this.store.resolve(tx, tenant, identities);
       await this.store.recordInbound(tx, [{ contact, sender, last_at }]);
     });
@@ -155,10 +142,14 @@ export class ContactsService {
   ): Promise<void> {
     const { reason } = options;
     if (!isText(reason, 255)) throw invalid('reason', 'must be at most 255 characters');
-    const [tenant, scope, at] = [tenantOf(options), this.#scopeOf(options), this.clock.now()];
-    const entry = { tenant, ...scope, reason, at };
-    const rows = addressKeysOf(recipients, 'recipients').map((address) => ({ ...entry, address }));
-    await this.store.write(options, (tx) => this.store.suppressions.add(tx, rows));
+    const entry = { ...this.#scopeOf(options), reason, at: this.clock.now() };
+    const addresses = addressKeysOf(recipients, 'recipients');
+    await this.store.write(options, (tx, tenant) =>
+      this.store.suppressions.add(
+        tx,
+        addresses.map((address) => ({ ...entry, tenant, address })),
+      ),
+    );
   }
 
   /** Removes the entry of a `suppress()` with the same channel and category. */
@@ -167,8 +158,8 @@ export class ContactsService {
     options: SuppressOptions = {},
   ): Promise<void> {
     const addresses = addressKeysOf(recipients, 'recipients');
-    const [tenant, scope] = [tenantOf(options), this.#scopeOf(options)];
-    await this.store.write(options, (tx) =>
+    const scope = this.#scopeOf(options);
+    await this.store.write(options, (tx, tenant) =>
       this.store.suppressions.remove(tx, tenant, addresses, scope),
     );
   }
@@ -186,9 +177,8 @@ export class ContactsService {
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
     const identities = identitiesOf([person], 'person');
-    const tenant = tenantOf(options);
     const { tables, consents, suppressions } = this.store;
-    return this.store.write(options, async (tx) => {
+    return this.store.write(options, async (tx, tenant) => {
       // The lock makes a concurrent refusal wait until the contact is deleted.
       const contacts = await this.store.resolve(tx, tenant, identities);
       const own = await tables.of(tx, 'contact_address', contacts);
@@ -224,9 +214,9 @@ export class ContactsService {
     source: Readable | AsyncIterable<string | Uint8Array> | Iterable<string>,
     options: Pick<ContactOptions, 'tenant'> = {},
   ): Promise<CsvImport> {
-    const tenant = tenantOf(options);
+    const scope = { tenant: tenantOf(options) };
     return this.#csv.read(Readable.from(source), this.clock.now(), (rows) =>
-      this.store.write({}, (tx) => this.#importRows(tx, tenant, rows)),
+      this.store.write(scope, (tx, tenant) => this.#importRows(tx, tenant, rows)),
     );
   }
 
@@ -288,9 +278,8 @@ export class ContactsService {
     if (errors.length > 0) throw new MessageValidationError(errors);
     const at = this.#past(options.at);
     const identities = identitiesOf(asArray(people), 'people');
-    const tenant = tenantOf(options);
     const consent = { channel, category, state, at, source, evidence };
-    await this.store.write(options, async (tx) => {
+    await this.store.write(options, async (tx, tenant) => {
       const ids = new Set(await this.store.resolve(tx, tenant, identities));
       const consents = [...ids].map((contact) => ({ contact, ...consent }));
       await this.store.consents.record(tx, consents, this.clock.now());

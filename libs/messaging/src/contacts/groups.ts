@@ -7,7 +7,6 @@ import type { Sql } from '../store/database/store-database.js';
 import type { Contact, ContactListOptions, ContactOptions, NewContact, Person } from './contact.js';
 import {
   addressKeysOf,
-  FIRST_ID,
   identitiesOf,
   invalid,
   isText,
@@ -62,15 +61,13 @@ export class ContactGroups {
   ) {}
 
   async create(name: string, options: ContactOptions = {}): Promise<ContactGroup> {
-    const tenant = tenantOf(options);
     checkName(name);
     const id = `grp_${Array.from({ length: 22 }, () => BASE62[randomInt(62)]).join('')}`;
     const now = this.clock.now();
-    await this.store.write(options, (tx) =>
-      tx.run(
-        'INSERT INTO messaging_contact_group (id, tenant, name, created_at) VALUES (?, ?, ?, ?)',
-        [id, tenant, name, now * 1_000],
-      ),
+    const statement =
+      'INSERT INTO messaging_contact_group (id, tenant, name, created_at) VALUES (?, ?, ?, ?)';
+    await this.store.write(options, (tx, tenant) =>
+      tx.run(statement, [id, tenant, name, now * 1_000]),
     );
     return { id, name, size: 0, createdAt: new Date(now) };
   }
@@ -110,16 +107,7 @@ export class ContactGroups {
   /** Members in the order of their contact ids, oldest first. @throws GroupNotFoundError */
   async members(id: string, options: ContactListOptions = {}): Promise<Page<Contact>> {
     await this.find(id, options);
-    const { limit, after = FIRST_ID } = pageRequest(options, 'uuid');
-    const sql = this.store.reader(options);
-    const rows = await sql.all<{ contact: string }>(
-      `SELECT contact FROM messaging_group_member
-       WHERE group_id = ? AND contact > ? ORDER BY contact LIMIT ?`,
-      [id, after, limit + 1],
-    );
-    const { data, nextCursor } = pageOf(rows, limit, ({ contact }) => contact);
-    const ids = data.map(({ contact }) => contact);
-    return { data: await this.store.views(sql, ids), nextCursor };
+    return this.store.page('group_member', id, options);
   }
 
   /** Adds people and creates missing contacts; existing members stay. @throws GroupNotFoundError */
@@ -129,8 +117,7 @@ export class ContactGroups {
     options: ContactOptions = {},
   ): Promise<void> {
     const identities = identitiesOf(people, 'members');
-    const tenant = tenantOf(options);
-    await this.store.write(options, async (tx) => {
+    await this.store.write(options, async (tx, tenant) => {
       await this.#check(tx, id, tenant);
       // Contacts are locked before groups, in every transaction, to avoid deadlocks.
       const contacts = await this.store.resolve(tx, tenant, identities);
@@ -152,8 +139,8 @@ export class ContactGroups {
   ): Promise<number> {
     const addresses = addressKeysOf(people, 'members');
     const { ids } = this.store.tables;
-    return this.#write(id, options, async (tx) => {
-      const found = await this.store.find(tx, tenantOf(options), addresses);
+    return this.#write(id, options, async (tx, tenant) => {
+      const found = await this.store.find(tx, tenant, addresses);
       return tx.run(
         `DELETE FROM messaging_group_member
          WHERE contact IN (SELECT v_id FROM ${ids.sql}) AND group_id = ?`,
@@ -217,11 +204,14 @@ export class ContactGroups {
   }
 
   /** Runs `work` with the group locked. */
-  #write<T>(id: string, options: ContactOptions, work: (tx: Sql) => Promise<T>): Promise<T> {
-    const tenant = tenantOf(options);
-    return this.store.write(options, async (tx) => {
+  #write<T>(
+    id: string,
+    options: ContactOptions,
+    work: (tx: Sql, tenant: string) => Promise<T>,
+  ): Promise<T> {
+    return this.store.write(options, async (tx, tenant) => {
       await this.#check(tx, id, tenant, true);
-      return work(tx);
+      return work(tx, tenant);
     });
   }
 

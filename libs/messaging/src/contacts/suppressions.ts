@@ -40,7 +40,6 @@ export class Suppressions {
     );
   }
 
-  /** Lists entries, ordered by address. */
   async list(sql: Pick<Sql, 'all'>, options: ContactListOptions): Promise<Page<SuppressionEntry>> {
     const { after, limit } = pageRequest(options, 'suppression');
     const [address = '', channel = '', category = ''] = after?.split(' ') ?? [];

@@ -5,7 +5,7 @@ import {
   NO_FACTS,
   type RecipientFactsReader,
 } from '../contacts/recipient-facts.js';
-import { addressOfKey } from '../message/address.js';
+import { type Address, addressOfKey } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
@@ -33,10 +33,14 @@ export interface Addressed {
 /** A decision and the policy that made it. */
 export type NamedDecision = PolicyDecision & { readonly policy: string };
 
+/** Every policy's decision on one recipient, in the order of the calls. */
+export interface PolicyExplanation {
+  readonly recipient: Address;
+  readonly decisions: readonly NamedDecision[];
+}
+
 /** The combined decision on one message that may not leave unchanged now. */
 export type AppliedDecision = Exclude<NamedDecision, { readonly decision: 'allow' }>;
-
-type When = Omit<PolicySlice, 'items'>;
 
 /**
  * Asks every policy in order about a slice, with the facts of all recipients from one query. The
@@ -107,18 +111,21 @@ export class PolicyPipeline implements OnModuleInit {
     return decisions;
   }
 
-  /** Each policy's decision about each recipient, in order, independent of the other policies. */
-  async explain(addressed: Addressed): Promise<readonly NamedDecision[][]> {
+  /** Each policy's decision about each recipient, independent of the other policies. */
+  async explain(addressed: Addressed): Promise<PolicyExplanation[]> {
     const { messages, recipients } = this.#flat([addressed]);
     const slice = new DecidedSlice(messages, recipients, this.registry);
     slice.facts = await this.facts.read(slice, 'known', { fresh: true });
     const items = recipients.map((_, place) => slice.item(place));
     const now = this.clock.now();
-    const all = recipients.map((): NamedDecision[] => []);
+    const all = items.map(({ recipient }) => ({ recipient, decisions: [] as NamedDecision[] }));
     for (const policy of this.policies) {
       const decisions = await policy.decide({ stage: 'explain', items, now });
       all.forEach((of, index) =>
-        of.push({ ...(decisions.get(index) ?? { decision: 'allow' }), policy: policy.name }),
+        of.decisions.push({
+          ...(decisions.get(index) ?? { decision: 'allow' }),
+          policy: policy.name,
+        }),
       );
     }
     return all;
@@ -177,7 +184,7 @@ class DecidedSlice {
    */
   async ask(
     policy: MessagingPolicy,
-    when: When,
+    when: Omit<PolicySlice, 'items'>,
     only?: ReadonlySet<number>,
   ): Promise<ReadonlySet<number>> {
     const changed = new Set<number>();

@@ -9,12 +9,11 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { type Address, addressOfKey } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import { readRecipients, type Recipients } from '../message/recipients.js';
-import { type Addressed, type NamedDecision, PolicyPipeline } from './policy-pipeline.js';
+import { type Addressed, type PolicyExplanation, PolicyPipeline } from './policy-pipeline.js';
 
 /** A message to be decided by the policies. */
 export interface ExplainedMessage {
@@ -24,12 +23,6 @@ export interface ExplainedMessage {
   readonly from: string;
   readonly to: Recipients;
   readonly content: MessageContent;
-}
-
-/** Every policy's decision on one recipient, in the order of the calls. */
-export interface PolicyExplanation {
-  readonly recipient: Address;
-  readonly decisions: readonly NamedDecision[];
 }
 
 /** The denial of one recipient. */
@@ -71,12 +64,7 @@ export class PolicyService {
 
   /** @throws MessageValidationError naming each wrong address */
   async explain(message: ExplainedMessage): Promise<PolicyExplanation[]> {
-    const addressed = this.#addressed(message);
-    const all = await this.pipeline.explain(addressed);
-    return addressed.recipients.map((recipient, index) => ({
-      recipient: addressOfKey(recipient),
-      decisions: all[index] ?? [],
-    }));
+    return this.pipeline.explain(this.#addressed(message));
   }
 
   /**

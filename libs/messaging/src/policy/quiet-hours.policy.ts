@@ -46,21 +46,16 @@ export class QuietHoursPolicy implements MessagingPolicy {
 
   async decide({ items, now }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
-    const ends = new Map<string, PolicyDecision | undefined>();
+    const ends = new Map<string, number | undefined>();
     items.forEach(({ recipient }, index) => {
       if (recipient.kind !== 'phone') return;
       const zones = this.#zonesOf(recipient.value);
       const key = zones.join(' ');
-      if (!ends.has(key)) ends.set(key, this.#decision(zones, now));
-      const decision = ends.get(key);
-      if (decision) decisions.set(index, decision);
+      if (!ends.has(key)) ends.set(key, quietUntil(zones.filter(isZone), this.#span, now));
+      const until = ends.get(key);
+      if (until !== undefined) decisions.set(index, { decision: 'defer', until: new Date(until) });
     });
     return decisions;
-  }
-
-  #decision(zones: readonly string[], now: number): PolicyDecision | undefined {
-    const until = quietUntil(zones.filter(isZone), this.#span, now);
-    return until === undefined ? undefined : { decision: 'defer', until: new Date(until) };
   }
 }
 
