@@ -2,7 +2,7 @@ import type { Sql } from '../store/database/store-database.js';
 import type { Consent, ConsentEntry, ConsentScope, ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
 import { type ContactTables, groupedBy, type Row } from './contact-tables.js';
-import type { Suppressions } from './suppressions.js';
+import type { OutlivedRefusal, Suppressions } from './suppressions.js';
 
 /** Consent of a contact; `at` in epoch milliseconds. */
 export type ContactConsent = Row<'consent'> & { readonly state: ConsentState };
@@ -25,7 +25,7 @@ export function overlap(one: ConsentScope, other: ConsentScope): boolean {
 /** Whether a consent ends the refusal of an erased contact. */
 function ends(
   { contact, channel, category, at }: ContactConsent,
-  refusal: Awaited<ReturnType<Suppressions['outlived']>>[number],
+  refusal: OutlivedRefusal,
 ): boolean {
   if (refusal.contact !== contact || refusal.channel !== channel || refusal.at >= at) return false;
   return category === EVERY || category === refusal.category;
@@ -79,28 +79,7 @@ export class Consents {
   ): Promise<readonly ContactConsent[]> {
     const history = consents.map((one) => ({ ...one, id: this.newId(), recorded_at: now }));
     await this.tables.insert(tx, 'consent_history', history);
-    return this.#raise(tx, consents, now);
-  }
-
-  /** Moves consent and history to the target contacts of a merge. */
-  async move(tx: Sql, to: ReadonlyMap<string, string>, now: number): Promise<void> {
-    const { dialect } = this.tables;
-    const rows = dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
-    await tx.run(
-      dialect.updateFrom({
-        table: 'messaging_consent_history',
-        rows,
-        set: 'contact = v_to',
-        where: 'messaging_consent_history.contact = v_from',
-      }),
-      rows.bind([...to]),
-    );
-    const moved = await this.current(tx, to.keys());
-    await this.#raise(
-      tx,
-      moved.map((one) => ({ ...one, contact: to.get(one.contact) as string })),
-      now,
-    );
+    return this.raise(tx, consents, now);
   }
 
   async current(tx: Sql, contacts: Iterable<string>): Promise<ContactConsent[]> {
@@ -117,7 +96,8 @@ export class Consents {
     }));
   }
 
-  async #raise(
+  /** Updates the current consent. @returns the entries that changed the state of their scope */
+  async raise(
     tx: Sql,
     consents: readonly ContactConsent[],
     now: number,
@@ -141,10 +121,8 @@ export class Consents {
   }
 
   async #states(tx: Sql, of: readonly ContactConsent[]): Promise<Map<string, ConsentState>> {
-    const current = await this.current(
-      tx,
-      of.map(({ contact }) => contact),
-    );
+    const contacts = of.map(({ contact }) => contact);
+    const current = await this.current(tx, contacts);
     return new Map(current.map((one) => [keyOf(one), one.state]));
   }
 

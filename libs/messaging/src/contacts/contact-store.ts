@@ -198,22 +198,21 @@ export class ContactStore {
   }
 
   /** Makes the first given address of each kind the contact's first address of that kind. */
-  async putFirst(tx: Sql, tenant: string, people: readonly Identity[]): Promise<void> {
-    const first = people.flatMap(({ addresses }) => [
-      ...new Map(addresses.toReversed().map((key) => [addressOfKey(key).kind, key])).values(),
-    ]);
-    const { dialect } = this.tables;
-    const given = dialect.rows({ v_address: 'key', v_at: 'bigint' });
-    const at = this.clock.now() * 1_000;
-    const statement = dialect.updateFrom({
-      table: 'messaging_contact_address',
-      rows: given,
-      set: 'given_at = v_at',
-      where:
-        'messaging_contact_address.tenant = ? AND messaging_contact_address.address = v_address',
+  async putFirst(
+    tx: Sql,
+    tenant: string,
+    people: readonly Identity[],
+    ids: readonly string[],
+  ): Promise<void> {
+    const given_at = this.clock.now();
+    const rows = new Map<string, Row<'contact_address'>>();
+    people.forEach(({ addresses }, n) => {
+      const first = new Map(addresses.toReversed().map((key) => [addressOfKey(key).kind, key]));
+      for (const [kind, address] of first)
+        rows.set(address, { tenant, address, kind, contact: ids[n] as string, given_at });
     });
-    const rows = [...new Set(first)].map((address) => [address, at]);
-    if (rows.length > 0) await tx.run(statement, [...given.bind(rows), tenant]);
+    const conflict = this.tables.dialect.onConflict('tenant, address', 'given_at = new.given_at');
+    await this.tables.insert(tx, 'contact_address', [...rows.values()], conflict);
   }
 
   /** Inserts new addresses, each with a contact id of its own for now. */
@@ -273,7 +272,6 @@ export class ContactStore {
     before: ReadonlyMap<string, string | null>,
     made: ReadonlySet<string>,
   ): Promise<string[]> {
-    const contactOf = (address: string) => rows.get(address) as string;
     const target = oldestTogether(
       people.map(({ addresses }) => addresses.map((address) => rows.get(address) as string)),
       made,
@@ -288,15 +286,12 @@ export class ContactStore {
     people.forEach(({ name }, n) => name !== undefined && names.set(ids[n] as string, name));
     if (moves.size > 0) await this.#move(tx, moves, before);
     const created_at = this.clock.now();
-    const fresh = [...names].filter(([id]) => !before.has(id));
+    const changed = [...names].filter(([id, name]) => before.get(id) !== name);
     await this.tables.insert(
       tx,
       'contact',
-      fresh.map(([id, name]) => ({ id, tenant, name, created_at })),
-    );
-    await this.#rename(
-      tx,
-      [...names].filter(([id, name]) => before.has(id) && before.get(id) !== name),
+      changed.map(([id, name]) => ({ id, tenant, name, created_at })),
+      this.tables.dialect.onConflict('id', 'name = new.name'),
     );
     return ids;
   }
@@ -309,25 +304,18 @@ export class ContactStore {
     moves: ReadonlyMap<string, string>,
     existing: ReadonlyMap<string, unknown>,
   ): Promise<void> {
-    const { dialect, ids } = this.tables;
-    const rows = dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
-    await tx.run(
-      dialect.updateFrom({
-        table: 'messaging_contact_address',
-        rows,
-        set: 'contact = v_to',
-        where: 'messaging_contact_address.contact = v_from',
-        index: 'messaging_contact_address_contact',
-      }),
-      rows.bind([...moves]),
-    );
+    const { tables } = this;
+    await tables.move(tx, 'contact_address', moves, 'messaging_contact_address_contact');
     const merged = new Map([...moves].filter(([from]) => existing.has(from)));
     if (merged.size === 0) return;
     const from = [...merged.keys()];
     const moved = <T extends { readonly contact: string }>(all: readonly T[]) =>
       all.map((row) => ({ ...row, contact: merged.get(row.contact) as string }));
-    await this.consents.move(tx, merged, this.clock.now());
-    await this.recordInbound(tx, moved(await this.tables.of(tx, 'last_inbound', from)));
+    await tables.move(tx, 'consent_history', merged);
+    const consents = moved(await this.consents.current(tx, from));
+    await this.consents.raise(tx, consents, this.clock.now());
+    await this.recordInbound(tx, moved(await tables.of(tx, 'last_inbound', from)));
+    const { dialect, ids } = tables;
     // Locks the groups, so that a group that is deleted concurrently gets no member.
     const joined = await tx.all<Row<'group_member'>>(
       `SELECT g.id AS group_id, m.contact FROM ${ids.keyed}
@@ -338,18 +326,6 @@ export class ContactStore {
     );
     await this.join(tx, moved(joined));
     await this.remove(tx, from);
-  }
-
-  async #rename(tx: Sql, names: readonly (readonly [string, string | null])[]): Promise<void> {
-    if (names.length === 0) return;
-    const rows = this.database.dialect.rows({ v_id: 'uuid', v_name: 'text' });
-    const statement = this.database.dialect.updateFrom({
-      table: 'messaging_contact',
-      rows,
-      set: 'name = v_name',
-      where: 'messaging_contact.id = v_id',
-    });
-    await tx.run(statement, rows.bind(names));
   }
 }
 

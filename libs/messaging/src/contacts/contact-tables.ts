@@ -83,6 +83,22 @@ export class ContactTables {
     return decoded(table, rows);
   }
 
+  /** Gives rows to other contacts. @param index on the contact @default the primary key */
+  async move(
+    tx: Sql,
+    table: 'contact_address' | 'consent_history',
+    to: ReadonlyMap<string, string>,
+    index?: string,
+  ): Promise<void> {
+    const name = `messaging_${table}`;
+    const rows = this.dialect.rows({ v_from: 'uuid', v_to: 'uuid' });
+    const [set, where] = ['contact = v_to', `${name}.contact = v_from`];
+    await tx.run(
+      this.dialect.updateFrom({ table: name, rows, set, where, index }),
+      rows.bind([...to]),
+    );
+  }
+
   async delete(tx: Sql, table: ContactTable, contacts: Iterable<string>): Promise<void> {
     const statement = this.dialect.deleteFrom(`messaging_${table}`, keyOf(table), this.ids);
     await tx.run(statement, this.bind(contacts));

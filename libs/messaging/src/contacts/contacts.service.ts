@@ -72,7 +72,7 @@ export class ContactsService {
     const identities = identitiesOf(asArray(contacts), 'contacts');
     return this.store.write(options, async (tx, tenant) => {
       const ids = await this.store.resolve(tx, tenant, identities);
-      await this.store.putFirst(tx, tenant, identities);
+      await this.store.putFirst(tx, tenant, identities, ids);
       return this.store.views(tx, ids);
     });
   }
@@ -241,7 +241,7 @@ export class ContactsService {
     const { consents, suppressions } = this.store;
     const identities = rows.map(({ identity }) => identity);
     const ids = await this.store.resolve(tx, tenant, identities);
-    await this.store.putFirst(tx, tenant, identities);
+    await this.store.putFirst(tx, tenant, identities, ids);
     const given = rows.flatMap((row, n) =>
       row.consents.map((one) => ({ ...one, contact: ids[n] as string })),
     );

@@ -9,6 +9,7 @@ import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
 import type { ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
+import { groupedBy } from './contact-tables.js';
 
 /** Recipients as address keys, and the message to each of them. */
 export interface FactsQuestion {
@@ -167,9 +168,13 @@ export class RecipientFactsReader {
     );
     let from = 0;
     return questions.map(({ recipients }) => {
-      const begin = from;
+      const own = new Map<number, readonly FactsRow[]>();
+      recipients.forEach((_, place) => {
+        const rows = all.get(from + place);
+        if (rows) own.set(place, rows);
+      });
       from += recipients.length;
-      return placesOf(recipients, (place) => all.get(begin + place));
+      return own;
     });
   }
 
@@ -189,17 +194,14 @@ export class RecipientFactsReader {
     const rows = common
       ? await this.#ofOne(first, recipients, of, sql)
       : await this.#ofMany({ recipients, messages }, of, sql);
-    const facts = new Map<string, FactsRow[]>();
-    for (const row of rows) {
-      const key = String(row.recipient);
-      const known = facts.get(key);
-      if (known) known.push(row);
-      else facts.set(key, [row]);
-    }
-    if (facts.size === 0) return NO_FACTS;
-    return placesOf(recipients, (place) =>
-      facts.get(common ? (recipients[place] as string) : String(place)),
-    );
+    const facts = groupedBy(rows, (row) => String(row.recipient));
+    const places = new Map<number, readonly FactsRow[]>();
+    if (facts.size > 0)
+      recipients.forEach((recipient, place) => {
+        const own = facts.get(common ? recipient : String(place));
+        if (own) places.set(place, own);
+      });
+    return places;
   }
 
   /** Reads recipients of one message; for many of them this is faster than {@link #ofMany}. */
@@ -257,16 +259,4 @@ export class RecipientFactsReader {
       ),
     );
   }
-}
-
-function placesOf(
-  recipients: readonly string[],
-  rowsOf: (place: number) => readonly FactsRow[] | undefined,
-): FactsByPlace {
-  const places = new Map<number, readonly FactsRow[]>();
-  for (let place = 0; place < recipients.length; place++) {
-    const rows = rowsOf(place);
-    if (rows) places.set(place, rows);
-  }
-  return places;
 }

@@ -8,6 +8,9 @@ import { type ContactTables, decoded, type Row } from './contact-tables.js';
 /** Suppression reason of a refusal that outlives its erased contact. */
 export const REFUSED = 'opted_out';
 
+/** A refusal of an erased contact, and the contact that now has its address. */
+export type OutlivedRefusal = Row<'suppression'> & { readonly contact: string };
+
 /** Addresses that receive no messages, regardless of their contact. */
 export class Suppressions {
   constructor(private readonly tables: ContactTables) {}
@@ -63,12 +66,9 @@ export class Suppressions {
   }
 
   /** Refusals of erased contacts at addresses that now belong to these contacts. */
-  async outlived(
-    tx: Sql,
-    contacts: Iterable<string>,
-  ): Promise<(Row<'suppression'> & { readonly contact: string })[]> {
+  async outlived(tx: Sql, contacts: Iterable<string>): Promise<OutlivedRefusal[]> {
     const { dialect, ids } = this.tables;
-    const rows = await tx.all<Record<string, unknown> & { contact: string }>(
+    const rows = await tx.all<Record<string, unknown>>(
       `SELECT a.contact, s.* FROM ${ids.keyed}
        ${dialect.join} messaging_contact_address a
          ${dialect.forceIndex('messaging_contact_address_contact')} ON a.contact = v_id
@@ -76,7 +76,7 @@ export class Suppressions {
        WHERE s.reason = '${REFUSED}'`,
       this.tables.bind(contacts),
     );
-    return decoded('suppression', rows) as (Row<'suppression'> & { contact: string })[];
+    return decoded('suppression', rows) as OutlivedRefusal[];
   }
 
   /** Ends the refusal of an erased contact. */
