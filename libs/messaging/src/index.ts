@@ -187,7 +187,7 @@ export {
   type PolicySlice,
   type RecipientFacts,
 } from './ports/messaging-policy.js';
-export type { NamedDecision, PolicyExplanation } from './policy/policy-pipeline.js';
+export type { PolicyExplanation } from './policy/policy-pipeline.js';
 export {
   MESSAGING_RATE_CARD,
   type Price,
