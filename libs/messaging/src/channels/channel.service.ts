@@ -5,12 +5,14 @@ import { MessageValidationError, validated } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
 import type {
   BatchView,
+  ListOptions,
   MessageTimeline,
   MessageView,
   Page,
   ReportFilter,
   ReportView,
   SubmittedMessage,
+  TenantOption,
 } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/duration.js';
@@ -30,17 +32,6 @@ import {
   type Receipt,
   type SendOptions,
 } from './send.js';
-
-export interface TenantOption {
-  /** @default '' */
-  readonly tenant?: string;
-}
-
-export interface ListOptions extends TenantOption {
-  readonly cursor?: string;
-  /** @default 100, at most 1000 */
-  readonly limit?: number;
-}
 
 export interface OutcomeOptions extends TenantOption {
   /** Longest wait. After it the call resolves with the message's current state. @default '10s' */

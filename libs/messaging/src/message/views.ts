@@ -84,8 +84,18 @@ export interface ReportView {
   readonly sequence: number | null;
 }
 
-export interface ReportFilter {
+export interface TenantOption {
+  /** @default '' */
   readonly tenant?: string;
+}
+
+export interface ListOptions extends TenantOption {
+  readonly cursor?: string;
+  /** @default 100, at most 1000 */
+  readonly limit?: number;
+}
+
+export interface ReportFilter extends ListOptions {
   /** At most 100. */
   readonly batchIds?: readonly string[];
   readonly idempotencyKey?: string;
@@ -93,7 +103,4 @@ export interface ReportFilter {
   readonly status?: ChannelStatus;
   /** Only reports received at or after this time. */
   readonly since?: Date;
-  readonly cursor?: string;
-  /** @default 100, at most 1000 */
-  readonly limit?: number;
 }

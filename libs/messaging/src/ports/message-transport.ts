@@ -38,14 +38,10 @@ export interface SubmissionAccepted {
 }
 
 /** A submission that was sent, or may have been, for a poll of its reports. */
-export interface SentSubmission {
+export interface SentSubmission extends Pick<Submission, 'channel' | 'recipients' | 'firstSentAt'> {
   readonly submissionId: string;
-  readonly channel: Channel;
   /** The provider's reference; `null` where no answer gave one. */
   readonly reference: string | null;
-  /** Digits with country code, as submitted. */
-  readonly recipients: readonly string[];
-  readonly firstSentAt: Date;
 }
 
 /** Takes reports from a transport that receives them by itself, such as a socket; resolves after the commit. */
