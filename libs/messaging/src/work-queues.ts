@@ -41,11 +41,6 @@ export interface WorkQueue {
   due(horizon: number): Promise<readonly DueLane[]>;
 }
 
-interface Opened {
-  readonly dispatcher: Dispatcher;
-  readonly jobs: readonly MessagingJob[];
-}
-
 /**
  * Registers an application's {@link WorkQueue}s; call it in `onModuleInit`. The queues run in every
  * process that adds them, regardless of its `dispatch` option: a lane's lease decides which process
@@ -57,7 +52,7 @@ interface Opened {
  * }
  */
 export class WorkQueues {
-  readonly #opened = new Map<string, Opened>();
+  readonly #opened = new Map<string, { dispatcher: Dispatcher; jobs: readonly MessagingJob[] }>();
 
   constructor(
     private readonly store: Pick<MessageStore, 'database'>,

@@ -33,11 +33,9 @@ export function reconcileJob(
     name: 'reconcile',
     every: EVERY,
     run: async (signal) => {
-      await store.reports
-        .sweep(MAX_UNMATCHED)
-        .catch((error: unknown) =>
-          logger.warn(`Unmatched reports were not processed: ${nameOf(error)}`),
-        );
+      await store.reports.sweep(MAX_UNMATCHED).catch((error: unknown) => {
+        logger.warn(`Unmatched reports were not processed: ${nameOf(error)}`);
+      });
       const claimed = await store.reportPolls.claim(MAX_BATCHES);
       for (const [provider, transport] of transports) {
         const own = claimed.filter((submission) => submission.provider === provider);

@@ -49,7 +49,7 @@ export interface StoreDependencies {
   readonly tracing?: MessagingTracing | undefined;
 }
 
-/** The durable state of messages in the app's database; each member has one duty. */
+/** The durable state of messages in the app's database. */
 export class MessageStore {
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;

@@ -47,9 +47,9 @@ export function openQueue({ connection, queue, prefix, deadline }: BrokerSetting
 /** Opens a worker that drains many lanes at a time. */
 export function openWorker(
   { connection, queue, prefix, lock }: BrokerSettings,
-  work: (name: string, job: LaneJob) => Promise<void>,
+  work: (job: LaneJob) => Promise<void>,
 ): Worker<LaneJob> {
-  const worker = new Worker<LaneJob>(queue, ({ name, data }) => work(name, data), {
+  const worker = new Worker<LaneJob>(queue, ({ data }) => work(data), {
     prefix,
     concurrency: 10_000,
     lockDuration: lock,

@@ -6,7 +6,7 @@ import { DatabaseEngine, logFailure, RETRY_DELAY } from '../database.engine.js';
 import { LaneTimer } from '../lane-timer.js';
 import { type BrokerSettings, KeptOpen, type LaneJob, openQueue, openWorker } from './broker.js';
 import { isRefusal, isTimeout, isUnreachable, reasonOf } from './broker-failure.js';
-import { DRAIN, WakeOutbox } from './wake-outbox.js';
+import { WakeOutbox } from './wake-outbox.js';
 
 /** Pause of the worker after the broker refuses a command, in milliseconds. */
 const REFUSAL_PAUSE = 1_000;
@@ -64,7 +64,7 @@ export class BullMqEngine implements DispatchEngine {
     this.#drain = drain;
     await this.#local.start((lane) => this.#run(lane));
     this.#worker = new KeptOpen(
-      () => openWorker(this.settings, (name, job) => this.#work(name, job)),
+      () => openWorker(this.settings, ({ lane }) => this.#work(lane)),
       (error) => this.#workerFailed(error),
     );
   }
@@ -100,9 +100,10 @@ export class BullMqEngine implements DispatchEngine {
     await this.#queue.close();
   }
 
-  async #work(name: string, { lane }: LaneJob): Promise<void> {
+  async #work(lane: string): Promise<void> {
     this.#failedAt = -Infinity;
-    if (name !== DRAIN) return;
+    // A probe names no lane.
+    if (lane === '') return;
     const next = await this.#run(lane).catch((error: unknown) => {
       logFailure(this.#logger, lane, error);
       // If the failed run could not release the lane, no other process can take it yet.

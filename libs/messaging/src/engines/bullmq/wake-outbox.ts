@@ -12,14 +12,11 @@ const MAX_WAITING = 10_000;
 /** Interval in which a lane is woken at most once, in milliseconds: else every message would wake it. */
 const QUIET_INTERVAL = 10;
 
-/** Name of the jobs that drain a lane. */
-export const DRAIN = 'drain';
-
 /** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
 const REMOVE = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
 export interface WakeOutboxOptions {
-  /** Longest time a wake may take to reach the broker, in milliseconds. */
+  /** Longest time of a round trip, in milliseconds. */
   readonly deadline: number;
   readonly queue: () => Queue<LaneJob>;
   readonly onSent: () => void;
@@ -28,16 +25,14 @@ export interface WakeOutboxOptions {
 }
 
 /**
- * Sends wakes to the broker, each lane once per round trip, one round trip at a time. Regardless of the broker, at
- * most one round trip is under way and a limited number of lanes wait. A wake that misses its deadline is returned.
+ * Sends wakes to the broker, each lane once per round trip, one round trip at a time. A limited number of lanes wait.
+ * A wake that misses its deadline is returned.
  */
 export class WakeOutbox {
   readonly #waiting = new Set<string>();
   /** Lanes woken in this interval; true: woken again since. */
   readonly #quiet = new Map<string, boolean>();
   #flushing: Promise<void> | undefined;
-  /** A round trip has outlived its deadline. No other starts until it ends. */
-  #isStuck = false;
 
   constructor(private readonly options: WakeOutboxOptions) {}
 
@@ -58,7 +53,6 @@ export class WakeOutbox {
     await this.#send((queue) => queue.add('probe', { lane: '' }, options));
   }
 
-  /** Resolves when no wake is left to send. */
   async idle(): Promise<void> {
     while (this.#flushing) await this.#flushing;
   }
@@ -98,16 +92,9 @@ export class WakeOutbox {
   }
 
   async #send(write: (queue: Queue<LaneJob>) => Promise<unknown>): Promise<void> {
-    if (this.#isStuck) throw new BrokerTimeoutError('timed out before');
-    const writing = write(this.options.queue());
-    if ((await within(this.options.deadline, writing)) !== LATE) return;
-    this.#isStuck = true;
-    void writing
-      .catch(() => undefined)
-      .finally(() => {
-        this.#isStuck = false;
-      });
-    throw new BrokerTimeoutError('timed out');
+    const { deadline, queue } = this.options;
+    if ((await within(deadline, write(queue()))) === LATE)
+      throw new BrokerTimeoutError('timed out');
   }
 }
 
@@ -116,5 +103,5 @@ function jobOf(lane: string): { name: string; data: LaneJob; opts: JobsOptions }
   // Own ids: those of the broker start again when it is wiped.
   const jobId = randomUUID();
   const deduplication = { id, keepLastIfActive: true };
-  return { name: DRAIN, data: { lane }, opts: { ...REMOVE, jobId, deduplication } };
+  return { name: 'drain', data: { lane }, opts: { ...REMOVE, jobId, deduplication } };
 }

@@ -4,10 +4,7 @@
  */
 export class ConcurrentChangeError extends Error {}
 
-/**
- * Runs the fast path where the driver has one, and falls back to the slow path where its
- * assumptions fail.
- */
+/** Runs the fast path of the driver, if any; the slow path where its assumptions fail. */
 export async function fastOrSlow<R>(
   fast: (() => Promise<R>) | undefined,
   slow: () => Promise<R>,

@@ -5,9 +5,9 @@ import { PRIORITY } from '../rows/batch-state.js';
 
 export interface LaneHealth {
   readonly lane: string;
-  /** Name of the paused provider; `null`: the lane is not paused. */
+  /** Name of the paused provider; `null`, as all of the pause: the lane is not paused. */
   readonly pauseProvider: string | null;
-  /** Reason of the pause, such as `unauthorized`; `null`: the lane is not paused. */
+  /** Reason of the pause, such as `unauthorized`. */
   readonly pauseReason: string | null;
   /** Reason and remedy in words. */
   readonly pauseDetail: string | null;
@@ -29,20 +29,16 @@ export interface DueLane {
 
 /** Lists lanes with work, lanes without a holder, and the waits of their messages. */
 export class LaneQueues {
-  readonly #heads: string;
-
   constructor(
     private readonly database: StoreDatabase,
     private readonly clock: Clock,
-  ) {
-    this.#heads = database.dialect.laneHeads;
-  }
+  ) {}
 
   /** Lanes without a holder that have work due within `horizon` milliseconds. */
   async due(horizon: number): Promise<DueLane[]> {
-    const { now } = this.database.dialect;
+    const { now, laneHeads } = this.database.dialect;
     const rows = await this.database.all<{ lane: string; dueIn: string | number }>(
-      `${this.#heads}
+      `${laneHeads}
        SELECT h.lane, min(h.due_at) - ${now} AS "dueIn"
        FROM heads h LEFT JOIN messaging_lane l ON l.lane_key = h.lane
        WHERE h.due_at <= ${now} + ?
@@ -66,7 +62,7 @@ export class LaneQueues {
 
   /** Every lane that is paused or has due work. */
   async health(): Promise<LaneHealth[]> {
-    const { now } = this.database.dialect;
+    const { now, laneHeads } = this.database.dialect;
     const rows = await this.database.all<{
       lane: string;
       pause_reason: string | null;
@@ -74,7 +70,7 @@ export class LaneQueues {
       waiting: string | number | null;
       held: string | number;
     }>(
-      `${this.#heads}
+      `${laneHeads}
        SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(held) AS held FROM (
          SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS held
          FROM messaging_lane WHERE pause_reason IS NOT NULL
@@ -100,9 +96,9 @@ export class LaneQueues {
 
   /** Wait of the oldest due batch of each class, in milliseconds; 0: none is due. */
   async ages(): Promise<Record<MessageClass, number>> {
-    const { now } = this.database.dialect;
+    const { now, laneHeads } = this.database.dialect;
     const rows = await this.database.all<{ priority: string | number; age: string | number }>(
-      `${this.#heads}
+      `${laneHeads}
        SELECT priority, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now} GROUP BY priority`,
     );
     const ageOf = (rank: number): number =>

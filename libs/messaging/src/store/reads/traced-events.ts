@@ -52,7 +52,7 @@ export class TracedEvents implements EventPublisher {
   #follow(change: MessageStatusChanged): void {
     if (!this.channels.isTerminal(change.status) || this.#waiting >= MAX_PENDING) return;
     this.#waiting++;
-    // Errors are ignored: an unreadable trace must not fail the event.
+    // An unreadable trace must not fail the event.
     void this.#recordFinal(change)
       .catch(() => undefined)
       .finally(() => this.#waiting--);

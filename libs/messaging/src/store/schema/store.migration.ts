@@ -9,10 +9,7 @@ class Store1790000000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of await driverOf(runner.dataSource).schema(runner))
-      // MySQL has no `CREATE INDEX IF NOT EXISTS`, and commits each DDL statement.
-      await runner.query(statement).catch((error: unknown) => {
-        if (!isDuplicateIndex(error)) throw error;
-      });
+      await create(runner, statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -29,15 +26,10 @@ class RecipientIndex1790000000100 implements MigrationInterface {
   readonly name = 'RecipientIndex1790000000100';
 
   async up(runner: QueryRunner): Promise<void> {
-    const { kind } = driverOf(runner.dataSource).dialect;
-    await runner
-      .query(
-        `CREATE INDEX ${kind === 'mysql' ? '' : 'IF NOT EXISTS '}messaging_message_recipient
-         ON messaging_message (recipient, batch)`,
-      )
-      .catch((error: unknown) => {
-        if (!isDuplicateIndex(error)) throw error;
-      });
+    await create(
+      runner,
+      'CREATE INDEX messaging_message_recipient ON messaging_message (recipient, batch)',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -46,6 +38,13 @@ class RecipientIndex1790000000100 implements MigrationInterface {
       `DROP INDEX messaging_message_recipient${kind === 'mysql' ? ' ON messaging_message' : ''}`,
     );
   }
+}
+
+/** MySQL commits each DDL statement and has no `CREATE INDEX IF NOT EXISTS`. */
+async function create(runner: QueryRunner, statement: string): Promise<void> {
+  await runner.query(statement).catch((error: unknown) => {
+    if (!isDuplicateIndex(error)) throw error;
+  });
 }
 
 export const STORE_MIGRATIONS = [Store1790000000000];

@@ -19,18 +19,14 @@ import { WalSync } from './wal-sync.js';
 /** For pages that are rewritten often: cache in KiB, and 4 KiB pages before a checkpoint. */
 const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 
-/**
- * Changes no row but takes SQLite's write lock, so that no other process can write before the next
- * read.
- */
+/** Changes no row, but takes SQLite's write lock. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
 const FAST_PATHS: FastPaths = { enqueue, intend, report: SQLITE_REPORT, settle: SQLITE_SETTLE };
 
 /**
- * TypeORM shares one SQLite connection among all flows of a process. The store keeps a private
- * connection and runs each transaction within one turn of the event loop, so no other flow can join
- * an open transaction. Waiting for another process's lock does not block the event loop.
+ * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and runs
+ * each transaction within one turn of the event loop, so no other flow can join it.
  */
 export class SqliteDatabase extends StoreDatabase {
   /** The store's connection while it is open, the app's before and after. */

@@ -33,7 +33,7 @@ export class BatchCompletion {
   }
 
   /**
-   * Completes those of the batches that have no work left after the changes of their transaction.
+   * Completes those of the batches that have no work left.
    * @param at epoch microseconds
    * @param unknown batches with a poll soon
    */
@@ -66,7 +66,6 @@ export class BatchCompletion {
     return this.after(tx, batches, at);
   }
 
-  /** Publishes the events, after the commit. */
   publish(completed: readonly CompletedBatch[]): void {
     for (const { id, tenant, channel } of completed)
       this.events.publish(BATCH_COMPLETED, { tenant, channel: channel as Channel, batchId: id });

@@ -44,15 +44,13 @@ export async function eraseRecipient(
   );
   const batches = dialect.rows({ v_batch: 'uuid' });
   const ids = batches.bind([...new Set(ended.map(({ batch }) => batch))].sort().map((id) => [id]));
-  const erase = (table: string) =>
-    dialect.updateFrom({
-      table: `messaging_${table}`,
-      rows: batches,
-      set: "recipient = ''",
-      where: `messaging_${table}.batch = v_batch AND messaging_${table}.recipient = ?`,
-    });
-  const messages = await tx.run(erase('message'), [...ids, recipient]);
-  await tx.run(erase('report'), [...ids, recipient]);
+  const erase = (table: string) => {
+    const where = `${table}.batch = v_batch AND ${table}.recipient = ?`;
+    const statement = dialect.updateFrom({ table, rows: batches, set: "recipient = ''", where });
+    return tx.run(statement, [...ids, recipient]);
+  };
+  const messages = await erase('messaging_message');
+  await erase('messaging_report');
   return { messages, remaining };
 }
 
