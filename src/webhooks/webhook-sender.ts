@@ -134,11 +134,11 @@ class WebhookLane implements LaneTask {
   }
 
   async pump(): Promise<void> {
-    const { changed, keeper } = this.leased;
+    const { changed } = this.leased;
     while (await this.#mayGoOn()) {
       if (this.#more && this.#queue.length < this.#limit) await this.#read();
       // The lease may have expired during the query: then the next holder sends these deliveries.
-      if (!keeper.valid) return;
+      if (!this.leased.valid) return;
       this.#start();
       if (this.#more && this.#queue.length < this.#limit) continue;
       if (this.#inFlight + this.#queue.length > 0)
@@ -166,9 +166,9 @@ class WebhookLane implements LaneTask {
   }
 
   async #mayGoOn(): Promise<boolean> {
-    const { keeper, stopping } = this.leased;
+    const { leased } = this;
     const { endpoints, options } = this.sender;
-    const isOver = () => this.#disabled || stopping.aborted || !keeper.valid;
+    const isOver = () => this.#disabled || leased.stopping.aborted || !leased.valid;
     if (isOver()) return false;
     const current = await endpoints.current(this.endpointId, this.#endpoint?.accountId);
     if (!current || isOver()) return false;

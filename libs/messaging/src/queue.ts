@@ -2,9 +2,9 @@
  * The message queue, for an application's own background work: leased lanes, wakes, a drain with a
  * bounded stop, group commit and retries.
  */
-export { recordAgain } from './dispatch/record-again.js';
-export { scheduledWait } from './dispatch/backoff.js';
-export type { LaneTask, LeasedLane } from './dispatch/lane-drain.js';
+export { recordAgain, scheduledWait } from './dispatch/backoff.js';
+export type { LaneTask } from './dispatch/lane-task.js';
+export type { LeasedLane } from './dispatch/leased-lane.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';
 export type { LaneWaker } from './ports/dispatch-engine.js';
 export { retryAfterMilliseconds } from './providers/http-client/http-failures.js';

@@ -1,6 +1,7 @@
 import { MessagingConfigError } from './message/errors.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
-import type { LaneTask, LeasedLane } from './dispatch/lane-drain.js';
+import type { LaneTask } from './dispatch/lane-task.js';
+import type { LeasedLane } from './dispatch/leased-lane.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { type MessagingJob, wakeJob } from './jobs/messaging.jobs.js';
 import type { Clock } from './ports/clock.js';

@@ -51,7 +51,7 @@ class Task implements LaneTask {
     const { work, leased } = this;
     work.mostHolders = Math.max(work.mostHolders, ++work.holders);
     for (let item = work.items.shift(); item !== undefined; item = work.items.shift()) {
-      if (!leased.keeper.valid) throw new Error('the lease is over');
+      if (!leased.valid) throw new Error('the lease is over');
       work.done.push(item);
       await leased.changed.sleep(1);
       if (work.hang) this.#hanging ??= new Promise((resolve) => (this.#abort = resolve));

@@ -1,3 +1,12 @@
+import { DatabaseShutdownTimeoutError } from '../message/errors.js';
+import type { LaneStop } from './lane-task.js';
+
+/** Longest wait between two tries to record an outcome, in milliseconds. */
+const LONGEST_RECORD_WAIT = 1_000;
+
+/** The same during a stop. */
+const LONGEST_WAIT_OF_A_STOP = 200;
+
 /** Longest wait between two tries, in milliseconds. */
 const CEILING = 600_000;
 
@@ -27,4 +36,31 @@ export function scheduledWait(
 ): number | undefined {
   const wait = schedule[tries - 1];
   return wait === undefined ? undefined : Math.max(wait * (1 + random() / 10), retryAfter);
+}
+
+/**
+ * Repeats the write of an outcome until the database takes it, because a request cannot be undone.
+ *
+ * @param failure the error of the first try
+ * @returns the last error, where a stop ended the tries; `undefined` once the write succeeded
+ * @param onFailure called with each error that another try follows
+ */
+export async function recordAgain(
+  record: () => Promise<void>,
+  failure: unknown,
+  stopping: Pick<LaneStop, 'aborted' | 'over'>,
+  onFailure: (error: unknown) => void,
+): Promise<unknown> {
+  for (let error = failure, tries = 0; ; tries++) {
+    if (stopping.over || error instanceof DatabaseShutdownTimeoutError) return error;
+    onFailure(error);
+    const most = stopping.aborted ? LONGEST_WAIT_OF_A_STOP : LONGEST_RECORD_WAIT;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(most, 100 * 2 ** tries)));
+    try {
+      await record();
+      return undefined;
+    } catch (again) {
+      error = again ?? new Error('not recorded');
+    }
+  }
 }

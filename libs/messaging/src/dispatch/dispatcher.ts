@@ -1,21 +1,35 @@
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine } from '../ports/dispatch-engine.js';
-import { LaneDrain, type LeaseContext, type OpenTask } from './lane-drain.js';
-import { LaneStop } from './signals.js';
+import { LaneStop, type LaneTask } from './lane-task.js';
+import { LeasedLane, type LeaseContext } from './leased-lane.js';
 
 /** Most lanes named in the log line about lanes that did not stop in time. */
 const MAX_LANES_LOGGED = 10;
 
 /** The kinds of lanes that are drained: messages, or an application's own queue. */
 export interface LaneSource {
-  /** Returns the factory of the lane's task. Throws before the drain asks for the lease. */
-  lane(lane: string): OpenTask;
+  /** Returns the function that opens the lane's task. Throws before the drain asks for the lease. */
+  lane(lane: string): (leased: LeasedLane) => LaneTask;
 }
 
-/** Provides the drain function of the engine; drains each lane at most once at a time in this process. */
+interface RunningDrain {
+  readonly stopping: LaneStop;
+  /** Set once the lease is taken. */
+  task?: LaneTask;
+  /** True while the drain still plans: it finds work that is committed by now. */
+  planning: boolean;
+}
+
+/**
+ * Drains lanes for the engine, each at most once at a time in this process:
+ *
+ * ```
+ * acquire ─▶ pump ─▶ nothing due, lease lost or stop ─▶ settle ─▶ release ─▶ read the next due time
+ * ```
+ */
 export class Dispatcher {
   readonly #logger = new Logger('Dispatch');
-  readonly #running = new Map<string, LaneDrain>();
+  readonly #running = new Map<string, RunningDrain>();
   readonly #stops = new WeakMap<AbortSignal, LaneStop>();
 
   constructor(
@@ -34,16 +48,22 @@ export class Dispatcher {
 
   /** The engine and the lanes whose drain has not ended, for logs. */
   get underWay(): string {
-    const lanes = [...this.#running].map(([lane, { underWay }]) => `lane ${lane} (${underWay})`);
-    const more =
-      lanes.length > MAX_LANES_LOGGED ? [`${lanes.length - MAX_LANES_LOGGED} more lanes`] : [];
-    return ['the dispatch engine', ...lanes.slice(0, MAX_LANES_LOGGED), ...more].join(', ');
+    const lanes = [...this.#running]
+      .slice(0, MAX_LANES_LOGGED)
+      .map(([lane, { task }]) => `lane ${lane} (${task?.underWay ?? 'waiting for its lease'})`);
+    return `the dispatch engine and ${this.#running.size} lanes: ${lanes.join(', ')}`;
   }
 
-  /** Announces committed work. A running drain of the lane in this process plans again without the engine. */
+  /**
+   * Announces committed work. A running drain of the lane in this process plans again without the engine, unless it
+   * may have made its last plan, or may not get the lane.
+   */
   wake(lane: string, at?: number): void {
-    const nudged = this.#running.get(lane)?.nudge() ?? false;
-    if (nudged && at === undefined) return;
+    const running = this.#running.get(lane);
+    if (running?.planning && !running.stopping.aborted) {
+      running.task?.nudge();
+      if (at === undefined) return;
+    }
     // The work is committed, so the wake job finds it where the engine fails.
     void (async () => this.engine.wake(lane, at))().catch((error: unknown) =>
       this.#logger.warn(`${lane}: not woken: ${(error as Error).name}`),
@@ -53,14 +73,43 @@ export class Dispatcher {
   async drain(lane: string, signal: AbortSignal): Promise<number | undefined> {
     if (this.#running.has(lane)) return undefined;
     const open = this.source.lane(lane);
-    const stop = this.#stops.get(signal) ?? new LaneStop(signal, this.context.shutdownTimeout);
-    this.#stops.set(signal, stop);
-    const drain = new LaneDrain(this.context, lane, stop, open);
-    this.#running.set(lane, drain);
+    const stopping = this.#stops.get(signal) ?? new LaneStop(signal, this.context.shutdownTimeout);
+    this.#stops.set(signal, stopping);
+    const running: RunningDrain = { stopping, planning: false };
+    this.#running.set(lane, running);
     try {
-      return await drain.run();
+      return await this.#run(lane, open, running);
     } finally {
       this.#running.delete(lane);
     }
+  }
+
+  /** @returns due time of the next run in epoch milliseconds, where it is known */
+  async #run(
+    lane: string,
+    open: ReturnType<LaneSource['lane']>,
+    running: RunningDrain,
+  ): Promise<number | undefined> {
+    const { stopping } = running;
+    const { lanes, clock } = this.context;
+    const leased = await LeasedLane.take(lane, this.context, stopping);
+    if (!leased) return undefined;
+    const task = open(leased);
+    Object.assign(running, { task, planning: true });
+    const stoppable = { changed: leased.changed, abort: () => task.abort() };
+    stopping.add(stoppable);
+    await task.pump().catch((error: unknown) => leased.fail(error));
+    await task.settle();
+    stopping.remove(stoppable);
+    leased.stop();
+    if (!leased.lost) {
+      const { rateState, open: isOpen } = await task.leave();
+      await lanes.release(lane, leased.lease.fence, rateState, isOpen);
+    }
+    running.planning = false;
+    if (leased.failure) throw leased.failure;
+    if (stopping.aborted) return undefined;
+    const wait = Math.max(0, await task.nextDueIn());
+    return Number.isFinite(wait) ? clock.now() + wait : undefined;
   }
 }

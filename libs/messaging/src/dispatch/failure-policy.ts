@@ -60,10 +60,7 @@ export class FailurePolicy {
     return this.#streak > 0;
   }
 
-  /**
-   * Records that the provider refuses every request, regardless of its content.
-   * @returns rest of the lane in milliseconds
-   */
+  /** Records that the provider refuses every request. @returns rest of the lane in milliseconds */
   refused(): number {
     this.#streak++;
     return backoff(this.base, this.#streak);
@@ -86,7 +83,8 @@ export class FailurePolicy {
     };
     suspect.strikes++;
     this.#suspects.set(batch, suspect);
-    this.#forgetOldest();
+    const [oldest] = this.#suspects.keys();
+    if (this.#suspects.size > MAX_SUSPECTS && oldest !== undefined) this.forget(oldest);
     const wait = retryAfter ?? backoff(this.base, suspect.strikes);
     if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
     suspect.asideUntil = now + wait;
@@ -135,7 +133,7 @@ export class FailurePolicy {
     this.#failing.clear();
     if (this.#suspects.size === 0) return;
     this.#suspects.delete(batch);
-    this.#proveAll();
+    for (const suspect of this.#suspects.values()) suspect.proven = true;
   }
 
   /** Records that the lane has no other batch to try. */
@@ -143,14 +141,5 @@ export class FailurePolicy {
     // With several failing batches, each one is the probe for the others.
     if (this.#suspects.size === 1)
       for (const suspect of this.#suspects.values()) suspect.alone = true;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#suspects.keys();
-    if (this.#suspects.size > MAX_SUSPECTS && oldest !== undefined) this.forget(oldest);
-  }
-
-  #proveAll(): void {
-    for (const suspect of this.#suspects.values()) suspect.proven = true;
   }
 }

@@ -7,12 +7,12 @@ import type { Intents } from '../store/verbs/intents.js';
 import type { LaneWork } from '../store/verbs/lane-work.js';
 import type { OutcomeRecorder } from '../store/verbs/settle.js';
 import { FailurePolicy } from './failure-policy.js';
-import type { LeaseContext, LeasedLane } from './lane-drain.js';
+import type { LeaseContext, LeasedLane } from './leased-lane.js';
 import { LanePause } from './lane-pause.js';
 import type { PrefetchBudget } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import { RateLimiter } from './rate-limiter.js';
-import { recordAgain } from './record-again.js';
+import { recordAgain } from './backoff.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Dependencies shared by the drains of all message lanes. Durations in milliseconds. */
@@ -53,34 +53,37 @@ export class LaneMemory {
     private readonly lane: string,
     private readonly context: Pick<DispatchContext, 'rateLimit' | 'backoff' | 'clock'>,
   ) {
-    this.limiter();
+    this.refresh();
   }
 
-  /** The limiter of the lane's current rate. After a change, the new one counts the starts of the old one. */
-  limiter(): RateLimiter | undefined {
+  get limiter(): RateLimiter | undefined {
+    return this.#limiter;
+  }
+
+  /** Follows a changed rate limit; the new limiter counts the starts of the old one. */
+  refresh(): void {
     const now = this.context.clock.monotonic();
-    if (now - this.#readAt < RATE_REFRESH_INTERVAL) return this.#limiter;
+    if (now - this.#readAt < RATE_REFRESH_INTERVAL) return;
     const { rateLimit } = this.context;
     const limit = typeof rateLimit === 'function' ? rateLimit(this.lane) : rateLimit;
     const rate = limit && rateOf(`dispatch.rateLimit of lane ${this.lane}`, limit);
     this.#readAt = now;
-    if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return this.#limiter;
+    if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return;
     const before = this.#limiter?.save(now);
     this.#rate = rate;
     this.#limiter = rate && new RateLimiter(rate.max, rate.per);
     if (before !== undefined) this.#limiter?.restore(before, now);
-    return this.#limiter;
   }
 
   /** Restores the rate state, because another holder of the lane may have used its window. */
   takeOver({ fence, clean, rateState, idleFor, ours }: LeasedLane['lease']): void {
-    const limiter = this.limiter();
+    this.refresh();
     const known = ours && this.#fence === fence - 1;
     this.#fence = fence;
     if (known) return;
     const now = this.context.clock.monotonic();
-    if (rateState) limiter?.restore(rateState, now);
-    else if (!clean) limiter?.holdUntil(now + (this.#rate?.per ?? 0) - idleFor);
+    if (rateState) this.#limiter?.restore(rateState, now);
+    else if (!clean) this.#limiter?.holdUntil(now + (this.#rate?.per ?? 0) - idleFor);
   }
 
   failuresOf(provider: string): FailurePolicy {
@@ -101,11 +104,18 @@ export class LaneMemory {
 /** A message lane under one lease: the state that its prefetch and its requests share, and its outcomes. */
 export class HeldLane {
   readonly pause: LanePause;
+  /** Number of announcements of new work. */
+  nudges = 0;
+  /** Number of outcomes not yet committed. */
+  recording = 0;
+  /**
+   * Number of uncommitted outcomes that set messages back to `queued`. Until their commit, a plan has the wrong
+   * order.
+   */
+  returning = 0;
+  /** Number of outcomes that a stop did not wait for. The lane's next holder finds their submissions open. */
+  unrecorded = 0;
   readonly #logger = new Logger('Lane');
-  #nudges = 0;
-  #recording = 0;
-  #returning = 0;
-  #unrecorded = 0;
 
   constructor(
     readonly leased: LeasedLane,
@@ -124,36 +134,8 @@ export class HeldLane {
 
   /** Announces that new work may be due. */
   nudge(): void {
-    this.#nudges++;
+    this.nudges++;
     this.leased.changed.wake();
-  }
-
-  /** Number of announcements of new work. */
-  get nudges(): number {
-    return this.#nudges;
-  }
-
-  /** Number of outcomes not yet committed. */
-  get recording(): number {
-    return this.#recording;
-  }
-
-  /**
-   * Number of uncommitted outcomes that set messages back to `queued`. Until their commit, a plan has the wrong
-   * order.
-   */
-  get returning(): number {
-    return this.#returning;
-  }
-
-  /** Number of outcomes that a stop did not wait for. The lane's next holder finds their submissions open. */
-  get unrecorded(): number {
-    return this.#unrecorded;
-  }
-
-  /** Sets submissions that never started back to `queued`. */
-  withdraw(items: readonly PreparedSubmission[]): void {
-    for (const item of items) this.record(item, { result: 'withdrawn' });
   }
 
   /** Records the outcome of a submission, with retries until the database takes it. */
@@ -161,26 +143,21 @@ export class HeldLane {
     { batch, n, firstPosition, lastPosition, provider }: PreparedSubmission,
     result: Pick<Outcome, 'result'> & Partial<Outcome>,
   ): void {
-    const { lease } = this.leased;
-    const outcome: Outcome = {
-      batch,
-      n,
-      firstPosition,
-      lastPosition,
-      provider,
-      fence: lease.fence,
-      ...result,
-    };
+    const { fence } = this.leased.lease;
+    const outcome = { batch, n, firstPosition, lastPosition, provider, fence, ...result };
     const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
-    this.#recording++;
-    if (returns) this.#returning++;
+    this.recording++;
+    if (returns) this.returning++;
     this.context.outcomes.record(outcome).then(
       () => this.#recorded(returns),
-      (error: unknown) => void this.#recordAgain(outcome, error, returns),
+      async (error: unknown) => {
+        await this.#recordAgain(outcome, error);
+        this.#recorded(returns);
+      },
     );
   }
 
-  async #recordAgain(outcome: Outcome, failure: unknown, returns: boolean): Promise<void> {
+  async #recordAgain(outcome: Outcome, failure: unknown): Promise<void> {
     const { leased, context } = this;
     const error = await recordAgain(
       () => context.outcomes.record(outcome),
@@ -189,17 +166,15 @@ export class HeldLane {
       (cause) =>
         this.#logger.error(`${leased.lane}: outcome not recorded yet: ${(cause as Error).name}`),
     );
-    if (error !== undefined) {
-      leased.fail(error);
-      this.#unrecorded++;
-    }
-    this.#recorded(returns);
+    if (error === undefined) return;
+    leased.fail(error);
+    this.unrecorded++;
   }
 
   #recorded(returns: boolean): void {
-    this.#recording--;
+    this.recording--;
     if (returns) {
-      this.#returning--;
+      this.returning--;
       this.nudge();
     } else this.leased.changed.wake();
   }

@@ -1,27 +1,28 @@
 import { Logger } from '@nestjs/common';
 import type { Lease } from '../store/rows/lease.js';
-import type { LeaseContext } from './lane-drain.js';
+import type { LeaseContext } from './leased-lane.js';
 
-interface Rest {
-  /** Monotonic milliseconds. */
-  readonly until: number;
-  /** `provider code: text`, as the lane's row shows it; `null`: not shown. */
-  readonly reason: string | null;
+/** The pause in the lane's row. */
+interface ShownPause {
+  /** `undefined`: a former holder wrote it, perhaps for a provider that is no longer configured. */
+  readonly provider?: string;
+  /** `provider code: text` */
+  readonly reason: string;
 }
 
-/** Key of the rest that the row showed when this process took the lane; it applies to every provider. */
-const INHERITED = '';
-
 /**
- * Rests of a lane after failures, one for each provider. The lane's row shows the rest with a reason that ends last,
- * so that the next holder keeps it.
+ * Rests of a lane after failures, one for each provider. The lane's row shows the one with a reason that ends last, so
+ * that the next holder keeps it.
  */
 export class LanePause {
   readonly #logger = new Logger('Lane');
-  readonly #rests = new Map<string, Rest>();
-  #shown: Rest | undefined;
+  /** End of the rest by provider, on the monotonic clock. */
+  readonly #until = new Map<string, number>();
+  /** End of the rest that the row showed when this process took the lane; it applies to every provider. */
+  readonly #inheritedUntil: number;
   /** End of the rest in the row. */
   #recordedUntil: number;
+  #shown: ShownPause | undefined;
   #writes: Promise<void> = Promise.resolve();
 
   constructor(
@@ -29,13 +30,13 @@ export class LanePause {
     private readonly lease: Lease,
   ) {
     const { pausedFor, pauseReason } = lease;
-    this.#recordedUntil = pausedFor > 0 ? context.clock.monotonic() + pausedFor : -Infinity;
-    this.#rests.set(INHERITED, { until: this.#recordedUntil, reason: pauseReason });
-    this.#shown = this.#longest();
+    this.#inheritedUntil = pausedFor > 0 ? context.clock.monotonic() + pausedFor : -Infinity;
+    this.#recordedUntil = this.#inheritedUntil;
+    if (pauseReason !== null) this.#shown = { reason: pauseReason };
   }
 
   /** Milliseconds until the lane may start a request of `provider`; without an argument, of any provider. */
-  restFor(provider = INHERITED): number {
+  restFor(provider?: string): number {
     return Math.max(0, this.#untilOf(provider) - this.context.clock.monotonic());
   }
 
@@ -45,59 +46,43 @@ export class LanePause {
    */
   rest(provider: string, wait: number, reason: string | null): void {
     const until = Math.max(this.#untilOf(provider), this.context.clock.monotonic() + wait);
-    if (reason === null) {
-      this.#rests.set(provider, { until, reason: this.#rests.get(provider)?.reason ?? null });
+    this.#until.set(provider, until);
+    if (reason === null || (this.#shown?.provider !== provider && until < this.#recordedUntil))
       return;
-    }
-    const text = `${provider} ${storable(reason)}`;
-    if (this.#shown?.reason !== text)
-      this.#logger.warn(`${this.lease.lane}: provider ${provider} is paused: ${storable(reason)}`);
-    this.#rests.set(provider, { until, reason: text });
-    this.#show();
+    const shown = { provider, reason: `${provider} ${storable(reason)}` };
+    if (this.#shown?.reason !== shown.reason)
+      this.#logger.warn(`${this.lease.lane}: paused, provider ${shown.reason}`);
+    this.#show(shown, until);
   }
 
-  /** Ends the pause of `provider`. An inherited one ends, too: its provider may no longer be configured. */
+  /** Ends the pause of `provider`, and an inherited one. */
   end(provider: string): void {
-    if (!this.#shown) return;
-    for (const key of [INHERITED, provider]) {
-      const rest = this.#rests.get(key);
-      if (rest) this.#rests.set(key, { ...rest, reason: null });
-    }
-    if (this.#longest() === this.#shown) return;
+    if (!this.#shown || (this.#shown.provider ?? provider) !== provider) return;
     this.#logger.log(`${this.lease.lane}: provider ${provider} takes messages again`);
-    this.#show();
+    this.#show(undefined, -Infinity);
   }
 
-  /** Resolves once the row shows the rests, also one without a reason of the next message's provider. */
+  /** Resolves once the row has the rest of the next message's provider, too, if it ends last. */
   async leave(provider: string | undefined): Promise<void> {
-    const until = provider === undefined ? -Infinity : this.#untilOf(provider);
-    if (this.restFor(provider) > 0 && until > this.#recordedUntil)
-      this.#write({ until, reason: this.#shown?.reason ?? null });
+    const until = this.#untilOf(provider);
+    if (this.restFor(provider) > 0 && until > this.#recordedUntil) this.#show(this.#shown, until);
     await this.#writes;
   }
 
-  #untilOf(provider: string): number {
-    const untilOf = (key: string) => this.#rests.get(key)?.until ?? -Infinity;
-    return Math.max(untilOf(INHERITED), untilOf(provider));
-  }
-
-  #longest(): Rest | undefined {
-    const shown = [...this.#rests.values()].filter(({ reason }) => reason !== null);
-    return shown.toSorted((a, b) => b.until - a.until)[0];
-  }
-
-  #show(): void {
-    this.#shown = this.#longest();
-    this.#write(this.#shown ?? { until: -Infinity, reason: null });
+  #untilOf(provider: string | undefined): number {
+    const own = provider === undefined ? undefined : this.#until.get(provider);
+    return Math.max(this.#inheritedUntil, own ?? -Infinity);
   }
 
   /** Writes one state at a time, so that the latest one stays. */
-  #write({ until, reason }: Rest): void {
+  #show(shown: ShownPause | undefined, until: number): void {
     const { lane, fence } = this.lease;
     const { lanes, clock } = this.context;
+    this.#shown = shown;
     this.#recordedUntil = until;
+    const waitNow = () => Math.max(0, until - clock.monotonic());
     this.#writes = this.#writes
-      .then(() => lanes.pause(lane, fence, Math.max(0, until - clock.monotonic()), reason))
+      .then(() => lanes.pause(lane, fence, waitNow(), shown?.reason ?? null))
       .catch(() => undefined);
   }
 }

@@ -1,7 +1,8 @@
-import type { Evidence } from './failure-policy.js';
 import type { HeldLane } from './held-lane.js';
 import { InFlight } from './in-flight.js';
 import type { Prefetch } from './prefetch.js';
+import type { ProviderState } from './provider-state.js';
+import type { Resends } from './resends.js';
 import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js';
 import { acceptanceOf, failureOf, type SubmitFailureRecord } from './submit-result.js';
 
@@ -15,6 +16,7 @@ export class LaneRequests {
   constructor(
     private readonly held: HeldLane,
     private readonly prefetch: Prefetch,
+    private readonly resends: Resends,
   ) {
     this.#inFlight = new InFlight(held.context.timeout, (item) => {
       if (this.#ended(item)) this.#failed(item, failureOf(undefined));
@@ -44,9 +46,9 @@ export class LaneRequests {
     // Without idempotency keys, an outcome is recorded at once: a submission without an outcome becomes `unknown` if
     // the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
-    const answered = this.#exchange(item, this.#inFlight.begin(item));
+    const answered = this.#exchange(item, provider, this.#inFlight.begin(item));
     // The limiter counts the start after the call, so that a pause between the two does not date the start too early.
-    memory.limiter()?.start(item.positions.length, context.clock.monotonic());
+    memory.limiter?.start(item.positions.length, context.clock.monotonic());
     provider.rate?.start(item.positions.length);
     answered.then(
       (outcome) => {
@@ -60,33 +62,24 @@ export class LaneRequests {
     );
   }
 
-  /** Aborts all requests in flight. */
   abort(): void {
     this.#inFlight.abort();
   }
 
   /** A transport that throws synchronously or returns an invalid answer fails only this request. */
-  async #exchange(
-    item: PreparedSubmission,
-    signal: AbortSignal,
-  ): Promise<ReturnType<typeof acceptanceOf>> {
-    return acceptanceOf(
-      item,
-      await this.held.provider(item.provider).submit(item.submission, signal),
-    );
+  async #exchange(item: PreparedSubmission, provider: ProviderState, signal: AbortSignal) {
+    return acceptanceOf(item, await provider.submit(item.submission, signal));
   }
 
   /** @returns false where the request had already ended */
   #ended(item: PreparedSubmission): boolean {
     const { context, leased } = this.held;
-    const ended = this.#inFlight.end(item);
-    if (ended) {
-      const provider = this.held.provider(item.provider);
-      provider.slots.giveBack();
-      if (provider.honoursKeys) context.outcomes.expect(-1);
-    }
     leased.changed.wake();
-    return ended;
+    if (!this.#inFlight.end(item)) return false;
+    const provider = this.held.provider(item.provider);
+    provider.slots.giveBack();
+    if (provider.honoursKeys) context.outcomes.expect(-1);
+    return true;
   }
 
   #passed({ batch, provider }: PreparedSubmission): void {
@@ -98,80 +91,66 @@ export class LaneRequests {
 
   #failed(item: PreparedSubmission, failure: SubmitFailureRecord): void {
     const { held } = this;
-    const { kind, code } = failure;
+    const { kind, code: errorCode } = failure;
     if (kind === 'permanent') {
       this.#passed(item);
-      held.record(item, { result: 'rejected', errorCode: code });
+      held.record(item, { result: 'rejected', errorCode });
       return;
     }
-    const { context, memory } = held;
-    const { attempt } = item.submission;
-    const failures = memory.failuresOf(item.provider);
-    const counts = kind !== 'paused' && failures.costsAttempt(item.batch, this.#evidenceOf(item));
-    const exhausted = counts && attempt >= context.maxAttempts;
-    const aside =
-      kind === 'paused' ? this.#refused(item.provider, failure) : this.#strike(item, failure);
+    const { clock, maxAttempts, retryFor } = held.context;
+    const { batch, submission, dueSince } = item;
+    const { servedAt, capabilities } = held.provider(item.provider);
+    const failures = held.memory.failuresOf(item.provider);
+    const overdue = clock.monotonic() - dueSince > retryFor;
+    const counts = kind !== 'paused' && failures.costsAttempt(batch, { servedAt, overdue });
+    const exhausted = counts && submission.attempt >= maxAttempts;
+    const aside = this.#rest(item, failure);
     // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
-    if (kind !== 'uncertain' && !item.resent)
+    if (kind !== 'uncertain' && item.resendAt === undefined)
       held.record(item, {
         result: 'refused',
-        errorCode: code,
+        errorCode,
         exhausted,
-        ...(counts && { attempts: attempt }),
+        ...(counts && { attempts: submission.attempt }),
         ...(aside > 0 && { parkFor: aside }),
       });
-    else if (exhausted || !this.#isResendable(item))
-      held.record(item, { result: 'unknown', errorCode: code });
-    else this.#resend(item, aside, counts);
-    if (exhausted) failures.forget(item.batch);
+    else if (exhausted || ageOf(item, clock) >= capabilities.idempotencyWindow)
+      held.record(item, { result: 'unknown', errorCode });
+    else {
+      const attempt = submission.attempt + (counts ? 1 : 0);
+      if (counts) failures.counts(batch, submission.id, attempt);
+      const again = { ...item, submission: { ...submission, attempt } };
+      this.resends.add(again, clock.monotonic() + aside);
+    }
+    if (exhausted) failures.forget(batch);
   }
 
-  #evidenceOf({ dueSince, provider }: PreparedSubmission): Evidence {
-    const { context } = this.held;
-    const overdue = context.clock.monotonic() - dueSince > context.retryFor;
-    return { servedAt: this.held.provider(provider).servedAt, overdue };
-  }
-
-  #isResendable(item: PreparedSubmission): boolean {
-    const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
-    return ageOf(item, this.held.context.clock) < idempotencyWindow;
-  }
-
-  #resend(item: PreparedSubmission, wait: number, counts: boolean): void {
-    const { memory, context } = this.held;
-    const attempt = item.submission.attempt + (counts ? 1 : 0);
-    if (counts) memory.failuresOf(item.provider).counts(item.batch, item.submission.id, attempt);
-    this.prefetch.resend(
-      { ...item, submission: { ...item.submission, attempt } },
-      context.clock.monotonic() + wait,
-    );
-  }
-
-  /** Rests the lane for a provider that refuses every request, and shows the reason in the lane's row. */
-  #refused(provider: string, { code, message, retryAfter }: SubmitFailureRecord): number {
-    const { memory, pause } = this.held;
-    const restFor = pause.restFor(provider);
-    // Requests in flight together fail together, so they count as one failure.
-    const wait =
-      restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, memory.failuresOf(provider).refused());
-    this.#rest(provider, retryAfter ?? wait, `${code}: ${message}`);
-    return 0;
-  }
-
-  /** @returns milliseconds the batch is set aside */
-  #strike({ batch, provider }: PreparedSubmission, { retryAfter }: SubmitFailureRecord): number {
+  /**
+   * Rests the provider in this lane, and withdraws what is prepared, so that policies decide on it again. Where the
+   * provider refuses every request, the lane's row shows the reason.
+   *
+   * @returns milliseconds for which the batch is set aside
+   */
+  #rest(
+    { batch, provider }: PreparedSubmission,
+    { kind, code, message, retryAfter }: SubmitFailureRecord,
+  ): number {
     const { context, memory, pause } = this.held;
     const failures = memory.failuresOf(provider);
     const now = context.clock.monotonic();
-    if (pause.restFor(provider) > 0) return failures.asideFor(batch, now);
-    const { rest, aside } = failures.failed(batch, now, retryAfter);
-    this.#rest(provider, rest, null);
-    return aside;
-  }
-
-  /** Rests the provider in this lane. Its prepared submissions are withdrawn, so that policies decide on them again. */
-  #rest(provider: string, wait: number, reason: string | null): void {
-    this.held.pause.rest(provider, wait, reason);
+    const restFor = pause.restFor(provider);
+    let aside = 0;
+    // Requests in flight together fail together, so they count as one failure.
+    if (kind === 'paused') {
+      const wait = restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, failures.refused());
+      pause.rest(provider, retryAfter ?? wait, `${code}: ${message}`);
+    } else if (restFor > 0) return failures.asideFor(batch, now);
+    else {
+      const failed = failures.failed(batch, now, retryAfter);
+      pause.rest(provider, failed.rest, null);
+      ({ aside } = failed);
+    }
     this.prefetch.withdraw();
+    return aside;
   }
 }

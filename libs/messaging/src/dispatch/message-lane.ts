@@ -1,9 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
-import type { LaneTask, OpenTask } from './lane-drain.js';
+import type { LaneSource } from './dispatcher.js';
+import type { LaneTask } from './lane-task.js';
 import { LaneRequests } from './lane-requests.js';
 import { Prefetch } from './prefetch.js';
 import type { RequestSlots } from './provider-state.js';
+import { Resends } from './resends.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Longest rest during which the lane keeps its lease, in milliseconds. */
@@ -16,13 +18,13 @@ const MAX_WAIT_WITH_TURN = 5;
 const MAX_MEMORIES = 10_000;
 
 /** Opens the lanes of messages, and remembers the limiter and the failures of each between its runs. */
-export class MessageLanes {
+export class MessageLanes implements LaneSource {
   readonly #memories = new Map<string, LaneMemory>();
 
   constructor(private readonly context: DispatchContext) {}
 
   /** @throws MessagingConfigError where the `rateLimit` option gives no valid limit for the lane */
-  lane(lane: string): OpenTask {
+  lane(lane: string): ReturnType<LaneSource['lane']> {
     const { context } = this;
     const memory = this.#memories.get(lane) ?? new LaneMemory(lane, context);
     this.#memories.delete(lane);
@@ -49,6 +51,7 @@ export class MessageLanes {
  * ```
  */
 class MessageLane implements LaneTask {
+  readonly #resends: Resends;
   readonly #prefetch: Prefetch;
   readonly #requests: LaneRequests;
   /** Connections at which the lane has or awaits its turn. */
@@ -58,8 +61,9 @@ class MessageLane implements LaneTask {
 
   constructor(private readonly held: HeldLane) {
     this.#recovered = held.leased.lease.clean;
-    this.#prefetch = new Prefetch(held);
-    this.#requests = new LaneRequests(held, this.#prefetch);
+    this.#resends = new Resends(held);
+    this.#prefetch = new Prefetch(held, this.#resends);
+    this.#requests = new LaneRequests(held, this.#prefetch, this.#resends);
   }
 
   nudge(): void {
@@ -72,13 +76,13 @@ class MessageLane implements LaneTask {
 
   async pump(): Promise<void> {
     const { memory, pause, leased } = this.held;
-    const { keeper, stopping } = leased;
+    const { stopping } = leased;
     memory.takeOver(leased.lease);
     if (pause.restFor() > 0) return;
-    if (!this.#recovered) await this.#prefetch.recover();
+    if (!this.#recovered) await this.#resends.recover();
     this.#recovered = true;
     try {
-      while (!stopping.aborted && !keeper.lost && leased.failure === undefined) {
+      while (!stopping.aborted && !leased.lost && leased.failure === undefined) {
         const step = this.#step();
         if (step === 'done') return;
         if (step) await step;
@@ -108,8 +112,8 @@ class MessageLane implements LaneTask {
     const { context, leased, memory, pause } = this.held;
     await pause.leave(this.#prefetch.nextProvider);
     return {
-      rateState: memory.limiter()?.save(context.clock.monotonic()) ?? null,
-      open: !this.#recovered || this.#prefetch.resendIn < Infinity || leased.failure !== undefined,
+      rateState: memory.limiter?.save(context.clock.monotonic()) ?? null,
+      open: !this.#recovered || this.#resends.dueIn < Infinity || leased.failure !== undefined,
     };
   }
 
@@ -117,17 +121,18 @@ class MessageLane implements LaneTask {
     const { context, leased, pause } = this.held;
     const dueIn = (await context.work.nextDue(leased.lane)) ?? Infinity;
     const restFor = pause.restFor(this.#prefetch.nextProvider);
-    return Math.max(restFor, Math.min(this.#prefetch.resendIn, dueIn));
+    return Math.max(restFor, Math.min(this.#resends.dueIn, dueIn));
   }
 
   /** Starts the next submission, or waits for what it needs. */
   #step(): Promise<unknown> | 'done' | undefined {
     const { held } = this;
     const prefetch = this.#prefetch;
+    const { dueIn } = this.#resends;
     const restFor = held.pause.restFor(prefetch.nextProvider);
-    if (restFor > 0 && (prefetch.next || prefetch.resendIn > 0)) {
+    if (restFor > 0 && (prefetch.next || dueIn > 0)) {
       // A due resend to another provider does not wait for this provider.
-      const wait = prefetch.next ? restFor : Math.min(restFor, prefetch.resendIn);
+      const wait = prefetch.next ? restFor : Math.min(restFor, dueIn);
       return wait > LONGEST_SLEEP ? 'done' : this.#sleep(wait);
     }
     prefetch.refill(this.#requests.inFlight);
@@ -135,27 +140,28 @@ class MessageLane implements LaneTask {
   }
 
   #idle(): Promise<unknown> | 'done' {
-    const { filling, dry, resendIn } = this.#prefetch;
+    const { filling, dry } = this.#prefetch;
+    const { dueIn } = this.#resends;
     // The fill wakes the lane when it ends.
     if (filling) return this.#sleep();
-    if (dry && this.#requests.settled && resendIn > LONGEST_SLEEP) return 'done';
+    if (dry && this.#requests.settled && dueIn > LONGEST_SLEEP) return 'done';
     // A due resend that may not start yet waits for outcomes, which wake the lane.
-    const wait = resendIn > 0 ? Math.min(LONGEST_SLEEP, resendIn) : LONGEST_SLEEP;
+    const wait = dueIn > 0 ? Math.min(LONGEST_SLEEP, dueIn) : LONGEST_SLEEP;
     return this.#sleep(wait).then((timedOut) => timedOut && this.nudge());
   }
 
   #advance(next: PreparedSubmission): Promise<unknown> | undefined {
     const { held } = this;
     const { context, leased, memory } = held;
-    const { keeper, changed } = leased;
+    const { changed } = leased;
     const prefetch = this.#prefetch;
-    if (!next.resent && prefetch.resendsFirst) return this.#sleep(LONGEST_SLEEP);
+    if (next.resendAt === undefined && prefetch.resendsFirst) return this.#sleep(LONGEST_SLEEP);
     const { slots } = held.provider(next.provider);
     if (this.#turn !== slots) this.#leaveTurn();
     const { probing } = memory.failuresOf(next.provider);
     // Every request has a time limit, so the end of one wakes the lane.
     if (this.#requests.inFlight >= (probing ? 1 : context.concurrency)) return this.#sleep();
-    if (!keeper.valid) return this.#sleep(Math.min(50, context.leaseTime / 10));
+    if (!leased.valid) return this.#sleep(Math.min(50, context.leaseTime / 10));
     if (!next.skipOutcome) {
       if (prefetch.oversized) {
         prefetch.withdraw();
@@ -192,7 +198,8 @@ class MessageLane implements LaneTask {
   #rateDelay({ positions, provider }: PreparedSubmission): number {
     const { memory, context } = this.held;
     const now = context.clock.monotonic();
-    const own = memory.limiter()?.delay(positions.length, now) ?? 0;
+    memory.refresh();
+    const own = memory.limiter?.delay(positions.length, now) ?? 0;
     // The cap lets a raised limit take effect soon.
     if (own > 0) return Math.min(LONGEST_SLEEP, own);
     return this.held.provider(provider).rate?.delay(positions.length, now) ?? 0;

@@ -25,7 +25,6 @@ export class PrefetchBudget {
     private readonly least = MIN_PREPARED,
   ) {}
 
-  /** Messages prepared, or about to be. */
   get held(): number {
     return this.#held;
   }
@@ -70,7 +69,6 @@ export class SliceSize {
     return this.limiter()?.share(LARGEST_SLICE) ?? this.#messages;
   }
 
-  /** Records that `messages` have started. */
   started(messages: number): void {
     this.#started += messages;
   }

@@ -1,11 +1,10 @@
 import { NoRouteError } from '../message/errors.js';
 import { LaneLostError } from '../store/verbs/intents.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
-import { LeaseKeeper } from './lease-keeper.js';
 import type { HeldLane } from './held-lane.js';
 import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
-import { Resends } from './resends.js';
+import type { Resends } from './resends.js';
 import {
   decidePlanned,
   decidePrepared,
@@ -33,7 +32,7 @@ const NO_PROVIDER = '-';
 interface Plan {
   readonly provider: ProviderState;
   readonly batches: readonly PlannedBatch[];
-  /** Batches of another provider were planned behind these. */
+  /** Whether batches of another provider follow. */
   readonly cut: boolean;
 }
 
@@ -43,7 +42,6 @@ interface Plan {
  * waits for it.
  */
 export class Prefetch {
-  readonly #resends: Resends;
   readonly #size: SliceSize;
   #queue: PreparedSubmission[] = [];
   /** Messages of the queue; they count against the budget of the process. */
@@ -55,10 +53,12 @@ export class Prefetch {
   /** Number of nudges before the last plan, if it found that nothing more is due. */
   #dryAt = -1;
 
-  constructor(private readonly held: HeldLane) {
+  constructor(
+    private readonly held: HeldLane,
+    private readonly resends: Resends,
+  ) {
     const { context, memory } = held;
-    this.#resends = new Resends(held);
-    this.#size = new SliceSize(() => memory.limiter(), context.concurrency);
+    this.#size = new SliceSize(() => memory.limiter, context.concurrency);
     this.#head = context.router.only;
   }
 
@@ -71,7 +71,7 @@ export class Prefetch {
    * where it is not known.
    */
   get nextProvider(): string | undefined {
-    return this.next?.provider ?? this.#head ?? this.#resends.provider;
+    return this.next?.provider ?? this.#head ?? this.resends.provider;
   }
 
   get filling(): boolean {
@@ -83,17 +83,12 @@ export class Prefetch {
     return this.#dryAt === this.held.nudges;
   }
 
-  /** Milliseconds until the first resend is due; `Infinity` without resends. */
-  get resendIn(): number {
-    return this.#resends.dueIn;
-  }
-
   /**
    * Whether a due resend starts before new messages. While its provider is probed, a parked batch starts after them.
    */
   get resendsFirst(): boolean {
-    if (this.resendIn > 0) return false;
-    return !this.#resends.aside || (this.dry && this.#queue.length === 0);
+    if (this.resends.dueIn > 0) return false;
+    return !this.resends.aside || (this.dry && this.#queue.length === 0);
   }
 
   /** Whether the policy decision on the next submission is too old to start it. */
@@ -107,9 +102,9 @@ export class Prefetch {
   /** Whether the next submission was cut by a higher rate limit than the present one. A resend never changes. */
   get oversized(): boolean {
     const { next } = this;
-    if (!next || next.resent || next.skipOutcome) return false;
+    if (!next || next.resendAt !== undefined || next.skipOutcome) return false;
     const { length } = next.positions;
-    return (this.held.memory.limiter()?.share(length) ?? length) < length;
+    return (this.held.memory.limiter?.share(length) ?? length) < length;
   }
 
   /** Asks the policies again about all prepared submissions, and takes out those that must be planned again. */
@@ -118,14 +113,13 @@ export class Prefetch {
     const now = clock.monotonic();
     const items = this.#queue.filter(({ skipOutcome }) => !skipOutcome);
     const decisions = await decidePrepared(policy, items);
-    for (const item of items) if (!decisions.has(item)) item.decidedAt = now;
+    for (const item of items) item.decidedAt = now;
     if (decisions.size > 0) this.#setApart((item) => decisions.has(item));
   }
 
-  /** Removes the next submission, which starts now. */
   take(): PreparedSubmission {
     const item = this.#queue.shift() as PreparedSubmission;
-    this.#count(-item.positions.length);
+    this.#count([item], -1);
     this.#size.started(item.positions.length);
     return item;
   }
@@ -136,17 +130,6 @@ export class Prefetch {
     this.#setApart(() => true);
   }
 
-  /** Resends `item` at `dueAt` on the monotonic clock. */
-  resend(item: PreparedSubmission, dueAt: number): void {
-    this.#resends.add(item, dueAt);
-  }
-
-  /** Takes over the submissions that former holders left open. */
-  recover(): Promise<void> {
-    return this.#resends.recover();
-  }
-
-  /** Prefetches work within the budget of all lanes. */
   refill(inFlight: number): void {
     if (this.#filling) return;
     if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
@@ -176,9 +159,9 @@ export class Prefetch {
   }
 
   async #fillResends(): Promise<void> {
-    const prepared = await this.#resends.take();
-    this.#queue.unshift(...prepared);
-    for (const { positions } of prepared) this.#count(positions.length);
+    const items = await this.resends.take();
+    this.#queue.unshift(...items);
+    this.#count(items);
   }
 
   /**
@@ -192,7 +175,7 @@ export class Prefetch {
     const { clock } = context;
     const now = clock.monotonic();
     const withdrawals = this.#withdrawals;
-    const failing = isIdle && this.#resends.batches <= 1 ? memory.probing : [];
+    const failing = isIdle && this.resends.batches <= 1 ? memory.probing : [];
     this.#size.adapt(now);
     const plan = await this.#plan(size);
     if (plan === undefined || plan instanceof NoRouteError) {
@@ -220,12 +203,10 @@ export class Prefetch {
   /** Plans the lane's next messages; while their provider is probed, one message. `undefined`: nothing is due. */
   async #plan(size: number): Promise<Plan | NoRouteError | undefined> {
     const { context, leased, memory } = this.held;
-    const { work } = context;
-    const isProbing = () => this.#head !== undefined && memory.failuresOf(this.#head).probing;
-    const probing = isProbing();
-    const planned = await (probing ? work.probe(leased.lane) : work.plan(leased.lane, size));
-    const plan = this.#routed(planned);
-    return plan && !probing && isProbing() ? this.#routed(await work.probe(leased.lane)) : plan;
+    const plan = this.#routed(await context.work.plan(leased.lane, size));
+    if (plan === undefined || plan instanceof NoRouteError) return plan;
+    const { probing } = memory.failuresOf(plan.provider.name);
+    return probing ? this.#routed(await context.work.probe(leased.lane)) : plan;
   }
 
   /** The first planned batches that one provider carries. An expired batch goes with any provider. */
@@ -267,46 +248,46 @@ export class Prefetch {
     const { held } = this;
     const { leased, context } = held;
     const { lane, fence } = leased.lease;
-    const moment = LeaseKeeper.moment(context.clock);
-    const live = await context.intents
-      .record({ lane, fence, ...intent })
+    const withdraw = (items: readonly PreparedSubmission[]) =>
+      items.forEach((item) => held.record(item, { result: 'withdrawn' }));
+    const live = await leased
+      .renewing(() => context.intents.record({ lane, fence, ...intent }))
       .catch((error: unknown) => {
         // The result of the commit is unknown, but none of its submissions has started.
-        if (!(error instanceof LaneLostError)) held.withdraw(prepared);
+        if (!(error instanceof LaneLostError)) withdraw(prepared);
         throw error;
       });
-    leased.keeper.extend(moment);
     const started = prepared.filter(({ batch }) => live.has(batch));
-    if (withdrawals !== this.#withdrawals) held.withdraw(started);
-    else
-      for (const item of started) {
-        this.#queue.push(item);
-        this.#count(item.positions.length);
-      }
+    if (withdrawals !== this.#withdrawals) withdraw(started);
+    else {
+      this.#queue.push(...started);
+      this.#count(started);
+    }
     return live;
   }
 
   #share({ capabilities, rate }: ProviderState, wanted: number): number {
     const most = Math.min(capabilities.maxRecipients, wanted);
-    const own = this.held.memory.limiter()?.share(most) ?? most;
+    const own = this.held.memory.limiter?.share(most) ?? most;
     return rate?.share(own) ?? own;
   }
 
   /** Takes submissions out of the queue, to withdraw or resend them. */
   #setApart(isMeant: (item: PreparedSubmission) => boolean): void {
-    const { context } = this.held;
+    const { held } = this;
     const items = this.#queue.filter(isMeant);
     this.#queue = this.#queue.filter((item) => !isMeant(item));
-    for (const item of items) {
-      this.#count(-item.positions.length);
-      if (item.resent) this.resend({ ...item, skipOutcome: undefined }, context.clock.monotonic());
-      else this.held.withdraw([item]);
-    }
+    this.#count(items, -1);
+    for (const item of items)
+      if (item.resendAt === undefined) held.record(item, { result: 'withdrawn' });
+      else this.resends.add({ ...item, skipOutcome: undefined }, item.resendAt);
   }
 
-  #count(messages: number): void {
-    this.#messages += messages;
-    this.held.context.budget.hold(messages);
+  #count(items: readonly PreparedSubmission[], sign: 1 | -1 = 1): void {
+    for (const { positions } of items) {
+      this.#messages += sign * positions.length;
+      this.held.context.budget.hold(sign * positions.length);
+    }
   }
 }
 

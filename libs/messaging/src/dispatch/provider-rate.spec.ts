@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Clock } from '../ports/clock.js';
-import { ProviderRate } from './provider-rate.js';
+import { ProviderRate } from './provider-state.js';
 
 /** Milliseconds of virtual time, shared by clock and database. */
 class VirtualTime implements Clock {

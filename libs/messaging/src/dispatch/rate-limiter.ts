@@ -1,19 +1,10 @@
-/**
- * Margin of the pace below the limit, so that a few milliseconds of network jitter do not push a window at the
- * receiver over the limit.
- */
+/** Margin of the pace: network jitter of a few milliseconds pushes no window at the receiver over the limit. */
 const PACE_MARGIN = 1.005;
-/**
- * Margin of the counted window. It is smaller than that of the pace, so that starts bunched by a stall spread out over
- * the following windows.
- */
+/** Margin of the counted window: below that of the pace, so that starts bunched by a stall spread out again. */
 const WINDOW_MARGIN = 1.002;
 /** Longest idle time that the limiter catches up with, in milliseconds. */
 const BURST = 100;
-/**
- * Longest delay of a waiting caller (late timer, busy event loop) that the limiter catches up with, in milliseconds;
- * the counted window keeps the limit.
- */
+/** Longest delay of a waiting caller (late timer, busy event loop) that it catches up with, in milliseconds. */
 const MAX_CALLER_DELAY = 500;
 /** Share of the window in which starts are counted together, each as if it were the latest of them. */
 const GRAIN = 0.001;
@@ -73,7 +64,6 @@ export class RateLimiter {
     return wait;
   }
 
-  /** Records that `n` messages have just started. */
   start(n: number, now: number): void {
     this.#pace = Math.max(this.#pace, now - this.#slack(now)) + n * this.#interval;
     this.#lastStart = now;

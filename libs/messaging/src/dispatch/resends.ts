@@ -1,4 +1,4 @@
-import { LeaseKeeper } from './lease-keeper.js';
+import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { HeldLane } from './held-lane.js';
 import {
   ageOf,
@@ -8,11 +8,7 @@ import {
   reopened,
 } from './submissions.js';
 
-interface Resend {
-  readonly item: PreparedSubmission;
-  /** Monotonic milliseconds. */
-  readonly dueAt: number;
-}
+type Resend = PreparedSubmission & { readonly resendAt: number };
 
 /**
  * Submissions that the provider may already have. Each is sent to the same provider again, unchanged, when it is due.
@@ -25,47 +21,47 @@ export class Resends {
 
   /** Provider of the first resend; `undefined` where there is none. */
   get provider(): string | undefined {
-    return this.#waiting[0]?.item.provider;
+    return this.#waiting[0]?.provider;
   }
 
   /** Milliseconds until the first resend may start; `Infinity` without resends. */
   get dueIn(): number {
-    const now = this.#now;
     let first = Infinity;
-    for (const resend of this.#waiting) first = Math.min(first, this.#waitOf(resend, now));
+    for (const item of this.#waiting) first = Math.min(first, this.#waitOf(item));
     return first;
   }
 
   /** Whether all due resends are parked, so that other batches go first. */
   get aside(): boolean {
-    const now = this.#now;
-    return this.#waiting.every((resend) => this.#waitOf(resend, now) > 0 || this.#isAside(resend));
+    return this.#waiting.every((item) => this.#waitOf(item) > 0 || this.#isAside(item));
   }
 
   /** Number of batches with a resend. */
   get batches(): number {
-    return new Set(this.#waiting.map(({ item }) => item.batch)).size;
+    return new Set(this.#waiting.map(({ batch }) => batch)).size;
   }
 
-  /** Resends `item` at `dueAt` on the monotonic clock. */
-  add(item: PreparedSubmission, dueAt: number): void {
-    this.#waiting.push({ item: { ...item, resent: true }, dueAt });
-    this.#waiting.sort((a, b) => a.dueAt - b.dueAt);
+  /** @param resendAt monotonic milliseconds */
+  add(item: PreparedSubmission, resendAt: number): void {
+    this.#waiting.push({ ...item, resendAt });
+    this.#waiting.sort((a, b) => a.resendAt - b.resendAt);
   }
 
   /** Takes over the submissions that former holders left open. Those that cannot be resent become `unknown`. */
   async recover(): Promise<void> {
     const { context, memory, leased } = this.held;
-    const { clock } = context;
+    const { clock, providers } = context;
     const now = clock.monotonic();
     for (const open of await context.work.open(leased.lane)) {
       const failures = memory.failuresOf(open.provider);
       const counted = failures.attemptOf(open.batch, `${open.batch}-s${open.n}`);
-      const attempt = Math.max(open.attempt, counted);
-      const item = reopened({ ...open, attempt }, now, clock.now());
-      const provider = context.providers.get(open.provider);
-      if (provider && ageOf(item, clock) < provider.capabilities.idempotencyWindow)
-        this.add(item, now + failures.asideFor(item.batch, now));
+      const item = reopened(
+        { ...open, attempt: Math.max(open.attempt, counted) },
+        now,
+        clock.now(),
+      );
+      const keyLasts = providers.get(open.provider)?.capabilities.idempotencyWindow ?? 0;
+      if (ageOf(item, clock) < keyLasts) this.add(item, now + failures.asideFor(item.batch, now));
       else this.held.record(item, { result: 'unknown', errorCode: 'outcome_lost' });
     }
   }
@@ -76,18 +72,27 @@ export class Resends {
    */
   async take(): Promise<PreparedSubmission[]> {
     const { context, leased } = this.held;
+    const { lane, fence } = leased.lease;
     const due = this.#takeDue();
     try {
-      const { prepared, later } = await this.#decide(due.map(({ item }) => item));
+      const decidedAt = context.clock.monotonic();
+      const decisions = await decidePrepared(context.policy, due);
+      const decided = due.map((item) => ({
+        ...item,
+        decidedAt,
+        ...this.#decided(item, decisions.get(item)),
+      }));
+      const later = decided.filter(({ resendAt }) => resendAt > decidedAt);
+      const prepared = decided.filter((item) => !later.includes(item));
       const again = prepared.filter(({ skipOutcome }) => !skipOutcome);
-      const moment = LeaseKeeper.moment(context.clock);
-      const open = await context.intents.resume(
-        leased.lane,
-        leased.lease.fence,
-        again.map(({ batch, n, submission }) => ({ batch, n, attempt: submission.attempt })),
+      const open = await leased.renewing(() =>
+        context.intents.resume(
+          lane,
+          fence,
+          again.map(({ batch, n, submission }) => ({ batch, n, attempt: submission.attempt })),
+        ),
       );
-      leased.keeper.extend(moment);
-      for (const { item, dueAt } of later) this.add(item, dueAt);
+      for (const item of later) this.add(item, item.resendAt);
       // A former holder may have recorded an outcome meanwhile.
       return prepared.filter(
         ({ skipOutcome, submission }) => skipOutcome !== undefined || open.has(submission.id),
@@ -98,27 +103,25 @@ export class Resends {
     }
   }
 
-  get #now(): number {
-    return this.held.context.clock.monotonic();
+  #waitOf({ resendAt, provider }: Resend): number {
+    return Math.max(
+      resendAt - this.held.context.clock.monotonic(),
+      this.held.pause.restFor(provider),
+    );
   }
 
-  #waitOf({ item, dueAt }: Resend, now: number): number {
-    return Math.max(dueAt - now, this.held.pause.restFor(item.provider));
-  }
-
-  #isAside({ item }: Resend): boolean {
-    return this.held.memory.failuresOf(item.provider).isAside(item.batch);
+  #isAside({ provider, batch }: PreparedSubmission): boolean {
+    return this.held.memory.failuresOf(provider).isAside(batch);
   }
 
   #takeDue(): Resend[] {
-    const now = this.#now;
-    const due = this.#waiting.filter((resend) => this.#waitOf(resend, now) <= 0);
+    const due = this.#waiting.filter((item) => this.#waitOf(item) <= 0);
     const [first] = due;
     if (!first) return [];
-    const own = due.filter(({ item }) => item.provider === first.item.provider);
-    const { probing } = this.held.memory.failuresOf(first.item.provider);
-    const taken = probing ? [own.find((resend) => !this.#isAside(resend)) ?? first] : own;
-    this.#waiting = this.#waiting.filter((resend) => !taken.includes(resend));
+    const own = due.filter(({ provider }) => provider === first.provider);
+    const { probing } = this.held.memory.failuresOf(first.provider);
+    const taken = probing ? [own.find((item) => !this.#isAside(item)) ?? first] : own;
+    this.#waiting = this.#waiting.filter((item) => !taken.includes(item));
     return taken;
   }
 
@@ -127,32 +130,19 @@ export class Resends {
    * submission is not repeated and becomes `unknown`. Where policy defers it, the submission waits as long as the
    * provider honours its key.
    */
-  async #decide(
-    items: readonly PreparedSubmission[],
-  ): Promise<{ prepared: PreparedSubmission[]; later: Resend[] }> {
-    const { policy, clock } = this.held.context;
-    const now = clock.monotonic();
-    const decisions = await decidePrepared(policy, items);
-    const prepared: PreparedSubmission[] = [];
-    const later: Resend[] = [];
-    for (const item of items) {
-      const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
-      const decision = decisions.get(item);
-      const dueAt =
-        decision?.decision === 'defer'
-          ? clock.monotonic() + decision.until.getTime() - clock.now()
-          : Infinity;
-      let skipOutcome = lateOutcomeOf(item, clock, idempotencyWindow);
-      if (decision && !skipOutcome) {
-        if (dueAt - item.intendedAt < idempotencyWindow) {
-          later.push({ item, dueAt });
-          continue;
-        }
-        const errorCode = decision.decision === 'deny' ? decision.code : 'outcome_lost';
-        skipOutcome = { result: 'unknown', errorCode };
-      }
-      prepared.push({ ...item, skipOutcome, decidedAt: now });
+  #decided(
+    item: Resend,
+    decision: AppliedDecision | undefined,
+  ): Partial<Pick<Resend, 'skipOutcome' | 'resendAt'>> {
+    const { clock } = this.held.context;
+    const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
+    const late = lateOutcomeOf(item, clock, idempotencyWindow);
+    if (late || !decision) return { skipOutcome: late };
+    if (decision.decision === 'defer') {
+      const resendAt = clock.monotonic() + Math.max(1, decision.until.getTime() - clock.now());
+      if (resendAt - item.intendedAt < idempotencyWindow) return { resendAt };
     }
-    return { prepared, later };
+    const errorCode = decision.decision === 'deny' ? decision.code : 'outcome_lost';
+    return { skipOutcome: { result: 'unknown', errorCode } };
   }
 }

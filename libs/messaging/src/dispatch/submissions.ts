@@ -29,7 +29,6 @@ export interface PreparedSubmission extends IntendedMessages {
   readonly n: number;
   readonly firstPosition: number;
   readonly lastPosition: number;
-  /** Name of the provider that carries the submission. */
   readonly provider: string;
   readonly submission: Submission;
   /** Time of the first intent. */
@@ -38,10 +37,9 @@ export interface PreparedSubmission extends IntendedMessages {
   readonly skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
   /** End of its validity. The submission does not start later. */
   readonly validUntil: number;
-  /** Due time. */
   readonly dueSince: number;
-  /** The provider may already have the submission, so it is never withdrawn. */
-  readonly resent: boolean;
+  /** Set for a resend: due time. The provider may already have the submission, so it is never withdrawn. */
+  readonly resendAt?: number | undefined;
   /** Time of the last policy decision. */
   decidedAt: number;
 }
@@ -52,7 +50,6 @@ export interface Slice {
 }
 
 export interface SliceLimits {
-  /** Name of the provider that carries the submissions. */
   readonly provider: string;
   /** Returns the most recipients of the next submission. */
   readonly share: (wanted: number) => number;
@@ -132,7 +129,7 @@ export function lateOutcomeOf(
   keyLasts: number,
 ): PreparedSubmission['skipOutcome'] {
   const over = item.validUntil <= clock.monotonic();
-  if (!item.resent) return over ? { result: 'expired' } : undefined;
+  if (item.resendAt === undefined) return over ? { result: 'expired' } : undefined;
   if (over) return { result: 'unknown', errorCode: 'validity_over' };
   return ageOf(item, clock) < keyLasts
     ? undefined
@@ -193,9 +190,8 @@ export function slice(
         whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
         intendedAt: now,
         decidedAt: now,
-        skipOutcome: skipOutcomeOf(batch, decision),
+        skipOutcome: batch.expired ? { result: 'expired' } : denialOf(decision),
         ...timesOf(batch, now),
-        resent: false,
         submission: submissionOf(
           content ? { ...batch, content } : batch,
           { batch: id, n, attempt, firstSentAt },
@@ -235,7 +231,7 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Pr
     decidedAt: -Infinity,
     skipOutcome: undefined,
     ...timesOf(open, now),
-    resent: true,
+    resendAt: now,
     submission: submissionOf(open, open, recipients),
   };
 }
@@ -244,11 +240,7 @@ function timesOf({ validFor, dueFor }: Pick<PlannedBatch, 'validFor' | 'dueFor'>
   return { validUntil: validFor === null ? Infinity : now + validFor, dueSince: now - dueFor };
 }
 
-function skipOutcomeOf(
-  { expired }: PlannedBatch,
-  decision: AppliedDecision | undefined,
-): PreparedSubmission['skipOutcome'] {
-  if (expired) return { result: 'expired' };
+function denialOf(decision: AppliedDecision | undefined): PreparedSubmission['skipOutcome'] {
   return decision?.decision === 'deny'
     ? { result: 'rejected', errorCode: decision.code }
     : undefined;

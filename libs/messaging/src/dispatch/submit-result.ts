@@ -24,22 +24,6 @@ export interface SubmitFailureRecord {
   readonly retryAfter?: number;
 }
 
-/** Converts an error of `submit()`. An error that is no {@link SubmitFailure} is uncertain. */
-export function failureOf(error: unknown): SubmitFailureRecord {
-  const kind = KINDS.find(([failure]) => error instanceof failure)?.[1];
-  if (kind === undefined)
-    return {
-      kind: 'uncertain',
-      code: error instanceof SubmitFailure ? codeOf(error) : 'transport_error',
-      message: 'The transport failed without saying what became of the request',
-    };
-  const failure = error as SubmitFailure & { readonly retryAfter?: number };
-  const { message, retryAfter = 0 } = failure;
-  // Where the wait is zero or no number, the backoff of the library applies.
-  const waits = Number.isFinite(retryAfter) && retryAfter > 0;
-  return { kind, code: codeOf(failure), message, ...(waits && { retryAfter }) };
-}
-
 const KINDS = [
   [PermanentFailure, 'permanent'],
   [PausedFailure, 'paused'],
@@ -47,9 +31,18 @@ const KINDS = [
   [UncertainFailure, 'uncertain'],
 ] as const;
 
-/** The code, cut to the length that the store keeps. */
-function codeOf({ code }: SubmitFailure): string {
-  return word(code) ?? 'transport_error';
+/** Converts an error of `submit()`. An error that is none of the four failures is uncertain. */
+export function failureOf(error: unknown): SubmitFailureRecord {
+  const code = (error instanceof SubmitFailure ? word(error.code) : null) ?? 'transport_error';
+  for (const [failure, kind] of KINDS)
+    if (error instanceof failure) {
+      const { message, retryAfter = 0 } = error;
+      // Where the wait is zero or no number, the backoff of the library applies.
+      const waits = Number.isFinite(retryAfter) && retryAfter > 0;
+      return { kind, code, message, ...(waits && { retryAfter }) };
+    }
+  const message = 'The transport failed without saying what became of the request';
+  return { kind: 'uncertain', code, message };
 }
 
 /**

@@ -1,6 +1,27 @@
 /** Time after `shutdownTimeout` in which outcomes are still recorded, in milliseconds. */
 const RECORD_TIMEOUT = 1_000;
 
+/** The work of a lane under one lease. */
+export interface LaneTask {
+  /** In-flight counts, for logs. */
+  readonly underWay: string;
+  /** Announces that new work may be due. */
+  nudge(): void;
+  /**
+   * Starts all due work. Resolves when nothing is due, the lease is lost or the process stops.
+   * @throws LaneLostError where another process holds the lane
+   */
+  pump(): Promise<void>;
+  /** Starts no more work. Resolves once the outcomes of all started requests are recorded. */
+  settle(): Promise<void>;
+  /** Aborts the requests in flight. A stopping process calls it after `shutdownTimeout`. */
+  abort(): void;
+  /** State to store with the lane when it is released; not called for a lost lane. */
+  leave(): Promise<{ readonly rateState: string | null; readonly open: boolean }>;
+  /** Milliseconds until the lane has work again; `Infinity` where the time is not known. */
+  nextDueIn(): Promise<number>;
+}
+
 /** A lane under a lease, as a stop sees it. */
 interface StoppingLane {
   readonly changed: WakeSignal;
