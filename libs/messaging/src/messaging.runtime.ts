@@ -5,8 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleDestroy,
+  Optional,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
@@ -46,7 +46,8 @@ export class MessagingRuntime
     @Inject(MESSAGE_TRANSPORTS)
     private readonly transports: ReadonlyMap<string, MessageTransport>,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
-    @Inject(ModuleRef) private readonly modules: ModuleRef,
+    /** The app's registry if there is one, so that operators see all intervals in one place. */
+    @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -71,7 +72,7 @@ export class MessagingRuntime
     }
     if (jobs.length === 0) return;
     await this.queues.start();
-    this.#jobs = new MessagingJobs(this.#registry(), jobs);
+    this.#jobs = new MessagingJobs(this.registry, jobs);
     await this.#jobs.start();
   }
 
@@ -120,14 +121,5 @@ export class MessagingRuntime
         `Not stopped in time, left behind: ${part.underWay}. The lanes are free after their leases expire`,
       );
     clearTimeout(timer);
-  }
-
-  /** Uses the app's registry if there is one, so that operators see all intervals in one place. */
-  #registry(): SchedulerRegistry {
-    try {
-      return this.modules.get(SchedulerRegistry, { strict: false });
-    } catch {
-      return new SchedulerRegistry();
-    }
   }
 }
