@@ -1,10 +1,13 @@
+import { Transform, type TransformCallback } from 'node:stream';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP relay that can drop connections silently. */
+/** A TCP relay that can drop connections silently, lose an answer and hold back a request. */
 export class Relay {
   readonly #open = new Set<Socket>();
   readonly #server: Server;
   #carries = true;
+  #lost: readonly string[] | undefined;
+  #held: { readonly text: string; readonly came: (pass: () => void) => void } | undefined;
 
   private constructor(private readonly target: URL) {
     this.#server = createServer((near) => this.#join(near));
@@ -40,6 +43,24 @@ export class Relay {
     this.lose();
   }
 
+  /**
+   * Breaks the first connection on which all the texts were sent, one after another, before the
+   * answer to the last one.
+   */
+  loseAnswer(...texts: readonly string[]): void {
+    this.#lost = texts;
+  }
+
+  /** Whether an answer is still to be lost. */
+  get losesAnswer(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /** Holds back the next request with the text. @returns after its arrival: a function that lets it pass */
+  hold(text: string): Promise<() => void> {
+    return new Promise((came) => (this.#held = { text, came }));
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.#open) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -48,13 +69,28 @@ export class Relay {
   #join(near: Socket): void {
     if (!this.#carries) return this.#watch(near);
     const far = connect(Number(this.target.port), this.target.hostname);
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.#watch(socket, () => other.destroy());
-      socket.pipe(other);
-    }
+    this.#watch(near, () => far.destroy());
+    this.#watch(far, () => near.destroy());
+    near.pipe(this.#requests(near, far)).pipe(far);
+    far.pipe(near);
+  }
+
+  #requests(near: Socket, far: Socket): Transform {
+    let awaited: readonly string[] | undefined;
+    let sent = 0;
+    const transform = (data: Buffer, _encoding: string, done: TransformCallback) => {
+      if (awaited !== this.#lost) [awaited, sent] = [this.#lost, 0];
+      if (awaited && data.includes(awaited[sent] as string) && ++sent === awaited.length) {
+        this.#lost = undefined;
+        far.unpipe(near);
+        far.once('data', () => near.destroy()).resume();
+      }
+      const held = this.#held;
+      if (!held || !data.includes(held.text)) return done(null, data);
+      this.#held = undefined;
+      held.came(() => done(null, data));
+    };
+    return new Transform({ transform });
   }
 
   #watch(socket: Socket, onClose?: () => void): void {

@@ -1,6 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSourceOptions } from 'typeorm';
 import {
   type Clock,
   DISPATCH_ENGINE,
@@ -18,6 +19,7 @@ import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';
 import { type FlatOptions, grouped } from '../../support/flat-options.js';
+import { Relay } from '../../support/relay.js';
 
 const TABLES = ['report', 'message', 'submission', 'batch_chunk', 'batch', 'lane'];
 
@@ -114,6 +116,28 @@ export class DispatchFixture {
     const source = await this.database.open();
     for (const table of TABLES) await source.query(`DELETE FROM messaging_${table}`);
     await source.destroy();
+  }
+}
+
+/** A database behind a relay that can lose the answer to a commit. */
+export class RelayedDatabase {
+  private constructor(
+    readonly relay: Relay,
+    readonly database: TestDatabase,
+  ) {}
+
+  static async start(database: TestDatabase): Promise<RelayedDatabase> {
+    const relay = await Relay.start(database.url);
+    const options: TestDatabase['options'] = (extras) =>
+      ({ ...database.options(extras), url: relay.url }) as DataSourceOptions;
+    return new RelayedDatabase(relay, { ...database, options });
+  }
+
+  /** The next commit of a transaction with this statement takes place, and its connection breaks. */
+  loseCommit(statement: string): void {
+    // On PostgreSQL the statement is its own transaction.
+    if (this.database.kind === 'postgres') this.relay.loseAnswer(statement);
+    else this.relay.loseAnswer(statement, 'COMMIT');
   }
 }
 

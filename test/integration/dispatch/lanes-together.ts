@@ -2,10 +2,6 @@ import type { DispatchEngine } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
 import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
-import type {
-  StoreDatabase,
-  Transaction,
-} from '../../../libs/messaging/src/store/database/store-database.js';
 import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { Drain } from '../../../libs/messaging/src/ports/dispatch-engine.js';
 import { type DispatchApp, Gate } from './dispatch-fixture.js';
@@ -86,39 +82,4 @@ export class HandEngine implements DispatchEngine {
     const { signal } = new AbortController();
     return Promise.allSettled(TENANTS.map(async (tenant) => this.#drain?.(laneOf(tenant), signal)));
   }
-}
-
-/** The next intent is committed and its connection breaks before the answer. */
-export function loseAnswer(database: StoreDatabase): void {
-  let armed = true;
-  const lose = (sql: string) => {
-    if (!armed || !sql.includes('INSERT INTO messaging_submission')) return false;
-    armed = false;
-    return true;
-  };
-  const broken = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-  const statement = database.standalone.all.bind(database.standalone);
-  const transaction = database.transaction.bind(database);
-  Object.assign(database.standalone, {
-    all: async (sql: string, params?: readonly unknown[]) => {
-      const lost = lose(sql);
-      const rows = await statement(sql, params);
-      if (lost) throw broken();
-      return rows;
-    },
-  });
-  Object.assign(database, {
-    transaction: async (work: (tx: Transaction) => Promise<unknown>) => {
-      let lost = false;
-      const result = await transaction((tx) => {
-        const run: Transaction['run'] = (sql, params) => {
-          lost ||= lose(sql);
-          return tx.run(sql, params);
-        };
-        return work({ ...tx, run });
-      });
-      if (lost) throw broken();
-      return result;
-    },
-  });
 }

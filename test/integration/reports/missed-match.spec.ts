@@ -1,97 +1,78 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
-import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture, Gate } from '../dispatch/dispatch-fixture.js';
+import { DispatchFixture, Gate, RelayedDatabase } from '../dispatch/dispatch-fixture.js';
 import { intend, TRANSPORT } from '../dispatch/intend.js';
 import { report, TO } from './reports-app.js';
-
-/** The next transaction of a process does all its work, and commits when it is let. */
-function holdCommit(database: StoreDatabase): { reached: Promise<void>; commit: () => void } {
-  const reached = new Gate();
-  const commit = new Gate();
-  const transaction = database.transaction.bind(database);
-  const held: typeof transaction = (work) => {
-    Reflect.deleteProperty(database, 'transaction');
-    return transaction(async (tx) => {
-      const result = await work(tx);
-      reached.open();
-      await commit.opened;
-      return result;
-    });
-  };
-  Object.defineProperty(database, 'transaction', { value: held, configurable: true });
-  return { reached: reached.opened, commit: commit.open };
-}
-
-/** Resolves once a process has looked for waiting reports after its own commit. */
-function lookedAgain({ reports }: MessageStore): Promise<void> {
-  const looked = new Gate();
-  const look = reports.matchWaiting.bind(reports);
-  reports.matchWaiting = async (names) => {
-    await look(names);
-    looked.open();
-  };
-  return looked.opened;
-}
 
 describeEachDatabase(
   'a report and the answer it belongs to, in two transactions at once,',
   (database) => {
     let fixture: DispatchFixture;
-    beforeAll(() => {
+    let relayed: RelayedDatabase;
+    let behindRelay: DispatchFixture;
+    beforeAll(async () => {
       fixture = new DispatchFixture(database);
+      relayed = await RelayedDatabase.start(database);
+      behindRelay = new DispatchFixture(relayed.database);
     });
-    afterEach(() => fixture.clear());
+    afterEach(async () => {
+      await behindRelay.clear();
+      await fixture.clear();
+    });
+    afterAll(() => relayed.relay.stop());
 
     async function meet() {
       const one = await fixture.boot({ dispatch: false });
-      const other = await fixture.boot({ dispatch: false });
+      const other = await behindRelay.boot({ dispatch: false });
       const id = await one.send('x');
       const { heads } = await intend(one.store);
+      const reference = `theirs-${id}`;
       return {
         id,
-        sms: one.sms,
-        sender: one.store,
-        receiver: other.store,
-        answer: () =>
-          one.store.outcomes.record({
-            ...heads[0]!,
-            result: 'accepted',
-            reference: `theirs-${id}`,
-          }),
+        reference,
+        sender: one,
+        answer: () => one.store.outcomes.record({ ...heads[0]!, result: 'accepted', reference }),
         hear: () =>
-          other.store.reports.record([report({ reference: `theirs-${id}`, recipient: TO })], {
+          other.store.reports.record([report({ reference, recipient: TO })], {
             provider: TRANSPORT,
           }),
       };
     }
 
     it('the process of the later answer finds the waiting report', async () => {
-      const { id, sms, sender, answer, hear } = await meet();
-      const { reached, commit } = holdCommit(sender.database);
+      const { id, sender, answer, hear } = await meet();
+      // A listener runs in the transaction of the answer.
+      const [written, commit] = [new Gate(), new Gate()];
+      sender.app.get(StatusListeners).add({
+        onStatusChanged: () => {
+          written.open();
+          return commit.opened;
+        },
+      });
       const answered = answer();
-      await reached;
+      await written.opened;
       await hear();
-      expect((await sms.batch(id)).counts).toEqual({ sending: 1 });
-      commit();
+      expect((await sender.sms.batch(id)).counts).toEqual({ sending: 1 });
+      commit.open();
       await answered;
-      await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 1 }));
+      await eventually(async () =>
+        expect((await sender.sms.batch(id)).counts).toEqual({ delivered: 1 }),
+      );
     });
 
     it('the process of the later report finds the recorded answer', async () => {
-      const { id, sms, sender, receiver, answer, hear } = await meet();
-      const looked = lookedAgain(sender);
-      const { reached, commit } = holdCommit(receiver.database);
+      const { id, reference, sender, answer, hear } = await meet();
+      const committing = relayed.relay.hold('COMMIT');
       const heard = hear();
-      await reached;
+      const commit = await committing;
       await answer();
-      await looked;
-      expect((await sms.batch(id)).counts).toEqual({ sent: 1 });
+      await sender.store.reports.matchWaiting([reference]);
+      expect((await sender.sms.batch(id)).counts).toEqual({ sent: 1 });
       commit();
       await heard;
-      expect((await sms.batch(id)).counts).toEqual({ delivered: 1 });
+      expect((await sender.sms.batch(id)).counts).toEqual({ delivered: 1 });
     });
   },
   ['postgres', 'mariadb'],

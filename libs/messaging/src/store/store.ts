@@ -101,30 +101,30 @@ export interface FastPaths {
     intents: readonly Intent[],
     holder: LaneHolder,
   ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+  /** Records acceptances of messages known from their intent, without prior reads. */
   readonly settle?: SettleFastPath;
-  readonly report?: ReportFastPath;
-}
-
-/** Common members of the fast paths for outcomes and reports. */
-interface FastPath {
   /**
-   * True: one statement, which commits by itself and needs no transaction. False: it runs in a
-   * transaction, which is rolled back on an error.
+   * Records reports, each of another message.
+   * @param wanted whether listeners or events need the previous state of the messages
+   * @returns the previous state of the messages where it is wanted, otherwise an empty list
+   * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
-  readonly atomic: boolean;
+  readonly report?: (
+    sql: Sql,
+    reports: readonly MatchedReport[],
+    wanted: boolean,
+  ) => Promise<readonly MessageBefore[]>;
 }
 
-/** Records acceptances of messages known from their intent, without prior reads. */
-export interface SettleFastPath extends FastPath {
-  /** Whether the outcomes meet the assumptions. */
-  takes(outcomes: readonly PlainOutcome[]): boolean;
-  /** @throws ConcurrentChangeError where another outcome or report was recorded before */
-  settle(
-    sql: Sql,
-    outcomes: readonly PlainOutcome[],
-    context: SettleContext,
-  ): Promise<SettledOutcomes>;
-}
+/**
+ * @throws ConcurrentChangeError where another outcome or report was recorded before; a statement
+ *   that has committed returns the outcomes as `missed` instead
+ */
+export type SettleFastPath = (
+  sql: Sql,
+  outcomes: readonly PlainOutcome[],
+  context: SettleContext,
+) => Promise<SettledOutcomes>;
 
 export interface SettleContext {
   /** Epoch microseconds. */
@@ -133,21 +133,6 @@ export interface SettleContext {
   readonly pollAfter: number;
   /** The rank of an accepted message of the channel. */
   readonly acceptedRankOf: (channel: string) => number;
-}
-
-/** Records reports, one per message in the group. */
-export interface ReportFastPath extends FastPath {
-  /** @param wanted whether listeners or events need the previous state of the messages */
-  takes(wanted: boolean): boolean;
-  /**
-   * @returns the previous state of the messages where it is wanted, otherwise an empty list
-   * @throws ConcurrentChangeError where a message no longer exists or has another recipient
-   */
-  report(
-    sql: Sql,
-    reports: readonly MatchedReport[],
-    wanted: boolean,
-  ): Promise<readonly MessageBefore[]>;
 }
 
 /** A message before its report; `v_index` is the report's index in the group. */

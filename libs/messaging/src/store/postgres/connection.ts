@@ -15,8 +15,8 @@ import { intend } from './intend.js';
 import { releaseLanes, renewLanes, takeLanes } from './lanes.js';
 import { nextDue, plan } from './plan.js';
 import { PreparedStatements } from './prepared-statements.js';
-import { POSTGRES_REPORT } from './report.js';
-import { POSTGRES_SETTLE } from './settle.js';
+import { report } from './report.js';
+import { settle } from './settle.js';
 
 const FAST_PATHS: FastPaths = {
   enqueue,
@@ -25,8 +25,8 @@ const FAST_PATHS: FastPaths = {
   plan,
   releaseLanes,
   renewLanes,
-  report: POSTGRES_REPORT,
-  settle: POSTGRES_SETTLE,
+  report,
+  settle,
   takeLanes,
 };
 

@@ -3,7 +3,7 @@ import type { Columns } from '../database/dialect.js';
 import { logRow } from '../rows/received-report.js';
 import { HELD_COLUMNS, isBelow, nextSequence, raisedTo } from '../rows/status.js';
 import { LOG, LOG_COLUMNS, onLogged } from '../verbs/status-writer.js';
-import type { MessageBefore, ReportFastPath } from '../store.js';
+import type { FastPaths, MessageBefore } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 
 /** The log row takes tenant and sequence from the message. */
@@ -39,19 +39,15 @@ const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM 
  * Gain: one turn of the event loop where the slow path takes six, which is most of a report's
  * latency.
  */
-export const POSTGRES_REPORT: ReportFastPath = {
-  atomic: true,
-  takes: () => true,
-  async report(sql, reports, wanted) {
-    const given = reports.map(({ report, place }, index) => [
-      ...logRow(report, place, null),
-      index,
-    ]);
-    const before = await sql.all<MessageBefore>(wanted ? ANSWERING : SILENT, [
-      ...ROWS.bind(given),
-      reports.length,
-    ]);
-    if (before.length === 0) throw new ConcurrentChangeError();
-    return wanted ? before : [];
-  },
+export const report: NonNullable<FastPaths['report']> = async (sql, reports, wanted) => {
+  const rows = reports.map((matched, index) => [
+    ...logRow(matched.report, matched.place, null),
+    index,
+  ]);
+  const before = await sql.all<MessageBefore>(wanted ? ANSWERING : SILENT, [
+    ...ROWS.bind(rows),
+    reports.length,
+  ]);
+  if (before.length === 0) throw new ConcurrentChangeError();
+  return wanted ? before : [];
 };

@@ -1,20 +1,11 @@
 import { COMPLETED, isDraining } from '../rows/batch-state.js';
 import type { Columns } from '../database/dialect.js';
-import {
-  acceptedChanges,
-  inLockOrder,
-  messagesOf,
-  type PlainOutcome,
-  placeOf,
-  type SettledOutcomes,
-  SUBMISSION_OUTCOME,
-} from '../rows/outcome.js';
+import { acceptedChanges, inLockOrder, messagesOf, SUBMISSION_OUTCOME } from '../rows/outcome.js';
 import { isBelow, raisedTo } from '../rows/status.js';
 import type { SettleFastPath } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 
 const ACCEPTED = {
-  v_index: 'int',
   v_batch: 'uuid',
   v_n: 'int',
   v_first: 'int',
@@ -46,11 +37,6 @@ const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
       WHERE ${MESSAGE}.batch = v_batch AND ${MESSAGE}.position BETWEEN v_first AND v_last
         AND ${dialect.residual(`${MESSAGE}.submission = v_n AND ${isBelow(MESSAGE, 'v_status')}`)}
       RETURNING closed.*, ${MESSAGE}.position, ${MESSAGE}.recipient, ${MESSAGE}.sequence),
-    named AS (
-      UPDATE ${MESSAGE} SET reference = v_message_id FROM closed
-      WHERE v_message_id IS NOT NULL AND ${MESSAGE}.batch = v_batch AND ${MESSAGE}.position = v_first
-        AND ${dialect.residual(`${MESSAGE}.submission = v_n AND NOT (${isBelow(MESSAGE, 'v_status')})`)}
-      RETURNING v_index),
     logged AS (
       INSERT INTO messaging_report (tenant, batch, position, provider, reference, message_id, recipient,
         status, raw_status, received_at, sequence)
@@ -60,93 +46,55 @@ const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
       UPDATE messaging_batch SET ${COMPLETED}, completed_at = v_at, poll_at = v_at + ?::int8
       FROM closed WHERE v_whole = 1 AND messaging_batch.id = v_batch
         AND ${dialect.residual(isDraining('messaging_batch'))}
-      RETURNING v_index)
-    SELECT 'raised' AS kind, count(*)::int AS index, NULL::int AS position FROM raised
-    UNION ALL SELECT 'missed', v_index, NULL FROM v WHERE v_index NOT IN (SELECT v_index FROM closed)
-    UNION ALL SELECT 'incomplete', v_index, NULL FROM closed
-      WHERE v_whole = 1 AND v_index NOT IN (SELECT v_index FROM completed)
-    UNION ALL SELECT 'named', v_index, NULL FROM named
-    UNION ALL SELECT 'message', v_index, position FROM raised WHERE (SELECT count(*) FROM raised) <> ?::int`;
+      RETURNING messaging_batch.id)
+    SELECT (SELECT string_agg(concat(v_batch, '-', position), ' ') FROM raised) AS raised,
+      (SELECT string_agg(id::text, ' ') FROM completed) AS completed
+    WHERE (SELECT count(*) FROM raised) <> ?::int OR (SELECT count(*) FROM completed) <> ?::int`;
 
-/** A row of the result: the number of raised messages, or an unexpected state. */
-interface Answer {
-  readonly kind: 'raised' | 'missed' | 'incomplete' | 'named' | 'message';
-  /** Index of the outcome; with `raised` the number of messages. */
-  readonly index: number;
-  readonly position: number | null;
+/** What the statement changed, where that is not all; each a list separated by spaces. */
+interface Changed {
+  readonly raised: string | null;
+  readonly completed: string | null;
 }
 
 /**
  * Records acceptances in one statement without prior reads: closes the open submissions, raises
  * their messages, logs each of them and completes the batches with one submission. It assumes that
- * no other outcome or report was recorded for the messages; other outcomes are returned as
- * `missed`.
+ * no other outcome or report was recorded for the messages; otherwise it changes what it can, and
+ * returns all outcomes as `missed`: recorded again, they change the rest.
  *
  * Gain: half the database time of a message; one turn of the event loop where the slow path takes
  * eight.
  */
-export const POSTGRES_SETTLE: SettleFastPath = {
-  atomic: true,
-  takes: () => true,
-  async settle(sql, given, { at, pollAfter, acceptedRankOf }) {
-    const outcomes = given.toSorted(inLockOrder);
-    const expected = messagesOf(outcomes);
-    const answers = await sql.all<Answer>(STATEMENT, [
-      ...ROWS.bind(
-        outcomes.map((outcome, index) => [
-          index,
-          outcome.batch,
-          outcome.n,
-          outcome.firstPosition,
-          outcome.lastPosition,
-          outcome.reference ?? null,
-          outcome.messageIds?.get(outcome.firstPosition) ?? null,
-          outcome.details ? JSON.stringify(outcome.details) : null,
-          outcome.intended.submission.tenant,
-          outcome.provider,
-          acceptedRankOf(outcome.intended.submission.channel),
-          outcome.intended.whole ? 1 : 0,
-          at,
-        ]),
-      ),
-      pollAfter * 1_000,
-      expected,
-    ]);
-    return settled(outcomes, answers, expected, (isRaised) =>
-      acceptedChanges(outcomes, at, acceptedRankOf, isRaised),
-    );
-  },
-};
-
-function settled(
-  outcomes: readonly PlainOutcome[],
-  answers: readonly Answer[],
-  expected: number,
-  changesOf: (isRaised: (place: string) => boolean) => ReturnType<SettledOutcomes['changes']>,
-): SettledOutcomes {
-  const indexes = (kind: Answer['kind']) =>
-    new Set(answers.flatMap((answer) => (answer.kind === kind ? [answer.index] : [])));
-  const missed = indexes('missed');
-  const incomplete = indexes('incomplete');
-  const named = indexes('named');
-  const raised =
-    answers.find(({ kind }) => kind === 'raised')?.index === expected
-      ? undefined
-      : new Set(
-          answers.flatMap(({ kind, index, position }) =>
-            kind === 'message' ? [placeOf(outcomes[index] as PlainOutcome, position)] : [],
-          ),
-        );
-  // A concurrent report raised the message; the message still lacks its provider id.
-  const isUnnamed = (outcome: PlainOutcome, index: number) =>
-    outcome.messageIds?.size === 1 &&
-    raised?.has(placeOf(outcome, outcome.firstPosition)) === false &&
-    !named.has(index);
+export const settle: SettleFastPath = async (sql, given, { at, pollAfter, acceptedRankOf }) => {
+  const outcomes = given.toSorted(inLockOrder);
+  const rows = outcomes.map((outcome) => [
+    outcome.batch,
+    outcome.n,
+    outcome.firstPosition,
+    outcome.lastPosition,
+    outcome.reference ?? null,
+    outcome.messageIds?.get(outcome.firstPosition) ?? null,
+    outcome.details ? JSON.stringify(outcome.details) : null,
+    outcome.intended.submission.tenant,
+    outcome.provider,
+    acceptedRankOf(outcome.intended.submission.channel),
+    outcome.intended.whole ? 1 : 0,
+    at,
+  ]);
+  const whole = outcomes.filter(({ intended }) => intended.whole);
+  const [changed] = await sql.all<Changed>(STATEMENT, [
+    ...ROWS.bind(rows),
+    pollAfter * 1_000,
+    messagesOf(outcomes),
+    whole.length,
+  ]);
+  const raised = changed && new Set(changed.raised?.split(' '));
+  const completed = changed && new Set(changed.completed?.split(' '));
   return {
-    changes: () => changesOf((place) => raised?.has(place) ?? true),
-    completed: outcomes.filter(
-      ({ intended }, index) => intended.whole && !missed.has(index) && !incomplete.has(index),
-    ),
-    missed: outcomes.filter((outcome, index) => missed.has(index) || isUnnamed(outcome, index)),
+    changes: () =>
+      acceptedChanges(outcomes, at, acceptedRankOf, (place) => raised?.has(place) ?? true),
+    completed: whole.filter(({ batch }) => completed?.has(batch) ?? true),
+    missed: changed ? outcomes : [],
   };
-}
+};

@@ -73,7 +73,7 @@ export interface SettledOutcomes {
   readonly changes: () => readonly StatusChange[];
   /** Outcomes that completed their batch. */
   readonly completed: readonly PlainOutcome[];
-  /** Outcomes that need the slow path: another outcome or report was recorded before them. */
+  /** Outcomes to record again by the slow path: some of their rows were not as assumed. */
   readonly missed: readonly PlainOutcome[];
 }
 
@@ -90,14 +90,10 @@ export function messagesOf(outcomes: readonly PlainOutcome[]): number {
   return outcomes.reduce((sum, { intended }) => sum + intended.positions.length, 0);
 }
 
-export function placeOf({ batch }: Pick<Outcome, 'batch'>, position: number | null): string {
-  return `${batch}-${position}`;
-}
-
 /**
  * The status changes of acceptances, for listeners and events.
  * @param at epoch microseconds
- * @param isRaised by position; false for a message whose report came first. @default all are raised
+ * @param isRaised by `{batch}-{position}`; false for a message whose report came first. @default all are raised
  */
 export function acceptedChanges(
   outcomes: readonly PlainOutcome[],
@@ -111,7 +107,7 @@ export function acceptedChanges(
     const { positions, submission } = intended;
     const status = acceptedRankOf(submission.channel);
     positions.forEach((position, member) => {
-      if (!isRaised(placeOf(outcome, position))) return;
+      if (!isRaised(`${batch}-${position}`)) return;
       changes.push({
         message: {
           batch,

@@ -1,4 +1,4 @@
-import type { Columns, Dialect } from '../database/dialect.js';
+import type { Dialect } from '../database/dialect.js';
 import {
   logRow,
   type MessagePlace,
@@ -22,7 +22,6 @@ type ReportMatch =
       readonly erased: boolean;
     };
 
-type Places = Map<number, MessagePlace>;
 type Matches = Map<number, ReportMatch>;
 
 /**
@@ -62,11 +61,17 @@ export class SlowReport {
     return { changes, matched: reports.map((_, index) => matches.has(index)) };
   }
 
-  async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
-    const places = await this.places.find(tx, reports);
+  /** @param fresh without cached positions: one of them led to another message */
+  async #match(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    fresh = false,
+  ): Promise<Matches> {
+    const places = await this.places.find(tx, reports, fresh);
     const matches = await this.#lock(tx, reports, places);
-    await this.#findAgain(tx, reports, places, matches);
     const rest = [...places].filter(([index]) => !matches.has(index));
+    if (!fresh && rest.some(([, { position }]) => position !== undefined))
+      return this.#match(tx, reports, true);
     for (const [index, match] of await this.#batches(tx, rest)) matches.set(index, match);
     return matches;
   }
@@ -75,52 +80,27 @@ export class SlowReport {
   async #lock(
     tx: Transaction,
     reports: readonly ReceivedReport[],
-    places: Places,
+    places: ReadonlyMap<number, MessagePlace>,
   ): Promise<Matches> {
-    const wanted = [...places].filter(isMessage).sort(([, a], [, b]) => inLockOrder(a, b));
+    const asked = new Map<string, MessagePlace>();
+    for (const place of places.values())
+      if (place.position !== undefined) asked.set(keyOf(place), place);
     const matches: Matches = new Map();
-    if (wanted.length === 0) return matches;
-    const asked: unknown[][] = [];
-    let last: MessagePlace | undefined;
-    const rowOf = wanted.map(([, place]) => {
-      if (!last || inLockOrder(last, place) !== 0)
-        asked.push([asked.length, place.batch, place.position]);
-      last = place;
-      return asked.length - 1;
-    });
-    const rows = await tx.all<HeldMessage & { v_index: number }>(
+    if (asked.size === 0) return matches;
+    const rows = await tx.all<HeldMessage>(
       this.#sql.lockMessages,
-      this.#sql.places.bind(asked),
+      this.#sql.places.bind(
+        [...asked.values()].sort(inLockOrder).map(({ batch, position }) => [batch, position]),
+      ),
     );
-    const held: HeldMessage[] = [];
-    for (const { v_index, ...message } of rows) held[Number(v_index)] = message;
-    for (const [n, [index]] of wanted.entries()) {
-      const message = held[rowOf[n] as number];
+    const held = new Map(rows.map((message) => [keyOf(message), message]));
+    for (const [index, place] of places) {
+      const message = held.get(keyOf(place));
       const recipient = reports[index]?.recipient ?? null;
       if (message && (recipient === null || recipient === message.recipient))
         matches.set(index, { message });
     }
     return matches;
-  }
-
-  /** The provider may have reused a cached reference that led to another recipient. */
-  async #findAgain(
-    tx: Transaction,
-    reports: readonly ReceivedReport[],
-    places: Places,
-    matches: Matches,
-  ): Promise<void> {
-    const doubtful = [...places]
-      .filter((place) => isMessage(place) && !matches.has(place[0]))
-      .map(([index]) => index);
-    if (doubtful.length === 0) return;
-    const asked = doubtful.map((index) => reports[index] as ReceivedReport);
-    if (!this.places.forget(asked)) return;
-    const found: Places = new Map();
-    for (const [n, place] of await this.places.find(tx, asked))
-      found.set(doubtful[n] as number, place);
-    for (const [index, place] of found) places.set(index, place);
-    for (const [index, match] of await this.#lock(tx, reports, found)) matches.set(index, match);
   }
 
   /** The batches of reports without a message. An erased batch does not store a recipient again. */
@@ -144,8 +124,8 @@ export class SlowReport {
   }
 }
 
-function isMessage([, { position }]: [number, MessagePlace]): boolean {
-  return position !== undefined;
+function keyOf({ batch, position }: Pick<MessagePlace, 'batch' | 'position'>): string {
+  return `${batch}-${position}`;
 }
 
 function inLockOrder(a: MessagePlace, b: MessagePlace): number {
@@ -153,18 +133,16 @@ function inLockOrder(a: MessagePlace, b: MessagePlace): number {
   return (a.position ?? 0) - (b.position ?? 0);
 }
 
-const PLACE = { v_index: 'int', v_batch: 'uuid', v_position: 'int' } as const satisfies Columns;
-
 function statementsFor(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
-  const places = dialect.rows(PLACE);
+  const places = dialect.rows({ v_batch: 'uuid', v_position: 'int' });
   const key = dialect.forceIndex('PRIMARY');
   return {
     ids,
     places,
     batches: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.keyed}
       ${dialect.join} messaging_batch b ON b.id = v_id WHERE b.content IS NOT NULL`,
-    lockMessages: `SELECT v_index, ${HELD_COLUMNS} FROM ${places.keyed}
+    lockMessages: `SELECT ${HELD_COLUMNS} FROM ${places.keyed}
       ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,

@@ -66,34 +66,30 @@ export function steppedSettle(dialect: Dialect): SettleFastPath {
     set: `${COMPLETED}, completed_at = v_at, poll_at = v_poll_at`,
     where: `messaging_batch.id = v_id AND ${dialect.residual(isDraining('messaging_batch'))}`,
   });
-  return {
-    atomic: false,
-    takes: () => true,
-    async settle(sql, given, { at, pollAfter, acceptedRankOf }) {
-      const outcomes = given.toSorted(inLockOrder);
-      const params = rows.bind(outcomes.map((outcome) => rowOf(outcome, at, acceptedRankOf)));
-      const messages = messagesOf(outcomes);
-      const completed = outcomes.filter(({ intended }) => intended.whole);
-      const pollAt = at + pollAfter * 1_000;
-      const steps: [string, unknown[], number][] = [
-        [close, params, outcomes.length],
-        [log, params, messages],
-        [raise, params, messages],
-      ];
-      if (completed.length > 0)
-        steps.push([
-          complete,
-          completion.bind(completed.map(({ batch }) => [batch, at, pollAt])),
-          completed.length,
-        ]);
-      for (const [step, bound, expected] of steps)
-        if ((await sql.run(step, bound)) !== expected) throw new ConcurrentChangeError();
-      return {
-        changes: () => acceptedChanges(outcomes, at, acceptedRankOf),
-        completed,
-        missed: [],
-      };
-    },
+  return async (sql, given, { at, pollAfter, acceptedRankOf }) => {
+    const outcomes = given.toSorted(inLockOrder);
+    const params = rows.bind(outcomes.map((outcome) => rowOf(outcome, at, acceptedRankOf)));
+    const messages = messagesOf(outcomes);
+    const completed = outcomes.filter(({ intended }) => intended.whole);
+    const pollAt = at + pollAfter * 1_000;
+    const steps: [string, unknown[], number][] = [
+      [close, params, outcomes.length],
+      [log, params, messages],
+      [raise, params, messages],
+    ];
+    if (completed.length > 0)
+      steps.push([
+        complete,
+        completion.bind(completed.map(({ batch }) => [batch, at, pollAt])),
+        completed.length,
+      ]);
+    for (const [step, bound, expected] of steps)
+      if ((await sql.run(step, bound)) !== expected) throw new ConcurrentChangeError();
+    return {
+      changes: () => acceptedChanges(outcomes, at, acceptedRankOf),
+      completed,
+      missed: [],
+    };
   };
 }
 

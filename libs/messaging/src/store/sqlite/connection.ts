@@ -7,10 +7,9 @@ import {
   type StoreDatabaseOptions,
   type Transaction,
 } from '../database/store-database.js';
+import { steppedSettle } from '../slow-path/stepped-settle.js';
 import { isUndone } from '../database/transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
-import { SQLITE_REPORT } from './report.js';
-import { SQLITE_SETTLE } from './settle.js';
 import { enqueue } from './enqueue.js';
 import { intend } from './intend.js';
 import { SqliteTurns, whenFree } from './turns.js';
@@ -22,7 +21,7 @@ const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 /** Changes no row, but takes SQLite's write lock. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
-const FAST_PATHS: FastPaths = { enqueue, intend, report: SQLITE_REPORT, settle: SQLITE_SETTLE };
+const FAST_PATHS: FastPaths = { enqueue, intend, settle: steppedSettle(SQLITE_DIALECT) };
 
 /**
  * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and runs

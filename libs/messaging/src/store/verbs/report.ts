@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import type { Clock } from '../../ports/clock.js';
-import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError } from '../database/database-errors.js';
 import type { Dialect } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
@@ -19,7 +19,8 @@ import { ReportPlaces } from '../slow-path/report-places.js';
 import { SlowReport } from '../slow-path/report.js';
 import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
-import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import type { FastPaths } from '../store.js';
+import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 /** The provider of the reports. */
 export interface ReportOrigin {
@@ -134,54 +135,48 @@ export class ReportRecorder {
     return matched;
   }
 
-  async #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
-    try {
-      if (this.database.fastPaths.report?.atomic && !this.writer.hasListeners) {
-        const recorded = await this.#fast(take());
-        if (recorded) return recorded;
-      } else
-        return await this.database.transaction(async (tx) => {
-          const reports = take();
-          return (await this.#fast(reports, tx)) ?? this.#slow.report(tx, reports);
-        });
-    } catch (error) {
-      if (!(error instanceof ConcurrentChangeError)) throw error;
-    }
-    return this.database.transaction((tx) => this.#slow.report(tx, take()));
+  #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
+    const { report } = this.database.fastPaths;
+    return fastOrSlow<Recorded>(
+      report &&
+        (() =>
+          this.writer.run(
+            (sql) => this.#fast(report, sql, take()),
+            ({ changes }) => changes,
+          )),
+      () => this.database.transaction((tx) => this.#slow.report(tx, take())),
+    );
   }
 
-  /** @returns `undefined` where the fast path does not take the reports */
-  async #fast(reports: readonly ReceivedReport[], tx?: Transaction): Promise<Recorded | undefined> {
-    const fast = this.database.fastPaths.report;
-    const wanted = this.writer.isObserved;
-    if (!fast?.takes(wanted) || reports.some(({ waiting }) => waiting)) return undefined;
-    const places = await this.#places.find(tx ?? this.database, reports);
-    const matched = oneOfEachMessage(reports, places);
-    if (!matched) return undefined;
-    const before = await fast.report(tx ?? this.database.standalone, matched, wanted);
+  async #fast(
+    record: NonNullable<FastPaths['report']>,
+    sql: Sql,
+    reports: readonly ReceivedReport[],
+  ): Promise<Recorded> {
+    if (reports.some(({ waiting }) => waiting)) throw new ConcurrentChangeError();
+    const matched = oneOfEachMessage(reports, await this.#places.find(sql, reports));
+    const before = await record(sql, matched, this.writer.isObserved);
     const changes = before.flatMap(
-      ({ v_index, ...message }) =>
-        raiseBy((matched[v_index] as MatchedReport).report, message) ?? [],
+      ({ v_index, ...message }) => raiseBy(matched[v_index]!.report, message) ?? [],
     );
-    if (tx) await this.writer.notify(tx, changes);
     return { changes, matched: reports.map(() => true) };
   }
 }
 
-/** `undefined` where a report has no message, or two reports have the same message. */
+/** @throws ConcurrentChangeError where a report has no message, or two reports have the same one */
 function oneOfEachMessage(
   reports: readonly ReceivedReport[],
   places: ReadonlyMap<number, MessagePlace>,
-): MatchedReport[] | undefined {
-  const matched: MatchedReport[] = [];
+): MatchedReport[] {
   const taken = new Set<string>();
-  for (const [index, report] of reports.entries()) {
+  const matched = reports.map((report, index) => {
     const { batch, position } = places.get(index) ?? {};
-    if (batch === undefined || position === undefined) return undefined;
+    if (batch === undefined || position === undefined) throw new ConcurrentChangeError();
     taken.add(`${batch}-${position}`);
-    matched.push({ report, place: { batch, position } });
-  }
-  return taken.size < reports.length ? undefined : matched;
+    return { report, place: { batch, position } };
+  });
+  if (taken.size < reports.length) throw new ConcurrentChangeError();
+  return matched;
 }
 
 /** Statements about reports in the log that have no message. */

@@ -1,13 +1,12 @@
 import type { Clock } from '../../ports/clock.js';
-import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';
 import { GroupCommit } from '../database/group-commit.js';
-import { isPlain, type Outcome, type PlainOutcome } from '../rows/outcome.js';
+import { isPlain, type Outcome, type PlainOutcome, type SettledOutcomes } from '../rows/outcome.js';
 import { SlowSettle } from '../slow-path/settle.js';
 import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
-import type { SettleContext } from '../store.js';
-import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 
 /** Longest delay of an outcome for a shared commit, in milliseconds. */
@@ -16,12 +15,6 @@ const GATHER = 30;
 const SILENCE = 3;
 /** Largest number of outcomes in one commit. */
 const GROUP = 1_000;
-
-/** The result of one commit. */
-interface Settled {
-  readonly changes: () => readonly StatusChange[];
-  readonly completed: readonly CompletedBatch[];
-}
 
 /**
  * Records the outcomes of submits, many per commit: `sending → sent | rejected | failed | unknown`,
@@ -85,59 +78,33 @@ export class OutcomeRecorder {
 
   async #settle(take: () => readonly Outcome[]): Promise<void> {
     const at = this.clock.now() * 1_000;
-    try {
-      if (await this.#settleInOneStatement(take, at)) return;
-      await this.#commit(async (tx) => {
-        const outcomes = take();
-        return (await this.#fastSettle(tx, outcomes, at)) ?? this.#slowSettle(tx, outcomes, at);
-      });
-    } catch (error) {
-      if (!(error instanceof ConcurrentChangeError)) throw error;
-      await this.#commit((tx) => this.#slowSettle(tx, take(), at));
-    }
+    const fast = await this.#fast(take, at);
+    if (fast) this.#publish(fast.changes, fast.completed.map(batchOf));
+    const done = new Set<Outcome>(fast?.completed);
+    if (fast && fast.missed.length === 0 && done.size === take().length) return;
+    const rest = await this.database.transaction(async (tx) => {
+      const outcomes = take();
+      const changes = await this.#slow.settle(tx, fast ? fast.missed : outcomes, at);
+      const open = outcomes.filter((outcome) => !done.has(outcome));
+      return { changes, completed: await this.#complete(tx, open, at) };
+    });
+    this.#publish(() => rest.changes, rest.completed);
   }
 
-  /**
-   * @returns false where the outcomes need a transaction: for a listener, or to check whether a
-   *   batch is complete
-   */
-  async #settleInOneStatement(take: () => readonly Outcome[], at: number): Promise<boolean> {
-    const fast = this.database.fastPaths.settle;
-    if (!fast?.atomic || this.writer.hasListeners) return false;
-    const outcomes = take();
-    if (!outcomes.every(isWhole) || !fast.takes(outcomes)) return false;
-    const { missed, ...settled } = await fast.settle(
-      this.database.standalone,
-      outcomes,
-      this.#context(at),
-    );
-    this.#publish({ changes: settled.changes, completed: settled.completed.map(batchOf) });
-    if (missed.length > 0) await this.#commit((tx) => this.#slowSettle(tx, missed, at));
-    return true;
-  }
-
-  /** @returns `undefined` where the fast path does not take the outcomes */
-  async #fastSettle(
-    tx: Transaction,
-    outcomes: readonly Outcome[],
-    at: number,
-  ): Promise<Settled | undefined> {
-    const fast = this.database.fastPaths.settle;
-    if (!fast || !outcomes.every(isPlain) || !fast.takes(outcomes)) return undefined;
-    const { changes, completed, missed } = await fast.settle(tx, outcomes, this.#context(at));
-    if (missed.length > 0) throw new ConcurrentChangeError();
-    if (this.writer.hasListeners) await this.writer.notify(tx, changes());
-    const done = new Set<Outcome>(completed);
-    const others = outcomes.filter((outcome) => !done.has(outcome));
-    return {
-      changes,
-      completed: [...completed.map(batchOf), ...(await this.#complete(tx, others, at))],
+  /** @returns `undefined` where the outcomes need the slow path */
+  #fast(take: () => readonly Outcome[], at: number): Promise<SettledOutcomes | undefined> {
+    const { settle } = this.database.fastPaths;
+    const { pollAfter } = this.completion;
+    const context = { at, pollAfter, acceptedRankOf: this.#acceptedRankOf };
+    const work = async (sql: Sql) => {
+      const outcomes = take();
+      if (!outcomes.every(isPlain)) throw new ConcurrentChangeError();
+      return settle!(sql, outcomes, context);
     };
-  }
-
-  async #slowSettle(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<Settled> {
-    const changes = await this.#slow.settle(tx, outcomes, at);
-    return { changes: () => changes, completed: await this.#complete(tx, outcomes, at) };
+    return fastOrSlow<SettledOutcomes | undefined>(
+      settle && (() => this.writer.run(work, ({ changes }) => changes())),
+      async () => undefined,
+    );
   }
 
   #complete(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<CompletedBatch[]> {
@@ -146,22 +113,10 @@ export class OutcomeRecorder {
     return this.completion.after(tx, batches, at, new Set(unknown));
   }
 
-  async #commit(work: (tx: Transaction) => Promise<Settled>): Promise<void> {
-    this.#publish(await this.database.transaction(work));
-  }
-
-  #context(at: number): SettleContext {
-    return { at, pollAfter: this.completion.pollAfter, acceptedRankOf: this.#acceptedRankOf };
-  }
-
-  #publish({ changes, completed }: Settled): void {
+  #publish(changes: () => readonly StatusChange[], completed: readonly CompletedBatch[]): void {
     if (this.writer.isObserved) this.writer.publish(changes());
     this.completion.publish(completed);
   }
-}
-
-function isWhole(outcome: Outcome): outcome is PlainOutcome {
-  return isPlain(outcome) && outcome.intended.whole;
 }
 
 function batchOf({ batch, intended: { submission } }: PlainOutcome): CompletedBatch {

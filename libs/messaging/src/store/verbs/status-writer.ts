@@ -5,7 +5,7 @@ import type { StatusListeners } from '../../ports/listeners.js';
 import type { Columns, Dialect, RowInserter } from '../database/dialect.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
-import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
 const STATUS = {
   v_batch: 'uuid',
@@ -90,17 +90,14 @@ export class StatusWriter {
       m.error_code,
     ]);
     await tx.run(this.#updateStatuses, this.#status.bind(rows));
-    await this.notify(tx, changes);
-  }
-
-  /** Whether a listener runs in the transaction that makes a change. */
-  get hasListeners(): boolean {
-    return !this.listeners.empty;
+    await this.#notify(tx, changes);
   }
 
   /** Whether a listener, an event or a watch needs the changes. */
   get isObserved(): boolean {
-    return this.hasListeners || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty;
+    return (
+      !this.listeners.empty || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty
+    );
   }
 
   /** Whether a listener threw the error; then only the changes that it refuses fail. */
@@ -108,9 +105,22 @@ export class StatusWriter {
     return error instanceof Error && this.#faults.has(error);
   }
 
+  /** Runs a fast path; where there are listeners, in a transaction in which they hear its changes. */
+  run<R>(
+    work: (sql: Sql) => Promise<R>,
+    changesOf: (result: R) => readonly StatusChange[],
+  ): Promise<R> {
+    if (this.listeners.empty) return this.database.fastPath(work);
+    return this.database.transaction(async (tx) => {
+      const result = await work(tx);
+      await this.#notify(tx, changesOf(result));
+      return result;
+    });
+  }
+
   /** Calls the listeners in the transaction of the changes. */
-  async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
-    if (!this.hasListeners) return;
+  async #notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+    if (this.listeners.empty) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);
     if (announced.length === 0) return;
     try {
