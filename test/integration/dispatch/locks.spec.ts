@@ -27,12 +27,13 @@ describeEachDatabase(
       const { fence } = (await intend(frozen.store)).lease;
       const reached = new Gate();
       const woken = new Gate();
+      const lock = 'SELECT fence FROM messaging_lane WHERE lane_key = ? FOR UPDATE';
       const stuck = frozen.store.database
         .transaction(async (tx) => {
-          await frozen.store.lanes.renewWithin(tx, LANE, fence);
+          await tx.all(lock, [LANE]);
           reached.open();
           await woken.opened;
-          return frozen.store.lanes.renewWithin(tx, LANE, fence);
+          return tx.all(lock, [LANE]);
         })
         .catch((error: unknown) => error);
       await reached.opened;

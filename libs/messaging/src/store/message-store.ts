@@ -5,7 +5,7 @@ import type { EventPublisher } from '../ports/event-publisher.js';
 import type { StatusListeners } from '../ports/listeners.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
-import { BatchChanges } from './slow-path/cancel.js';
+import { BatchChanges } from './verbs/cancel.js';
 import { NewBatches } from './verbs/enqueue.js';
 import { Intents } from './verbs/intents.js';
 import { LaneWork } from './verbs/lane-work.js';

@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import type { Dialect } from './database/dialect.js';
 import type { Intent } from './rows/intent.js';
-import type { HeldLane, LaneHolder, LaneRow, ReleasedLane } from './rows/lease.js';
+import type { LaneHolder, LaneRow, ReleasedLane } from './rows/lease.js';
 import type { NewBatch } from './rows/new-batch.js';
 import type { PlainOutcome, SettledOutcomes } from './rows/outcome.js';
 import type { PlanRow } from './rows/planned-batch.js';
@@ -59,10 +59,10 @@ export interface MigrationLock {
 /** The verbs of a driver with a faster implementation than the slow path. */
 export interface FastPaths {
   /**
-   * Stores batches without keys and denied recipients.
-   * @param again an earlier attempt may have stored them
+   * Stores new batches.
+   * @throws ConcurrentChangeError for a key or a denied recipient, or where one is stored already
    */
-  readonly enqueue?: (sql: Sql, batches: readonly NewBatch[], again: boolean) => Promise<void>;
+  readonly enqueue?: (sql: Sql, batches: readonly NewBatch[]) => Promise<void>;
   /**
    * Takes the lanes that no other process holds; skips lanes that a transaction has locked.
    * @returns the lanes before they were taken
@@ -72,12 +72,6 @@ export interface FastPaths {
     lanes: readonly string[],
     holder: LaneHolder,
   ) => Promise<LaneRow[]>;
-  /** @returns the renewed lanes; the others belong to another holder, or are locked */
-  readonly renewLanes?: (
-    sql: Sql,
-    lanes: readonly HeldLane[],
-    holder: LaneHolder,
-  ) => Promise<Set<string>>;
   /** @returns the released lanes; the others belong to another holder, or are locked */
   readonly releaseLanes?: (
     sql: Sql,

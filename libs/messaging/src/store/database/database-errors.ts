@@ -77,3 +77,8 @@ export function isStatementTaken(error: unknown): boolean {
   const isFatal = (error as { severity?: unknown }).severity === 'FATAL';
   return code === '42P05' || (code === '08P01' && !isFatal);
 }
+
+/** PostgreSQL: a row with the same unique key exists. */
+export function isDuplicate(error: unknown): boolean {
+  return codeOf(error) === '23505';
+}

@@ -19,11 +19,20 @@ export interface RowSource {
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
 
-/** Resolves with the number of inserted rows. */
-export type RowInserter = (
+/** Writes rows; resolves with the number of changed rows. */
+export type RowWriter = (
   sql: Pick<Sql, 'run'>,
   rows: readonly (readonly unknown[])[],
 ) => Promise<number>;
+
+export interface InsertFrom {
+  /** The inserted values. @default the columns of the row source */
+  readonly values?: string;
+  /** SQL after the row source: joins, and WHERE. */
+  readonly where?: string;
+  /** SQL at the end, such as {@link Dialect.onConflict}. */
+  readonly suffix?: string;
+}
 
 export interface UpdateFrom {
   readonly table: string;
@@ -107,9 +116,10 @@ export interface Dialect {
   /**
    * Inserts many rows of `columns`.
    * @param into `INSERT INTO … (…)`
-   * @param suffix SQL after the rows, such as {@link onConflict}
    */
-  inserter(into: string, columns: Columns, suffix: string): RowInserter;
+  inserter(into: string, columns: Columns, options?: InsertFrom): RowWriter;
+  /** Updates a table from many rows of `columns`. */
+  updater(columns: Columns, update: Omit<UpdateFrom, 'rows'>): RowWriter;
   /**
    * FROM clause: the rows of `table` whose `column` is in the source's only column. PostgreSQL gets
    * the array, because it uses an index for arrays and has no statistics of a relation.
@@ -128,7 +138,30 @@ export interface Dialect {
   readonly laneHeads: string;
 }
 
-export function insertFrom(rows: RowSource, into: string, suffix: string): RowInserter {
-  const statement = `${into} SELECT ${rows.names.join(', ')} FROM ${rows.sql} WHERE 1 = 1 ${suffix}`;
-  return (sql, given) => sql.run(statement, rows.bind(given));
+/** SQL of {@link Dialect.inserter}. */
+export function insertFrom(
+  into: string,
+  { sql, names }: Pick<RowSource, 'sql' | 'names'>,
+  { values = names.join(', '), where = 'WHERE 1 = 1', suffix = '' }: InsertFrom = {},
+): string {
+  return `${into} SELECT ${values} FROM ${sql} ${where} ${suffix}`;
+}
+
+/** {@link Dialect.inserter} and {@link Dialect.updater}, by a row source. */
+export function sourceWriters(
+  dialect: Pick<Dialect, 'rows' | 'updateFrom'>,
+): Pick<Dialect, 'inserter' | 'updater'> {
+  const writer = (rows: RowSource, statement: string): RowWriter => {
+    return (sql, given) => sql.run(statement, rows.bind(given));
+  };
+  return {
+    inserter: (into, columns, options) => {
+      const rows = dialect.rows(columns);
+      return writer(rows, insertFrom(into, rows, options));
+    },
+    updater: (columns, update) => {
+      const rows = dialect.rows(columns);
+      return writer(rows, dialect.updateFrom({ ...update, rows }));
+    },
+  };
 }

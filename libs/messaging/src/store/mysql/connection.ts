@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { steppedSettle } from '../slow-path/stepped-settle.js';
+import { steppedSettle } from '../verbs/stepped-settle.js';
 import { ServerDatabase, type StoreDatabaseOptions } from '../database/store-database.js';
 import { MYSQL_DIALECT } from './dialect.js';
 

@@ -1,4 +1,4 @@
-import { type ColumnType, type Dialect, insertFrom } from '../database/dialect.js';
+import { type ColumnType, type Dialect, sourceWriters } from '../database/dialect.js';
 
 const TYPES: Record<ColumnType, string> = {
   uuid: 'CHAR(36)',
@@ -9,8 +9,7 @@ const TYPES: Record<ColumnType, string> = {
   key: 'VARCHAR(320)',
 };
 
-/** MySQL and MariaDB. */
-export const MYSQL_DIALECT: Dialect = {
+const BASE = {
   kind: 'mysql',
   types: {
     uuid: 'CHAR(36)',
@@ -44,7 +43,6 @@ export const MYSQL_DIALECT: Dialect = {
     const sql = `JSON_TABLE(?, '$[*]' COLUMNS (${members.join(', ')})) AS v`;
     return { names: Object.keys(columns), sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
   },
-  inserter: (into, columns, suffix) => insertFrom(MYSQL_DIALECT.rows(columns), into, suffix),
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where, index = 'PRIMARY' }) =>
@@ -61,4 +59,7 @@ export const MYSQL_DIALECT: Dialect = {
       SELECT b.lane, b.priority, min(b.parked_until) FROM messaging_batch b
       WHERE b.has_work = 1 AND b.parked_until > 0 GROUP BY b.has_work, b.lane, b.priority
     )`,
-};
+} satisfies Omit<Dialect, 'inserter' | 'updater'>;
+
+/** MySQL and MariaDB. */
+export const MYSQL_DIALECT: Dialect = { ...BASE, ...sourceWriters(BASE) };

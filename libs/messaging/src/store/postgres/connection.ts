@@ -12,7 +12,7 @@ import { retryTransient } from '../database/retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';
 import { intend } from './intend.js';
-import { releaseLanes, renewLanes, takeLanes } from './lanes.js';
+import { releaseLanes, takeLanes } from './lanes.js';
 import { nextDue, plan } from './plan.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { report } from './report.js';
@@ -24,7 +24,6 @@ const FAST_PATHS: FastPaths = {
   nextDue,
   plan,
   releaseLanes,
-  renewLanes,
   report,
   settle,
   takeLanes,

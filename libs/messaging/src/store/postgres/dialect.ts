@@ -1,5 +1,5 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type ColumnType, type Dialect, insertFrom } from '../database/dialect.js';
+import { type ColumnType, type Dialect, sourceWriters } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
 import { arrayOf } from './arrays.js';
 
@@ -14,7 +14,7 @@ const TYPES: Record<ColumnType, string> = {
   key: 'text',
 };
 
-export const POSTGRES_DIALECT: Dialect = {
+const BASE = {
   kind: 'postgres',
   types: {
     uuid: 'uuid',
@@ -53,7 +53,6 @@ export const POSTGRES_DIALECT: Dialect = {
         types.map((type, column) => arrayOf(rows, column, type === 'text' || type === 'key')),
     };
   },
-  inserter: (into, columns, suffix) => insertFrom(POSTGRES_DIALECT.rows(columns), into, suffix),
   whereIn: (table, column, alias) =>
     `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
   updateFrom: ({ table, rows, set, where }) =>
@@ -66,7 +65,9 @@ export const POSTGRES_DIALECT: Dialect = {
     return sql.replaceAll('?', () => `$${++n}`);
   }),
   laneHeads: STEPPING_LANE_HEADS,
-};
+} satisfies Omit<Dialect, 'inserter' | 'updater'>;
+
+export const POSTGRES_DIALECT: Dialect = { ...BASE, ...sourceWriters(BASE) };
 
 function memoise(translate: (sql: string) => string): (sql: string) => string {
   const known = new Map<string, string>();

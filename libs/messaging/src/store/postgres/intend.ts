@@ -1,12 +1,21 @@
 import { isOpen } from '../rows/batch-state.js';
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
-import { batchRow, INTENT_ROWS, isFresh, messageRows, submissionRows } from '../rows/intent.js';
-import { INTO_MESSAGES, INTO_SUBMISSIONS, STARTED } from '../slow-path/intend.js';
-import { HELD, heldRows, IS_OURS } from '../slow-path/lanes.js';
+import {
+  batchRow,
+  INTENT_ROWS,
+  INTO_MESSAGES,
+  INTO_SUBMISSIONS,
+  isFresh,
+  MESSAGE_VALUES,
+  messageRows,
+  STARTED,
+  submissionRows,
+} from '../rows/intent.js';
+import { IS_OURS, LANES, laneRows } from '../rows/lease.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
-const held = POSTGRES_DIALECT.rows(HELD);
+const held = POSTGRES_DIALECT.rows(LANES);
 /** Each batch with its lane and the number of batches of that lane. */
 const batches = POSTGRES_DIALECT.rows({ ...INTENT_ROWS.batches, v_lane: 'key', v_batches: 'int' });
 const submissions = POSTGRES_DIALECT.rows(INTENT_ROWS.submissions);
@@ -27,8 +36,8 @@ const INTEND = `WITH held AS MATERIALIZED (
   live AS (
     UPDATE messaging_batch SET ${STARTED} FROM checked
     WHERE messaging_batch.id = checked.id AND whole AND planned RETURNING messaging_batch.id),
-  submitted AS (${INTO_SUBMISSIONS} FROM ${submissions.sql} JOIN live ON id = v_batch),
-  written AS (${INTO_MESSAGES} FROM ${messages.sql} JOIN live ON id = v_batch)
+  submitted AS (${INTO_SUBMISSIONS} SELECT ${submissions.names.join(', ')} FROM ${submissions.sql} JOIN live ON id = v_batch),
+  written AS (${INTO_MESSAGES} SELECT ${MESSAGE_VALUES} FROM ${messages.sql} JOIN live ON id = v_batch)
   SELECT v_lane AS lane, string_agg(CASE WHEN NOT planned THEN v_id::text END, ' ') AS gone
   FROM checked WHERE whole GROUP BY v_lane`;
 
@@ -43,13 +52,13 @@ const INTEND = `WITH held AS MATERIALIZED (
 export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, holder) => {
   if (!intents.every(isFresh)) throw new ConcurrentChangeError();
   const answers = await sql.all<{ lane: string; gone: string | null }>(INTEND, [
-    ...held.bind(heldRows(intents, holder)),
+    ...held.bind(laneRows(intents, holder)),
     ...batches.bind(
       intents.flatMap(({ lane, batches: own }) =>
         own.map((batch) => [...batchRow(batch), lane, own.length]),
       ),
     ),
-    ...submissions.bind(intents.flatMap((intent) => submissionRows(intent))),
+    ...submissions.bind(intents.flatMap(submissionRows)),
     ...messages.bind(intents.flatMap((intent) => messageRows(intent).fresh)),
   ]);
   const gone = new Map(answers.map((answer) => [answer.lane, new Set(answer.gone?.split(' '))]));

@@ -1,4 +1,4 @@
-import { type NextDueRow, dueIn, nextDueOf, planOf } from '../slow-path/plan.js';
+import { type NextDueRow, dueIn, nextDueOf, planOf } from '../verbs/plan.js';
 import type { PlanRow } from '../rows/planned-batch.js';
 import { type FastPaths, MOST_PLANNED } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';

@@ -1,3 +1,4 @@
+import { STATUS_RANK } from '../../message/status.js';
 import { BATCH_STATE } from './batch-state.js';
 import type { Columns } from '../database/dialect.js';
 
@@ -109,42 +110,40 @@ export function batchRow({
   return [id, revision, state, parkUntil];
 }
 
-/** Rows of `submissions`, for the batches that may start. */
-export function submissionRows(
-  { fence, firstSentAt, submissions }: Intent,
-  live: (batch: string) => boolean = () => true,
-): unknown[][] {
-  return submissions.flatMap((s) =>
-    live(s.batch)
-      ? [
-          [
-            s.batch,
-            s.n,
-            s.firstPosition,
-            s.lastPosition,
-            s.attempt,
-            fence,
-            s.provider,
-            firstSentAt * 1_000,
-            s.content,
-          ],
-        ]
-      : [],
-  );
+/** Rows of `submissions`. */
+export function submissionRows({ fence, firstSentAt, submissions }: Intent): unknown[][] {
+  return submissions.map((s) => [
+    s.batch,
+    s.n,
+    s.firstPosition,
+    s.lastPosition,
+    s.attempt,
+    fence,
+    s.provider,
+    firstSentAt * 1_000,
+    s.content,
+  ]);
 }
 
-/** Rows of `messages`, for the batches that may start: new messages and repeated ones. */
-export function messageRows(
-  { submissions }: Intent,
-  live: (batch: string) => boolean = () => true,
-): { fresh: unknown[][]; again: unknown[][] } {
+/** Rows of `messages`: new messages and repeated ones. */
+export function messageRows({ submissions }: Intent): { fresh: unknown[][]; again: unknown[][] } {
   const fresh: unknown[][] = [];
   const again: unknown[][] = [];
-  for (const { batch, n, attempt, recipients } of submissions) {
-    if (!live(batch)) continue;
+  for (const { batch, n, attempt, recipients } of submissions)
     for (const { position, recipient, requeued } of recipients)
       if (requeued) again.push([batch, position, n, attempt, recipient]);
       else fresh.push([batch, position, n, attempt - 1, recipient]);
-  }
   return { fresh, again };
 }
+
+/** SQL assignments for the start of a batch. */
+export const STARTED = 'state = v_state, parked_until = coalesce(v_park, parked_until)';
+
+/** SQL: target columns of an intent's INSERTs. */
+export const INTO_SUBMISSIONS = `INSERT INTO messaging_submission
+  (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at, content)`;
+export const INTO_MESSAGES =
+  'INSERT INTO messaging_message (batch, position, submission, attempt, recipient, status)';
+
+/** SQL: the values of {@link INTO_MESSAGES}. */
+export const MESSAGE_VALUES = `v_batch, v_position, v_n, v_attempt, v_recipient, ${STATUS_RANK.sending}`;

@@ -1,3 +1,5 @@
+import type { Columns, Dialect } from '../database/dialect.js';
+
 /** A lane's lease, as its holder sees it. Durations in milliseconds. */
 export interface Lease {
   readonly lane: string;
@@ -54,3 +56,45 @@ export interface LaneRow {
 
 /** Whether to wait for rows that another transaction has locked, or to skip them. */
 export type LockWait = 'wait' | 'skip';
+
+/** The row source of lanes and their holder; a take has no fence, only a release the last two. */
+export const LANES = {
+  v_lane: 'key',
+  v_owner: 'key',
+  v_lease: 'bigint',
+  v_fence: 'bigint',
+  v_state: 'text',
+  v_open: 'int',
+} as const satisfies Columns;
+
+/** Rows of {@link LANES}. */
+export function laneRows(
+  lanes: readonly (Pick<HeldLane, 'lane'> & Partial<ReleasedLane>)[],
+  { owner, leaseTime }: LaneHolder,
+): unknown[][] {
+  return lanes.map(({ lane, fence = null, rateState = null, open = false }) => [
+    lane,
+    owner,
+    leaseTime * 1_000,
+    fence,
+    rateState === null ? null : `${owner} ${rateState}`,
+    open ? 1 : 0,
+  ]);
+}
+
+/** SQL: the columns of a {@link LaneRow} of the lane `l`, for the holder `v_owner`. */
+export function formerColumns({ now }: Dialect): string {
+  return `l.lane_key, l.owner, l.fence, l.lease_until, l.rate_state, l.paused_until, l.pause_reason,
+    ${now} AS now, CASE WHEN l.owner IS NULL OR l.owner = v_owner OR l.lease_until < ${now} THEN 1 ELSE 0 END AS free`;
+}
+
+/** SQL condition: the lane `l` is held by `v_owner` under `v_fence`. */
+export const IS_OURS = 'l.fence = v_fence AND l.owner = v_owner';
+
+/** SQL assignments that release a lane. */
+export const RELEASE = `owner = CASE WHEN v_open = 1 THEN owner END, lease_until = 0, rate_state = v_state`;
+
+/** The keys of lanes. */
+export function lanesOf(rows: readonly Pick<LaneRow, 'lane_key'>[]): Set<string> {
+  return new Set(rows.map(({ lane_key }) => lane_key));
+}

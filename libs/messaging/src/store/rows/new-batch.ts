@@ -1,6 +1,6 @@
 import type { Channel, MessageClass } from '../../message/message.js';
-import { PRIORITY } from './batch-state.js';
-import type { Columns } from '../database/dialect.js';
+import { BATCH_STATE, PRIORITY } from './batch-state.js';
+import type { Columns, Dialect } from '../database/dialect.js';
 import type { StatusChange } from './status.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
@@ -40,7 +40,7 @@ export interface EnqueuedBatch {
 }
 
 /** The columns of a new batch, except those set from the database's clock. */
-const NEW_BATCH_COLUMNS = {
+const COLUMNS = {
   id: 'uuid',
   tenant: 'key',
   channel: 'key',
@@ -57,18 +57,15 @@ const NEW_BATCH_COLUMNS = {
   fingerprint: 'key',
   denied: 'int',
 } as const satisfies Columns;
-
-export const NEW_BATCH_NAMES = Object.keys(
-  NEW_BATCH_COLUMNS,
-) as readonly (keyof typeof NEW_BATCH_COLUMNS)[];
+const NAMES = Object.keys(COLUMNS);
 
 /** The row source of new batches: their columns and their validity. */
-export const NEW_BATCH_SOURCE: Columns = {
-  ...Object.fromEntries(NEW_BATCH_NAMES.map((name) => [`v_${name}`, NEW_BATCH_COLUMNS[name]])),
+export const NEW_BATCH: Columns = {
+  ...Object.fromEntries(Object.entries(COLUMNS).map(([name, type]) => [`v_${name}`, type])),
   v_valid_for: 'bigint',
 };
 
-/** Values of {@link NEW_BATCH_SOURCE}. */
+/** A row of {@link NEW_BATCH}. */
 export function newBatchRow(batch: NewBatch): unknown[] {
   return [
     batch.id,
@@ -82,27 +79,36 @@ export function newBatchRow(batch: NewBatch): unknown[] {
     batch.parts,
     batch.recipients.length,
     batch.createdAt * 1_000,
-    microseconds(batch.sendAt),
+    batch.sendAt === null ? null : batch.sendAt * 1_000,
     batch.idempotencyKey,
     batch.fingerprint,
     batch.denied.length,
-    microseconds(batch.validFor),
+    batch.validFor === null ? null : batch.validFor * 1_000,
   ];
 }
 
-/** The only chunk of a {@link isPlainBatch plain batch}. */
-export function chunkRow({ id, recipients }: NewBatch): unknown[] {
-  return [id, recipients.join('\n')];
+/** SQL: target columns of an INSERT of {@link NEW_BATCH}. */
+export const INTO_BATCHES = `INSERT INTO messaging_batch (${NAMES.join(', ')}, available_at, valid_until, state)`;
+
+/** SQL: the values of {@link INTO_BATCHES}, from {@link NEW_BATCH}. */
+export function batchValues({ greatest, laneClock, now }: Dialect): string {
+  const availableAt = greatest(laneClock?.at ?? now, 'coalesce(v_send_at, 0)');
+  return `${NAMES.map((name) => `v_${name}`).join(', ')}, ${availableAt},
+    CASE WHEN v_valid_for IS NOT NULL THEN ${availableAt} + v_valid_for END, ${BATCH_STATE.accepted}`;
 }
 
-/**
- * Whether the fast paths of enqueueing can store the batch: no key, no denied recipient, one chunk.
- */
-export function isPlainBatch({ idempotencyKey, denied, recipients }: NewBatch): boolean {
-  return idempotencyKey === null && denied.length === 0 && recipients.length <= CHUNK_SIZE;
-}
+/** The row source of recipients, and its INSERT. */
+export const CHUNK = {
+  v_batch: 'uuid',
+  v_n: 'int',
+  v_recipients: 'text',
+} as const satisfies Columns;
+export const INTO_CHUNKS = 'INSERT INTO messaging_batch_chunk (batch, n, recipients)';
 
-/** Converts to the store's unit of time. */
-export function microseconds(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : milliseconds * 1_000;
+/** Rows of {@link CHUNK}. */
+export function chunkRows({ id, recipients }: NewBatch): unknown[][] {
+  const rows: unknown[][] = [];
+  for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)
+    rows.push([id, n, recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE).join('\n')]);
+  return rows;
 }

@@ -121,41 +121,34 @@ interface LoggedPlace {
   readonly erased?: boolean;
 }
 
-/** A report in the log without a message. */
-export interface WaitingRow {
+/** A report in the log without a message; times in microseconds, as drivers return them. */
+export interface WaitingRow extends Pick<
+  ReceivedReport,
+  'hash' | 'provider' | 'reference' | 'messageId' | 'recipient' | 'rank' | 'rawStatus' | 'errorCode'
+> {
   readonly id: string | number;
-  readonly hash: string;
-  readonly provider: string;
-  readonly reference: string | null;
-  readonly message_id: string | null;
-  readonly recipient: string | null;
-  readonly status: number | null;
-  readonly raw_status: string;
-  readonly error_code: string | null;
-  readonly provider_time: string | number | null;
-  readonly received_at: string | number;
+  readonly providerTime: string | number | null;
+  readonly receivedAt: string | number;
 }
 
 /** SQL: the columns of {@link WaitingRow}, of a report `r`. */
-export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id, r.recipient, r.status, r.raw_status,
-  r.error_code, r.provider_time, r.received_at`;
+export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id AS "messageId", r.recipient,
+  r.status AS "rank", r.raw_status AS "rawStatus", r.error_code AS "errorCode",
+  r.provider_time AS "providerTime", r.received_at AS "receivedAt"`;
 
-export function fromWaitingRow(row: WaitingRow, channels: ChannelRegistry): ReceivedReport {
+export function fromWaitingRow(
+  { id: _id, ...row }: WaitingRow,
+  channels: ChannelRegistry,
+): ReceivedReport {
   // The channel of a stored rank may not be registered any more: such a report raises no status.
-  const rank = row.status !== null && channels.hasRank(row.status) ? row.status : null;
+  const rank = row.rank !== null && channels.hasRank(row.rank) ? row.rank : null;
   return {
-    hash: row.hash,
-    provider: row.provider,
+    ...row,
     submissionId: undefined,
-    reference: row.reference,
-    messageId: row.message_id,
-    recipient: row.recipient,
     status: rank === null ? null : channels.statusOf(rank),
     rank,
-    rawStatus: row.raw_status,
-    errorCode: row.error_code,
-    providerTime: row.provider_time === null ? null : new Date(Number(row.provider_time) / 1_000),
-    receivedAt: Number(row.received_at),
+    providerTime: row.providerTime === null ? null : new Date(Number(row.providerTime) / 1_000),
+    receivedAt: Number(row.receivedAt),
     waiting: true,
   };
 }

@@ -1,34 +1,35 @@
 import { IdempotencyKeyReusedError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
-import { BATCH_STATE } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
 import {
+  batchValues,
+  CHUNK,
+  chunkRows,
   type EnqueuedBatch,
-  NEW_BATCH_NAMES,
-  NEW_BATCH_SOURCE,
+  INTO_BATCHES,
+  INTO_CHUNKS,
+  NEW_BATCH,
   type NewBatch,
   newBatchRow,
 } from '../rows/new-batch.js';
 import { digestId } from '../rows/digest-id.js';
 import type { Sql, Transaction } from '../database/sql.js';
 import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
-import type { StatusWriter } from '../verbs/status-writer.js';
-import { CHUNK_SIZE } from '../schema/tables.js';
+import { logOf, type StatusWriter } from '../verbs/status-writer.js';
 
-/** The batch of an idempotency key: the new one, or the earlier one with that key. */
-interface KeyOwner extends Pick<NewBatch, 'id' | 'fingerprint' | 'createdAt'> {
-  readonly recipients: { readonly length: number };
-}
-
-interface KeyRow {
+/** The batch that has an idempotency key. */
+interface KeyOwner {
   readonly id: string;
   readonly tenant: string;
   readonly channel: string;
-  readonly idempotency_key: string;
-  readonly fingerprint: string;
-  readonly created_at: string | number;
-  readonly recipient_count: number;
+  readonly idempotencyKey: string | null;
+  readonly fingerprint: string | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly recipientCount: number;
 }
+
+type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 
 /**
  * Stores new batches of every kind, on every database: looks up their idempotency keys, inserts
@@ -52,44 +53,40 @@ export class EnqueueSlowPath {
   ): Promise<(EnqueuedBatch | IdempotencyKeyReusedError)[]> {
     const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
     let owners = await this.#ownersBefore(tx, keyed);
+    const claimed = new Set(owners.keys());
     const fresh = batches.filter((batch) => {
-      const key = keyOf(batch);
-      if (key === null) return true;
-      if (owners.has(key)) return false;
-      owners.set(key, batch);
-      return true;
+      if (batch.idempotencyKey === null) return true;
+      const isNew = !claimed.has(keyOf(batch));
+      claimed.add(keyOf(batch));
+      return isNew;
     });
     let changes: ReadonlyMap<string, readonly StatusChange[]> | undefined;
     if (fresh.length > 0) {
       await this.#insertBatches(tx, fresh);
       // Another process may have stored a key first: its batch owns the key.
-      if (keyed.length > 0) owners = await this.#owners(tx, keyed);
+      owners = await this.#owners(tx, keyed);
       const stored = fresh.filter(
-        (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch)!)?.id === batch.id,
+        (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch))?.id === batch.id,
       );
-      if (stored.length > 0)
-        await tx.run(this.#sql.insertChunks, this.#sql.chunks.bind(stored.flatMap(chunkRowsOf)));
+      if (stored.length > 0) await this.#sql.insertChunks(tx, stored.flatMap(chunkRows));
       changes = await this.#rejectDenied(tx, stored);
     }
     return batches.map((batch) => {
-      const owner = batch.idempotencyKey === null ? batch : owners.get(keyOf(batch)!)!;
-      return owner.fingerprint === batch.fingerprint
-        ? enqueued(batch, owner, changes?.get(owner.id) ?? [])
-        : new IdempotencyKeyReusedError();
+      const owner = batch.idempotencyKey === null ? batch : owners.get(keyOf(batch))!;
+      return owner.id === batch.id
+        ? enqueued(batch, changes?.get(batch.id))
+        : replayed(batch, owner as KeyOwner);
     });
   }
 
-  /**
-   * The earlier batch with this key.
-   * @throws IdempotencyKeyReusedError where the key was used for another message
-   */
-  async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
+  /** The earlier batch with the key of this one. */
+  async earlier(
+    sql: Pick<Sql, 'all'>,
+    batch: NewBatch,
+  ): Promise<EnqueuedBatch | IdempotencyKeyReusedError | undefined> {
     if (batch.idempotencyKey === null) return undefined;
-    const [row] = await sql.all<KeyRow>(this.#sql.findKeys, this.#boundKeys([batch]));
-    const owner = row && ownerOf(row);
-    if (!owner || owner.createdAt + this.keyWindow < batch.createdAt) return undefined;
-    if (owner.fingerprint !== batch.fingerprint) throw new IdempotencyKeyReusedError();
-    return enqueued(batch, owner, []);
+    const [owner] = await this.#find(sql, this.#sql.findKeys, [batch]);
+    return owner && !this.#isExpired(owner, batch) ? replayed(batch, owner) : undefined;
   }
 
   async #insertBatches(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
@@ -98,7 +95,7 @@ export class EnqueueSlowPath {
       const lanes = [...new Set(batches.map(({ lane }) => lane))];
       await tx.run(laneClock.advance, laneClock.bind(lanes));
     }
-    await tx.run(this.#sql.insertBatches, this.#sql.batches.bind(batches.map(newBatchRow)));
+    await this.#sql.insertBatches(tx, batches.map(newBatchRow));
   }
 
   /**
@@ -106,25 +103,42 @@ export class EnqueueSlowPath {
    * under REPEATABLE READ MySQL would lock the gap around them, and with it other keys.
    */
   async #ownersBefore(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
-    if (keyed.length === 0) return new Map();
-    const known = await tx.all<KeyRow>(this.#sql.findKeys, this.#boundKeys(keyed));
+    const known = await this.#find(tx, this.#sql.findKeys, keyed);
     return known.length === 0 ? new Map() : this.#owners(tx, keyed);
   }
 
   /** The owners of the keys, by {@link keyOf}, locked; expired keys are released. */
   async #owners(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
     const owners = new Map<string, KeyOwner>();
-    const [first] = keyed;
-    if (!first) return owners;
-    const rows = await tx.all<KeyRow>(this.#sql.lockKeys, this.#boundKeys(keyed));
     const expired: string[][] = [];
-    for (const row of rows) {
-      const owner = ownerOf(row);
-      if (owner.createdAt + this.keyWindow < first.createdAt) expired.push([row.id]);
-      else owners.set(JSON.stringify([row.tenant, row.channel, row.idempotency_key]), owner);
-    }
-    if (expired.length > 0) await tx.run(this.#sql.releaseKeys, this.#sql.ids.bind(expired));
+    for (const owner of await this.#find(
+      tx,
+      `${this.#sql.findKeys} ${this.dialect.forUpdate('b')}`,
+      keyed,
+    ))
+      if (this.#isExpired(owner, keyed[0]!)) expired.push([owner.id]);
+      else owners.set(keyOf(owner), owner);
+    if (expired.length > 0) await this.#sql.releaseKeys(tx, expired);
     return owners;
+  }
+
+  #isExpired({ createdAt }: KeyOwner, batch: NewBatch): boolean {
+    return createdAt + this.keyWindow < batch.createdAt;
+  }
+
+  async #find(
+    sql: Pick<Sql, 'all'>,
+    statement: string,
+    keyed: readonly NewBatch[],
+  ): Promise<KeyOwner[]> {
+    if (keyed.length === 0) return [];
+    const keys = keyed.map(({ tenant, channel, idempotencyKey }) => [
+      tenant,
+      channel,
+      idempotencyKey,
+    ]);
+    const rows = await sql.all<KeyOwner>(statement, this.#sql.keys.bind(keys));
+    return rows.map((row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) }));
   }
 
   /** Sets the batch's first recipients, which policy denied, to `rejected`. */
@@ -139,95 +153,75 @@ export class EnqueueSlowPath {
     const all = [...changes.values()].flat();
     const rows = all.map(({ message: m }) => [m.batch, m.position, m.recipient]);
     // On a retry after a lost commit response, the listeners were already called.
-    if ((await tx.run(this.#sql.insertDenied, this.#sql.denied.bind(rows))) === 0) return changes;
+    if ((await this.#sql.insertDenied(tx, rows)) === 0) return changes;
     await this.writer.write(tx, all);
-    await this.writer.log(tx, all.map(logRow));
+    await this.writer.log(
+      tx,
+      all.map((change) => {
+        const { batch, position, status } = change.message;
+        const hash = digestId('policy', batch, position, status);
+        return logOf(change, { hash, provider: 'policy', rawStatus: 'policy' });
+      }),
+    );
     return changes;
   }
-
-  #boundKeys(keyed: readonly NewBatch[]): unknown[] {
-    return this.#sql.keys.bind(
-      keyed.map(({ tenant, channel, idempotencyKey }) => [tenant, channel, idempotencyKey]),
-    );
-  }
 }
 
-/** The result for `batch`: the batch itself, or the `owner` of its key. */
+/** The result for a batch that was stored. */
 export function enqueued(
-  batch: NewBatch,
-  owner: KeyOwner,
-  changes: readonly StatusChange[],
+  { id, createdAt, recipients }: NewBatch,
+  changes: readonly StatusChange[] = [],
 ): EnqueuedBatch {
-  const replayed = owner.id !== batch.id;
-  return {
-    id: owner.id,
-    createdAt: owner.createdAt,
-    recipients: owner.recipients.length,
-    replayed,
-    changes: replayed ? [] : changes,
-  };
+  return { id, createdAt, recipients: recipients.length, replayed: false, changes };
 }
 
-/** `null`: the batch has no key. */
-function keyOf({ tenant, channel, idempotencyKey }: NewBatch): string | null {
-  return idempotencyKey === null ? null : JSON.stringify([tenant, channel, idempotencyKey]);
+/** The result for a batch whose key an earlier one has. */
+function replayed(
+  { fingerprint }: NewBatch,
+  { id, createdAt, recipientCount, ...owner }: KeyOwner,
+): EnqueuedBatch | IdempotencyKeyReusedError {
+  return owner.fingerprint === fingerprint
+    ? { id, createdAt, recipients: recipientCount, replayed: true, changes: [] }
+    : new IdempotencyKeyReusedError();
 }
 
-function ownerOf(row: KeyRow): KeyOwner {
-  return {
-    id: row.id,
-    fingerprint: row.fingerprint,
-    createdAt: Math.floor(Number(row.created_at) / 1_000),
-    recipients: { length: row.recipient_count },
-  };
+function keyOf({ tenant, channel, idempotencyKey }: Keyed): string {
+  return JSON.stringify([tenant, channel, idempotencyKey]);
 }
 
 function statementsFor(dialect: Dialect) {
-  const batches = dialect.rows(NEW_BATCH_SOURCE);
-  const chunks = dialect.rows({ v_batch: 'uuid', v_n: 'int', v_recipients: 'text' });
   const keys = dialect.rows({ v_tenant: 'key', v_channel: 'key', v_key: 'key' });
-  const ids = dialect.rows({ v_id: 'uuid' });
-  const denied = dialect.rows({ v_batch: 'uuid', v_position: 'int', v_recipient: 'key' });
-  const availableAt = dialect.greatest(
-    dialect.laneClock?.at ?? dialect.now,
-    'coalesce(v_send_at, 0)',
-  );
-  const findKeys = `SELECT b.id, b.tenant, b.channel, b.idempotency_key, b.fingerprint, b.created_at, b.recipient_count
-    FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
-      ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`;
+  // After a lost commit response the rows are already stored.
+  const ignored = (table: string, column: string) =>
+    dialect.ignoreConflict(`messaging_${table}`, column);
   return {
-    batches,
-    chunks,
     keys,
-    ids,
-    denied,
-    // After a lost commit response the rows are already stored.
-    insertBatches: `INSERT INTO messaging_batch (${NEW_BATCH_NAMES.join(', ')}, available_at, valid_until, state)
-      SELECT ${NEW_BATCH_NAMES.map((name) => `v_${name}`).join(', ')}, ${availableAt},
-        ${availableAt} + v_valid_for, ${BATCH_STATE.accepted}
-      FROM ${batches.sql} WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch', 'id')}`,
-    insertChunks: `INSERT INTO messaging_batch_chunk (batch, n, recipients)
-      SELECT v_batch, v_n, v_recipients FROM ${chunks.sql}
-      WHERE 1 = 1 ${dialect.ignoreConflict('messaging_batch_chunk', 'n')}`,
-    insertDenied: `INSERT INTO messaging_message (batch, position, status, attempt, recipient)
-      SELECT v_batch, v_position, ${STATUS_RANK.queued}, 0, v_recipient FROM ${denied.sql}
-      WHERE 1 = 1 ${dialect.ignoreConflict('messaging_message', 'position')}`,
-    findKeys,
-    lockKeys: `${findKeys} ${dialect.forUpdate('b')}`,
-    releaseKeys: dialect.updateFrom({
-      table: 'messaging_batch',
-      rows: ids,
-      set: 'idempotency_key = NULL',
-      where: 'messaging_batch.id = v_id',
+    insertBatches: dialect.inserter(INTO_BATCHES, NEW_BATCH, {
+      values: batchValues(dialect),
+      suffix: ignored('batch', 'id'),
     }),
+    insertChunks: dialect.inserter(INTO_CHUNKS, CHUNK, { suffix: ignored('batch_chunk', 'n') }),
+    insertDenied: dialect.inserter(
+      'INSERT INTO messaging_message (batch, position, recipient, status, attempt)',
+      { v_batch: 'uuid', v_position: 'int', v_recipient: 'key' },
+      {
+        values: `v_batch, v_position, v_recipient, ${STATUS_RANK.queued}, 0`,
+        suffix: ignored('message', 'position'),
+      },
+    ),
+    findKeys: `SELECT b.id, b.tenant, b.channel, b.idempotency_key AS "idempotencyKey", b.fingerprint,
+        b.created_at AS "createdAt", b.recipient_count AS "recipientCount"
+      FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
+        ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`,
+    releaseKeys: dialect.updater(
+      { v_id: 'uuid' },
+      {
+        table: 'messaging_batch',
+        set: 'idempotency_key = NULL',
+        where: 'messaging_batch.id = v_id',
+      },
+    ),
   };
-}
-
-function chunkRowsOf({ id, recipients }: NewBatch): unknown[][] {
-  const rows: unknown[][] = [];
-  for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)
-    rows.push([id, n, recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE).join('\n')]);
-  return rows;
 }
 
 function rejections(batch: NewBatch): StatusChange[] {
@@ -247,25 +241,4 @@ function rejections(batch: NewBatch): StatusChange[] {
     };
     return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
   });
-}
-
-/** Values in the order of the report log's columns. */
-function logRow({ message, status, sequence, errorCode, at }: StatusChange): unknown[] {
-  const { batch, position, tenant, recipient } = message;
-  return [
-    digestId('policy', batch, position, status),
-    tenant,
-    batch,
-    position,
-    'policy',
-    null,
-    null,
-    recipient,
-    status,
-    'policy',
-    errorCode,
-    null,
-    at,
-    sequence,
-  ];
 }

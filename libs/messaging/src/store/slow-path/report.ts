@@ -5,7 +5,7 @@ import {
   raiseBy,
   type ReceivedReport,
 } from '../rows/received-report.js';
-import type { ReportPlaces } from './report-places.js';
+import type { ReportPlaces } from '../verbs/report-places.js';
 import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../rows/status.js';
 import type { StatusWriter } from '../verbs/status-writer.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';

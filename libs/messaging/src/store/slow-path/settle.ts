@@ -3,7 +3,7 @@ import { BATCH_STATE, isUnderWay, setBack } from '../rows/batch-state.js';
 import type { Columns, Dialect } from '../database/dialect.js';
 import { type Outcome, SUBMISSION_OUTCOME } from '../rows/outcome.js';
 import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
-import type { StatusWriter } from '../verbs/status-writer.js';
+import { logOf, type StatusWriter } from '../verbs/status-writer.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
 interface SubmittedMessage extends HeldMessage {
@@ -116,7 +116,9 @@ export class SlowSettle {
     const changes: StatusChange[] = [];
     const log: unknown[][] = [];
     const references: unknown[][] = [];
-    for (const outcome of outcomes)
+    for (const outcome of outcomes) {
+      const { provider, reference } = outcome;
+      const origin = { provider, reference, rawStatus: 'submit' };
       for (const message of held.get(keyOf(outcome)) ?? []) {
         const messageId = outcome.messageIds?.get(message.position);
         if (messageId) {
@@ -131,12 +133,13 @@ export class SlowSettle {
         const change = raise(message, rank, at, rejection ?? outcome.errorCode ?? null);
         if (!change) continue;
         changes.push(change);
-        if (change.sequence > 0) log.push(logRow(change, outcome, at));
+        // Without a hash: a submit raises a status only once.
+        if (change.sequence > 0) log.push(logOf(change, { ...origin, messageId }));
       }
+    }
     await this.writer.write(tx, changes);
     await this.writer.log(tx, log);
-    if (references.length > 0)
-      await tx.run(this.#sql.setReferences, this.#sql.references.bind(references));
+    if (references.length > 0) await this.#sql.setReferences(tx, references);
     return changes;
   }
 
@@ -153,10 +156,10 @@ export class SlowSettle {
         parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor ?? 0));
       }
     if (rows.length === 0) return;
-    await tx.run(this.#sql.setBack, this.#sql.setBacks.bind(rows));
-    await tx.run(
-      this.#sql.reopenBatches,
-      this.#sql.parks.bind([...parks].map(([batch, wait]) => [batch, Math.round(wait * 1_000)])),
+    await this.#sql.setBack(tx, rows);
+    await this.#sql.reopenBatches(
+      tx,
+      [...parks].map(([batch, wait]) => [batch, Math.round(wait * 1_000)]),
     );
   }
 
@@ -202,30 +205,6 @@ function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): st
   return `${batch}-s${n}`;
 }
 
-/** The entry has no hash: the status can be raised only once. */
-function logRow(
-  { message, status, sequence, errorCode }: StatusChange,
-  outcome: Outcome,
-  at: number,
-): unknown[] {
-  return [
-    null,
-    message.tenant,
-    message.batch,
-    message.position,
-    outcome.provider,
-    outcome.reference ?? null,
-    outcome.messageIds?.get(message.position) ?? null,
-    message.recipient,
-    status,
-    'submit',
-    errorCode,
-    null,
-    at,
-    sequence,
-  ];
-}
-
 const SUBMISSION = {
   v_batch: 'uuid',
   v_n: 'int',
@@ -252,18 +231,12 @@ const REFERENCE = {
 function statementsFor(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
-  const parks = dialect.rows({ v_id: 'uuid', v_park: 'bigint' });
   const submissions = dialect.rows(SUBMISSION);
-  const setBacks = dialect.rows(SET_BACK);
-  const references = dialect.rows(REFERENCE);
   const key = dialect.forceIndex('PRIMARY');
   return {
     ids,
     keys,
-    parks,
     submissions,
-    setBacks,
-    references,
     lockBatches: `SELECT b.id, b.state FROM ${ids.keyed}
       ${dialect.join} messaging_batch b ${key} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
     lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.keyed}
@@ -283,26 +256,26 @@ function statementsFor(dialect: Dialect) {
         ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    setReferences: dialect.updateFrom({
+    setReferences: dialect.updater(REFERENCE, {
       table: 'messaging_message',
-      rows: references,
       set: 'reference = v_reference',
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     }),
-    setBack: dialect.updateFrom({
+    setBack: dialect.updater(SET_BACK, {
       table: 'messaging_message',
-      rows: setBacks,
       set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
         attempt = coalesce(v_attempt, attempt)`,
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
         AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
     }),
     // The new revision excludes the batch from slices that were planned before.
-    reopenBatches: dialect.updateFrom({
-      table: 'messaging_batch',
-      rows: parks,
-      set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),
-      where: `messaging_batch.id = v_id AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
-    }),
+    reopenBatches: dialect.updater(
+      { v_id: 'uuid', v_park: 'bigint' },
+      {
+        table: 'messaging_batch',
+        set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),
+        where: `messaging_batch.id = v_id AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
+      },
+    ),
   };
 }

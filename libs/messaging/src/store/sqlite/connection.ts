@@ -7,7 +7,7 @@ import {
   type StoreDatabaseOptions,
   type Transaction,
 } from '../database/store-database.js';
-import { steppedSettle } from '../slow-path/stepped-settle.js';
+import { steppedSettle } from '../verbs/stepped-settle.js';
 import { isUndone } from '../database/transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';

@@ -1,12 +1,12 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import type { Dialect, LaneClock } from '../database/dialect.js';
+import { type Dialect, insertFrom, type LaneClock } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
-import { BoundRows } from './bound-rows.js';
+import { boundRows } from './bound-rows.js';
 
 const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
 
 /** Returning the clocks from the statement costs more than reading them where a batch is stored. */
-export const SQLITE_LANE_CLOCK: LaneClock = {
+export const LANE_CLOCK: LaneClock = {
   advance: `INSERT INTO messaging_lane (lane_key, accepted_at)
     SELECT value, ${NOW} FROM json_each(?) WHERE true
     ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`,
@@ -28,7 +28,7 @@ export const SQLITE_DIALECT: Dialect = {
   },
   residual: (condition) => condition,
   now: NOW,
-  laneClock: SQLITE_LANE_CLOCK,
+  laneClock: LANE_CLOCK,
   bigint: '?',
   hasWork: (batch) => `${batch}.${HAS_WORK}`,
   join: 'CROSS JOIN',
@@ -49,13 +49,12 @@ export const SQLITE_DIALECT: Dialect = {
     return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
   },
   // Bound values take half the time of values read from JSON.
-  inserter: (into, columns, suffix) => {
-    const row = `(${Object.keys(columns)
-      .map(() => '?')
-      .join(', ')})`;
-    const bound = new BoundRows(into, row, suffix);
-    return (sql, rows) => bound.insert(sql, rows);
+  inserter: (into, columns, options) => {
+    const names = Object.keys(columns);
+    return boundRows(names, insertFrom(into, { sql: 'v', names }, options));
   },
+  updater: (columns, { table, set, where }) =>
+    boundRows(Object.keys(columns), `UPDATE ${table} SET ${set} FROM v WHERE ${where}`),
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where }) =>

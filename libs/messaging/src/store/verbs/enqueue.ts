@@ -25,8 +25,6 @@ export class NewBatches {
   readonly #keyed: GroupCommit<NewBatch, Result>;
   /** Batches whose group commit hit a lock timeout on an idempotency key. */
   readonly #timedOut = new WeakSet<NewBatch>();
-  /** Batches that an attempt may have stored. */
-  readonly #tried = new WeakSet<NewBatch>();
 
   constructor(
     private readonly database: StoreDatabase,
@@ -56,7 +54,16 @@ export class NewBatches {
   enqueue(batch: NewBatch): Promise<EnqueuedBatch> {
     this.database.refuseWithin();
     const group = batch.idempotencyKey === null ? this.#plain : this.#keyed;
-    return group.add(batch).then(this.#published, failed);
+    return group.add(batch).then(
+      (result) => {
+        const stored = answer(result);
+        this.publish(stored);
+        return stored;
+      },
+      (error: unknown) => {
+        throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
+      },
+    );
   }
 
   /**
@@ -64,7 +71,7 @@ export class NewBatches {
    * commit.
    */
   async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
-    return answer((await this.#slow.store(tx, [batch]))[0]);
+    return answer((await this.#slow.store(tx, [batch]))[0]!);
   }
 
   /** Publishes the initial statuses of the batch's messages. */
@@ -76,38 +83,25 @@ export class NewBatches {
    * The earlier batch with this idempotency key.
    * @throws IdempotencyKeyReusedError where the key was used for another message
    */
-  replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
-    return this.#slow.replayOf(batch, sql);
+  async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
+    const earlier = await this.#slow.earlier(sql, batch);
+    return earlier && answer(earlier);
   }
 
   async idle(): Promise<void> {
     await Promise.all([this.#plain.idle(), this.#keyed.idle()]);
   }
 
-  readonly #published = (result: Result): EnqueuedBatch => {
-    const batch = answer(result);
-    this.publish(batch);
-    return batch;
-  };
-
   #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
     const { database } = this;
     const { enqueue } = database.fastPaths;
-    return fastOrSlow<readonly Result[]>(
-      enqueue &&
-        (() =>
-          database.fastPath(async (sql) => {
-            const batches = take();
-            const again = batches.some((batch) => this.#tried.has(batch));
-            try {
-              await enqueue(sql, batches, again);
-            } catch (error) {
-              for (const batch of batches) this.#tried.add(batch);
-              throw error;
-            }
-            return batches.map((batch) => enqueued(batch, batch, []));
-          })),
-      () => database.transaction((tx) => this.#slow.store(tx, take())),
+    const fast = async (sql: Sql) => {
+      const batches = take();
+      await enqueue!(sql, batches);
+      return batches.map((batch) => enqueued(batch));
+    };
+    return fastOrSlow<readonly Result[]>(enqueue && (() => database.fastPath(fast)), () =>
+      database.transaction((tx) => this.#slow.store(tx, take())),
     );
   }
 
@@ -127,12 +121,7 @@ export class NewBatches {
   }
 }
 
-function failed(error: unknown): never {
-  throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
-}
-
-function answer(result: Result | undefined): EnqueuedBatch {
+function answer(result: Result): EnqueuedBatch {
   if (result instanceof Error) throw result;
-  if (!result) throw new Error('The store answered for fewer batches than it was given');
   return result;
 }

@@ -1,10 +1,25 @@
+import { STATUS_RANK } from '../../message/status.js';
 import { fastOrSlow } from '../database/concurrent-change.error.js';
+import type { Columns, Dialect, RowWriter } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
-import { type Intent, isFresh } from '../rows/intent.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import { isOpen } from '../rows/batch-state.js';
+import {
+  batchRow,
+  exhaustedOf,
+  INTENT_ROWS,
+  type Intent,
+  INTO_MESSAGES,
+  INTO_SUBMISSIONS,
+  isFresh,
+  MESSAGE_VALUES,
+  messageRows,
+  STARTED,
+  submissionRows,
+} from '../rows/intent.js';
+import type { LockWait } from '../rows/lease.js';
+import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { Lanes } from './lanes.js';
-import { IntendSlowPath, type ResumedSubmission } from '../slow-path/intend.js';
-import type { StoreDatabase } from '../database/store-database.js';
-import type { BatchCompletion } from '../upkeep/completion.js';
 
 /** Largest number of messages in one flush. */
 const MESSAGES = 2_000;
@@ -15,12 +30,30 @@ const HEAVY = 500;
 /** Another process holds the lane: this one must stop working on it. */
 export class LaneLostError extends Error {}
 
+/** The results of intents, by lane. */
+interface Intended {
+  /**
+   * Ids of the batches that may start. A lane without an entry is lost, or was skipped for a locked
+   * row.
+   */
+  readonly live: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Completed batches: they had no message left to start. */
+  readonly completed: readonly CompletedBatch[];
+}
+
+/** A submission that is sent again unchanged. */
+interface ResumedSubmission {
+  readonly batch: string;
+  readonly n: number;
+  readonly attempt: number;
+}
+
 /**
  * Records the intent of requests before they start: `queued → sending`, fenced. The requests may
  * start after the commit. After a crash the intents show which requests may have been sent.
  */
 export class Intents {
-  readonly #slow: IntendSlowPath;
+  readonly #sql: ReturnType<typeof statementsFor>;
   readonly #group: LaneGroup<Intent, ReadonlySet<string>>;
 
   constructor(
@@ -28,7 +61,7 @@ export class Intents {
     private readonly lanes: Lanes,
     private readonly completion: BatchCompletion,
   ) {
-    this.#slow = new IntendSlowPath(database.dialect, completion);
+    this.#sql = statementsFor(database.dialect);
     this.#group = new LaneGroup({
       many: (intents) => this.#many(intents),
       alone: (intent) => this.#alone(intent),
@@ -59,11 +92,23 @@ export class Intents {
     fence: number,
     submissions: readonly ResumedSubmission[],
   ): Promise<ReadonlySet<string>> {
-    const open = await this.database.transaction((tx) =>
-      this.#slow.resume(tx, { lane, fence }, this.lanes.holder, submissions),
-    );
-    if (!open) throw new LaneLostError(lane);
-    return open;
+    return this.database.transaction(async (tx) => {
+      const ours = await this.lanes.renewWithin(tx, [{ lane, fence }], 'wait');
+      if (ours.size === 0) throw new LaneLostError(lane);
+      const { keys, lockOpen, resume } = this.#sql;
+      const rows = await tx.all<{ batch: string; n: number }>(
+        lockOpen,
+        keys.bind(submissions.map(({ batch, n }) => [batch, n])),
+      );
+      const open = new Set(rows.map(({ batch, n }) => `${batch}-s${n}`));
+      const again = submissions.filter(({ batch, n }) => open.has(`${batch}-s${n}`));
+      if (again.length > 0)
+        await resume(
+          tx,
+          again.map(({ batch, n, attempt }) => [batch, n, fence, attempt]),
+        );
+      return open;
+    });
   }
 
   #many(intents: readonly Intent[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
@@ -71,25 +116,188 @@ export class Intents {
     const { intend } = database.fastPaths;
     return fastOrSlow(
       intend && (() => database.fastPath((sql) => intend(sql, intents, lanes.holder))),
-      async () =>
-        (await database.transaction((tx) => this.#slow.intend(tx, intents, lanes.holder, 'skip')))
-          .live,
+      async () => (await database.transaction((tx) => this.#intend(tx, intents, 'skip'))).live,
     );
   }
 
   async #alone(intent: Intent): Promise<ReadonlySet<string>> {
     const { live, completed } = await this.database.transaction((tx) =>
-      this.#slow.intend(tx, [intent], this.lanes.holder, 'wait'),
+      this.#intend(tx, [intent], 'wait'),
     );
     const batches = live.get(intent.lane);
     if (!batches) throw new LaneLostError(intent.lane);
     this.completion.publish(completed);
     return batches;
   }
+
+  /**
+   * Locks, reads and writes. With `skip`, a lane with a locked batch is skipped whole: otherwise its
+   * later batches would go first.
+   */
+  async #intend(tx: Transaction, intents: readonly Intent[], locked: LockWait): Promise<Intended> {
+    const ours = await this.lanes.renewWithin(tx, intents, locked);
+    const held = intents.filter(({ lane }) => ours.has(lane));
+    const revisions = await this.#lockBatches(tx, held, locked);
+    const whole = held.filter(
+      ({ batches }) => locked === 'wait' || batches.every(({ id }) => revisions.has(id)),
+    );
+    const reported = await this.#reported(tx, whole);
+    const live = new Map(
+      whole.map(({ lane, batches }) => [
+        lane,
+        new Set(
+          batches.flatMap(({ id, revision }) =>
+            revisions.get(id) === revision && !reported.has(id) ? [id] : [],
+          ),
+        ),
+      ]),
+    );
+    const started = whole.map((intent) => startedOf(intent, live.get(intent.lane)!));
+    await this.#write(tx, started);
+    const completed: CompletedBatch[] = [];
+    for (const intent of started)
+      completed.push(
+        ...(await this.completion.exhausted(tx, exhaustedOf(intent), intent.firstSentAt * 1_000)),
+      );
+    return { live, completed };
+  }
+
+  /** Locks the batches. @returns their revisions, -1 for ended batches */
+  async #lockBatches(
+    tx: Sql,
+    intents: readonly Intent[],
+    locked: LockWait,
+  ): Promise<Map<string, number>> {
+    const ids = intents.flatMap(({ batches }) => batches.map(({ id }) => [id]));
+    if (ids.length === 0) return new Map();
+    const rows = await tx.all<{ id: string; revision: number; open: number | string }>(
+      this.#sql.lockBatches[locked],
+      this.#sql.ids.bind(ids),
+    );
+    return new Map(rows.map(({ id, revision, open }) => [id, Number(open) === 1 ? revision : -1]));
+  }
+
+  /**
+   * Batches with a message to repeat that is no longer queued, because a report arrived meanwhile.
+   */
+  async #reported(tx: Sql, intents: readonly Intent[]): Promise<ReadonlySet<string>> {
+    const again = intents.flatMap((intent) => messageRows(intent).again);
+    if (again.length === 0) return new Set();
+    const missing = new Map<string, number>();
+    for (const [batch] of again as [string][]) missing.set(batch, (missing.get(batch) ?? 0) + 1);
+    const queued = await tx.all<{ batch: string }>(
+      this.#sql.lockQueued,
+      this.#sql.messages.bind(again),
+    );
+    for (const { batch } of queued) missing.set(batch, (missing.get(batch) as number) - 1);
+    return new Set([...missing].flatMap(([batch, count]) => (count > 0 ? [batch] : [])));
+  }
+
+  async #write(tx: Sql, intents: readonly Intent[]): Promise<void> {
+    const sql = this.#sql;
+    const messages = intents.map(messageRows);
+    const deferred = intents.flatMap((intent) => intent.deferred);
+    const later = (again: boolean) =>
+      deferred
+        .filter(({ requeued }) => requeued === again)
+        .map((m) => [m.batch, m.position, m.attempts, m.recipient, m.dueAt]);
+    const steps: readonly (readonly [RowWriter, unknown[][]])[] = [
+      [sql.startBatches, intents.flatMap(({ batches }) => batches.map(batchRow))],
+      [sql.insertSubmissions, intents.flatMap(submissionRows)],
+      [sql.insertMessages, messages.flatMap(({ fresh }) => fresh)],
+      [sql.restartMessages, messages.flatMap(({ again }) => again)],
+      [sql.insertDeferred, later(false)],
+      [sql.updateDeferred, later(true)],
+    ];
+    for (const [write, rows] of steps) if (rows.length > 0) await write(tx, rows);
+  }
+}
+
+/** The part of an intent that concerns the batches that may start. */
+function startedOf(intent: Intent, live: ReadonlySet<string>): Intent {
+  const isLive = ({ batch }: { readonly batch: string }) => live.has(batch);
+  return {
+    ...intent,
+    batches: intent.batches.filter(({ id }) => live.has(id)),
+    submissions: intent.submissions.filter(isLive),
+    deferred: intent.deferred.filter(isLive),
+  };
 }
 
 function weightOf({ submissions }: Intent): number {
   let weight = 1;
   for (const { recipients } of submissions) weight += recipients.length;
   return weight;
+}
+
+function statementsFor(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const messages = dialect.rows(INTENT_ROWS.messages);
+  const later = {
+    v_batch: 'uuid',
+    v_position: 'int',
+    v_attempt: 'int',
+    v_recipient: 'key',
+    v_due: 'bigint',
+  } as const;
+  const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
+  const primary = dialect.forceIndex('PRIMARY');
+  const selectBatches = `SELECT b.id, b.revision, CASE WHEN ${isOpen('b')} THEN 1 ELSE 0 END AS open
+    FROM ${ids.keyed} ${dialect.join} messaging_batch b ${primary} ON b.id = v_id ORDER BY b.id`;
+  const isQueued = (message: string) =>
+    dialect.residual(`${message}.status = ${STATUS_RANK.queued}`);
+  const isOpenSubmission = (submission: string) =>
+    dialect.residual(`${submission}.outcome IS NULL`);
+  const updateMessages = (columns: Columns, set: string) =>
+    dialect.updater(columns, {
+      table: 'messaging_message',
+      set,
+      where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
+        AND ${isQueued('messaging_message')}`,
+    });
+  return {
+    ids,
+    messages,
+    keys,
+    lockBatches: {
+      wait: `${selectBatches} ${dialect.forUpdate('b')}`,
+      skip: `${selectBatches} ${dialect.skipLocked('b')}`,
+    },
+    lockQueued: `SELECT m.batch FROM ${messages.keyed}
+      ${dialect.join} messaging_message m ${primary} ON m.batch = v_batch AND m.position = v_position
+        AND ${isQueued('m')}
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
+    lockOpen: `SELECT s.batch, s.n FROM ${keys.keyed}
+      ${dialect.join} messaging_submission s ${primary} ON s.batch = v_batch AND s.n = v_n
+        AND ${isOpenSubmission('s')}
+      ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
+    startBatches: dialect.updater(INTENT_ROWS.batches, {
+      table: 'messaging_batch',
+      set: STARTED,
+      where: 'messaging_batch.id = v_id',
+    }),
+    insertSubmissions: dialect.inserter(INTO_SUBMISSIONS, INTENT_ROWS.submissions),
+    insertMessages: dialect.inserter(INTO_MESSAGES, INTENT_ROWS.messages, {
+      values: MESSAGE_VALUES,
+    }),
+    restartMessages: updateMessages(
+      INTENT_ROWS.messages,
+      `status = ${STATUS_RANK.sending}, submission = v_n, error_code = NULL, due_at = NULL`,
+    ),
+    insertDeferred: dialect.inserter(
+      'INSERT INTO messaging_message (batch, position, attempt, recipient, due_at, status)',
+      later,
+      { values: `v_batch, v_position, v_attempt, v_recipient, v_due, ${STATUS_RANK.queued}` },
+    ),
+    updateDeferred: updateMessages(later, 'due_at = v_due'),
+    resume: dialect.updater(
+      { v_batch: 'uuid', v_n: 'int', v_fence: 'bigint', v_attempt: 'int' },
+      {
+        table: 'messaging_submission',
+        set: 'fence = v_fence, attempt = v_attempt',
+        where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
+          AND ${isOpenSubmission('messaging_submission')}`,
+      },
+    ),
+  };
 }

@@ -1,20 +1,36 @@
+import type { Dialect, RowWriter } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
-import type { HeldLane, LaneHolder, LaneRow, Lease, ReleasedLane } from '../rows/lease.js';
-import { LanesSlowPath } from '../slow-path/lanes.js';
+import {
+  formerColumns,
+  type HeldLane,
+  IS_OURS,
+  type LaneHolder,
+  type LaneRow,
+  LANES,
+  laneRows,
+  lanesOf,
+  type Lease,
+  type LockWait,
+  RELEASE,
+  type ReleasedLane,
+} from '../rows/lease.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
-export type { Lease } from '../rows/lease.js';
-
 /** Largest number of lanes in one flush. */
-const LANES = 500;
+const MOST = 500;
 
-/** The lane rows: leases on database time, pauses, and rate slots of providers. */
+/**
+ * The lane rows: leases on database time, pauses, and rate slots of providers. Rows are locked in the
+ * order of their keys. Where many lanes share a statement, rows that another transaction has locked
+ * are skipped, unchanged, so that two processes that take the same lanes do not wait for each other;
+ * such a lane then goes alone, and waits.
+ */
 export class Lanes {
   readonly holder: LaneHolder;
-  readonly #slow: LanesSlowPath;
+  readonly #sql: ReturnType<typeof statementsFor>;
   readonly #taking: LaneGroup<{ readonly lane: string }, Lease | undefined>;
   readonly #renewing: LaneGroup<HeldLane, boolean>;
-  readonly #releasing: LaneGroup<ReleasedLane, void>;
+  readonly #releasing: LaneGroup<ReleasedLane, boolean>;
 
   /** @param leaseTime milliseconds */
   constructor(
@@ -22,44 +38,22 @@ export class Lanes {
     owner: string,
     leaseTime: number,
   ) {
-    const holder = { owner, leaseTime };
-    this.holder = holder;
-    const slow = new LanesSlowPath(database.dialect);
-    this.#slow = slow;
-    const { renewLanes, releaseLanes } = database.fastPaths;
+    this.holder = { owner, leaseTime };
+    this.#sql = statementsFor(database.dialect);
     this.#taking = new LaneGroup({
       many: (lanes) => this.#take(lanes.map(({ lane }) => lane)),
       alone: async ({ lane }) => {
-        const [row] = await database.transaction((tx) => slow.take(tx, [lane], holder, 'wait'));
+        const [row] = await database.transaction((tx) => this.#takeWithin(tx, [lane], 'wait'));
         return row && this.#leaseOf(row);
       },
-      most: LANES,
+      most: MOST,
     });
-    this.#renewing = new LaneGroup({
-      many: async (lanes) =>
-        answersOf(
-          await (renewLanes
-            ? database.fastPath((sql) => renewLanes(sql, lanes, holder))
-            : database.transaction((tx) => slow.renew(tx, lanes, holder, 'skip'))),
-          true,
-        ),
-      alone: async (lane) =>
-        (await database.transaction((tx) => slow.renew(tx, [lane], holder, 'wait'))).size === 1,
-      most: LANES,
-    });
-    this.#releasing = new LaneGroup({
-      many: async (lanes) =>
-        answersOf(
-          await (releaseLanes
-            ? database.fastPath((sql) => releaseLanes(sql, lanes, holder))
-            : database.transaction((tx) => slow.release(tx, lanes, holder, 'skip'))),
-          undefined,
-        ),
-      alone: async (lane) => {
-        await database.transaction((tx) => slow.release(tx, [lane], holder, 'wait'));
-      },
-      most: LANES,
-    });
+    this.#renewing = this.#heldGroup((tx, lanes, locked) => this.renewWithin(tx, lanes, locked));
+    const { releaseLanes } = database.fastPaths;
+    this.#releasing = this.#heldGroup(
+      (tx, lanes, locked) => this.#writeOwn(tx, lanes, locked, this.#sql.release),
+      releaseLanes && ((sql, lanes) => releaseLanes(sql, lanes, this.holder)),
+    );
   }
 
   /**
@@ -73,7 +67,7 @@ export class Lanes {
 
   /** The lanes of the list that any process holds. */
   async held(lanes: readonly string[]): Promise<ReadonlySet<string>> {
-    return lanes.length === 0 ? new Set() : this.#slow.held(this.database, lanes);
+    return lanes.length === 0 ? new Set() : this.#find(this.database, this.#sql.held, lanes);
   }
 
   /** False: another process holds the lane. */
@@ -82,16 +76,18 @@ export class Lanes {
   }
 
   /** @param open some submissions have no outcome; the next holder recovers them */
-  release(lane: string, fence: number, rateState: string | null, open: boolean): Promise<void> {
-    return this.#releasing.add({ lane, fence, rateState, open });
+  async release(
+    lane: string,
+    fence: number,
+    rateState: string | null,
+    open: boolean,
+  ): Promise<void> {
+    await this.#releasing.add({ lane, fence, rateState, open });
   }
 
-  /**
-   * Locks the lane by its fence and renews its lease. On false the caller must not record an
-   * intent.
-   */
-  async renewWithin(tx: Sql, lane: string, fence: number): Promise<boolean> {
-    return (await this.#slow.renew(tx, [{ lane, fence }], this.holder, 'wait')).size === 1;
+  /** @returns the lanes that this process still has, renewed and locked until the transaction ends */
+  renewWithin(tx: Sql, lanes: readonly HeldLane[], locked: LockWait): Promise<Set<string>> {
+    return this.#writeOwn(tx, lanes, locked, this.#sql.renew);
   }
 
   /** @param wait milliseconds; 0 ends the pause */
@@ -109,7 +105,7 @@ export class Lanes {
   async resume(lane: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       // MySQL counts changed rows only, so a second query checks that the lane exists.
-      const known = await this.#slow.known(tx, [lane]);
+      const known = await this.#find(tx, this.#sql.known, [lane]);
       await tx.run(
         'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
         [lane],
@@ -144,16 +140,38 @@ export class Lanes {
     return (Number(row.until) - span - Number(row.now)) / 1_000;
   }
 
+  /** Requests that only the lane's holder may make; the result of each is whether it was made. */
+  #heldGroup<T extends HeldLane>(
+    slow: (tx: Sql, lanes: readonly T[], locked: LockWait) => Promise<Set<string>>,
+    fast?: (sql: Sql, lanes: readonly T[]) => Promise<Set<string>>,
+  ): LaneGroup<T, boolean> {
+    const { database } = this;
+    return new LaneGroup<T, boolean>({
+      many: async (lanes) => {
+        const done = await (fast
+          ? database.fastPath((sql) => fast(sql, lanes))
+          : database.transaction((tx) => slow(tx, lanes, 'skip')));
+        return new Map([...done].map((lane) => [lane, true]));
+      },
+      alone: async (lane) =>
+        (await database.transaction((tx) => slow(tx, [lane], 'wait'))).size === 1,
+      most: MOST,
+    });
+  }
+
   async #take(lanes: readonly string[]): Promise<Map<string, Lease | undefined>> {
     const rows = await this.#takeKnown(lanes);
     const found = new Set(rows.map(({ lane_key }) => lane_key));
     const others = lanes.filter((lane) => !found.has(lane));
     if (others.length > 0) {
       // MySQL would wait for an existing lane that is locked.
-      const known = await this.#slow.known(this.database, others);
+      const known = await this.#find(this.database, this.#sql.known, others);
       const missing = others.filter((lane) => !known.has(lane));
       if (missing.length > 0) {
-        await this.database.transaction((tx) => this.#slow.create(tx, missing));
+        const { create, lanes: source } = this.#sql;
+        await this.database.transaction((tx) =>
+          tx.run(create, source.bind(missing.map((lane) => [lane]))),
+        );
         rows.push(...(await this.#takeKnown(missing)));
       }
     }
@@ -164,7 +182,42 @@ export class Lanes {
     const { takeLanes } = this.database.fastPaths;
     return takeLanes
       ? this.database.fastPath((sql) => takeLanes(sql, lanes, this.holder))
-      : this.database.transaction((tx) => this.#slow.take(tx, lanes, this.holder, 'skip'));
+      : this.database.transaction((tx) => this.#takeWithin(tx, lanes, 'skip'));
+  }
+
+  /** @returns the lanes before those that no other process holds were taken */
+  async #takeWithin(tx: Sql, lanes: readonly string[], locked: LockWait): Promise<LaneRow[]> {
+    const wanted = lanes.map((lane) => ({ lane }));
+    const { rows, former, take } = this.#sql;
+    const found = await tx.all<LaneRow>(former[locked], rows.bind(laneRows(wanted, this.holder)));
+    const free = found.flatMap((row) => (Number(row.free) === 1 ? [{ lane: row.lane_key }] : []));
+    if (free.length > 0) await take(tx, laneRows(free, this.holder));
+    return found;
+  }
+
+  /** @returns the lanes that this process holds; another process holds the others, or has them locked */
+  async #writeOwn(
+    tx: Sql,
+    lanes: readonly HeldLane[],
+    locked: LockWait,
+    write: RowWriter,
+  ): Promise<Set<string>> {
+    const { rows, ours } = this.#sql;
+    const found = lanesOf(
+      await tx.all<LaneRow>(ours[locked], rows.bind(laneRows(lanes, this.holder))),
+    );
+    const own = lanes.filter(({ lane }) => found.has(lane));
+    if (own.length > 0) await write(tx, laneRows(own, this.holder));
+    return found;
+  }
+
+  async #find(
+    sql: Pick<Sql, 'all'>,
+    statement: string,
+    lanes: readonly string[],
+  ): Promise<Set<string>> {
+    const rows = this.#sql.lanes.bind(lanes.map((lane) => [lane]));
+    return lanesOf(await sql.all<LaneRow>(statement, rows));
   }
 
   #leaseOf(former: LaneRow): Lease | undefined {
@@ -196,6 +249,35 @@ function leftBy(state: string | null): [owner: string | null, state: string | nu
   return state === null || end < 0 ? [null, state] : [state.slice(0, end), state.slice(end + 1)];
 }
 
-function answersOf<R>(lanes: ReadonlySet<string>, result: R): Map<string, R> {
-  return new Map([...lanes].map((lane) => [lane, result]));
+function statementsFor(dialect: Dialect) {
+  const { now, join } = dialect;
+  const lanes = dialect.rows({ v_lane: 'key' });
+  const rows = dialect.rows(LANES);
+  const lane = `messaging_lane l ${dialect.forceIndex('PRIMARY')} ON l.lane_key = v_lane`;
+  const locking = (select: string): Record<LockWait, string> => ({
+    wait: `${select} ORDER BY l.lane_key ${dialect.forUpdate('l')}`,
+    skip: `${select} ORDER BY l.lane_key ${dialect.skipLocked('l')}`,
+  });
+  const update = (set: string) =>
+    dialect.updater(LANES, {
+      table: 'messaging_lane',
+      set,
+      where: 'messaging_lane.lane_key = v_lane',
+    });
+  return {
+    lanes,
+    rows,
+    former: locking(`SELECT ${formerColumns(dialect)} FROM ${rows.sql} ${join} ${lane}`),
+    ours: locking(`SELECT l.lane_key FROM ${rows.sql} ${join} ${lane} AND ${IS_OURS}`),
+    known: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}`,
+    held: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}
+      AND l.owner IS NOT NULL AND l.lease_until >= ${now}`,
+    create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${lanes.sql} WHERE 1 = 1
+      ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
+    take: update(
+      `owner = v_owner, fence = fence + 1, lease_until = ${now} + v_lease, rate_state = NULL`,
+    ),
+    renew: update(`lease_until = ${now} + v_lease`),
+    release: update(RELEASE),
+  };
 }

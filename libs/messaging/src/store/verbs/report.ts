@@ -15,7 +15,7 @@ import {
   WAITING_COLUMNS,
   type WaitingRow,
 } from '../rows/received-report.js';
-import { ReportPlaces } from '../slow-path/report-places.js';
+import { ReportPlaces } from './report-places.js';
 import { SlowReport } from '../slow-path/report.js';
 import type { StatusChange } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
@@ -117,7 +117,7 @@ export class ReportRecorder {
     if (rows.length === 0) return;
     await this.#matchAgain(rows);
     const oldest = (this.clock.now() - this.keepWaiting) * 1_000;
-    if (!rows.some(({ received_at }) => Number(received_at) < oldest)) return;
+    if (!rows.some(({ receivedAt }) => Number(receivedAt) < oldest)) return;
     const deleted = await this.database.transaction((tx) =>
       tx.run(this.#sql.expire, [from, last, oldest]),
     );

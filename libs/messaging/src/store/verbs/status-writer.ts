@@ -2,7 +2,7 @@ import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher } from '../../ports/event-publisher.js';
 import type { StatusListeners } from '../../ports/listeners.js';
-import type { Columns, Dialect, RowInserter } from '../database/dialect.js';
+import type { Columns, Dialect, RowWriter } from '../database/dialect.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -37,6 +37,35 @@ export const LOG = {
 export const LOG_COLUMNS = `hash, tenant, batch, position, provider, reference, message_id, recipient, status,
   raw_status, error_code, provider_time, received_at, sequence`;
 
+/** The log's row of a change that no provider reported, in the order of {@link LOG}. */
+export function logOf(
+  { message, status, sequence, errorCode, at }: StatusChange,
+  origin: {
+    readonly hash?: string;
+    readonly provider: string;
+    readonly reference?: string | undefined;
+    readonly messageId?: string | undefined;
+    readonly rawStatus: string;
+  },
+): unknown[] {
+  return [
+    origin.hash ?? null,
+    message.tenant,
+    message.batch,
+    message.position,
+    origin.provider,
+    origin.reference ?? null,
+    origin.messageId ?? null,
+    message.recipient,
+    status,
+    origin.rawStatus,
+    errorCode,
+    null,
+    at,
+    sequence,
+  ];
+}
+
 /** SQL suffix: a waiting report in the log gets its batch and message, once. */
 export function onLogged(dialect: Dialect): string {
   return dialect.onConflict(
@@ -52,9 +81,8 @@ export function onLogged(dialect: Dialect): string {
 
 /** Writes status changes and report log entries, and passes the changes to listeners and events. */
 export class StatusWriter {
-  readonly #status;
-  readonly #updateStatuses: string;
-  readonly #insertLog: RowInserter;
+  readonly #updateStatuses: RowWriter;
+  readonly #insertLog: RowWriter;
   readonly #faults = new WeakSet<Error>();
 
   constructor(
@@ -64,18 +92,14 @@ export class StatusWriter {
     private readonly notices: StatusNotices,
   ) {
     const { dialect } = database;
-    this.#status = dialect.rows(STATUS);
-    this.#updateStatuses = dialect.updateFrom({
+    this.#updateStatuses = dialect.updater(STATUS, {
       table: 'messaging_message',
-      rows: this.#status,
       set: 'status = v_status, sequence = v_sequence, error_code = v_error',
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     });
-    this.#insertLog = dialect.inserter(
-      `INSERT INTO messaging_report (${LOG_COLUMNS})`,
-      LOG,
-      onLogged(dialect),
-    );
+    this.#insertLog = dialect.inserter(`INSERT INTO messaging_report (${LOG_COLUMNS})`, LOG, {
+      suffix: onLogged(dialect),
+    });
   }
 
   /** Writes the last state of each changed message, and calls the listeners. */
@@ -89,7 +113,7 @@ export class StatusWriter {
       m.sequence,
       m.error_code,
     ]);
-    await tx.run(this.#updateStatuses, this.#status.bind(rows));
+    await this.#updateStatuses(tx, rows);
     await this.#notify(tx, changes);
   }
 

@@ -1,139 +1,7 @@
 import { STATUS_RANK } from '../../message/status.js';
 import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
-import {
-  type BatchHead,
-  type BatchTimes,
-  headOf,
-  mergeChunks,
-  type OpenSubmission,
-  type PlannedBatch,
-  plannedOf,
-  type PlannedRecipient,
-  type PlanRow,
-  type SetBack,
-  timesOf,
-} from '../rows/planned-batch.js';
-import type { Sql } from '../database/sql.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
-
-type Reading = Pick<Sql, 'all'>;
-
-/** Reads the work of lanes in the order of sending: priority, available_at, id, position. */
-export class PlanSlowPath {
-  readonly #sql: ReturnType<typeof statementsFor>;
-
-  constructor(dialect: Dialect) {
-    this.#sql = statementsFor(dialect);
-  }
-
-  /** The lane's next due messages, at most `limit`. */
-  plan(sql: Reading, lane: string, limit: number): Promise<PlannedBatch[]> {
-    return this.#plan(sql, this.#sql.plan, lane, limit);
-  }
-
-  /** The message to try while others fail: preferably of a batch that was never parked. */
-  probe(sql: Reading, lane: string): Promise<PlannedBatch[]> {
-    return this.#plan(sql, this.#sql.probe, lane, 1);
-  }
-
-  /** Milliseconds until the lane's next work; `undefined`: it has none. */
-  async nextDue(sql: Reading, lane: string): Promise<number | undefined> {
-    const [row] = await sql.all<NextDueRow>(
-      this.#sql.nextDue,
-      Array.from({ length: 4 }, () => lane),
-    );
-    return row && dueIn(row);
-  }
-
-  /** Open submissions of a former holder of the lane, oldest first. */
-  async openSubmissions(sql: Reading, lane: string): Promise<OpenSubmission[]> {
-    const open = new Map<
-      string,
-      OpenSubmission & { recipients: { position: number; recipient: string }[] }
-    >();
-    for (const row of await sql.all<OpenRow>(this.#sql.open, [lane])) {
-      const key = `${row.batch}-s${row.n}`;
-      const { position, recipient } = row;
-      const known = open.get(key);
-      if (known) known.recipients.push({ position, recipient });
-      else
-        open.set(key, {
-          ...headOf(row),
-          batch: row.batch,
-          n: row.n,
-          provider: row.provider,
-          firstPosition: row.first,
-          lastPosition: row.last,
-          attempt: row.tries,
-          firstSentAt: new Date(Number(row.first_sent_at) / 1_000),
-          ...timesOf(row),
-          recipients: [{ position, recipient }],
-        });
-    }
-    return [...open.values()];
-  }
-
-  /** Messages of planned batches that were set back to `queued`. */
-  async setBackOf(sql: Reading, batches: readonly PlanRow[]): Promise<SetBack> {
-    const ids = batches
-      .filter(({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred)
-      .map(({ id }) => [id]);
-    const requeued = new Map<string, PlannedRecipient[]>();
-    if (ids.length === 0) return { requeued, deferred: new Map() };
-    const { ids: source, requeued: due, deferred: later } = this.#sql;
-    for (const { batch, position, recipient, attempt } of await sql.all<MessageRow>(
-      due,
-      source.bind(ids),
-    )) {
-      const list = requeued.get(batch) ?? [];
-      list.push({ position, recipient, requeued: true, attempts: attempt });
-      requeued.set(batch, list);
-    }
-    const deferred = await sql.all<{ batch: string; due_at: string | number }>(
-      later,
-      source.bind(ids),
-    );
-    return {
-      requeued,
-      deferred: new Map(deferred.map(({ batch, due_at }) => [batch, Number(due_at)])),
-    };
-  }
-
-  async #plan(
-    sql: Reading,
-    statement: string,
-    lane: string,
-    limit: number,
-  ): Promise<PlannedBatch[]> {
-    const rows = await sql.all<PlanRow>(statement, [
-      ...Array.from({ length: 4 }, () => [lane, limit]).flat(),
-      limit,
-      limit,
-    ]);
-    const batches = mergeChunks(rows);
-    return plannedOf(batches, await this.setBackOf(sql, batches), limit);
-  }
-}
-
-interface MessageRow {
-  readonly batch: string;
-  readonly position: number;
-  readonly recipient: string;
-  readonly attempt: number;
-}
-
-interface OpenRow extends BatchHead, BatchTimes {
-  readonly batch: string;
-  readonly n: number;
-  readonly provider: string;
-  readonly first: number;
-  readonly last: number;
-  readonly tries: number;
-  readonly first_sent_at: string | number;
-  readonly position: number;
-  readonly recipient: string;
-}
 
 export interface NextDueRow {
   /** Microseconds. */
@@ -145,24 +13,24 @@ export function dueIn({ due_in }: NextDueRow): number | undefined {
   return due_in === null ? undefined : Number(due_in) / 1_000;
 }
 
-function statementsFor(dialect: Dialect) {
+/** Reads the work of lanes in the order of sending: priority, available_at, id, position. */
+export function planStatements(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   return {
     ids,
     plan: planOf(dialect, '?', '?'),
     probe: planOf(dialect, '?', '?', { asideLast: true }),
     nextDue: nextDueOf(dialect, '?'),
-    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt FROM ${ids.keyed}
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt AS attempts FROM ${ids.keyed}
       ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
         AND (m.due_at IS NULL OR m.due_at <= ${dialect.now})
       ORDER BY m.batch, m.position`,
     deferred: `SELECT m.batch, min(m.due_at) AS due_at FROM ${ids.keyed}
       ${dialect.join} messaging_message m ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}
         AND m.due_at > ${dialect.now} GROUP BY m.batch`,
-    open: `SELECT s.batch, s.n, s.provider, s.first_position AS first, s.last_position AS last, s.attempt AS tries,
-        s.first_sent_at,
-        b.tenant, b.channel, b.sender, coalesce(s.content, b.content) AS content, b.delivery_report,
-        m.position, m.recipient, ${batchTimes(dialect)}
+    open: `SELECT s.batch, s.n, s.provider, s.first_position AS "firstPosition", s.last_position AS "lastPosition",
+        s.attempt, s.first_sent_at, b.tenant, b.channel, b.sender, coalesce(s.content, b.content) AS content,
+        b.delivery_report, m.position, m.recipient, ${batchTimes(dialect)}
       FROM messaging_submission s ${dialect.join} messaging_batch b ON b.id = s.batch
       JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
         AND m.submission = s.n

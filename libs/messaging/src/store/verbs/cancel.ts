@@ -6,7 +6,7 @@ import { CANCELLED, stateOf } from '../rows/batch-state.js';
 import type { BatchScope } from '../rows/cursor.js';
 import type { Reads } from '../reads/reads.js';
 import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
-import type { StatusWriter } from '../verbs/status-writer.js';
+import type { StatusWriter } from './status-writer.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
 /** Cancels and reschedules batches. */
