@@ -16,8 +16,8 @@ import type { HeldMessage } from './rows/status.js';
  *   MessageStore (message-store.ts)      group commit, bisection, retries, deadline, events, tracing
  *        │ many items at once
  *        ▼
- *   fast path of the driver ──ConcurrentChangeError──▶ slow path (slow-path/<verb>.ts)
- *   {postgres,sqlite}/<verb>.ts                         one for all databases
+ *   fast path of the driver ──ConcurrentChangeError──▶ slow path (verbs/<verb>.ts)
+ *   postgres/<verb>.ts                                  one for all databases
  *        │                                                   │
  *        └──────────────▶ StoreDatabase (the driver's connection) ◀──┘
  * ```

@@ -10,8 +10,6 @@ import {
 import { steppedSettle } from '../verbs/stepped-settle.js';
 import { isUndone } from '../database/transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
-import { enqueue } from './enqueue.js';
-import { intend } from './intend.js';
 import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
@@ -21,7 +19,7 @@ const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 /** Changes no row, but takes SQLite's write lock. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
-const FAST_PATHS: FastPaths = { enqueue, intend, settle: steppedSettle(SQLITE_DIALECT) };
+const FAST_PATHS: FastPaths = { settle: steppedSettle(SQLITE_DIALECT) };
 
 /**
  * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and runs

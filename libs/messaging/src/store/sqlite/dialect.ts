@@ -6,7 +6,7 @@ import { boundRows } from './bound-rows.js';
 const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
 
 /** Returning the clocks from the statement costs more than reading them where a batch is stored. */
-export const LANE_CLOCK: LaneClock = {
+const LANE_CLOCK: LaneClock = {
   advance: `INSERT INTO messaging_lane (lane_key, accepted_at)
     SELECT value, ${NOW} FROM json_each(?) WHERE true
     ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`,

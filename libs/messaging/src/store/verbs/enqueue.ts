@@ -1,14 +1,41 @@
-import { IdempotencyKeyInUseError, type IdempotencyKeyReusedError } from '../../message/errors.js';
+import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../../message/errors.js';
+import { STATUS_RANK } from '../../message/status.js';
 import { fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError, isLockTimeout } from '../database/database-errors.js';
+import type { Dialect } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
-import type { EnqueuedBatch, NewBatch } from '../rows/new-batch.js';
-import { enqueued, EnqueueSlowPath } from '../slow-path/enqueue.js';
-import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-import type { StatusWriter } from './status-writer.js';
 import { retryWhileUnavailable } from '../database/retry.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import { digestId } from '../rows/digest-id.js';
+import {
+  batchValues,
+  CHUNK,
+  chunkRows,
+  type EnqueuedBatch,
+  INTO_BATCHES,
+  INTO_CHUNKS,
+  NEW_BATCH,
+  type NewBatch,
+  newBatchRow,
+} from '../rows/new-batch.js';
+import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import { logOf, type StatusWriter } from './status-writer.js';
 
 type Result = EnqueuedBatch | IdempotencyKeyReusedError;
+
+/** The batch that has an idempotency key. */
+interface KeyOwner {
+  readonly id: string;
+  readonly tenant: string;
+  readonly channel: string;
+  readonly idempotencyKey: string | null;
+  readonly fingerprint: string | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly recipientCount: number;
+}
+
+type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 
 /**
  * Longest wait, in ms, for a transaction that holds a key; also the delay after a group has waited
@@ -19,7 +46,7 @@ const KEY_TIMEOUT_AGAIN = 100;
 
 /** Stores new batches. Concurrent sends share commits; each resolves after its own commit. */
 export class NewBatches {
-  readonly #slow: EnqueueSlowPath;
+  readonly #sql: ReturnType<typeof statementsFor>;
   readonly #plain: GroupCommit<NewBatch, Result>;
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Result>;
@@ -29,9 +56,10 @@ export class NewBatches {
   constructor(
     private readonly database: StoreDatabase,
     private readonly writer: StatusWriter,
-    idempotencyWindow: number,
+    /** Retention of idempotency keys in milliseconds. */
+    private readonly idempotencyWindow: number,
   ) {
-    this.#slow = new EnqueueSlowPath(database.dialect, writer, idempotencyWindow);
+    this.#sql = statementsFor(database.dialect);
     const group = (flush: Flush<NewBatch, Result>) =>
       new GroupCommit<NewBatch, Result>(
         // The response to a commit may be lost: the retry skips batches that are already stored.
@@ -71,7 +99,7 @@ export class NewBatches {
    * commit.
    */
   async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
-    return answer((await this.#slow.store(tx, [batch]))[0]!);
+    return answer((await this.#store(tx, [batch]))[0]!);
   }
 
   /** Publishes the initial statuses of the batch's messages. */
@@ -84,8 +112,9 @@ export class NewBatches {
    * @throws IdempotencyKeyReusedError where the key was used for another message
    */
   async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
-    const earlier = await this.#slow.earlier(sql, batch);
-    return earlier && answer(earlier);
+    if (batch.idempotencyKey === null) return undefined;
+    const [owner] = await this.#find(sql, this.#sql.findKeys, [batch]);
+    return owner && !this.#isExpired(owner, batch) ? answer(replayed(batch, owner)) : undefined;
   }
 
   async idle(): Promise<void> {
@@ -101,7 +130,7 @@ export class NewBatches {
       return batches.map((batch) => enqueued(batch));
     };
     return fastOrSlow<readonly Result[]>(enqueue && (() => database.fastPath(fast)), () =>
-      database.transaction((tx) => this.#slow.store(tx, take())),
+      database.transaction((tx) => this.#store(tx, take())),
     );
   }
 
@@ -111,7 +140,7 @@ export class NewBatches {
     const again = batches.every((batch) => this.#timedOut.has(batch));
     try {
       return await this.database.transaction(
-        (tx) => this.#slow.store(tx, batches),
+        (tx) => this.#store(tx, batches),
         again ? KEY_TIMEOUT_AGAIN : KEY_TIMEOUT,
       );
     } catch (error) {
@@ -119,9 +148,195 @@ export class NewBatches {
       throw error;
     }
   }
+
+  /**
+   * Stores new batches of every kind, on every database: looks up their idempotency keys, inserts
+   * batches and chunks, looks up the keys again, and rejects the recipients that policy denied.
+   */
+  async #store(tx: Transaction, batches: readonly NewBatch[]): Promise<Result[]> {
+    const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
+    let owners = await this.#ownersBefore(tx, keyed);
+    const claimed = new Set(owners.keys());
+    const fresh = batches.filter((batch) => {
+      if (batch.idempotencyKey === null) return true;
+      const isNew = !claimed.has(keyOf(batch));
+      claimed.add(keyOf(batch));
+      return isNew;
+    });
+    let changes: ReadonlyMap<string, readonly StatusChange[]> | undefined;
+    if (fresh.length > 0) {
+      await this.#insertBatches(tx, fresh);
+      // Another process may have stored a key first: its batch owns the key.
+      owners = await this.#owners(tx, keyed);
+      const stored = fresh.filter(
+        (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch))?.id === batch.id,
+      );
+      if (stored.length > 0) await this.#sql.insertChunks(tx, stored.flatMap(chunkRows));
+      changes = await this.#rejectDenied(tx, stored);
+    }
+    return batches.map((batch) => {
+      const owner = batch.idempotencyKey === null ? batch : owners.get(keyOf(batch))!;
+      return owner.id === batch.id
+        ? enqueued(batch, changes?.get(batch.id))
+        : replayed(batch, owner as KeyOwner);
+    });
+  }
+
+  async #insertBatches(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
+    const { laneClock } = this.database.dialect;
+    if (laneClock) {
+      const lanes = [...new Set(batches.map(({ lane }) => lane))];
+      await tx.run(laneClock.advance, laneClock.bind(lanes));
+    }
+    await this.#sql.insertBatches(tx, batches.map(newBatchRow));
+  }
+
+  /**
+   * The owners of the keys before the batches are stored. Keys without an owner are not locked:
+   * under REPEATABLE READ MySQL would lock the gap around them, and with it other keys.
+   */
+  async #ownersBefore(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
+    const known = await this.#find(tx, this.#sql.findKeys, keyed);
+    return known.length === 0 ? new Map() : this.#owners(tx, keyed);
+  }
+
+  /** The owners of the keys, by {@link keyOf}, locked; expired keys are released. */
+  async #owners(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
+    const owners = new Map<string, KeyOwner>();
+    const expired: string[][] = [];
+    for (const owner of await this.#find(
+      tx,
+      `${this.#sql.findKeys} ${this.database.dialect.forUpdate('b')}`,
+      keyed,
+    ))
+      if (this.#isExpired(owner, keyed[0]!)) expired.push([owner.id]);
+      else owners.set(keyOf(owner), owner);
+    if (expired.length > 0) await this.#sql.releaseKeys(tx, expired);
+    return owners;
+  }
+
+  #isExpired({ createdAt }: KeyOwner, batch: NewBatch): boolean {
+    return createdAt + this.idempotencyWindow < batch.createdAt;
+  }
+
+  async #find(
+    sql: Pick<Sql, 'all'>,
+    statement: string,
+    keyed: readonly NewBatch[],
+  ): Promise<KeyOwner[]> {
+    if (keyed.length === 0) return [];
+    const keys = keyed.map(({ tenant, channel, idempotencyKey }) => [
+      tenant,
+      channel,
+      idempotencyKey,
+    ]);
+    const rows = await sql.all<KeyOwner>(statement, this.#sql.keys.bind(keys));
+    return rows.map((row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) }));
+  }
+
+  /** Sets the batch's first recipients, which policy denied, to `rejected`. */
+  async #rejectDenied(
+    tx: Transaction,
+    batches: readonly NewBatch[],
+  ): Promise<ReadonlyMap<string, readonly StatusChange[]>> {
+    const changes = new Map<string, StatusChange[]>();
+    for (const batch of batches)
+      if (batch.denied.length > 0) changes.set(batch.id, rejections(batch));
+    if (changes.size === 0) return changes;
+    const all = [...changes.values()].flat();
+    const rows = all.map(({ message: m }) => [m.batch, m.position, m.recipient]);
+    // On a retry after a lost commit response, the listeners were already called.
+    if ((await this.#sql.insertDenied(tx, rows)) === 0) return changes;
+    await this.writer.write(tx, all);
+    await this.writer.log(
+      tx,
+      all.map((change) => {
+        const { batch, position, status } = change.message;
+        const hash = digestId('policy', batch, position, status);
+        return logOf(change, { hash, provider: 'policy', rawStatus: 'policy' });
+      }),
+    );
+    return changes;
+  }
 }
 
 function answer(result: Result): EnqueuedBatch {
   if (result instanceof Error) throw result;
   return result;
+}
+
+/** The result for a batch that was stored. */
+function enqueued(
+  { id, createdAt, recipients }: NewBatch,
+  changes: readonly StatusChange[] = [],
+): EnqueuedBatch {
+  return { id, createdAt, recipients: recipients.length, replayed: false, changes };
+}
+
+/** The result for a batch whose key an earlier one has. */
+function replayed(
+  { fingerprint }: NewBatch,
+  { id, createdAt, recipientCount, ...owner }: KeyOwner,
+): Result {
+  return owner.fingerprint === fingerprint
+    ? { id, createdAt, recipients: recipientCount, replayed: true, changes: [] }
+    : new IdempotencyKeyReusedError();
+}
+
+function keyOf({ tenant, channel, idempotencyKey }: Keyed): string {
+  return JSON.stringify([tenant, channel, idempotencyKey]);
+}
+
+function statementsFor(dialect: Dialect) {
+  const keys = dialect.rows({ v_tenant: 'key', v_channel: 'key', v_key: 'key' });
+  // After a lost commit response the rows are already stored.
+  const ignored = (table: string, column: string) =>
+    dialect.ignoreConflict(`messaging_${table}`, column);
+  return {
+    keys,
+    insertBatches: dialect.inserter(INTO_BATCHES, NEW_BATCH, {
+      values: batchValues(dialect),
+      suffix: ignored('batch', 'id'),
+    }),
+    insertChunks: dialect.inserter(INTO_CHUNKS, CHUNK, { suffix: ignored('batch_chunk', 'n') }),
+    insertDenied: dialect.inserter(
+      'INSERT INTO messaging_message (batch, position, recipient, status, attempt)',
+      { v_batch: 'uuid', v_position: 'int', v_recipient: 'key' },
+      {
+        values: `v_batch, v_position, v_recipient, ${STATUS_RANK.queued}, 0`,
+        suffix: ignored('message', 'position'),
+      },
+    ),
+    findKeys: `SELECT b.id, b.tenant, b.channel, b.idempotency_key AS "idempotencyKey", b.fingerprint,
+        b.created_at AS "createdAt", b.recipient_count AS "recipientCount"
+      FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
+        ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`,
+    releaseKeys: dialect.updater(
+      { v_id: 'uuid' },
+      {
+        table: 'messaging_batch',
+        set: 'idempotency_key = NULL',
+        where: 'messaging_batch.id = v_id',
+      },
+    ),
+  };
+}
+
+function rejections(batch: NewBatch): StatusChange[] {
+  return batch.denied.map((code, position) => {
+    const message: HeldMessage = {
+      batch: batch.id,
+      position,
+      recipient: batch.recipients[position] as string,
+      tenant: batch.tenant,
+      channel: batch.channel,
+      sender: batch.sender,
+      delivery_report: batch.deliveryReport ? 1 : 0,
+      status: STATUS_RANK.queued,
+      sequence: 0,
+      error_code: null,
+      reference: null,
+    };
+    return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
+  });
 }

@@ -181,7 +181,7 @@ export class Intents {
    * Batches with a message to repeat that is no longer queued, because a report arrived meanwhile.
    */
   async #reported(tx: Sql, intents: readonly Intent[]): Promise<ReadonlySet<string>> {
-    const again = intents.flatMap((intent) => messageRows(intent).again);
+    const again = intents.flatMap((intent) => (isFresh(intent) ? [] : messageRows(intent).again));
     if (again.length === 0) return new Set();
     const missing = new Map<string, number>();
     for (const [batch] of again as [string][]) missing.set(batch, (missing.get(batch) ?? 0) + 1);
@@ -215,6 +215,7 @@ export class Intents {
 
 /** The part of an intent that concerns the batches that may start. */
 function startedOf(intent: Intent, live: ReadonlySet<string>): Intent {
+  if (live.size === intent.batches.length) return intent;
   const isLive = ({ batch }: { readonly batch: string }) => live.has(batch);
   return {
     ...intent,

@@ -2,11 +2,12 @@ import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/delivery-report.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
-import { isDataError } from '../database/database-errors.js';
+import { isUnavailable } from '../database/database-errors.js';
 import type { Dialect } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
 import {
   fromWaitingRow,
+  logRow,
   type MatchedReport,
   type MessagePlace,
   raiseBy,
@@ -16,16 +17,29 @@ import {
   type WaitingRow,
 } from '../rows/received-report.js';
 import { ReportPlaces } from './report-places.js';
-import { SlowReport } from '../slow-path/report.js';
-import type { StatusChange } from '../rows/status.js';
+import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../rows/status.js';
+import { HAS_ERASED } from '../upkeep/erasure.js';
 import type { StatusWriter } from './status-writer.js';
 import type { FastPaths } from '../store.js';
-import type { Sql, StoreDatabase } from '../database/store-database.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
 /** The provider of the reports. */
 export interface ReportOrigin {
   readonly provider: string;
 }
+
+/** A locked message; or a batch, where the report concerns none of its messages. */
+type ReportMatch =
+  | { readonly message: HeldMessage }
+  | {
+      readonly message?: undefined;
+      readonly batch: string;
+      readonly tenant: string;
+      /** A recipient was erased from the batch; the report may concern that recipient. */
+      readonly erased: boolean;
+    };
+
+type Matches = Map<number, ReportMatch>;
 
 interface Recorded {
   readonly changes: readonly StatusChange[];
@@ -48,7 +62,6 @@ interface Recorded {
 export class ReportRecorder {
   readonly #logger = new Logger('MessagingReports');
   readonly #places: ReportPlaces;
-  readonly #slow: SlowReport;
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #group: GroupCommit<ReceivedReport, boolean>;
   /** The last waiting report that the sweep has read. */
@@ -62,14 +75,14 @@ export class ReportRecorder {
     private readonly keepWaiting: number,
   ) {
     this.#places = new ReportPlaces(database);
-    this.#slow = new SlowReport(database, writer, this.#places);
     this.#sql = statementsFor(database.dialect);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 1_000,
       // The delay ends when a turn of the event loop brings no more reports; larger groups cost the
       // same commit.
       gather: { items: 48, milliseconds: 1, silence: 0, expecting: () => false },
-      isItemError: (error) => isDataError(error) || writer.isListenerError(error),
+      // A listener may throw any error.
+      isItemError: (error) => !isUnavailable(error),
     });
   }
 
@@ -79,11 +92,7 @@ export class ReportRecorder {
     const received = reports.map((report) =>
       receivedReport(report, provider, now, this.database.channels),
     );
-    const [first] = received;
-    const matched =
-      first && received.length === 1
-        ? [await this.#group.add(first)]
-        : await Promise.all(received.map((report) => this.#group.add(report)));
+    const matched = await Promise.all(received.map((report) => this.#group.add(report)));
     if (matched.every(Boolean)) return;
     // The submit's outcome may have committed while neither transaction could see the other.
     const missed = received.filter((_, index) => !matched[index]);
@@ -144,7 +153,7 @@ export class ReportRecorder {
             (sql) => this.#fast(report, sql, take()),
             ({ changes }) => changes,
           )),
-      () => this.database.transaction((tx) => this.#slow.report(tx, take())),
+      () => this.database.transaction((tx) => this.#slow(tx, take())),
     );
   }
 
@@ -161,6 +170,99 @@ export class ReportRecorder {
     );
     return { changes, matched: reports.map(() => true) };
   }
+
+  /**
+   * Records reports of every kind, on every database: locks their messages in a fixed order, raises
+   * the statuses and appends the reports to the log.
+   */
+  async #slow(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Recorded> {
+    const matches = await this.#match(tx, reports);
+    const changes: StatusChange[] = [];
+    const log = new Map<string, unknown[]>();
+    reports.forEach((report, index) => {
+      const match = matches.get(index);
+      const change = match?.message && raiseBy(report, match.message);
+      if (change) changes.push(change);
+      if (report.waiting && !match) return;
+      if (log.has(report.hash) && !change) return;
+      const sequence = change && change.sequence > 0 ? change.sequence : null;
+      log.set(report.hash, logRow(report, match?.message ?? match ?? {}, sequence));
+    });
+    await this.writer.log(tx, [...log.values()]);
+    await this.writer.write(tx, changes);
+    return { changes, matched: reports.map((_, index) => matches.has(index)) };
+  }
+
+  /** @param fresh without cached positions: one of them led to another message */
+  async #match(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    fresh = false,
+  ): Promise<Matches> {
+    const places = await this.#places.find(tx, reports, fresh);
+    const matches = await this.#lock(tx, reports, places);
+    const rest = [...places].filter(([index]) => !matches.has(index));
+    if (!fresh && rest.some(([, { position }]) => position !== undefined))
+      return this.#match(tx, reports, true);
+    for (const [index, match] of await this.#batches(tx, rest)) matches.set(index, match);
+    return matches;
+  }
+
+  /** Locks the messages; reports of the same message share one object. */
+  async #lock(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    places: ReadonlyMap<number, MessagePlace>,
+  ): Promise<Matches> {
+    const asked = new Map<string, MessagePlace>();
+    for (const place of places.values())
+      if (place.position !== undefined) asked.set(keyOf(place), place);
+    const matches: Matches = new Map();
+    if (asked.size === 0) return matches;
+    const rows = await tx.all<HeldMessage>(
+      this.#sql.lockMessages,
+      this.#sql.places.bind(
+        [...asked.values()].sort(inLockOrder).map(({ batch, position }) => [batch, position]),
+      ),
+    );
+    const held = new Map(rows.map((message) => [keyOf(message), message]));
+    for (const [index, place] of places) {
+      const message = held.get(keyOf(place));
+      const recipient = reports[index]?.recipient ?? null;
+      if (message && (recipient === null || recipient === message.recipient))
+        matches.set(index, { message });
+    }
+    return matches;
+  }
+
+  /** The batches of reports without a message. An erased batch does not store a recipient again. */
+  async #batches(
+    tx: Transaction,
+    rest: readonly (readonly [number, MessagePlace])[],
+  ): Promise<Matches> {
+    const matches: Matches = new Map();
+    if (rest.length === 0) return matches;
+    const ids = [...new Set(rest.map(([, { batch }]) => batch))].map((batch) => [batch]);
+    const rows = await tx.all<{ id: string; tenant: string; erased: string | number }>(
+      this.#sql.batches,
+      this.#sql.ids.bind(ids),
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    for (const [index, { batch }] of rest) {
+      const { tenant, erased } = found.get(batch) ?? {};
+      if (tenant !== undefined) matches.set(index, { batch, tenant, erased: Number(erased) === 1 });
+    }
+    return matches;
+  }
+}
+
+function keyOf({ batch, position }: Pick<MessagePlace, 'batch' | 'position'>): string {
+  return `${batch}-${position}`;
+}
+
+function inLockOrder(a: MessagePlace, b: MessagePlace): number {
+  if (a.batch !== b.batch) return a.batch < b.batch ? -1 : 1;
+  return (a.position ?? 0) - (b.position ?? 0);
 }
 
 /** @throws ConcurrentChangeError where a report has no message, or two reports have the same one */
@@ -179,13 +281,23 @@ function oneOfEachMessage(
   return matched;
 }
 
-/** Statements about reports in the log that have no message. */
 function statementsFor(dialect: Dialect) {
   const names = dialect.rows({ v_name: 'key' });
   const naming = (column: string) => `SELECT ${WAITING_COLUMNS} FROM ${names.keyed}
     ${dialect.join} messaging_report r ON r.${column} = v_name WHERE r.batch IS NULL`;
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const places = dialect.rows({ v_batch: 'uuid', v_position: 'int' });
+  const key = dialect.forceIndex('PRIMARY');
   return {
     names,
+    ids,
+    places,
+    batches: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.keyed}
+      ${dialect.join} messaging_batch b ON b.id = v_id WHERE b.content IS NOT NULL`,
+    lockMessages: `SELECT ${HELD_COLUMNS} FROM ${places.keyed}
+      ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
+      JOIN messaging_batch b ${key} ON b.id = m.batch
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
     named: `${naming('reference')} UNION ${naming('message_id')} ORDER BY id`,
     after: `SELECT ${WAITING_COLUMNS} FROM messaging_report r WHERE r.batch IS NULL AND r.id > ?
       ORDER BY r.id LIMIT ?`,

@@ -1,13 +1,21 @@
+import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';
+import type { Columns, Dialect } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
-import { isPlain, type Outcome, type PlainOutcome, type SettledOutcomes } from '../rows/outcome.js';
-import { SlowSettle } from '../slow-path/settle.js';
-import type { StatusChange } from '../rows/status.js';
-import type { StatusWriter } from './status-writer.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import { BATCH_STATE, isUnderWay, setBack } from '../rows/batch-state.js';
+import {
+  isPlain,
+  type Outcome,
+  type PlainOutcome,
+  type SettledOutcomes,
+  SUBMISSION_OUTCOME,
+} from '../rows/outcome.js';
+import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
+import { logOf, type StatusWriter } from './status-writer.js';
 
 /** Longest delay of an outcome for a shared commit, in milliseconds. */
 const GATHER = 30;
@@ -16,14 +24,30 @@ const SILENCE = 3;
 /** Largest number of outcomes in one commit. */
 const GROUP = 1_000;
 
+interface SubmittedMessage extends HeldMessage {
+  readonly submission: number;
+}
+
+/** Locked messages by submission. */
+type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
+
+/** Outcomes by their effect on the messages. */
+interface SortedOutcomes {
+  /** Outcomes that raise the status of their messages. */
+  readonly facts: readonly Outcome[];
+  /** Outcomes that set their messages back to `queued`. */
+  readonly setBacks: readonly Outcome[];
+  /** Ids of cancelled batches. */
+  readonly cancelled: ReadonlySet<string>;
+}
+
 /**
  * Records the outcomes of submits, many per commit: `sending → sent | rejected | failed | unknown`,
  * and the only step back, `sending → queued`, after a definite refusal.
  */
 export class OutcomeRecorder {
   readonly #group: GroupCommit<Outcome, void>;
-  readonly #slow: SlowSettle;
-  readonly #acceptedRankOf = (channel: string) => this.database.channels.acceptedRankOf(channel);
+  readonly #sql: ReturnType<typeof statementsFor>;
   /** Number of requests under way; each will have an outcome. */
   #expected = 0;
 
@@ -34,7 +58,7 @@ export class OutcomeRecorder {
     private readonly clock: Clock,
     private readonly onReferences: (references: readonly string[]) => Promise<void>,
   ) {
-    this.#slow = new SlowSettle(database, writer);
+    this.#sql = statementsFor(database.dialect);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 2_000,
       weight: ({ firstPosition, lastPosition }) => 1 + (lastPosition - firstPosition) / 2,
@@ -84,7 +108,7 @@ export class OutcomeRecorder {
     if (fast && fast.missed.length === 0 && done.size === take().length) return;
     const rest = await this.database.transaction(async (tx) => {
       const outcomes = take();
-      const changes = await this.#slow.settle(tx, fast ? fast.missed : outcomes, at);
+      const changes = await this.#slow(tx, fast ? fast.missed : outcomes, at);
       const open = outcomes.filter((outcome) => !done.has(outcome));
       return { changes, completed: await this.#complete(tx, open, at) };
     });
@@ -93,9 +117,13 @@ export class OutcomeRecorder {
 
   /** @returns `undefined` where the outcomes need the slow path */
   #fast(take: () => readonly Outcome[], at: number): Promise<SettledOutcomes | undefined> {
-    const { settle } = this.database.fastPaths;
-    const { pollAfter } = this.completion;
-    const context = { at, pollAfter, acceptedRankOf: this.#acceptedRankOf };
+    const { channels, fastPaths } = this.database;
+    const { settle } = fastPaths;
+    const context = {
+      at,
+      pollAfter: this.completion.pollAfter,
+      acceptedRankOf: (channel: string) => channels.acceptedRankOf(channel),
+    };
     const work = async (sql: Sql) => {
       const outcomes = take();
       if (!outcomes.every(isPlain)) throw new ConcurrentChangeError();
@@ -117,8 +145,243 @@ export class OutcomeRecorder {
     if (this.writer.isObserved) this.writer.publish(changes());
     this.completion.publish(completed);
   }
+
+  /**
+   * Records outcomes of every kind, on every database: locks batches and submissions with messages
+   * to set back, closes the submissions, locks their messages, and raises or sets back each of them.
+   * @param at epoch microseconds
+   */
+  async #slow(
+    tx: Transaction,
+    outcomes: readonly Outcome[],
+    at: number,
+  ): Promise<readonly StatusChange[]> {
+    const { facts, setBacks, cancelled } = await this.#sort(tx, outcomes);
+    const held = await this.#close(tx, [...facts, ...setBacks], at);
+    const changes = await this.#raise(tx, facts, held, cancelled, at);
+    if (setBacks.length > 0) await this.#setBack(tx, setBacks, held);
+    return changes;
+  }
+
+  /**
+   * Setting messages back is a plan to send again, not a fact from the provider. The plan is
+   * dropped where another holder has taken over the submission; in a cancelled batch it cancels the
+   * messages.
+   */
+  async #sort(tx: Transaction, outcomes: readonly Outcome[]): Promise<SortedOutcomes> {
+    const facts = outcomes.filter((outcome) => !isPlan(outcome));
+    const cancelled = new Set<string>();
+    if (facts.length === outcomes.length) return { facts, setBacks: [], cancelled };
+    const plans = outcomes.filter(isPlan);
+    const ids = [...new Set(plans.map(({ batch }) => batch))].map((id) => [id]);
+    for (const { id, state } of await tx.all<{ id: string; state: number }>(
+      this.#sql.lockBatches,
+      this.#sql.ids.bind(ids),
+    ))
+      if (state === BATCH_STATE.cancelled) cancelled.add(id);
+    const fences = new Map<string, number>();
+    for (const row of await tx.all<{ batch: string; n: number; fence: string | number }>(
+      this.#sql.lockSubmissions,
+      this.#sql.keys.bind(plans.map(({ batch, n }) => [batch, n])),
+    ))
+      fences.set(keyOf(row), Number(row.fence));
+    const setBacks: Outcome[] = [];
+    for (const plan of plans)
+      if (fences.get(keyOf(plan)) === plan.fence)
+        (plan.exhausted || cancelled.has(plan.batch) ? facts : setBacks).push(plan);
+    return { facts, setBacks, cancelled };
+  }
+
+  async #close(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<HeldMessages> {
+    const held = new Map<string, SubmittedMessage[]>();
+    if (outcomes.length === 0) return held;
+    const { submissions, closeSubmissions, lockMessages } = this.#sql;
+    const rows = submissions.bind(
+      oneOfEach(outcomes).map((outcome) => [
+        outcome.batch,
+        outcome.n,
+        outcome.firstPosition,
+        outcome.lastPosition,
+        SUBMISSION_OUTCOME[outcome.result],
+        outcome.reference ?? null,
+        outcome.errorCode ?? null,
+        outcome.details ? JSON.stringify(outcome.details) : null,
+        at,
+      ]),
+    );
+    await tx.run(closeSubmissions, rows);
+    for (const message of await tx.all<SubmittedMessage>(lockMessages, rows)) {
+      const key = keyOf({ batch: message.batch, n: message.submission });
+      const others = held.get(key);
+      if (others) others.push(message);
+      else held.set(key, [message]);
+    }
+    return held;
+  }
+
+  async #raise(
+    tx: Transaction,
+    outcomes: readonly Outcome[],
+    held: HeldMessages,
+    cancelled: ReadonlySet<string>,
+    at: number,
+  ): Promise<StatusChange[]> {
+    const changes: StatusChange[] = [];
+    const log: unknown[][] = [];
+    const named: HeldMessage[] = [];
+    for (const outcome of outcomes) {
+      const { provider, reference } = outcome;
+      const origin = { provider, reference, rawStatus: 'submit' };
+      for (const message of held.get(keyOf(outcome)) ?? []) {
+        const messageId = outcome.messageIds?.get(message.position);
+        if (messageId) {
+          message.reference = messageId;
+          named.push(message);
+        }
+        const rejection = outcome.rejected?.get(message.position);
+        const rank = rejection
+          ? STATUS_RANK.rejected
+          : this.#rankOf(outcome, message.channel, cancelled.has(outcome.batch));
+        if (rank === undefined) continue;
+        const change = raise(message, rank, at, rejection ?? outcome.errorCode ?? null);
+        if (!change) continue;
+        changes.push(change);
+        // Without a hash: a submit raises a status only once.
+        if (change.sequence > 0) log.push(logOf(change, { ...origin, messageId }));
+      }
+    }
+    await this.writer.write(tx, changes, named);
+    await this.writer.log(tx, log);
+    return changes;
+  }
+
+  async #setBack(tx: Transaction, outcomes: readonly Outcome[], held: HeldMessages): Promise<void> {
+    const rows: unknown[][] = [];
+    // Only batches with a message to repeat are parked: a plan would find no work in any other
+    // batch.
+    const parks = new Map<string, number>();
+    for (const outcome of outcomes)
+      for (const message of held.get(keyOf(outcome)) ?? []) {
+        if (message.status !== STATUS_RANK.sending) continue;
+        const { batch, attempts, errorCode, parkFor } = outcome;
+        rows.push([batch, message.position, attempts ?? null, errorCode ?? null]);
+        parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor ?? 0));
+      }
+    if (rows.length === 0) return;
+    await this.#sql.setBack(tx, rows);
+    await this.#sql.reopenBatches(
+      tx,
+      [...parks].map(([batch, wait]) => [batch, Math.round(wait * 1_000)]),
+    );
+  }
+
+  /** The new rank of the messages; `undefined`: it does not change. */
+  #rankOf({ result, exhausted }: Outcome, channel: string, cancelled: boolean): number | undefined {
+    switch (result) {
+      case 'accepted':
+        return this.database.channels.acceptedRankOf(channel);
+      case 'rejected':
+        return STATUS_RANK.rejected;
+      case 'unknown':
+        return STATUS_RANK.unknown;
+      case 'expired':
+        return STATUS_RANK.expired;
+      case 'refused':
+        if (exhausted) return STATUS_RANK.failed;
+        return cancelled ? STATUS_RANK.cancelled : undefined;
+      case 'withdrawn':
+        return cancelled ? STATUS_RANK.cancelled : undefined;
+    }
+  }
 }
 
 function batchOf({ batch, intended: { submission } }: PlainOutcome): CompletedBatch {
   return { id: batch, tenant: submission.tenant, channel: submission.channel };
+}
+
+/** `failed` without further attempts is a plan, too: not to send again. */
+function isPlan({ result }: Outcome): boolean {
+  return result === 'withdrawn' || result === 'refused';
+}
+
+/**
+ * One outcome per submission: an acceptance wins over an unknown outcome, because it has the
+ * reference.
+ */
+function oneOfEach(outcomes: readonly Outcome[]): Outcome[] {
+  const bySubmission = new Map<string, Outcome>();
+  for (const outcome of outcomes) {
+    const key = keyOf(outcome);
+    if (outcome.result === 'accepted' || !bySubmission.has(key)) bySubmission.set(key, outcome);
+  }
+  return [...bySubmission.values()];
+}
+
+function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): string {
+  return `${batch}-s${n}`;
+}
+
+const SUBMISSION = {
+  v_batch: 'uuid',
+  v_n: 'int',
+  v_first: 'int',
+  v_last: 'int',
+  v_outcome: 'int',
+  v_reference: 'key',
+  v_error: 'key',
+  v_details: 'text',
+  v_at: 'bigint',
+} as const satisfies Columns;
+const SET_BACK = {
+  v_batch: 'uuid',
+  v_position: 'int',
+  v_attempt: 'int',
+  v_error: 'key',
+} as const satisfies Columns;
+
+function statementsFor(dialect: Dialect) {
+  const ids = dialect.rows({ v_id: 'uuid' });
+  const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
+  const submissions = dialect.rows(SUBMISSION);
+  const key = dialect.forceIndex('PRIMARY');
+  return {
+    ids,
+    keys,
+    submissions,
+    lockBatches: `SELECT b.id, b.state FROM ${ids.keyed}
+      ${dialect.join} messaging_batch b ${key} ON b.id = v_id ORDER BY b.id ${dialect.forUpdate('b')}`,
+    lockSubmissions: `SELECT s.batch, s.n, s.fence FROM ${keys.keyed}
+      ${dialect.join} messaging_submission s ${key} ON s.batch = v_batch AND s.n = v_n
+        AND ${dialect.residual('s.outcome IS NULL')}
+      ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
+    closeSubmissions: dialect.updateFrom({
+      table: 'messaging_submission',
+      rows: submissions,
+      set: `outcome = v_outcome, reference = coalesce(v_reference, messaging_submission.reference),
+        error_code = v_error, details = v_details, finished_at = v_at`,
+      where: `messaging_submission.batch = v_batch AND messaging_submission.n = v_n
+        AND ${dialect.residual(`(messaging_submission.outcome IS NULL OR messaging_submission.outcome = ${SUBMISSION_OUTCOME.unknown})`)}`,
+    }),
+    lockMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${submissions.keyed}
+      ${dialect.join} messaging_message m ${key}
+        ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
+      JOIN messaging_batch b ${key} ON b.id = m.batch
+      ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
+    setBack: dialect.updater(SET_BACK, {
+      table: 'messaging_message',
+      set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
+        attempt = coalesce(v_attempt, attempt)`,
+      where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
+        AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
+    }),
+    // The new revision excludes the batch from slices that were planned before.
+    reopenBatches: dialect.updater(
+      { v_id: 'uuid', v_park: 'bigint' },
+      {
+        table: 'messaging_batch',
+        set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),
+        where: `messaging_batch.id = v_id AND ${dialect.residual(isUnderWay('messaging_batch'))}`,
+      },
+    ),
+  };
 }

@@ -13,6 +13,7 @@ const STATUS = {
   v_status: 'int',
   v_sequence: 'int',
   v_error: 'key',
+  v_reference: 'key',
 } as const satisfies Columns;
 
 /** Columns of a row source for the report log. */
@@ -83,7 +84,6 @@ export function onLogged(dialect: Dialect): string {
 export class StatusWriter {
   readonly #updateStatuses: RowWriter;
   readonly #insertLog: RowWriter;
-  readonly #faults = new WeakSet<Error>();
 
   constructor(
     private readonly database: StoreDatabase,
@@ -94,7 +94,7 @@ export class StatusWriter {
     const { dialect } = database;
     this.#updateStatuses = dialect.updater(STATUS, {
       table: 'messaging_message',
-      set: 'status = v_status, sequence = v_sequence, error_code = v_error',
+      set: 'status = v_status, sequence = v_sequence, error_code = v_error, reference = v_reference',
       where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
     });
     this.#insertLog = dialect.inserter(`INSERT INTO messaging_report (${LOG_COLUMNS})`, LOG, {
@@ -102,16 +102,24 @@ export class StatusWriter {
     });
   }
 
-  /** Writes the last state of each changed message, and calls the listeners. */
-  async write(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
-    if (changes.length === 0) return;
-    const messages = new Set<HeldMessage>(changes.map(({ message }) => message));
+  /**
+   * Writes the last state of each changed message, and calls the listeners.
+   * @param others further locked messages to write
+   */
+  async write(
+    tx: Transaction,
+    changes: readonly StatusChange[],
+    others: readonly HeldMessage[] = [],
+  ): Promise<void> {
+    const messages = new Set([...changes.map(({ message }) => message), ...others]);
+    if (messages.size === 0) return;
     const rows = [...messages].map((m) => [
       m.batch,
       m.position,
       m.status,
       m.sequence,
       m.error_code,
+      m.reference,
     ]);
     await this.#updateStatuses(tx, rows);
     await this.#notify(tx, changes);
@@ -122,11 +130,6 @@ export class StatusWriter {
     return (
       !this.listeners.empty || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty
     );
-  }
-
-  /** Whether a listener threw the error; then only the changes that it refuses fail. */
-  isListenerError(error: unknown): boolean {
-    return error instanceof Error && this.#faults.has(error);
   }
 
   /** Runs a fast path; where there are listeners, in a transaction in which they hear its changes. */
@@ -147,15 +150,8 @@ export class StatusWriter {
     if (this.listeners.empty) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);
     if (announced.length === 0) return;
-    try {
-      const events = announced.map((change) => this.#eventOf(change));
-      await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
-    } catch (error) {
-      const fault =
-        error instanceof Error ? error : new Error('a listener failed', { cause: error });
-      this.#faults.add(fault);
-      throw fault;
-    }
+    const events = announced.map((change) => this.#eventOf(change));
+    await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
   }
 
   /** @param rows in the order of {@link LOG} */
