@@ -40,10 +40,7 @@ const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM 
  * latency.
  */
 export const report: NonNullable<FastPaths['report']> = async (sql, reports, wanted) => {
-  const rows = reports.map((matched, index) => [
-    ...logRow(matched.report, matched.place, null),
-    index,
-  ]);
+  const rows = reports.map((matched, index) => [...logRow(matched.report, matched, null), index]);
   const before = await sql.all<MessageBefore>(wanted ? ANSWERING : SILENT, [
     ...ROWS.bind(rows),
     reports.length,

@@ -39,31 +39,26 @@ export interface EnqueuedBatch {
   readonly changes: readonly StatusChange[];
 }
 
-/** The columns of a new batch, except those set from the database's clock. */
-const COLUMNS = {
-  id: 'uuid',
-  tenant: 'key',
-  channel: 'key',
-  lane: 'key',
-  priority: 'int',
-  sender: 'key',
-  content: 'text',
-  delivery_report: 'int',
-  parts: 'int',
-  recipient_count: 'int',
-  created_at: 'bigint',
-  send_at: 'bigint',
-  idempotency_key: 'key',
-  fingerprint: 'key',
-  denied: 'int',
-} as const satisfies Columns;
-const NAMES = Object.keys(COLUMNS);
-
-/** The row source of new batches: their columns and their validity. */
-export const NEW_BATCH: Columns = {
-  ...Object.fromEntries(Object.entries(COLUMNS).map(([name, type]) => [`v_${name}`, type])),
+/** The row source of new batches: their columns, and their validity. */
+export const NEW_BATCH = {
+  v_id: 'uuid',
+  v_tenant: 'key',
+  v_channel: 'key',
+  v_lane: 'key',
+  v_priority: 'int',
+  v_sender: 'key',
+  v_content: 'text',
+  v_delivery_report: 'int',
+  v_parts: 'int',
+  v_recipient_count: 'int',
+  v_created_at: 'bigint',
+  v_send_at: 'bigint',
+  v_idempotency_key: 'key',
+  v_fingerprint: 'key',
+  v_denied: 'int',
   v_valid_for: 'bigint',
-};
+} as const satisfies Columns;
+const NAMES = Object.keys(NEW_BATCH).slice(0, -1);
 
 /** A row of {@link NEW_BATCH}. */
 export function newBatchRow(batch: NewBatch): unknown[] {
@@ -88,12 +83,14 @@ export function newBatchRow(batch: NewBatch): unknown[] {
 }
 
 /** SQL: target columns of an INSERT of {@link NEW_BATCH}. */
-export const INTO_BATCHES = `INSERT INTO messaging_batch (${NAMES.join(', ')}, available_at, valid_until, state)`;
+export const INTO_BATCHES = `INSERT INTO messaging_batch
+  (${NAMES.map((name) => name.slice(2)).join(', ')}, available_at, valid_until, state)`;
 
 /** SQL: the values of {@link INTO_BATCHES}, from {@link NEW_BATCH}. */
-export function batchValues({ greatest, laneClock, now }: Dialect): string {
-  const availableAt = greatest(laneClock?.at ?? now, 'coalesce(v_send_at, 0)');
-  return `${NAMES.map((name) => `v_${name}`).join(', ')}, ${availableAt},
+export function batchValues(dialect: Dialect): string {
+  const { laneClock, now } = dialect;
+  const availableAt = dialect.greatest(laneClock?.at ?? now, 'coalesce(v_send_at, 0)');
+  return `${NAMES.join(', ')}, ${availableAt},
     CASE WHEN v_valid_for IS NOT NULL THEN ${availableAt} + v_valid_for END, ${BATCH_STATE.accepted}`;
 }
 

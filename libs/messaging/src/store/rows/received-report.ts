@@ -29,7 +29,8 @@ export interface MessagePlace {
 /** A report and its message. */
 export interface MatchedReport {
   readonly report: ReceivedReport;
-  readonly place: { readonly batch: string; readonly position: number };
+  readonly batch: string;
+  readonly position: number;
 }
 
 /** Longest recipient that fits its column. */
@@ -91,18 +92,24 @@ export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusCha
 /** The report's row of the log, in the order of `LOG`. */
 export function logRow(
   report: ReceivedReport,
-  { tenant = '', batch, position, erased = false }: LoggedPlace,
+  place: {
+    readonly tenant?: string;
+    readonly batch?: string;
+    readonly position?: number;
+    /** A recipient was erased from the batch; the report must not restore it. */
+    readonly erased?: boolean;
+  },
   sequence: number | null,
 ): unknown[] {
   return [
     report.hash,
-    tenant,
-    batch ?? null,
-    position ?? null,
+    place.tenant ?? '',
+    place.batch ?? null,
+    place.position ?? null,
     report.provider,
     report.reference,
     report.messageId,
-    erased ? null : report.recipient,
+    place.erased ? null : report.recipient,
     report.rank,
     report.rawStatus,
     report.errorCode,
@@ -110,15 +117,6 @@ export function logRow(
     report.receivedAt,
     sequence,
   ];
-}
-
-/** The batch and message of a report, where known. */
-interface LoggedPlace {
-  readonly tenant?: string;
-  readonly batch?: string;
-  readonly position?: number;
-  /** A recipient was erased from the batch; the report must not restore it. */
-  readonly erased?: boolean;
 }
 
 /** A report in the log without a message; times in microseconds, as drivers return them. */

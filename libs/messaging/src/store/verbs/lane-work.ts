@@ -1,5 +1,5 @@
 import { LaneGroup } from '../database/group-commit.js';
-import type { Sql, StoreDatabase } from '../database/store-database.js';
+import type { StoreDatabase } from '../database/store-database.js';
 import { BATCH_STATE } from '../rows/batch-state.js';
 import {
   mergeChunks,

@@ -275,7 +275,7 @@ function oneOfEachMessage(
     const { batch, position } = places.get(index) ?? {};
     if (batch === undefined || position === undefined) throw new ConcurrentChangeError();
     taken.add(`${batch}-${position}`);
-    return { report, place: { batch, position } };
+    return { report, batch, position };
   });
   if (taken.size < reports.length) throw new ConcurrentChangeError();
   return matched;

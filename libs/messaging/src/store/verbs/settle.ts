@@ -17,13 +17,6 @@ import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../row
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import { logOf, type StatusWriter } from './status-writer.js';
 
-/** Longest delay of an outcome for a shared commit, in milliseconds. */
-const GATHER = 30;
-/** Longest time since the last outcome, in milliseconds. */
-const SILENCE = 3;
-/** Largest number of outcomes in one commit. */
-const GROUP = 1_000;
-
 interface SubmittedMessage extends HeldMessage {
   readonly submission: number;
 }
@@ -64,12 +57,7 @@ export class OutcomeRecorder {
       weight: ({ firstPosition, lastPosition }) => 1 + (lastPosition - firstPosition) / 2,
       // A listener may throw any error.
       isItemError: (error) => !isUnavailable(error),
-      gather: {
-        items: GROUP,
-        milliseconds: GATHER,
-        silence: SILENCE,
-        expecting: () => this.#expected > 0,
-      },
+      gather: { items: 1_000, milliseconds: 30, silence: 3, expecting: () => this.#expected > 0 },
     });
   }
 
@@ -110,7 +98,10 @@ export class OutcomeRecorder {
       const outcomes = take();
       const changes = await this.#slow(tx, fast ? fast.missed : outcomes, at);
       const open = outcomes.filter((outcome) => !done.has(outcome));
-      return { changes, completed: await this.#complete(tx, open, at) };
+      const unknown = open.filter(({ result }) => result === 'unknown');
+      const ids = (of: readonly Outcome[]) => of.map(({ batch }) => batch);
+      const completed = await this.completion.after(tx, ids(open), at, new Set(ids(unknown)));
+      return { changes, completed };
     });
     this.#publish(() => rest.changes, rest.completed);
   }
@@ -133,12 +124,6 @@ export class OutcomeRecorder {
       settle && (() => this.writer.run(work, ({ changes }) => changes())),
       async () => undefined,
     );
-  }
-
-  #complete(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<CompletedBatch[]> {
-    const unknown = outcomes.flatMap(({ batch, result }) => (result === 'unknown' ? [batch] : []));
-    const batches = outcomes.map(({ batch }) => batch);
-    return this.completion.after(tx, batches, at, new Set(unknown));
   }
 
   #publish(changes: () => readonly StatusChange[], completed: readonly CompletedBatch[]): void {
@@ -332,13 +317,6 @@ const SUBMISSION = {
   v_details: 'text',
   v_at: 'bigint',
 } as const satisfies Columns;
-const SET_BACK = {
-  v_batch: 'uuid',
-  v_position: 'int',
-  v_attempt: 'int',
-  v_error: 'key',
-} as const satisfies Columns;
-
 function statementsFor(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
   const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
@@ -367,13 +345,16 @@ function statementsFor(dialect: Dialect) {
         ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    setBack: dialect.updater(SET_BACK, {
-      table: 'messaging_message',
-      set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
+    setBack: dialect.updater(
+      { v_batch: 'uuid', v_position: 'int', v_attempt: 'int', v_error: 'key' },
+      {
+        table: 'messaging_message',
+        set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
         attempt = coalesce(v_attempt, attempt)`,
-      where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
+        where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
         AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
-    }),
+      },
+    ),
     // The new revision excludes the batch from slices that were planned before.
     reopenBatches: dialect.updater(
       { v_id: 'uuid', v_park: 'bigint' },

@@ -1,29 +1,21 @@
+import { setTimeout } from 'node:timers/promises';
 import type { StatusChange } from '../rows/status.js';
 
 /** Waits for status changes of one batch. */
 export class StatusWatch {
-  #moved = false;
-  #wake: (() => void) | undefined;
+  #move = new AbortController();
 
   constructor(readonly end: () => void) {}
 
   notify(): void {
-    this.#moved = true;
-    this.#wake?.();
+    this.#move.abort();
   }
 
   /** Resolves after a status change since the last call, or after `wait` milliseconds. */
   async moved(wait: number): Promise<void> {
-    if (!this.#moved)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, wait);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    this.#wake = undefined;
-    this.#moved = false;
+    const { signal } = this.#move;
+    await setTimeout(wait, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) this.#move = new AbortController();
   }
 }
 
@@ -39,7 +31,7 @@ export class StatusNotices {
   }
 
   wake(changes: readonly StatusChange[]): void {
-    if (this.#watches.size === 0) return;
+    if (this.empty) return;
     for (const { message } of changes)
       for (const watch of this.#watches.get(message.batch) ?? []) watch.notify();
   }

@@ -7,15 +7,6 @@ import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
-const STATUS = {
-  v_batch: 'uuid',
-  v_position: 'int',
-  v_status: 'int',
-  v_sequence: 'int',
-  v_error: 'key',
-  v_reference: 'key',
-} as const satisfies Columns;
-
 /** Columns of a row source for the report log. */
 export const LOG = {
   v_hash: 'uuid',
@@ -92,11 +83,21 @@ export class StatusWriter {
     private readonly notices: StatusNotices,
   ) {
     const { dialect } = database;
-    this.#updateStatuses = dialect.updater(STATUS, {
-      table: 'messaging_message',
-      set: 'status = v_status, sequence = v_sequence, error_code = v_error, reference = v_reference',
-      where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
-    });
+    this.#updateStatuses = dialect.updater(
+      {
+        v_batch: 'uuid',
+        v_position: 'int',
+        v_status: 'int',
+        v_sequence: 'int',
+        v_error: 'key',
+        v_reference: 'key',
+      },
+      {
+        table: 'messaging_message',
+        set: 'status = v_status, sequence = v_sequence, error_code = v_error, reference = v_reference',
+        where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
+      },
+    );
     this.#insertLog = dialect.inserter(`INSERT INTO messaging_report (${LOG_COLUMNS})`, LOG, {
       suffix: onLogged(dialect),
     });
@@ -167,14 +168,8 @@ export class StatusWriter {
         this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
   }
 
-  #eventOf({
-    message,
-    previous,
-    status,
-    sequence,
-    errorCode,
-    at,
-  }: StatusChange): MessageStatusChanged {
+  #eventOf(change: StatusChange): MessageStatusChanged {
+    const { message, sequence, errorCode } = change;
     const { channels } = this.database;
     return {
       tenant: message.tenant,
@@ -184,10 +179,10 @@ export class StatusWriter {
       providerId: message.reference,
       sender: message.sender,
       recipient: message.recipient,
-      previous: channels.statusOf(previous),
-      status: channels.statusOf(status),
+      previous: channels.statusOf(change.previous),
+      status: channels.statusOf(change.status),
       errorCode,
-      providerTime: new Date(Math.floor(at / 1_000)),
+      providerTime: new Date(Math.floor(change.at / 1_000)),
       sequence,
       deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
     };
