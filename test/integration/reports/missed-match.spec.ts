@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { StatusListeners } from '../../../libs/messaging/src/ports/status-listener.js';
+import { StatusListeners } from '../../../libs/messaging/src/ports/listeners.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { DispatchFixture, Gate, RelayedDatabase } from '../dispatch/dispatch-fixture.js';

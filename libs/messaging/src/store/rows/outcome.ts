@@ -1,6 +1,6 @@
 import { STATUS_RANK } from '../../message/status.js';
 import type { Submission } from '../../ports/message-transport.js';
-import type { StatusChange } from './status.js';
+import { type HeldMessage, raise, type StatusChange } from './status.js';
 
 /** The outcome of a submission as a number; `null` in the store: still open. */
 export const SUBMISSION_OUTCOME = {
@@ -108,26 +108,20 @@ export function acceptedChanges(
     const status = acceptedRankOf(submission.channel);
     positions.forEach((position, member) => {
       if (!isRaised(`${batch}-${position}`)) return;
-      changes.push({
-        message: {
-          batch,
-          position,
-          recipient: submission.recipients[member] as string,
-          tenant: submission.tenant,
-          channel: submission.channel,
-          sender: submission.sender,
-          delivery_report: submission.deliveryReport === 'yes' ? 1 : 0,
-          status,
-          sequence: 1,
-          error_code: null,
-          reference: messageIds?.get(position) ?? null,
-        },
-        previous: STATUS_RANK.sending,
-        status,
-        sequence: 1,
-        errorCode: null,
-        at,
-      });
+      const message: HeldMessage = {
+        batch,
+        position,
+        recipient: submission.recipients[member] as string,
+        tenant: submission.tenant,
+        channel: submission.channel,
+        sender: submission.sender,
+        delivery_report: submission.deliveryReport === 'yes' ? 1 : 0,
+        status: STATUS_RANK.sending,
+        sequence: 0,
+        error_code: null,
+        reference: messageIds?.get(position) ?? null,
+      };
+      changes.push(raise(message, status, at, null) as StatusChange);
     });
   }
   return changes;

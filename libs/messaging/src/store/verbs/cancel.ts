@@ -7,12 +7,12 @@ import type { BatchScope } from '../rows/cursor.js';
 import type { Reads } from '../reads/reads.js';
 import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
+import type { RowWriter } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
 /** Cancels and reschedules batches. */
 export class BatchChanges {
-  readonly #due;
-  readonly #reschedule: string;
+  readonly #reschedule: RowWriter;
 
   constructor(
     private readonly database: StoreDatabase,
@@ -21,16 +21,17 @@ export class BatchChanges {
     private readonly reads: Reads,
   ) {
     const { dialect } = database;
-    this.#due = dialect.rows({ v_id: 'uuid', v_at: 'bigint' });
     const available = dialect.greatest(dialect.now, 'v_at');
-    this.#reschedule = dialect.updateFrom({
-      table: 'messaging_batch',
-      rows: this.#due,
-      // MySQL evaluates assignments in order: the first one reads the old `available_at`.
-      set: `valid_until = valid_until - available_at + ${available}, send_at = v_at,
-        available_at = ${available}, revision = revision + 1`,
-      where: 'messaging_batch.id = v_id',
-    });
+    this.#reschedule = dialect.updater(
+      { v_id: 'uuid', v_at: 'bigint' },
+      {
+        table: 'messaging_batch',
+        // MySQL evaluates assignments in order: the first one reads the old `available_at`.
+        set: `valid_until = valid_until - available_at + ${available}, send_at = v_at,
+          available_at = ${available}, revision = revision + 1`,
+        where: 'messaging_batch.id = v_id',
+      },
+    );
   }
 
   /**
@@ -76,7 +77,7 @@ export class BatchChanges {
     const lane = await this.database.transaction(async (tx) => {
       const row = await this.reads.batchRow(tx, id, scope, true);
       if (stateOf(row) !== 'accepted') throw new AlreadySentError(id);
-      await tx.run(this.#reschedule, this.#due.bind([[id, sendAt.getTime() * 1_000]]));
+      await this.#reschedule(tx, [[id, sendAt.getTime() * 1_000]]);
       return row.lane;
     });
     return { ...(await this.reads.batch(id, scope)), lane };

@@ -267,10 +267,10 @@ function statementsFor(dialect: Dialect) {
   return {
     lanes,
     rows,
-    former: locking(`SELECT ${formerColumns(dialect)} FROM ${rows.sql} ${join} ${lane}`),
-    ours: locking(`SELECT l.lane_key FROM ${rows.sql} ${join} ${lane} AND ${IS_OURS}`),
-    known: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}`,
-    held: `SELECT l.lane_key FROM ${lanes.sql} ${join} ${lane}
+    former: locking(`SELECT ${formerColumns(dialect)} FROM ${rows.keyed} ${join} ${lane}`),
+    ours: locking(`SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane} AND ${IS_OURS}`),
+    known: `SELECT l.lane_key FROM ${lanes.keyed} ${join} ${lane}`,
+    held: `SELECT l.lane_key FROM ${lanes.keyed} ${join} ${lane}
       AND l.owner IS NOT NULL AND l.lease_until >= ${now}`,
     create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${lanes.sql} WHERE 1 = 1
       ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
