@@ -8,13 +8,14 @@ import { WhatsAppNumbers } from './accounts/whatsapp-numbers.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
-import { GroupsModule } from './groups/groups.module.js';
+import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.module.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import { SmsModule } from './sms/sms.module.js';
+import { SmsController } from './sms/sms.controller.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
-import { WhatsAppModule } from './whatsapp/whatsapp.module.js';
+import { ContactsController } from './whatsapp/contacts.controller.js';
+import { WhatsAppController } from './whatsapp/whatsapp.controller.js';
 
 /** The gateway: the library on the gateway's database, and its HTTP API. */
 @Module({})
@@ -34,12 +35,10 @@ export class AppModule {
           engine,
         }),
         MetricsModule,
-        SmsModule,
-        GroupsModule,
-        WhatsAppModule,
         WebhooksModule,
         HealthModule,
       ],
+      controllers: [SmsController, GroupsController, WhatsAppController, ContactsController],
       providers: [{ provide: APP_FILTER, useClass: ApiExceptionFilter }],
     };
   }

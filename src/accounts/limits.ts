@@ -56,12 +56,9 @@ const RECIPIENTS_A_SEND = 1_000;
  */
 @Injectable()
 export class PendingSends {
-  readonly #most: number;
   #pending = 0;
 
-  constructor(@Inject(ENVIRONMENT) { MAX_PENDING_SENDS }: Environment) {
-    this.#most = MAX_PENDING_SENDS;
-  }
+  constructor(@Inject(ENVIRONMENT) private readonly environment: Environment) {}
 
   /**
    * Counts one send while `work` runs. Without other sends under way, a send of any size is
@@ -69,7 +66,7 @@ export class PendingSends {
    * @throws ApiError 503 with `Retry-After`
    */
   async during<T>(recipients: number, work: () => Promise<T>): Promise<T> {
-    if (this.#pending >= this.#most)
+    if (this.#pending >= this.environment.MAX_PENDING_SENDS)
       throw new ApiError('unavailable', 'The service is behind with accepting; try again', {
         headers: { 'retry-after': '1' },
       });
