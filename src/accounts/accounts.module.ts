@@ -3,7 +3,7 @@ import { AccountSettings } from './account-settings.js';
 import { AccountsService } from './accounts.service.js';
 import { AuthGuard } from './auth.guard.js';
 import { CredentialUse, CredentialVerifier } from './credentials.js';
-import { PendingSends } from './limits.js';
+import { PendingSends, RequestLimits } from './limits.js';
 import { SenderRegistry } from './senders.js';
 import { TemplateRegistry } from './templates.js';
 import { WhatsAppNumbers } from './whatsapp-numbers.js';
@@ -15,6 +15,7 @@ const PROVIDERS = [
   CredentialUse,
   CredentialVerifier,
   PendingSends,
+  RequestLimits,
   SenderRegistry,
   TemplateRegistry,
   WhatsAppNumbers,

@@ -6,6 +6,7 @@ import { readEnvironment } from '../config/environment.js';
 import { Account, type Credential, type CredentialKind } from './accounts.tables.js';
 import { Auth, type AuthenticatedRequest, AuthGuard } from './auth.guard.js';
 import { type CredentialUse, CredentialVerifier, fingerprint, newSecret } from './credentials.js';
+import { RequestLimits } from './limits.js';
 
 Logger.overrideLogger(false);
 
@@ -36,7 +37,7 @@ function world(kind: CredentialKind, change: Partial<Credential & Account> = {})
     new Reflector(),
     new CredentialVerifier({ manager: { findBy } } as unknown as DataSource),
     { note: () => undefined } as unknown as CredentialUse,
-    readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' }),
+    new RequestLimits(readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' })),
   );
   return (handler: keyof Surface, presented = secret) => {
     const request = {

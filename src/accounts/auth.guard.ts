@@ -3,14 +3,12 @@ import {
   type CanActivate,
   createParamDecorator,
   type ExecutionContext,
-  Inject,
   Injectable,
   Logger,
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
-import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
 import type { CredentialKind } from './accounts.tables.js';
@@ -20,7 +18,7 @@ import {
   type Principal,
   type Unauthorized,
 } from './credentials.js';
-import { networkOf, RequestWindow } from './limits.js';
+import { networkOf, RequestLimits } from './limits.js';
 import type { Scope } from './scope.js';
 
 /** The credential that a route requires. */
@@ -47,18 +45,13 @@ export interface AuthenticatedRequest extends HttpRequest {
 @Injectable()
 export class AuthGuard implements CanActivate {
   readonly #logger = new Logger('Auth');
-  readonly #requests: RequestWindow | undefined;
-  readonly #failures: RequestWindow | undefined;
 
   constructor(
     private readonly reflector: Reflector,
     private readonly credentials: CredentialVerifier,
     private readonly use: CredentialUse,
-    @Inject(ENVIRONMENT) { REQUEST_LIMIT, AUTH_FAILURE_LIMIT }: Environment,
-  ) {
-    this.#requests = REQUEST_LIMIT && new RequestWindow(REQUEST_LIMIT);
-    this.#failures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
-  }
+    private readonly limits: RequestLimits,
+  ) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
     const requirement = this.reflector.get(AuthRequired, context.getHandler());
@@ -118,9 +111,10 @@ export class AuthGuard implements CanActivate {
 
   /** @throws ApiError 429 with `Retry-After` */
   #count({ id }: Principal, reply: HttpReply): void {
-    if (!this.#requests) return;
-    const { max, per } = this.#requests.rate;
-    const { remaining, reset } = this.#requests.take(id);
+    const { requests } = this.limits;
+    if (!requests) return;
+    const { max, per } = requests.rate;
+    const { remaining, reset } = requests.take(id);
     reply.header('ratelimit-policy', `"credential";q=${max};w=${per / 1_000}`);
     reply.header('ratelimit', `"credential";r=${Math.max(0, remaining)};t=${reset}`);
     if (remaining < 0)
@@ -130,7 +124,7 @@ export class AuthGuard implements CanActivate {
   }
 
   #unauthorized(request: HttpRequest, { cause, account }: Unauthorized): ApiError {
-    const { remaining = 0, reset } = this.#failures?.take(networkOf(request.ip)) ?? {};
+    const { remaining = 0, reset } = this.limits.failures?.take(networkOf(request.ip)) ?? {};
     // One line per window, so that a flood of guesses does not flood the log.
     if (remaining >= -1)
       this.#logger.log({

@@ -40,6 +40,20 @@ export class RequestWindow {
   }
 }
 
+/** The windows of this process; Nest makes an `AuthGuard` for each module. */
+@Injectable()
+export class RequestLimits {
+  /** Requests per credential. */
+  readonly requests: RequestWindow | undefined;
+  /** Requests without a valid credential, per network. */
+  readonly failures: RequestWindow | undefined;
+
+  constructor(@Inject(ENVIRONMENT) { REQUEST_LIMIT, AUTH_FAILURE_LIMIT }: Environment) {
+    this.requests = REQUEST_LIMIT && new RequestWindow(REQUEST_LIMIT);
+    this.failures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
+  }
+}
+
 /** The network of an address, which one customer usually has whole: an IPv6 /64, or an IPv4 address. */
 export function networkOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
 const PATH = '/ng/v1/sms';
+const SEND = '/ng/v1/sendsms';
 
 describe('a credential at the gateway', () => {
   const gateway = new TestGateway();
@@ -218,7 +219,7 @@ describe('requests with one credential', () => {
   beforeAll(() => gateway.start());
   afterAll(() => gateway.destroy());
 
-  it('requests are counted in the RateLimit headers and answered 429 above the limit', async () => {
+  it('requests of all routes are counted in the RateLimit headers and answered 429 above the limit', async () => {
     const one = await gateway.account('one');
     const two = await gateway.account('two');
     const answers: Answered[] = [];
@@ -234,5 +235,15 @@ describe('requests with one credential', () => {
     expect(answers[3]?.body).toMatchObject({ error: { code: 'rate_limited' } });
     expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(3_000);
     expect((await gateway.call('GET', PATH, { token: two.apiToken })).status).toBe(200);
+    const paths = [SEND, '/ng/v1/webhooks', PATH, '/ng/v1/webhooks'];
+    const three = await gateway.account('three');
+    const statuses: number[] = [];
+    for (const path of paths) {
+      const method = path === SEND ? 'POST' : 'GET';
+      const body = { from: 'ACME', to: ['2348012345678'], body: 'Hello' };
+      const call = { token: three.apiToken, ...(path === SEND && { body }) };
+      statuses.push((await gateway.call(method, path, call)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
   });
 });
