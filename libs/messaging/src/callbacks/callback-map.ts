@@ -183,13 +183,8 @@ function checkInboundMap(map: InboundMap): void {
       );
 }
 
-/**
- * Reads one inbound message.
- *
- * @returns the message; one line with the reason why there is none; or `undefined` for a message on a channel that the
- * map does not name
- */
-export function readMessage(entry: object, map: InboundMap): InboundMessage | string | undefined {
+/** `undefined`: the message came on a channel that the map does not name. */
+function readMessage(entry: object, map: InboundMap): InboundMessage | string | undefined {
   const [sender] = valuesOf(entry, map.from).map(addressOf);
   const said = sender?.scheme ?? first(entry, map.channelWord, word)?.toLowerCase() ?? map.channel;
   const channel = said === map.channel ? said : own(map.channels ?? {}, said);

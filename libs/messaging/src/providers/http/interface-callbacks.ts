@@ -1,6 +1,5 @@
 import type { DefaultCallbackForm } from '../../callbacks/callback-endpoints.js';
 import { readEntries } from '../../callbacks/callback-fields.js';
-import { readMessage } from '../../callbacks/callback-map.js';
 import { isSignedBy, rawBodyOf } from '../../callbacks/verifiers/secret.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { DeliveryReport } from '../../message/delivery-report.js';
@@ -81,27 +80,31 @@ export function interfaceParser(channels: ChannelRegistry): CallbackParser {
   };
 }
 
-/** Fields of an inbound message, `{ message_id, from, to, text, received_at }`. */
-const MESSAGE = {
-  messageId: 'message_id',
-  from: 'from',
-  bsuid: 'bsuid',
-  to: 'to',
-  text: ['text', 'body', 'content'],
-  time: 'received_at',
-};
-
+/** Reads `{ message_id, from, to, text, received_at }`. */
 function readInboundMessage(
   channel: Channel,
   data: unknown,
   timestamp: unknown,
   now: number,
-): InboundMessage | string | undefined {
+): InboundMessage | string {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'no data';
-  const message = readMessage(data, { ...MESSAGE, channel });
-  return typeof message === 'object'
-    ? { ...message, sentAt: plausible(message.sentAt ?? moment(timestamp), now) }
-    : message;
+  const messageId = identifier(own(data, 'message_id'));
+  if (messageId === null) return 'no message_id';
+  const to = recipientNumber(own(data, 'to'));
+  if (to === null) return 'no destination number';
+  const from = recipientNumber(own(data, 'from'));
+  const bsuid = identifier(own(data, 'bsuid'));
+  if (from === null && bsuid === null) return 'neither from nor bsuid';
+  const text = own(data, 'text') ?? own(data, 'body') ?? own(data, 'content');
+  return {
+    messageId,
+    channel,
+    from,
+    bsuid,
+    to,
+    text: typeof text === 'string' ? text : null,
+    sentAt: plausible(moment(own(data, 'received_at')) ?? moment(timestamp), now),
+  };
 }
 
 /** Most seconds between the time of a signature and now, in both directions. */
