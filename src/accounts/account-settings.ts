@@ -25,10 +25,7 @@ const READ_EVERY = 1_000;
 
 const readDefaultWords = consentWords();
 
-/**
- * Settings of single accounts: rate, consent words and replies. They are read before the first
- * message is sent, and every second afterwards.
- */
+/** Read before the first message is sent, and every second afterwards. */
 @Injectable()
 export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('Accounts');
@@ -50,12 +47,10 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.#timer);
   }
 
-  /** The rate limit of a lane: its account's, else `otherwise`. */
   rateLimit(otherwise: RateLimit): (lane: string) => RateLimit {
     return (lane) => this.#own.get(lane.slice(0, lane.lastIndexOf(':')))?.rate ?? otherwise;
   }
 
-  /** Recognises consent, and replies to it, by the words and replies of the message's account. */
   readonly inbound: Pick<InboundOptions, 'consent' | 'reply'> = {
     consent: (text, { tenant }) => (this.#own.get(tenant)?.read ?? readDefaultWords)(text),
     reply: ({ tenant, consent }) => {

@@ -21,6 +21,5 @@ const PROVIDERS = [
   WhatsAppNumbers,
 ];
 
-/** Accounts, their credentials, settings, senders, numbers and templates, and the limits on requests. */
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class AccountsModule {}

@@ -41,10 +41,7 @@ export class AccountsService {
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
   ) {}
 
-  /**
-   * Creates an account with an API token and a key with all scopes; on the simulated carrier also a
-   * WhatsApp number and templates.
-   */
+  /** With a token and a key of all scopes; on the simulated carrier also a number and templates. */
   create(name: string): Promise<CreatedAccount> {
     return this.messaging.transaction((manager) => this.#create(manager, name));
   }
@@ -182,10 +179,7 @@ export class AccountsService {
     return { accountId, apiToken: token.secret, apiKey: key.secret };
   }
 
-  /**
-   * Runs `work` in a transaction that locks the account, then empties the caches of this process.
-   * @throws ApiError 404
-   */
+  /** Locks the account, and empties the caches of this process afterwards. @throws ApiError 404 */
   async #in<T>(
     accountId: string,
     work: (manager: EntityManager, account: Account) => Promise<T>,
@@ -199,11 +193,7 @@ export class AccountsService {
   }
 }
 
-/**
- * Reads the account and locks it to the end of the transaction; on SQLite transactions are serial
- * anyway.
- * @throws ApiError 404
- */
+/** Locks to the end of the transaction; SQLite's are serial anyway. @throws ApiError 404 */
 export async function lockAccount(manager: EntityManager, accountId: string): Promise<Account> {
   const isSqlite = manager.dataSource.options.type === 'better-sqlite3';
   const account = await manager.findOne(Account, {

@@ -18,7 +18,6 @@ const TIME: ColumnOptions = {
   },
 };
 
-/** A customer of the gateway. */
 @Entity('gateway_account')
 export class Account {
   /** `acc_` and 22 base62 characters; the `tenant` of all its messages. */
@@ -94,7 +93,6 @@ export class Credential {
   readonly lastUsedAt!: Date | null;
 }
 
-/** A sender ID that an account may send from. */
 @Entity('gateway_sender')
 export class Sender {
   @PrimaryColumn({ name: 'account_id' })
@@ -105,7 +103,6 @@ export class Sender {
   readonly sender!: string;
 }
 
-/** A WhatsApp number and the account that sends from it. */
 @Entity('gateway_whatsapp_number')
 export class WhatsAppNumber {
   /** Digits with country code. */
@@ -129,7 +126,6 @@ export const TEMPLATE_CATEGORIES = ['utility', 'marketing', 'authentication'] as
 
 export type TemplateCategory = Exclude<MessageCategory, 'service'>;
 
-/** A WhatsApp template of an account, in one language. */
 @Entity('gateway_whatsapp_template')
 export class TemplateEntity {
   @PrimaryColumn({ name: 'account_id' })
@@ -151,10 +147,7 @@ export class TemplateEntity {
   readonly params_count!: number;
 }
 
-/**
- * Creates the tables of accounts. Existing tables are skipped: a server that commits each DDL
- * statement may have stopped half-way before.
- */
+/** Skips existing tables: a server that commits each DDL statement may have stopped half-way. */
 class Accounts1700000001000 implements MigrationInterface {
   readonly name = 'Accounts1700000001000';
 

@@ -21,7 +21,6 @@ import {
 import { networkOf, RequestLimits } from './limits.js';
 import type { Scope } from './scope.js';
 
-/** The credential that a route requires. */
 export interface AuthRequirement {
   readonly kind: CredentialKind;
   /** For keys: the scope that the key must have. */
@@ -35,12 +34,9 @@ export interface AuthenticatedRequest extends HttpRequest {
 }
 
 /**
- * Admits requests with a valid credential: 401 for any invalid one, then 403 for a suspended
- * account, then 403 for a missing scope. Synchronous for a cached credential.
- *
- * Requests are limited per credential, and those without a valid one per network; each process
- * counts for itself. The headers `RateLimit` and `RateLimit-Policy`
- * (draft-ietf-httpapi-ratelimit-headers) show the limit of a credential.
+ * Refuses in this order: 401 for an invalid credential, 403 for a suspended account, 403 for a
+ * missing scope. Each process limits requests per credential, and those without a valid one per
+ * network; the `RateLimit` headers follow draft-ietf-httpapi-ratelimit-headers.
  */
 @Injectable()
 export class AuthGuard implements CanActivate {
@@ -58,10 +54,7 @@ export class AuthGuard implements CanActivate {
     return this.admits(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
   }
 
-  /**
-   * For a route that calls the guard itself (`@AuthWithin()`).
-   * @throws ApiError 401, 403 or 429; or rejects with it
-   */
+  /** For `@AuthWithin()`. Synchronous if cached. @throws ApiError 401, 403 or 429; or rejects */
   admits(
     request: AuthenticatedRequest,
     reply: HttpReply,
@@ -74,8 +67,7 @@ export class AuthGuard implements CanActivate {
   }
 
   /**
-   * For hooks that run before the route: checks that the credential is valid for any route.
-   * @throws ApiError 401, 403 or 429
+   * For hooks before the route: takes a credential of any kind. @throws ApiError 401, 403 or 429
    */
   async recognises(request: HttpRequest): Promise<void> {
     const { authorization = '' } = request.headers;
@@ -150,13 +142,6 @@ export class AuthGuard implements CanActivate {
   }
 }
 
-/**
- * The route needs a credential.
- *
- * @example
- * @Auth('api_token')
- * @Auth('api_key', 'whatsapp:send')
- */
 export function Auth(kind: 'api_token'): MethodDecorator;
 export function Auth(kind: 'api_key', scope: Scope): MethodDecorator;
 export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecorator {
@@ -164,9 +149,8 @@ export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecora
 }
 
 /**
- * The route needs a credential as with {@link Auth}, and its handler calls `AuthGuard.admits()`
- * first, because Nest's guard call doubles the cost of a request. Without that call the request has
- * no account.
+ * As {@link Auth}, but the handler calls `AuthGuard.admits()` first, because Nest's guard call
+ * doubles the cost of a request. Without that call the request has no account.
  */
 export function AuthWithin(requirement: AuthRequirement): MethodDecorator {
   const { kind, scope } = requirement;

@@ -29,22 +29,17 @@ function checksum(text: string): string {
 
 const PREFIX: Readonly<Record<CredentialKind, string>> = { api_token: 'tok_', api_key: 'svk_' };
 
-/**
- * A new secret: a prefix, 43 random base62 characters (256 bits), and their checksum, so that a
- * mistyped secret is refused without a database read.
- */
+/** 256 random bits and a checksum, so that a mistyped secret is refused without a database read. */
 export function newSecret(kind: CredentialKind): string {
   const signed = PREFIX[kind] + randomBase62(43);
   return signed + checksum(signed);
 }
 
-/** Whether the text has the form of a secret and a correct checksum. */
 export function isWellFormed(secret: string): boolean {
   const [, signed = '', sum] = /^((?:tok|svk)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(secret) ?? [];
   return checksum(signed) === sum;
 }
 
-/** The form in which a secret is stored and looked up. */
 export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
@@ -55,7 +50,6 @@ type KnownCredential = Pick<
   'id' | 'accountId' | 'kind' | 'scopes' | 'revokedAt' | 'expiresAt'
 > & { readonly suspended: boolean };
 
-/** A valid credential and its account. */
 export type Principal = Pick<KnownCredential, 'id' | 'accountId' | 'scopes' | 'suspended'>;
 
 /** Why a request has no valid credential, for the log: the response is the same for every cause. */
@@ -65,9 +59,8 @@ export interface Unauthorized {
 }
 
 /**
- * Finds the account of a secret, without a database read for a cached credential. A revocation,
- * rotation or suspension takes effect at once in the process that wrote it, and within a second in
- * others.
+ * A revocation, rotation or suspension takes effect at once in the process that wrote it, and
+ * within a second in others.
  */
 @Injectable()
 export class CredentialVerifier {
@@ -75,10 +68,7 @@ export class CredentialVerifier {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /**
-   * Reads `Authorization: Bearer <secret>`. Synchronous for a cached credential; a malformed secret
-   * costs no database read.
-   */
+  /** Synchronous for a cached credential; a malformed secret costs no database read. */
   verify(
     header: string | undefined,
     kind: CredentialKind,
@@ -97,7 +87,6 @@ export class CredentialVerifier {
       .then((found) => (found ? validOf(found) : { cause: 'unknown' }));
   }
 
-  /** Empties the cache after a write. */
   forget(): void {
     this.#credentials.clear();
   }
@@ -129,10 +118,7 @@ const WRITE_EVERY = 30_000;
 
 const IDS_A_WRITE = 1_000;
 
-/**
- * Tracks the last use of each credential: in memory on the hot path, written to the database twice
- * a minute, with the time of the write.
- */
+/** Keeps last uses in memory and writes them twice a minute, with the time of the write. */
 @Injectable()
 export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #logger = new Logger('Credentials');

@@ -5,17 +5,13 @@ import { TemplateEntity, WhatsAppNumber } from './accounts.tables.js';
 export const DEMO_NAME = 'demo';
 export const DEMO_SENDER = 'ACME';
 
-/** Templates of a new account on the simulated carrier: one of each category. */
 const TEMPLATES = [
   { name: 'order_update', category: 'utility', params_count: 2 },
   { name: 'special_offer', category: 'marketing', params_count: 1 },
   { name: 'login_code', category: 'authentication', params_count: 1 },
 ] as const;
 
-/**
- * Creates a WhatsApp number and templates for an account on the simulated carrier, so that it can
- * send at once.
- */
+/** A WhatsApp number and templates, so that the account can send at once. */
 export async function seedDemoAccount(manager: EntityManager, accountId: string): Promise<void> {
   // In a range that no operator uses; an insert fails where the number is taken.
   const number = `2340${String(randomInt(1_000_000_000)).padStart(9, '0')}`;

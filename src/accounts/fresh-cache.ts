@@ -12,9 +12,8 @@ interface Entry<V> {
 }
 
 /**
- * Caches values for up to a second. Frequent callers never wait for the database: ageing entries
- * are refreshed in the background, many in one read. Missing values are not cached, so that new
- * rows are found at once.
+ * Caches values for up to a second. Ageing entries are refreshed in the background, many in one
+ * read. Missing values are not cached, so that new rows are found at once.
  */
 export class FreshCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -25,10 +24,7 @@ export class FreshCache<V> {
   #last: Promise<unknown> = Promise.resolve();
   #generation = 0;
 
-  /**
-   * @param load reads the values of `keys` that exist
-   * @param now monotonic milliseconds
-   */
+  /** `load` returns the values that exist; `now` is in monotonic milliseconds. */
   constructor(
     private readonly load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
     private readonly now: () => number = () => performance.now(),
@@ -45,7 +41,6 @@ export class FreshCache<V> {
     return entry.value;
   }
 
-  /** The value, from the cache if it has a fresh one, else from the database. */
   async get(key: string): Promise<V | undefined> {
     return this.peek(key) ?? (await this.#read(key)).get(key);
   }

@@ -17,10 +17,7 @@ export class RequestWindow {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /**
-   * @returns the requests still allowed, negative where this one exceeds the limit, and the whole
-   *   seconds until the window ends, at least 1
-   */
+  /** `remaining` is negative over the limit; `reset` is in whole seconds, at least 1. */
   take(key: string): { remaining: number; reset: number } {
     const now = this.now();
     let count = this.#counts.get(key);
@@ -54,7 +51,7 @@ export class RequestLimits {
   }
 }
 
-/** The network of an address, which one customer usually has whole: an IPv6 /64, or an IPv4 address. */
+/** An IPv6 /64, which one customer usually has whole, or an IPv4 address. */
 export function networkOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
@@ -64,21 +61,14 @@ export function networkOf(ip: string): string {
 /** Each thousand recipients of a send count as one more send. */
 const RECIPIENTS_A_SEND = 1_000;
 
-/**
- * Limits the sends that wait for the database. Further sends are refused, so that the process does
- * not run out of memory and clients know to retry.
- */
+/** Limits the sends that wait for the database, so that the process does not run out of memory. */
 @Injectable()
 export class PendingSends {
   #pending = 0;
 
   constructor(@Inject(ENVIRONMENT) private readonly environment: Environment) {}
 
-  /**
-   * Counts one send while `work` runs. Without other sends under way, a send of any size is
-   * admitted.
-   * @throws ApiError 503 with `Retry-After`
-   */
+  /** A lone send of any size is admitted. @throws ApiError 503 with `Retry-After` */
   async during<T>(recipients: number, work: () => Promise<T>): Promise<T> {
     if (this.#pending >= this.environment.MAX_PENDING_SENDS)
       throw new ApiError('unavailable', 'The service is behind with accepting; try again', {
@@ -100,9 +90,7 @@ const UNAUTHENTICATED_BODY = 65_536;
 /**
  * Reads a large body only for a valid credential: parsing some megabytes of JSON takes half a
  * second, and a route's guard runs only after it. Call it before Nest registers its routes.
- *
- * @param selfVerified path, and largest body in bytes, of the routes that verify their callers by the
- *   content of their requests
+ * @param selfVerified routes that verify callers by the content of requests; `bodyLimit` in bytes
  */
 export function guardLargeBodies(
   adapter: FastifyAdapter,

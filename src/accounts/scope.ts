@@ -1,8 +1,4 @@
-/**
- * The scopes of keys: exactly those that routes require with `@Auth('api_key', scope)`. A new API
- * adds its scopes together with its routes. The key that is created with an account has all of
- * them.
- */
+/** Exactly those that routes require; the key that is created with an account has all of them. */
 export const SCOPES = [
   'whatsapp:send',
   'whatsapp:read',

@@ -13,7 +13,6 @@ export function isSenderId(value: unknown): value is string {
   return typeof value === 'string' && SENDER_ID.test(value);
 }
 
-/** The sender IDs of an account; a cached one costs no database read. */
 @Injectable()
 export class SenderRegistry {
   readonly #senders = new FreshCache((keys) => this.#load(keys));

@@ -35,7 +35,6 @@ export function Language(): PropertyDecorator {
   );
 }
 
-/** A WhatsApp template of an account, in one language. */
 export class Template {
   @TemplateName()
   readonly name!: string;
@@ -57,7 +56,6 @@ export class Template {
   readonly params_count!: number;
 }
 
-/** The templates of an account; a cached one costs no database read. */
 @Injectable()
 export class TemplateRegistry {
   readonly #templates = new FreshCache((keys) => this.#load(keys));
@@ -88,7 +86,6 @@ export class TemplateRegistry {
     return { data, nextCursor: found.length > limit && last ? cursorOf(last) : null };
   }
 
-  /** Empties the cache after a write. */
   forget(): void {
     this.#templates.clear();
   }

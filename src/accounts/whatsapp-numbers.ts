@@ -4,7 +4,6 @@ import { DataSource, In } from 'typeorm';
 import { WhatsAppNumber } from './accounts.tables.js';
 import { FreshCache } from './fresh-cache.js';
 
-/** The WhatsApp numbers of accounts; a cached one costs no database read. */
 @Injectable()
 export class WhatsAppNumbers {
   readonly #numbers = new FreshCache(async (accountIds) => {
@@ -28,7 +27,6 @@ export class WhatsAppNumbers {
     return this.#numbers.get(accountId);
   }
 
-  /** The account that sends from the number. */
   ownerOf(number: string): Promise<string | undefined> {
     return this.#owners.get(number);
   }

@@ -1,4 +1,3 @@
-/** The parsed `DATABASE_URL`. */
 export type DatabaseUrl =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres' | 'mysql' | 'mariadb'; readonly url: string };

@@ -20,11 +20,7 @@ export interface Tables {
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
-/**
- * The data source of the gateway, of its command line and of TypeORM's command line. The tables of
- * the library and of the gateway share one database, and so share transactions. Only migrations
- * change tables.
- */
+/** Library and gateway share one database and its transactions; only migrations change tables. */
 export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSourceOptions {
   const shared = {
     entities: [...MESSAGING_ENTITIES, ...tables.entities],
@@ -39,7 +35,8 @@ export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSo
         database: database.path,
         driver: SqliteDriver,
         enableWAL: true,
-        // A blocking wait for another process's lock would stop the event loop; writers retry instead.
+        // A blocking wait for another process's lock would stop the event loop; writers retry
+        // instead.
         timeout: 0,
       };
     case 'postgres':
@@ -63,10 +60,7 @@ export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSo
   }
 }
 
-/**
- * Drops TypeORM's messages: its errors are thrown as well, and the parameters of its statements hold
- * message texts.
- */
+/** TypeORM's errors are thrown as well, and its statements' parameters hold message texts. */
 export class SilentTypeOrmLogger extends AbstractLogger {
   protected writeLog(): void {}
 }
@@ -80,7 +74,6 @@ export function databaseModule(dataSource: DataSource): DynamicModule {
 }
 
 /**
- * Opens a data source and checks or migrates its tables.
  * @param migrate when pending migrations run; `empty`: on an empty database only
  * @throws EnvironmentError where it cannot be opened, or `migrate` forbids pending migrations
  */
@@ -104,10 +97,7 @@ export async function openDatabase(
   }
 }
 
-/**
- * Retries while another process is opening the same SQLite file.
- * @throws EnvironmentError
- */
+/** Retries while another process is opening the same SQLite file. @throws EnvironmentError */
 export async function connect(dataSource: DataSource): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

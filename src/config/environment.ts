@@ -27,20 +27,15 @@ export function loadEnvironmentFile(): void {
 
 type Variables = typeof VARIABLES;
 
-/** The parsed and checked settings. */
 export type Environment = {
   readonly [Name in keyof Variables]:
     | ReturnType<Variables[Name]['parse']>
     | (Variables[Name] extends { readonly default: string } ? never : undefined);
 };
 
-/** Injection token of the {@link Environment}. */
 export const ENVIRONMENT = Symbol('ENVIRONMENT');
 
-/**
- * Parses every setting; an empty variable counts as unset.
- * @throws EnvironmentError with all problems at once
- */
+/** An empty variable counts as unset. @throws EnvironmentError with all problems at once */
 export function readEnvironment(source: Readonly<Record<string, string | undefined>>): Environment {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -74,7 +69,6 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
   return values as Environment;
 }
 
-/** Provides the {@link Environment} to every module: `@Inject(ENVIRONMENT) environment: Environment`. */
 @Module({})
 export class EnvironmentModule {
   static for(environment: Environment): DynamicModule {

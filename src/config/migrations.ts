@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 
-/** Names of the pending migrations. Changes nothing. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
   return pending.map(({ name }) => name);
@@ -19,8 +18,7 @@ const LOCK = 7_238_455;
 const LOCK_TIMEOUT = 300_000;
 
 /**
- * Runs the pending migrations, in one process at a time: under a lock of the server; on SQLite a
- * process waits for another process's migration.
+ * One process migrates at a time, under a lock of the server; on SQLite the others wait for it.
  * @throws where another session holds the lock for `timeout` milliseconds
  */
 export function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEOUT): Promise<unknown> {
@@ -28,10 +26,7 @@ export function runMigrations(dataSource: DataSource, timeout = LOCK_TIMEOUT): P
   return oneAtATime(dataSource, () => dataSource.runMigrations({ transaction: 'each' }), timeout);
 }
 
-/**
- * Runs `work` in one replica at a time, after the migrations. SQLite serialises the transactions of
- * `work` by itself.
- */
+/** One replica at a time, after the migrations; SQLite serialises the transactions by itself. */
 export async function oneAtATime<T>(
   dataSource: DataSource,
   work: () => Promise<T>,

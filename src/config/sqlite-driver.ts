@@ -5,9 +5,6 @@ import Database from 'libsql';
  * Adapts libsql's prebuilt binaries (no compiler, every supported Node) to TypeORM's
  * `better-sqlite3` driver. libsql refuses dates and booleans, takes a single `null` for an options
  * object and returns blobs as `ArrayBuffer`.
- *
- * @example
- * new DataSource({ type: 'better-sqlite3', database: 'data/app.sqlite', driver: SqliteDriver })
  */
 export class SqliteDriver {
   readonly #database: Database.Database;
@@ -16,9 +13,7 @@ export class SqliteDriver {
     this.#database = new Database(path, options);
   }
 
-  /**
-   * False after SQLite rolled back a transaction by itself, for example because the disk is full.
-   */
+  /** False after SQLite rolled back by itself, for example because the disk is full. */
   get inTransaction(): boolean {
     // On a closed database this query would crash libsql, and with it the process.
     return this.#database.open && this.#database.inTransaction;

@@ -9,7 +9,6 @@ import {
 } from '@dundun/messaging';
 import { parseDatabaseUrl } from './database-url.js';
 
-/** An environment variable. */
 export interface Variable<T> {
   /** The default as written in the environment; without one the variable may stay unset. */
   readonly default?: string;
@@ -59,7 +58,6 @@ function text(...forms: readonly (readonly [RegExp, string])[]): Parse<string> {
   };
 }
 
-/** Also allows `off`, which becomes `undefined`. */
 function orOff<T>(parse: Parse<T>): Parse<T | undefined> {
   return (written) => (written === 'off' ? undefined : parse(written));
 }
@@ -201,7 +199,6 @@ const secretText = text([
   'must be at least 16 characters without spaces; openssl rand -hex 32 makes one',
 ]);
 
-/** A Standard Webhooks signing secret. */
 const signingSecret = form(
   'must be whsec_ and 24 to 64 bytes in base64, as the other service shows it',
   (written) => {
@@ -234,10 +231,7 @@ function redisUrl(written: string): string {
   return written;
 }
 
-/**
- * Every setting of the gateway and its command line. `docs/configuration.md` describes each; a spec
- * compares names and defaults.
- */
+/** `docs/configuration.md` describes each setting; a spec compares names and defaults. */
 export const VARIABLES = {
   NODE_ENV: { default: 'development', parse: oneOf('development', 'test', 'production') },
   HOST: { default: '127.0.0.1', parse: host },

@@ -2,7 +2,6 @@ import type { AttemptOutcome } from './webhook-client.js';
 import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import type { DisabledReason } from './webhooks.tables.js';
 
-/** A change of an endpoint's state after an attempt. */
 export interface HealthChange {
   readonly id: string;
   /** The URL of the attempt; the change is dropped where the endpoint has another URL by now. */
@@ -23,7 +22,6 @@ export class EndpointHealth {
     this.#failingSince = endpoint.failingSince;
   }
 
-  /** The change after an attempt; `undefined`: none. */
   after({ error, startedAt, duration }: AttemptOutcome): HealthChange | undefined {
     const { id, url } = this.endpoint;
     const before = this.#failingSince;

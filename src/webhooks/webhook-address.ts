@@ -6,7 +6,6 @@ import { buildConnector } from 'undici';
 import { invalidFields } from '../http/api-error.js';
 import type { WebhookOptions } from './webhook-options.js';
 
-/** A webhook's host is, or resolves to, an address inside a private network. */
 class ForbiddenAddressError extends Error {
   readonly code = 'address_forbidden';
 
@@ -16,7 +15,6 @@ class ForbiddenAddressError extends Error {
   }
 }
 
-/** All addresses of a name. */
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
@@ -25,9 +23,8 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const CLOUD_HOSTS: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /**
- * Whether the address is global unicast. Excludes loopback, private, link-local, shared, multicast,
- * reserved and documentation ranges, cloud host agents, and IPv6 forms that contain an IPv4 address
- * (mapped, compatible, NAT64, 6to4, Teredo), because the inner address would not be checked.
+ * Only global unicast, without IPv6 forms that contain an IPv4 address (mapped, compatible, NAT64,
+ * 6to4, Teredo), because the inner address would not be checked.
  */
 export function isPublicAddress(address: string): boolean {
   // A zone (`%eth0`) is a local network interface; a public address has none.
@@ -37,19 +34,15 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST);
 }
 
-/**
- * The host of a URL, if it is a literal address. The WHATWG parser has converted decimal, octal,
- * hexadecimal and short forms to four octets.
- */
+/** The WHATWG parser has converted decimal, octal, hexadecimal and short forms to four octets. */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;
 }
 
 /**
- * Opens sockets to public addresses only. It connects to the checked addresses without resolving
- * the name again, so a changed DNS answer has no effect. A name with one forbidden address is
- * refused.
+ * Connects to the checked addresses without resolving the name again, so a changed DNS answer has
+ * no effect. A name with one forbidden address is refused.
  */
 export function guardedConnector(
   options: buildConnector.BuildOptions,
@@ -65,7 +58,6 @@ export function guardedConnector(
   };
 }
 
-/** A `lookup` for `net.connect()` that returns checked addresses or an error. */
 export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -90,9 +82,8 @@ export function guardedLookup(resolve: ResolveHost, isAllowed = isPublicAddress)
 }
 
 /**
- * Queries DNS directly instead of `getaddrinfo`, which has four threads for the whole process: four
- * names with unresponsive servers would block every other lookup. It does not read the hosts file,
- * which has no public names.
+ * Not `getaddrinfo`: it has four threads for the whole process, so four names with unresponsive
+ * servers would block every other lookup. Does not read the hosts file, which has no public names.
  */
 async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]> {
   // A resolver reads the system's name servers only when it is created.
@@ -114,9 +105,7 @@ const MAX_URL_LENGTH = 2_048;
 type UrlOptions = Pick<WebhookOptions, 'allowPrivate' | 'requireHttps'>;
 
 /**
- * Checks a webhook URL without resolving its name: names are resolved when a callback is sent,
- * because their addresses may change.
- *
+ * Does not resolve the name: its addresses may change before a callback is sent.
  * @throws ApiError 422 on `url`
  */
 export function checkWebhookUrl(url: string, options: UrlOptions): void {

@@ -20,11 +20,10 @@ import type {
   WebhookDeliveryEntity,
 } from './webhooks.tables.js';
 
-/** The result of one request. */
 export interface AttemptOutcome extends Readonly<
   Pick<WebhookAttemptEntity, 'startedAt' | 'duration' | 'status' | 'error' | 'response'>
 > {
-  /** The delay requested by the receiver, in milliseconds. */
+  /** Requested by the receiver, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
@@ -34,22 +33,18 @@ export interface DueDelivery extends Readonly<
     'position' | 'id' | 'messageId' | 'sequence' | 'payload' | 'attempts' | 'revision'
   >
 > {
-  /** Trace context for the request headers. */
   readonly trace?: TraceContext;
 }
 
 /** Bytes of a response that are read and stored. */
 const EXCERPT = 1_024;
 
-/**
- * Milliseconds for reading the excerpt: the status alone decides, so a slow body is not awaited.
- */
+/** Milliseconds. The status alone decides, so a slow body is not awaited. */
 const EXCERPT_TIME = 1_000;
 
 /**
- * Makes one attempt: a signed POST, as a span of its message's trace. Redirects are not followed,
- * responses not decompressed. Connections are kept alive. There is no limit per host, so that an
- * unresponsive receiver blocks no other account.
+ * Makes one attempt: a signed POST. Redirects are not followed, responses not decompressed. There
+ * is no limit per host, so that an unresponsive receiver blocks no other account.
  */
 @Injectable()
 export class WebhookClient implements OnApplicationShutdown {
@@ -72,10 +67,7 @@ export class WebhookClient implements OnApplicationShutdown {
     });
   }
 
-  /**
-   * Sends the request. Receiver and network errors are outcomes, not exceptions.
-   * @throws the reason of `signal` where it aborts the attempt
-   */
+  /** Receiver and network errors are outcomes. @throws the reason of `signal` after its abort */
   async post(
     endpoint: ActiveEndpoint,
     delivery: DueDelivery,
@@ -207,7 +199,6 @@ const BY_CODE: readonly (readonly [RegExp, AttemptError])[] = [
   [/^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_)/, 'tls'],
 ];
 
-/** The error of a request without a response. */
 function attemptErrorOf(error: unknown): AttemptError {
   if (typeof error !== 'object' || error === null) return 'unreachable';
   const { name, code, syscall, errors } = error as Readonly<Record<string, unknown>>;

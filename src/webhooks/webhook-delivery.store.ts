@@ -19,7 +19,6 @@ const MAX_RESULTS = 500;
 /** Rows deleted or made due per transaction. */
 const SLICE = 1_000;
 
-/** Slices that the deletion of an endpoint deletes. */
 const SLICES_AT_ONCE = 20;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -27,13 +26,11 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** Largest difference of the clocks of processes, in ms: an id may be older than the row's time. */
 const CLOCK_SKEW = 60_000;
 
-/** A finished attempt to record. */
 export interface RecordedAttempt extends AttemptOutcome {
   readonly endpointId: string;
   readonly delivery: DueDelivery;
   /** Time of the next attempt, epoch milliseconds; `null`: delivered or exhausted. */
   readonly nextAt: number | null;
-  /** The change of the endpoint's state, if any. */
   readonly change: HealthChange | undefined;
 }
 
@@ -50,7 +47,7 @@ export interface Redelivery {
   readonly deliveryId?: string | undefined;
 }
 
-/** Writes and finds deliveries and attempts. Times are epoch milliseconds of the gateway's clock. */
+/** Times are epoch milliseconds of the gateway's clock. */
 @Injectable()
 export class WebhookDeliveryStore {
   readonly #database: QueueDatabase;
@@ -123,10 +120,7 @@ export class WebhookDeliveryStore {
       );
   }
 
-  /**
-   * The endpoint's due deliveries: first those without an attempt in order of position, then
-   * retries by time.
-   */
+  /** First those without an attempt in order of position, then retries by time. */
   async due(
     endpointId: string,
     now: number,
@@ -146,10 +140,7 @@ export class WebhookDeliveryStore {
     return rows.map((row) => ({ ...row, position: numberOf(row.position) }));
   }
 
-  /**
-   * The first delivery due until `until` of each enabled endpoint, or of one: one index lookup each,
-   * regardless of the backlog.
-   */
+  /** The first of each enabled endpoint, or of one: one index lookup each, for any backlog. */
   async firstDue(
     until: number,
     endpointId?: string,
@@ -262,7 +253,6 @@ export class WebhookDeliveryStore {
       }
   }
 
-  /** Deletes deliveries and attempts older than a time. */
   async purge(before: number, signal: AbortSignal): Promise<void> {
     for (const [table, time] of [
       ['gateway_webhook_delivery', 'created_at'],
@@ -276,7 +266,6 @@ export class WebhookDeliveryStore {
       }
   }
 
-  /** @returns the number of deleted rows */
   #delete(table: string, positions: string, param: string | number): Promise<number> {
     // MySQL accepts no LIMIT directly within IN.
     const sql = `DELETE FROM ${table} WHERE position IN (SELECT position FROM (${positions}) AS slice)`;
@@ -284,9 +273,7 @@ export class WebhookDeliveryStore {
   }
 }
 
-/**
- * The last change of each endpoint and URL, in the order in which every process locks endpoints.
- */
+/** By endpoint and URL, in the order in which every process locks endpoints. */
 function lastChanges(group: readonly RecordedAttempt[]): HealthChange[] {
   const last = new Map<string, HealthChange>();
   for (const { change } of group) {

@@ -4,7 +4,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { numberOf, type WebhookEndpointEntity } from './webhooks.tables.js';
 
-/** An enabled endpoint with the fields needed for sending. */
 export type ActiveEndpoint = Readonly<
   Pick<
     WebhookEndpointEntity,
@@ -21,9 +20,8 @@ interface Entry {
 const MAX_ENTRIES = 10_000;
 
 /**
- * Caches the enabled endpoints of accounts for at most `staleness`: the status transaction queries
- * an account once in that time, not once per change. Changes by other processes are seen within
- * that time.
+ * Caches enabled endpoints for at most `staleness`, so the status transaction queries an account
+ * once in that time, not once per change. Changes by other processes are seen within that time.
  */
 @Injectable()
 export class WebhookEndpointCache {
@@ -75,7 +73,6 @@ export class WebhookEndpointCache {
     return found.get(accountId)?.find((endpoint) => endpoint.id === id);
   }
 
-  /** Drops the account's entry after a change by this process. */
   invalidate(account: string): void {
     this.#generation++;
     this.#entries.delete(account);

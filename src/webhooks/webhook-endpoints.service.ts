@@ -23,10 +23,7 @@ type Endpoint = WebhookEndpointEntity;
 /** PostgreSQL refuses to compare other texts with an id. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/**
- * Manages the endpoints of accounts. Changes take effect at once in this process, and within half a
- * second in others.
- */
+/** Changes take effect at once in this process, and within half a second in others. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
@@ -39,9 +36,7 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Sets the account's first webhook URL: creates the endpoint with a new secret, or changes its
-   * URL and keeps id and secret. Enables it in both cases. A repeated call changes nothing.
-   *
+   * Creates the account's first endpoint, or changes its URL and keeps id and secret; enables it.
    * @throws ApiError 422 for an invalid URL, 404 for an unknown account
    */
   set(
@@ -59,8 +54,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Adds an endpoint; every endpoint of the account receives every callback.
-   *
+   * Every endpoint of the account receives every callback.
    * @throws ApiError 422 for an invalid URL, a duplicate URL, or more endpoints than allowed
    */
   add(accountId: string, url: string): Promise<Endpoint> {
@@ -97,7 +91,7 @@ export class WebhookEndpointsService {
     return this.#change(accountId, id, (known) => this.#changed(known, change));
   }
 
-  /** Creates a new secret; the former ones also sign for a day, so that the receiver can change over. */
+  /** The former secrets also sign for a day, so that the receiver can change over. */
   rotateSecret(accountId: string, id: string): Promise<Endpoint> {
     return this.#change(accountId, id, ({ secret, previousSecrets, previousUntil }) => {
       const now = this.clock.now();
@@ -111,18 +105,13 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Deletes the endpoint and its deliveries. */
   async remove(accountId: string, id: string): Promise<void> {
     const { id: known } = await this.get(accountId, id);
     await this.#write(accountId, (manager) => manager.delete(WebhookEndpointEntity, { id: known }));
     await this.deliveries.removeOf(known);
   }
 
-  /**
-   * The attempts of an endpoint, newest first.
-   *
-   * @throws ApiError 404 where the account has no such endpoint, 422 on `cursor`
-   */
+  /** Newest first. @throws ApiError 404 where the account has no such endpoint, 422 on `cursor` */
   async attempts(
     accountId: string,
     id: string,
@@ -146,7 +135,6 @@ export class WebhookEndpointsService {
   /**
    * Makes deliveries due at once, under the same `webhook-id` and with a new schedule, and returns
    * their number. A disabled endpoint receives them after it is enabled.
-   *
    * @throws ApiError 404 where the account has no such endpoint, or the endpoint no such delivery
    */
   async redeliver(accountId: string, endpointId: string, wanted: Redelivery = {}): Promise<number> {
@@ -159,7 +147,6 @@ export class WebhookEndpointsService {
     return count;
   }
 
-  /** The columns that differ afterwards. */
   #changed(known: Endpoint, { url = known.url, enabled }: WebhookChange): Partial<Endpoint> {
     const { disabledAt } = known;
     return {

@@ -97,18 +97,15 @@ function EventOf<D>(data: Type<D>): Type<EventOf<D>> {
   return Event;
 }
 
-/** Body of a callback about a message's status. */
 export class StatusEvent extends EventOf(StatusEventData) {}
 
-/** Body of a callback about an inbound message. */
 export class ReceivedEvent extends EventOf(ReceivedEventData) {}
 
-/** An event for the webhooks of an account. */
 export interface OutboxEvent {
   readonly account: string;
   readonly messageId: string;
   readonly sequence: number;
-  /** The body of the callback; called only where the account has webhooks. */
+  /** Called only where the account has webhooks. */
   readonly body: (madeAt: Date) => StatusEvent | ReceivedEvent;
 }
 
@@ -121,18 +118,12 @@ const MAX_ERROR_CODE = 255;
 /** The longest WhatsApp text; a callback stays below 20 kB. */
 const MAX_TEXT = 4_096;
 
-/**
- * Builds the callbacks of each channel from its definition's wire form. A callback never contains
- * the text of a sent message.
- */
+/** Builds the callbacks of each channel; they never contain the text of a sent message. */
 @Injectable()
 export class WebhookEvents {
   constructor(private readonly channels: ChannelRegistry) {}
 
-  /**
-   * The event of a change; `undefined` where the send did not request it, the status is below
-   * `sent`, or the channel has no callbacks.
-   */
+  /** `undefined`: not requested by the send, below `sent`, or a channel without callbacks. */
   ofStatus(change: MessageStatusChanged): OutboxEvent | undefined {
     const { channel, batchId, messageId, providerId, sequence, status } = change;
     const wire = this.channels.find(channel)?.wire;
@@ -157,7 +148,6 @@ export class WebhookEvents {
     return { account: change.tenant, messageId, sequence, body };
   }
 
-  /** The event of an inbound message; `undefined` where its channel has no callback for it. */
   ofInbound(received: InboundReceived): OutboxEvent | undefined {
     const { channel, tenant, messageId, from, bsuid, to, text, sentAt } = received;
     const type = this.channels.find(channel)?.wire?.receivedEvent;
@@ -177,7 +167,6 @@ export class WebhookEvents {
     return { account: tenant, messageId: messageId.slice(0, MAX_MESSAGE_ID), sequence: 1, body };
   }
 
-  /** The channel of a callback's body. */
   channelOf(body: string): Channel {
     const type = /^\{"type":"([^"]*)"/.exec(body)?.[1] ?? '';
     return this.channels.ofEvent(type)?.name ?? type;

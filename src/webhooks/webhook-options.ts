@@ -1,6 +1,5 @@
 import type { Environment } from '../config/environment.js';
 
-/** Injection token of the {@link WebhookOptions}. */
 export const WEBHOOK_OPTIONS = Symbol('WEBHOOK_OPTIONS');
 
 const SECOND = 1_000;
@@ -35,10 +34,7 @@ export function webhookOptions({
     failingLimit: 5 * DAY,
     /** Time for which a rotated secret still signs. */
     rotation: DAY,
-    /**
-     * Lease of an endpoint. Short, because a takeover may only repeat callbacks, and receivers
-     * recognise those by their id.
-     */
+    /** Short: a takeover may only repeat callbacks, which receivers recognise by their id. */
     lease: Math.min(LEASE, 10 * SECOND),
     /** Time for which a process keeps an endpoint after its last delivery. */
     linger: SECOND,

@@ -17,10 +17,7 @@ import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/**
- * Writes callbacks in the transaction that raises a status or stores an inbound message, so that
- * both commit or neither. After the commit it wakes the lanes of the account's endpoints.
- */
+/** Writes callbacks in the transaction of their event, and wakes the lanes after the commit. */
 @Injectable()
 export class WebhookOutboxListener implements StatusListener, InboundListener {
   readonly #logger = new Logger('WebhookOutbox');

@@ -28,10 +28,7 @@ const TICK = 1_000;
 /** Deliveries in memory per allowed request in flight. */
 const PAGE = 16;
 
-/**
- * The queue of callbacks: one lane per endpoint, on the library's leases. Commits of this process,
- * due retries and the queue's wake job wake a lane.
- */
+/** One lane per endpoint, woken by commits of this process, due retries and the wake job. */
 @Injectable()
 export class WebhookSender implements WorkQueue, OnModuleInit {
   readonly name = NAME;
@@ -72,12 +69,10 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
     return due.map(({ id, dueAt }) => ({ lane: laneOf(id), dueIn: dueAt - now }));
   }
 
-  /** Wakes the lane of an endpoint that may have due deliveries. */
   wake(endpointId: string): void {
     this.#waker?.wake(laneOf(endpointId));
   }
 
-  /** Wakes the lanes of an account after callbacks were committed. */
   async wakeAccount(account: string): Promise<void> {
     const endpoints = await this.endpoints.enabled([account]);
     for (const { id } of endpoints.get(account) ?? []) this.wake(id);
@@ -89,12 +84,9 @@ function laneOf(endpointId: string): string {
 }
 
 /**
- * Sends one endpoint's deliveries under one lease.
- *
  * First attempts for one message run one after another, in order; a failed one waits for its retry
- * while later ones continue. At most `concurrency` requests are in flight. Each time-out halves
- * that number and each response adds one, so that an unresponsive receiver uses one socket, not
- * sixteen.
+ * while later ones continue. Each time-out halves the limit of requests in flight and each response
+ * adds one, so that an unresponsive receiver uses one socket, not sixteen.
  */
 class WebhookLane implements LaneTask {
   readonly #logger = new Logger('WebhookLane');
@@ -104,7 +96,6 @@ class WebhookLane implements LaneTask {
   readonly #held = new Set<number>();
   /** Messages with a first attempt in flight. */
   readonly #busy = new Set<string>();
-  /** Requests and records under way. */
   readonly #unfinished = new Set<Promise<void>>();
   #endpoint: ActiveEndpoint | undefined;
   #health: EndpointHealth | undefined;

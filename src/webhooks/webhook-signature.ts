@@ -8,12 +8,9 @@ export function newWebhookSecret(): string {
 }
 
 /**
- * The headers that authenticate one attempt (Standard Webhooks 1.0.0). During a rotation there are
- * several secrets, so that a receiver with any of them can verify.
- *
- * @param at milliseconds since 1970
- * @example
- * webhookHeaders('0193…', Date.now(), body, [endpoint.secret]);
+ * The headers of one attempt (Standard Webhooks 1.0.0). During a rotation there are several
+ * secrets, so that a receiver with any of them can verify.
+ * @param at epoch milliseconds
  */
 export function webhookHeaders(
   id: string,

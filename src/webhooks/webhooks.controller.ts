@@ -26,7 +26,6 @@ function WebhookId(): ParameterDecorator {
   return Param('id', { transform: (value: string): string => value.toLowerCase() });
 }
 
-/** The webhooks of an account: the URLs that receive its callbacks. */
 @Controller('ng/v1/webhooks')
 @ApiTags('Webhooks')
 export class WebhooksController {

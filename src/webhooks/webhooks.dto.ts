@@ -27,14 +27,12 @@ function Url(options: { readonly optional?: boolean } = {}): PropertyDecorator {
   });
 }
 
-/** `POST /ng/v1/webhooks` */
 @BodyExamples({ endpoint: { url: 'https://example.com/sms-reports' } })
 export class CreateWebhook {
   @Url()
   readonly url!: string;
 }
 
-/** `PATCH /ng/v1/webhooks/{id}` */
 @BodyExamples({
   'enable again': { enabled: true },
   move: { url: 'https://example.com/reports' },
@@ -47,7 +45,6 @@ export class UpdateWebhook {
   readonly enabled?: boolean;
 }
 
-/** `POST /ng/v1/webhooks/{id}/redeliver` */
 @BodyExamples({ 'all that were not delivered': {}, since: { since: '2026-11-20T00:00:00Z' } })
 export class RedeliverWebhook {
   @Timestamp({
@@ -69,7 +66,6 @@ export class Redelivered {
   readonly redelivered!: number;
 }
 
-/** A webhook of the account. */
 export class Webhook {
   @Uuid()
   readonly webhook_id!: string;
@@ -104,7 +100,6 @@ export class Webhook {
 
 export class WebhookPage extends PageOf(Webhook) {}
 
-/** A webhook with a newly created secret. */
 export class WebhookWithSecret extends Webhook {
   @Field({
     type: 'string',
@@ -143,7 +138,6 @@ export function webhookWithSecretOf(endpoint: WebhookEndpointEntity): Plain<Webh
   };
 }
 
-/** One request to a webhook. */
 export class WebhookAttempt {
   @Uuid({ description: 'The `webhook-id` of the request.' })
   readonly delivery_id!: string;

@@ -13,7 +13,6 @@ const BIGINT = {
   transformer: { to: (value: unknown) => value, from: numberOf },
 } as const;
 
-/** Cause of a failed attempt. */
 export type AttemptError =
   | 'http_status'
   | 'redirect'
@@ -28,14 +27,10 @@ export type AttemptError =
   | 'invalid_url'
   | 'unreachable';
 
-/**
- * Why an endpoint is disabled: it returned 410, had no success for days, or was disabled by its
- * account.
- */
 export type DisabledReason = 'gone' | 'failing' | 'account';
 
 /**
- * The address of an account's callbacks. Times are epoch milliseconds.
+ * Times are epoch milliseconds.
  *
  * ```
  * enabled ──410──► disabled (gone)
@@ -65,7 +60,7 @@ export class WebhookEndpointEntity {
 }
 
 /**
- * One event for one endpoint, written in the transaction that raises the status. Times are epoch milliseconds.
+ * Written in the transaction that raises the status. Times are epoch milliseconds.
  *
  * ```
  * due at once ──2xx──► delivered
@@ -73,8 +68,8 @@ export class WebhookEndpointEntity {
  *     ▼                    │
  * due later ───────────────┘──schedule used up──► exhausted
  * ```
- * Due: `due_at` is set. Delivered: `delivered_at` is set. Exhausted: neither. A redelivery sets `due_at` and clears
- * `delivered_at`; a delivery without an attempt keeps its place.
+ * Due: `due_at` is set. Delivered: `delivered_at` is set. Exhausted: neither. A redelivery sets
+ * `due_at` and clears `delivered_at`; a delivery without an attempt keeps its place.
  */
 @Entity('gateway_webhook_delivery')
 export class WebhookDeliveryEntity {
@@ -87,7 +82,6 @@ export class WebhookDeliveryEntity {
   @Column('varchar') id!: string;
   @Column('varchar', { name: 'endpoint_id' }) endpointId!: string;
   @Column('varchar', { name: 'message_id' }) messageId!: string;
-  /** Sequence number of the message's change. */
   @Column('int') sequence!: number;
   /** The exact body; it never contains the message's text. */
   @Column('text') payload!: string;
@@ -122,10 +116,7 @@ export class WebhookAttemptEntity {
   @Column('varchar') response!: string | null;
 }
 
-/**
- * Webhook endpoints, their deliveries and attempts. They have no foreign keys: these would lock the
- * endpoint's row in every status transaction.
- */
+/** No foreign keys: these would lock the endpoint's row in every status transaction. */
 class Webhooks1700000002000 implements MigrationInterface {
   readonly name = 'Webhooks1700000002000';
 
@@ -209,7 +200,6 @@ function schemaFor({ dataSource }: QueryRunner): readonly string[] {
   ];
 }
 
-/** The folder's tables. */
 export const WEBHOOK_TABLES = {
   entities: [WebhookEndpointEntity, WebhookDeliveryEntity, WebhookAttemptEntity],
   migrations: [Webhooks1700000002000],
