@@ -17,7 +17,6 @@ import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.modu
 import { ContactsController } from './whatsapp/contacts.controller.js';
 import { WhatsAppController } from './whatsapp/whatsapp.controller.js';
 
-/** The gateway: the library on the gateway's database, and its HTTP API. */
 @Module({})
 export class AppModule {
   /** @param engine without one, each process finds its lanes by polling the database */
@@ -65,7 +64,6 @@ interface MessagingRole {
   readonly engine?: EngineFactory | undefined;
 }
 
-/** Settings, database, library and accounts. */
 function foundation(
   environment: Environment,
   dataSource: DataSource,

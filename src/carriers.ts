@@ -9,21 +9,19 @@ import {
 } from '@dundun/messaging';
 import type { Environment } from './config/environment.js';
 
-/** Path of the carriers' delivery reports. */
 export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 
 /** Most bytes of a callback: the library's own limit. */
 export const CARRIER_CALLBACK_BYTES = 1_048_576;
 
-/** A carrier's transport, and its callbacks if it has any. */
 export interface Carrier {
   readonly transport: TransportFactory;
   readonly callbacks?: CallbackOptions;
 }
 
 /**
- * Carriers by the value of `CARRIER`; `readEnvironment()` has checked that their settings are there.
- * A new carrier is an entry here and a provider in the library.
+ * `readEnvironment()` has checked the carrier's settings. A new carrier is an entry here and a
+ * provider in the library.
  */
 export const CARRIERS: Readonly<
   Record<Environment['CARRIER'], (environment: Environment) => Carrier>

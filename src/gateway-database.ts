@@ -22,11 +22,7 @@ export function gatewayTables({ FREQUENCY_CAP }: Pick<Environment, 'FREQUENCY_CA
   };
 }
 
-/**
- * Opens the gateway's database and runs pending migrations; in production never, or on an empty
- * database only.
- * @throws EnvironmentError
- */
+/** Runs pending migrations; in production at most on an empty database. @throws EnvironmentError */
 export function openGatewayDatabase(
   environment: Environment,
   inProduction: 'never' | 'empty',

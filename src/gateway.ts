@@ -17,7 +17,6 @@ import { openGatewayDatabase } from './gateway-database.js';
 /** Prefixes of the paths that a worker serves, for its supervisor. */
 const WORKER_SERVES = ['/health/', '/metrics'];
 
-/** A running gateway. */
 export interface Gateway {
   readonly app: NestFastifyApplication;
   /** Base URL, such as `http://127.0.0.1:3000`. */
@@ -28,9 +27,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/**
- * @throws EnvironmentError, or the error that prevented the start; all resources are then closed
- */
+/** @throws EnvironmentError, or the error that prevented the start; resources are closed then */
 export async function startGateway(
   environment: Environment,
   logger: LoggerService,
@@ -87,10 +84,7 @@ function stopOf(front: HttpFront, app: NestFastifyApplication): () => Promise<vo
   };
 }
 
-/**
- * The engine of `ENGINE`; `undefined`: polling the database. BullMQ is loaded only where it is
- * selected.
- */
+/** `undefined`: polling the database. BullMQ is loaded only where it is selected. */
 async function engineOf({
   ENGINE,
   REDIS_URL = '',

@@ -10,7 +10,7 @@ const STOP_WITHIN = 20_000;
 
 let logger: PinoLogger | undefined;
 
-/** Prints wrong settings to stderr; logs other errors, rejections included, without their own properties. */
+/** Logs errors, rejections included, without their own properties. */
 process.on('uncaughtException', (error) => {
   if (error instanceof EnvironmentError) process.stderr.write(`${error.message}\n`);
   else if (!logger) process.stderr.write(`${String(error)}\n`);

@@ -42,11 +42,7 @@ interface ScannedResponse {
 type Operations = Readonly<Record<string, ScannedOperation>>;
 type Schemas = Record<string, JsonSchema>;
 
-/**
- * The OpenAPI 3.1 document. Nest's swagger scans routes and DTOs. This function adds the errors and
- * headers that all operations share, examples from those of the fields, closed objects, nullable
- * types of JSON Schema 2020-12, and the callbacks.
- */
+/** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
   const bearer = (description: string) =>
     ({ type: 'http', scheme: 'bearer', description }) as const;
@@ -87,10 +83,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   return document as unknown as OpenAPIObject;
 }
 
-/**
- * Paths of the operations for customers; the carrier's callbacks and the metrics have no
- * `@Operation()`.
- */
+/** Without the carrier's callbacks and the metrics, which have no `@Operation()`. */
 function pathsOf(
   scanned: Readonly<Record<string, Operations>>,
   schemas: Schemas,
@@ -119,7 +112,6 @@ function pathsOf(
   return paths;
 }
 
-/** Query parameters, from the fields of a query DTO. */
 function parametersOf(query: string | undefined, schemas: Schemas): JsonSchema[] {
   const properties = schemas[query ?? '']?.['properties'] as Schemas | undefined;
   return Object.entries(properties ?? {}).map(([name, schema]) => ({ name, in: 'query', schema }));
@@ -143,7 +135,6 @@ function responseOf(response: ScannedResponse, secured: boolean, schemas: Schema
   };
 }
 
-/** The errors that all operations of this kind may return. */
 function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
   const { security, parameters = [], requestBody, [QUERY_KEY]: query } = operation;
   const names: ErrorResponseName[] = ['BadRequest', 'RequestTimeout', 'InternalError'];
@@ -158,7 +149,6 @@ function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
 interface Callback {
   readonly type: string;
   readonly event: Type;
-  /** Values of `data.status`. */
   readonly statuses?: readonly string[];
   readonly summary: string;
   readonly description: string;
@@ -232,7 +222,6 @@ function callbackOf(
   };
 }
 
-/** Builds a value from the examples of the fields. */
 function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const { $ref, examples, allOf, enum: choices, properties, items, type } = schema;
   const of = (other: unknown): unknown => exampleOf((other ?? {}) as JsonSchema, schemas);

@@ -6,10 +6,7 @@ import { openApiDocument } from './openapi.document.js';
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
 
-/**
- * Serves the document at `/openapi.json`, and an interactive page at `/docs`. Call it before
- * `init()`.
- */
+/** `/openapi.json`, and an interactive page at `/docs`. Call it before `init()`. */
 export function serveOpenApi(app: NestFastifyApplication): void {
   app
     .getHttpAdapter()

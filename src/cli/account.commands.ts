@@ -6,7 +6,6 @@ import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
-/** Commands for accounts, their credentials and senders. */
 export function addAccountCommands(program: OperatorCommand): void {
   const account = program.command('account').description('make, list, suspend and resume accounts');
   account
@@ -69,7 +68,6 @@ interface WordOptions extends OfAccount, AccountWords {
   readonly clear?: boolean;
 }
 
-/** Commands for the settings of one account. */
 function addSettingCommands(account: OperatorCommand): void {
   account
     .command('rate')

@@ -7,10 +7,7 @@ import { printUsageError } from './output.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';
 
-/**
- * Runs the command in `argv`, which has the form of `process.argv`. Wrong usage does not reject the
- * promise.
- */
+/** `argv` has the form of `process.argv`. Wrong usage does not reject the promise. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const json = argv.includes('--json');
   const program = new OperatorCommand('dundun')

@@ -4,7 +4,6 @@ import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { type Variable, VARIABLES } from '../config/variables.js';
 import type { OperatorCommand } from './operator-command.js';
 
-/** Commands that check the settings without starting the gateway. */
 export function addConfigCommands(program: OperatorCommand): void {
   program
     .command('config')

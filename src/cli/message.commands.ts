@@ -48,7 +48,6 @@ function batchRow({ id, status, sender, recipients, createdAt, sendAt, counts }:
   return { referenceId: id, status, from: sender, recipients, createdAt, sendAt, counts };
 }
 
-/** Commands for lanes that are paused or have due work. */
 export function addLaneCommands(program: OperatorCommand): void {
   const messaging = (app: INestApplicationContext) => app.get(MessagingService, { strict: false });
   const lanes = program.command('lanes').description('lanes that are paused or have due work');

@@ -8,7 +8,6 @@ import { PinoLogger } from '../http/pino.logger.js';
 import { openGatewayDatabase } from '../gateway-database.js';
 import { type OutputOptions, print, printError } from './output.js';
 
-/** Options of a command for one account. */
 export interface OfAccount {
   readonly account: string;
 }
@@ -19,7 +18,6 @@ export class OperatorCommand extends Command {
     return new OperatorCommand(name);
   }
 
-  /** Adds the option of {@link OfAccount}. */
   ofAccount(): this {
     return this.requiredOption('--account <id>', 'the account');
   }

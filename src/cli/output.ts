@@ -13,10 +13,7 @@ type Value = string | number | null | readonly string[] | Readonly<Record<string
 /** A row of a table; all rows of a list have the same fields. */
 type Row = Readonly<Record<string, Value>>;
 
-/**
- * Prints a result with its fields in snake case: with `--json` as one line, the last on stdout, else
- * a line per field, and lists of objects as tables.
- */
+/** With `--json` one line, the last on stdout; else a line per field, and lists as tables. */
 export function print(result: object, { json }: OutputOptions): void {
   const line = JSON.stringify(result, inSnakeCase);
   if (json) {
@@ -45,7 +42,6 @@ function isTable(value: Value | readonly Row[]): value is readonly Row[] {
   return Array.isArray(value) && value.every((row) => typeof row === 'object');
 }
 
-/** Formats columns as wide as their widest value, with the field names as header. */
 function table(name: string, rows: readonly Row[]): string {
   const [first] = rows;
   if (!first) return `no ${name}\n`;
@@ -65,9 +61,7 @@ function shown(value: Value): string {
     .join(' ');
 }
 
-/**
- * Prints the error to stderr in the form of the gateway's error responses, and sets exit code 1.
- */
+/** To stderr, in the form of the gateway's error responses; sets exit code 1. */
 export function printError(error: unknown, { json }: OutputOptions): void {
   const { code, message } = described(error);
   process.stderr.write(json ? `${JSON.stringify({ error: { code, message } })}\n` : `${message}\n`);
@@ -83,7 +77,7 @@ function described(error: unknown): { code: string; message: string } {
   return { code, message: `${name}: ${detail}` };
 }
 
-/** Reports wrong usage; without `--json` the command parser has already printed it. */
+/** Without `--json` the command parser has already printed it. */
 export function printUsageError(message: string, { json }: OutputOptions): void {
   const error = { code: 'invalid_usage', message: message.replace(/^error: /, '') };
   if (json) process.stderr.write(`${JSON.stringify({ error })}\n`);

@@ -8,7 +8,6 @@ interface WebhookOptions extends OfAccount {
   readonly webhook: string;
 }
 
-/** Commands for the customers' webhook endpoints. */
 export function addWebhookCommands(program: OperatorCommand): void {
   const webhook = program
     .command('webhook')

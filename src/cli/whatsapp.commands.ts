@@ -20,7 +20,6 @@ interface TemplateOptions extends OfAccount {
 /** Most templates in one result. */
 const MAX_TEMPLATES = 1_000;
 
-/** Commands for the accounts' WhatsApp numbers and templates. */
 export function addWhatsAppCommands(program: OperatorCommand): void {
   program
     .command('number')

@@ -18,14 +18,12 @@ import { BodyExamples } from '../http/request.decorators.js';
 /** Most members per request. */
 const MOST_MEMBERS = 10_000;
 
-/** `POST /ng/v1/groups`, `PATCH /ng/v1/groups/{id}` */
 @BodyExamples({ friends: { name: 'Friends' } })
 export class GroupBody {
   @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] })
   readonly name!: string;
 }
 
-/** `POST /ng/v1/groups/{id}/members` */
 @BodyExamples({ two: { members: ['2348012345678', '2348012345679'] } })
 export class AddMembers {
   @List(
@@ -40,7 +38,6 @@ export class AddMembers {
   readonly members!: readonly string[];
 }
 
-/** A named list of recipients. */
 export class Group {
   @Field(GROUP_ID)
   readonly id!: string;
@@ -61,7 +58,6 @@ export function groupOf({ id, name, size, createdAt }: ContactGroup): Group {
   return { id, name, size, created_at: createdAt.toISOString() };
 }
 
-/** A contact in a group. */
 class Member {
   @Uuid({ description: 'Id of the contact.' })
   readonly id!: string;

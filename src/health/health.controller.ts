@@ -7,7 +7,6 @@ import { Operation } from '../http/operation.decorator.js';
 import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 import { Live, Readiness } from './health.dto.js';
 
-/** Liveness and readiness, for supervisors and load balancers. */
 @Controller('health')
 @ApiTags('Health')
 export class HealthController {

@@ -2,7 +2,6 @@ import type { HealthCheckResult } from '@nestjs/terminus';
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Choice, Field } from '../http/fields.js';
 
-/** Response of the liveness check. */
 export class Live {
   @Field({ type: 'string', const: 'ok' })
   readonly status!: 'ok';

@@ -3,10 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 
-/**
- * Whether the broker delivers wakes between processes. Without them messages are accepted and sent,
- * some seconds later, so a failure only degrades readiness (still 200).
- */
+/** Without wakes messages go out some seconds later, which only degrades readiness (still 200). */
 @Injectable()
 export class EngineIndicator {
   constructor(
@@ -22,9 +19,9 @@ export class EngineIndicator {
 }
 
 /**
- * Paused lanes by reason, and the wait of the oldest due message. A paused lane keeps its messages,
- * so it only degrades readiness (still 200). A lane with due work that is not paused and has no
- * holder is stuck and makes the gateway not ready. Lane names contain the account and are not shown.
+ * A paused lane keeps its messages and only degrades readiness (still 200). A lane that has due
+ * work, no pause and no holder is stuck and makes the gateway not ready. Lane names contain the
+ * account and are not shown.
  */
 @Injectable()
 export class LanesIndicator {

@@ -4,7 +4,6 @@ import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 
-/** `GET /health/live`, `/health/ready` and `/metrics`. */
 @Module({
   imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
   controllers: [HealthController, MetricsController],

@@ -53,7 +53,7 @@ export const ERROR_RESPONSES = {
 
 export type ErrorResponseName = keyof typeof ERROR_RESPONSES;
 
-/** Every error code: its response, its message where the error has none of its own, and its type where it differs. */
+/** By code: the response, the default message, and the type where it differs. */
 export const API_ERRORS = {
   malformed_json: ['BadRequest', 'The body is not JSON; check quotes, commas and braces'],
   malformed_request: ['BadRequest', 'The request cannot be read'],
@@ -118,7 +118,7 @@ export interface ApiErrorOptions extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Body of every error; `ErrorAnswer` documents it. */
+/** `ErrorAnswer` documents it. */
 export interface ErrorBody {
   readonly error: {
     readonly type: string;
@@ -128,12 +128,10 @@ export interface ErrorBody {
   };
 }
 
-/** An error of the interface; the exception filter sends it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly details: readonly FieldError[] | undefined;
-  /** The body of the response. */
   readonly body: ErrorBody;
 
   constructor(
@@ -159,7 +157,6 @@ export function isApiErrorCode(code: string): code is ApiErrorCode {
   return Object.hasOwn(API_ERRORS, code);
 }
 
-/** An error for one or more wrong fields. */
 export function invalidFields(details: readonly FieldError[]): ApiError {
   const message = details.map((error) => `${error.path}: ${error.message}`).join('; ');
   return new ApiError('invalid_field', message, { details });

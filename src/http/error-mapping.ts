@@ -78,7 +78,7 @@ function statusOf(error: unknown): number {
   return name === 'FastifyError' && typeof statusCode === 'number' ? statusCode : 500;
 }
 
-/** The code of a Fastify error, which Nest may have wrapped. */
+/** Nest may have wrapped the Fastify error. */
 function fastifyCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { code } = error as { code?: unknown };

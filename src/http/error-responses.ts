@@ -10,7 +10,6 @@ import {
 } from './api-error.js';
 import { Field, type JsonSchema } from './fields.js';
 
-/** One wrong field of a request. */
 @ApiSchema({ name: 'FieldError' })
 export class FieldErrorDetail {
   @Field({ type: 'string', description: 'The field, such as `to[3]`.', examples: ['to[3]'] })
@@ -20,7 +19,6 @@ export class FieldErrorDetail {
   readonly message!: string;
 }
 
-/** The error of a response. */
 export class ErrorDetail {
   @Field({
     type: 'string',
@@ -47,14 +45,12 @@ export class ErrorDetail {
   readonly details?: readonly FieldErrorDetail[];
 }
 
-/** Body of every error. */
 @ApiSchema({ name: 'Error' })
 export class ErrorAnswer implements ErrorBody {
   @Field({ type: ErrorDetail })
   readonly error!: ErrorDetail;
 }
 
-/** The `responses` components of the document. */
 export function errorResponseComponents(): Record<string, JsonSchema> {
   const codes = Object.keys(API_ERRORS).filter(isApiErrorCode);
   const component = ([name, [, , description, retryAfter]]: [string, ErrorResponse]) => {

@@ -17,7 +17,6 @@ import { errorsOf, type FieldCheck, isObject, MOST_ERRORS, Rule } from './valida
 /** A JSON Schema (2020-12), as used in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords of the field's schema, and whether a request may leave it out. */
 export interface FieldOptions extends JsonSchema {
   /** `'in the document'`: the rules also run where the field is missing. @default false */
   readonly optional?: boolean | 'in the document';
@@ -48,12 +47,10 @@ export function Field(
   );
 }
 
-/** A phone number as digits with country code. */
 export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
   return Field({ ...PHONE_NUMBER, ...options }, Rule('phoneNumber', numberRemedy));
 }
 
-/** A recipient in a response. */
 export const RECIPIENT: JsonSchema = {
   type: 'string',
   pattern: '^(?:[1-9][0-9]{6,14})?$',
@@ -61,7 +58,6 @@ export const RECIPIENT: JsonSchema = {
   examples: ['2348012345678'],
 };
 
-/** The remedy for a value that is not a phone number. */
 export function numberRemedy(entry: unknown): string | undefined {
   if (isPhoneNumber(entry)) return undefined;
   if (typeof entry !== 'string') return 'must be a string of digits, such as "2348012345678"';
@@ -71,7 +67,6 @@ export function numberRemedy(entry: unknown): string | undefined {
   return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
 }
 
-/** Statuses that carriers report, by rank. */
 export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).filter(
   (status): status is ReportedStatus =>
     STATUS_RANK[status] >= FIRST_REPORTED_RANK && status !== 'cancelled',
@@ -108,7 +103,6 @@ export function Uuid({
   );
 }
 
-/** A field whose rule has its own message. */
 interface MessageOption extends FieldOptions {
   readonly message?: string;
 }
@@ -145,7 +139,6 @@ export function isText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value.length <= most && !/[\0\p{Cs}]/u.test(value);
 }
 
-/** One of these values. */
 export function Choice(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
   const last = values.at(-1) ?? '';
   const rest = values.slice(0, -1).join(', ');
@@ -174,12 +167,10 @@ export function WholeNumber(options: NumberOptions): PropertyDecorator {
   );
 }
 
-/** A price, or its absence. */
 export function Price(options: FieldOptions = {}): PropertyDecorator {
   return Field({ type: 'number', nullable: true, description: 'null: not known.', ...options });
 }
 
-/** Rules of a list. */
 export interface ListRule {
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -244,10 +235,7 @@ export function Nested<T extends object>(
   };
 }
 
-/**
- * A text that callers may send under any of these names; the decorated field has the first one.
- * Validation throws ApiError `conflicting_fields` where two of them differ.
- */
+/** A text that callers send under any of these names; the decorated field has the first. */
 export function TextUnder(names: Names, options: FieldOptions = {}): PropertyDecorator {
   const check: FieldCheck = (_value, { of }) => {
     const { text, field } = readText(of as Readonly<Record<string, unknown>>, names);
@@ -268,10 +256,7 @@ export const TEXT_RULE = 'must be a text of at least one character';
 
 type Names<Name extends string = string> = readonly [Name, ...Name[]];
 
-/**
- * The text under any of its names, if there is one, and the name it was sent under.
- * @throws ApiError `conflicting_fields` where two of them differ
- */
+/** The text, and its name. @throws ApiError `conflicting_fields` where two names differ */
 export function readText<Name extends string>(
   request: Readonly<Partial<Record<Name, unknown>>>,
   names: Names<Name>,

@@ -29,7 +29,6 @@ const CHECK_EVERY = 500;
 /** Interval, in ms, of closing idle connections during a stop. */
 const REAP_EVERY = 20;
 
-/** Fastify with the gateway's limits and the interface's error form. */
 export class HttpFront {
   readonly adapter: FastifyAdapter;
   readonly #logger = new Logger('Access');
@@ -47,8 +46,7 @@ export class HttpFront {
       for (const name of [method].flat()) methods.add(name);
       this.#methods.set(url, methods);
     });
-    // Declared here, because adding the property later would change the hidden class of every
-    // request.
+    // Declared here: adding it later would change the hidden class of every request.
     fastify.decorateRequest('account', null);
     fastify.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
@@ -81,10 +79,7 @@ export class HttpFront {
       });
   }
 
-  /**
-   * Responds with 405 and `Allow` to other methods of each known path. Call it after Nest
-   * registered its routes.
-   */
+  /** 405 and `Allow` for other methods of a path. Call it after Nest registered its routes. */
   registerMethodNotAllowed(): void {
     this.#collectsMethods = false;
     const fastify = this.adapter.getInstance();
@@ -104,13 +99,9 @@ export class HttpFront {
     }
   }
 
-  /**
-   * Continues the trace in a request's headers, unless an instrumented HTTP server has continued it
-   * already.
-   */
+  /** Does nothing where an instrumented HTTP server has continued the trace already. */
   continueTraces(): void {
-    // Runs after the body was read, because events of the body belong to the socket, not to the
-    // request.
+    // After the body was read: events of the body belong to the socket, not to the request.
     this.adapter.getInstance().addHook('preHandler', (request, _reply, done) => {
       if (trace.getActiveSpan()) return done();
       context.with(propagation.extract(context.active(), request.headers), done);
@@ -137,7 +128,6 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Options of the Fastify adapter: limits, and the interface's error form for Fastify's own errors. */
 function fastifyOptions({
   bodyLimit,
   requestTimeout,

@@ -1,9 +1,6 @@
 import { maskAddress, maskPhoneNumber } from '@dundun/messaging';
 
-/**
- * Name, code, message and stack only: other properties may contain the parameters of a failed
- * query.
- */
+/** Without other properties, which may contain the parameters of a failed query. */
 export function describeError(error: unknown): { name: string; message: string } {
   if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error' };
   const { name, message, stack, cause } = error;
@@ -17,7 +14,6 @@ export function describeError(error: unknown): { name: string; message: string }
   };
 }
 
-/** Credentials, by their form. */
 const SECRET = /\b(?:tok|svk|whsec)_[0-9A-Za-z+/=]{8,}|\bBearer\s+[^\s"\\]+/gi;
 
 /** A run of 7 to 15 digits that is not the value of a numeric field, part of an id or of a time. */

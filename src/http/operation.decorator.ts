@@ -9,7 +9,6 @@ interface OperationOptions {
   readonly status?: number;
   /** Body of a successful response. @default none */
   readonly answer?: Type;
-  /** Describes the successful response. */
   readonly success: string;
   /** The route takes an `Idempotency-Key`. @default false */
   readonly idempotent?: boolean;
@@ -20,13 +19,7 @@ interface OperationOptions {
 /** Extension with the errors of a route during Nest's scan; removed from the document. */
 export const ERRORS_KEY = 'x-errors';
 
-/**
- * Documents a customer's route, with its method's name as the operation's id, and sets its success
- * status. Routes without it are not documented.
- *
- * @example
- * @Operation({ summary: 'Read a batch', answer: SmsBatch, success: 'The batch.' })
- */
+/** Routes without it are not documented. The method's name is the operation's id. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { summary, description, status = 200, answer, success, idempotent = false } = options;
   const errors = [...(options.errors ?? []), ...(idempotent ? ['IdempotencyConflict'] : [])];

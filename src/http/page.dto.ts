@@ -3,7 +3,6 @@ import type { Type } from '@nestjs/common';
 import { Type as Convert } from 'class-transformer';
 import { Field, Text, WholeNumber } from './fields.js';
 
-/** A page of a list. */
 export interface PageOf<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;
@@ -35,7 +34,7 @@ export interface PageQuery {
   readonly limit: number;
 }
 
-/** The query of a list, with the largest and the default `limit`; extend it by the list's filters. */
+/** With the largest and the default `limit`; extend it by the list's filters. */
 export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
   class Query implements PageQuery {
     @Text({
@@ -53,5 +52,4 @@ export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
   return Query;
 }
 
-/** The query of a list without filters. */
 export class ListQuery extends PageQueryOf(1_000, 100) {}

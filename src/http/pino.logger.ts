@@ -18,9 +18,8 @@ const START_CONTEXTS = new Set([
 ]);
 
 /**
- * Nest's logger on pino: one JSON line per event, `{"level":"info","time":…,"context":…,"msg":…}`.
- * An object logged as `{ message, ...fields }` keeps its fields. Secrets and phone numbers are
- * removed from every line.
+ * One JSON line per event. An object logged as `{ message, ...fields }` keeps its fields. Secrets
+ * and phone numbers are removed from every line.
  */
 export class PinoLogger implements LoggerService {
   readonly #pino: Logger;

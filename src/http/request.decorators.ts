@@ -15,7 +15,6 @@ export const QUERY_KEY = 'x-query';
 
 const EXAMPLES = Symbol('examples');
 
-/** Named examples of a request's body, for the document. */
 export function BodyExamples(examples: Readonly<Record<string, unknown>>): ClassDecorator {
   return SetMetadata(EXAMPLES, examples);
 }
@@ -25,10 +24,7 @@ interface BodyOptions {
   readonly optional?: boolean;
 }
 
-/**
- * The validated JSON body as a DTO: `@JsonBody(GroupBody) body: GroupBody`. Validation runs
- * synchronously in the parameter decorator: a pipe costs more than the validation.
- */
+/** Validates synchronously in the parameter decorator: a pipe costs more than the validation. */
 export function JsonBody(dto: Type<object>, options: BodyOptions = {}): ParameterDecorator {
   return documenting(bodyParameter({ dto, ...options }), DocumentedBody(dto, options));
 }
@@ -55,7 +51,6 @@ const bodyParameter = createParamDecorator(
   },
 );
 
-/** The validated query as a DTO: `@ValidQuery(ListQuery) query: ListQuery`. */
 export function ValidQuery(dto: Type<object>): ParameterDecorator {
   return documenting(
     queryParameter(dto),
@@ -99,7 +94,6 @@ export function readJsonBody({ body, headers }: HttpRequest): Readonly<Record<st
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The `Idempotency-Key` header, or `undefined`. */
 export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   idempotencyKeyOf(requestOf(context)),
 );

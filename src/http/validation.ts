@@ -25,7 +25,6 @@ const UNKNOWN_FIELD = 'is not a field of this request';
 /** Longest name of an unknown field in a response, in characters. */
 const LONGEST_NAME = 64;
 
-/** Registers a check as a class-validator rule. */
 export function Rule(name: string, check: FieldCheck): PropertyDecorator {
   return ValidateBy(
     {
@@ -60,9 +59,7 @@ export function OneOfForms(field: string, dtos: Forms['dtos']): ClassDecorator {
 }
 
 /**
- * Validates `plain` by the class-validator rules of a DTO and refuses unknown fields.
- *
- * @param make builds the DTO from the known fields and converts values
+ * Refuses unknown fields. `make` builds the DTO from the known fields and converts values.
  * @throws ApiError 422 naming each wrong field
  */
 export function validated<T extends object>(
@@ -119,10 +116,8 @@ function findings(
 }
 
 /**
- * Adds an error for each of the first ten unknown fields of `request`. A body can have half a
- * million, and the response would be ten times as long.
- *
- * @param problemOf the error of an unknown field; `undefined`: none
+ * Adds errors for the first ten unknown fields of `request`: a body can have half a million, and
+ * the response would be ten times as long.
  */
 export function checkUnknown(
   request: Fields,

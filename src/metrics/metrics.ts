@@ -13,10 +13,7 @@ type Reading = readonly (readonly [Readonly<Record<string, string>>, number])[];
 
 const LAG_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 
-/**
- * Metrics of this process, for Prometheus: of messages, counted from their events, and of queues,
- * read from the store.
- */
+/** Metrics of this process: messages are counted from their events, queues read from the store. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -80,15 +77,12 @@ export class Metrics {
     );
   }
 
-  /** Counts an accepted batch. */
   accepted(channel: Channel, recipients: number): void {
     this.#acceptedBatches.inc({ channel });
     this.#acceptedMessages.inc({ channel }, recipients);
   }
 
-  /**
-   * Adds a gauge that reads the database at each scrape. After a failed read the gauge is missing.
-   */
+  /** Reads the database at each scrape. After a failed read the gauge is missing. */
   gauge(
     name: string,
     help: string,

@@ -15,11 +15,8 @@ import {
 const FIELDS = fieldsOf(SendSms);
 
 /**
- * Checks the body of `POST /ng/v1/sendsms` by the rules of {@link SendSms}, without
- * class-validator: 0.14 µs instead of 3.7 µs for one recipient, where a whole send takes 60 µs of
- * CPU time. A spec compares the errors of both.
- *
- * @returns the message, and the name of the field in which the caller sent its text
+ * Checks by the rules of {@link SendSms} without class-validator: 0.14 µs instead of 3.7 µs for one
+ * recipient, where a whole send takes 60 µs of CPU time. A spec compares the errors of both.
  * @throws ApiError 422 naming every wrong field, wrong recipients as `to[3]` (the first ten)
  */
 export function readSendSms(request: Readonly<Record<string, unknown>>): {

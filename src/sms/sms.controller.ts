@@ -45,7 +45,6 @@ import {
   SmsEstimate,
 } from './sms.dto.js';
 
-/** Credential of a send. */
 const TOKEN: AuthRequirement = { kind: 'api_token' };
 
 /** `{referenceId}` of the path; a text that is not an id gets 404. */

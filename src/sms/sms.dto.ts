@@ -54,7 +54,6 @@ export const RECIPIENTS: ListRule = {
   message: 'must be a list of at least one phone number',
 };
 
-/** Values of `delivery_report`. */
 export const DELIVERY_REPORTS = ['none', 'yes'] as const;
 export type DeliveryReportWish = (typeof DELIVERY_REPORTS)[number];
 
@@ -73,7 +72,7 @@ function DeliveryReportField(options: FieldOptions = {}): PropertyDecorator {
 
 const ONE_TEXT = { anyOf: [{ required: ['body'] }, { required: ['content'] }] } as ApiSchemaOptions;
 
-/** `POST /ng/v1/sendsms`; parsed by `send-sms.ts`. */
+/** Parsed by `send-sms.ts`. */
 @ApiSchema(ONE_TEXT)
 @BodyExamples({
   'at once': { from: 'ACME', to: ['2348012345678'], body: 'Hello', delivery_report: 'yes' },
@@ -137,17 +136,14 @@ export class SendSmsAnswer {
   readonly created_at!: string;
 }
 
-/** `PATCH /ng/v1/sms/{reference_id}` */
 @BodyExamples({ later: { send_at: '2030-01-31T09:00:00+01:00' } })
 export class RescheduleSms {
   @Timestamp()
   readonly send_at!: string;
 }
 
-/** `GET /ng/v1/sms` */
 export class BatchesQuery extends PageQueryOf(100, 20) {}
 
-/** A batch in a list. */
 export class SmsBatchSummary {
   @Uuid()
   readonly reference_id!: string;
@@ -217,7 +213,6 @@ export function batchSummaryOf(batch: BatchView): Plain<SmsBatchSummary> {
   };
 }
 
-/** `POST /ng/v1/sms/estimate` */
 @ApiSchema(ONE_TEXT)
 @BodyExamples({ 'an em dash': { body: 'Hello — world' } })
 export class EstimateSms {
@@ -228,7 +223,6 @@ export class EstimateSms {
   readonly content?: string;
 }
 
-/** Parts and price of one message with a text. */
 export class SmsEstimate {
   @Choice(['GSM-7', 'UCS-2'], { examples: ['UCS-2'] })
   readonly encoding!: 'GSM-7' | 'UCS-2';
@@ -258,7 +252,6 @@ export class SmsEstimate {
   readonly currency!: string | null;
 }
 
-/** `GET /ng/v1/deliveryreports` */
 export class ReportsQuery extends PageQueryOf(1_000, 100) {
   @Transform(({ value }: { value: unknown }) => [value].flat())
   @List(
@@ -288,7 +281,6 @@ export class ReportsQuery extends PageQueryOf(1_000, 100) {
   readonly since?: string;
 }
 
-/** A delivery report. */
 export class DeliveryReport {
   @Uuid()
   readonly reference_id!: string;

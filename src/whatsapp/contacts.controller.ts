@@ -42,7 +42,6 @@ const WIRE_FIELDS = {
   'contacts[0].name': 'name',
 };
 
-/** Contacts of an account and their consent to WhatsApp messages. */
 @Controller('whatsapp/ng/v1/contacts')
 @ApiTags('WhatsApp')
 export class ContactsController {

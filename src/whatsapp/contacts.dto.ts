@@ -37,7 +37,6 @@ function Bsuid(): PropertyDecorator {
   });
 }
 
-/** `POST /whatsapp/ng/v1/contacts/{id}/opt-in` and `/opt-out` */
 @BodyExamples({ 'with its proof': { source: 'web form', evidence: 'Yes, write to me' } })
 export class GivenConsent {
   @Text({ optional: true, minLength: 1, maxLength: 255, default: 'api' })
@@ -50,13 +49,12 @@ export class GivenConsent {
   readonly evidence?: string;
 }
 
-/** A consent with its status. */
 export class GivenOptIn extends GivenConsent {
   @Choice(CONSENT_STATES)
   readonly status!: ConsentState;
 }
 
-/** `POST /whatsapp/ng/v1/contacts`. An omitted field does not change. */
+/** An omitted field does not change. */
 @ApiSchema({
   anyOf: [{ required: ['phone'] }, { required: ['bsuid'] }],
 } as unknown as ApiSchemaOptions)
@@ -106,7 +104,6 @@ export class UpsertContact {
   readonly groups?: readonly string[];
 }
 
-/** `GET /whatsapp/ng/v1/contacts` */
 export class ContactsQuery extends PageQueryOf(1_000, 100) {
   @PhoneNumber({ optional: true })
   readonly phone?: string;
@@ -115,7 +112,6 @@ export class ContactsQuery extends PageQueryOf(1_000, 100) {
   readonly bsuid?: string;
 }
 
-/** The consent of a contact to WhatsApp messages. */
 export class ContactConsent {
   @Choice([...CONSENT_STATES, 'none'])
   readonly status!: ConsentState | 'none';
@@ -127,7 +123,6 @@ export class ContactConsent {
   readonly source!: string | null;
 }
 
-/** A recipient of an account's messages. */
 export class Contact {
   @Uuid()
   readonly id!: string;
@@ -157,10 +152,7 @@ export class Contact {
 
 export class ContactPage extends PageOf(Contact) {}
 
-/**
- * @param sender the account's WhatsApp number; its window is shown
- * @param now epoch milliseconds
- */
+/** `sender` is the account's number, whose window is shown; `now` is epoch milliseconds. */
 export function contactOf(
   contact: StoredContact,
   sender: string | undefined,
@@ -185,7 +177,6 @@ export function contactOf(
   };
 }
 
-/** The result of an erasure. */
 export class Erasure {
   @WholeNumber({
     minimum: 0,

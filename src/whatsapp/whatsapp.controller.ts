@@ -33,7 +33,7 @@ import {
   WhatsAppMessage,
 } from './whatsapp.dto.js';
 
-/** Most requests of one process that wait concurrently; further ones get the current state at once. */
+/** Requests of one process that may wait; further ones get the current state at once. */
 const MAX_WAITS = 1_000;
 
 /** Form of a message id; a text of another form gets 404. */

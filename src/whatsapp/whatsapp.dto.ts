@@ -38,7 +38,6 @@ const PARAMS = {
   examples: [['Ada', '1001']],
 };
 
-/** A send of an approved template. */
 export class SendTemplate {
   @PhoneNumber()
   readonly to!: string;
@@ -110,7 +109,6 @@ export class SendWhatsApp {
   readonly message_type!: 'template' | 'text';
 }
 
-/** Price and sender of a message, if known. */
 class Charged {
   @Field({
     type: 'string',
@@ -176,7 +174,6 @@ function submitStatus({ status, providerId }: SubmittedMessage): SendWhatsAppAns
   }
 }
 
-/** A message in a response. */
 export class WhatsAppMessage extends Charged {
   @Field({
     type: 'string',
