@@ -1,32 +1,26 @@
 import { DatabaseShutdownTimeoutError } from '../message/errors.js';
 import type { LaneStop } from './lane-task.js';
 
-/** Longest wait between two tries to record an outcome, in milliseconds. */
+/** Longest waits between two tries to record an outcome, before and during a stop, in ms. */
 const LONGEST_RECORD_WAIT = 1_000;
 
-/** The same during a stop. */
 const LONGEST_WAIT_OF_A_STOP = 200;
 
 /** Longest wait between two tries, in milliseconds. */
 const CEILING = 600_000;
 
-/**
- * Exponential backoff with jitter: a random wait between a tenth and the whole of `base · 2^(tries-1)`, at most ten
- * minutes.
- */
+/** Exponential backoff with jitter: 10 to 100 % of `base · 2^(tries-1)`, at most ten minutes. */
 export function backoff(base: number, tries: number, random: () => number = Math.random): number {
   const most = Math.min(CEILING, base * 2 ** Math.min(30, tries - 1));
   return most / 10 + random() * (most - most / 10);
 }
 
 /**
- * Wait before the next try on a fixed schedule: the scheduled wait plus up to a tenth of it, so that tries that
- * failed together are not repeated together.
- *
+ * Wait before the next try, in milliseconds: the scheduled wait plus up to a tenth of it, so that
+ * tries that failed together are not repeated together; `undefined` once the schedule is used up.
  * @param schedule milliseconds before the second try, the third, …
  * @param tries number of tries made so far, at least 1
  * @param retryAfter wait that the receiver asked for, in milliseconds: the result is not shorter
- * @returns milliseconds; `undefined` once the schedule is used up
  */
 export function scheduledWait(
   schedule: readonly number[],
@@ -40,9 +34,8 @@ export function scheduledWait(
 
 /**
  * Repeats the write of an outcome until the database takes it, because a request cannot be undone.
- *
+ * Returns the last error where a stop ended the tries.
  * @param failure the error of the first try
- * @returns the last error, where a stop ended the tries; `undefined` once the write succeeded
  * @param onFailure called with each error that another try follows
  */
 export async function recordAgain(

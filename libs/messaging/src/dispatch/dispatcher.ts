@@ -3,20 +3,17 @@ import type { DispatchEngine } from '../ports/dispatch-engine.js';
 import { LaneStop, type LaneTask } from './lane-task.js';
 import { LeasedLane, type LeaseContext } from './leased-lane.js';
 
-/** Most lanes named in the log line about lanes that did not stop in time. */
 const MAX_LANES_LOGGED = 10;
 
-/** The kinds of lanes that are drained: messages, or an application's own queue. */
 export interface LaneSource {
-  /** Returns the function that opens the lane's task. Throws before the drain asks for the lease. */
+  /** Throws before the drain asks for the lease. */
   lane(lane: string): (leased: LeasedLane) => LaneTask;
 }
 
 interface RunningDrain {
   readonly stopping: LaneStop;
-  /** Set once the lease is taken. */
   task?: LaneTask;
-  /** True while the drain still plans: it finds work that is committed by now. */
+  /** The drain still plans, so it finds work that is committed by now. */
   planning: boolean;
 }
 
@@ -46,7 +43,6 @@ export class Dispatcher {
     return this.engine.stop();
   }
 
-  /** The engine and the lanes whose drain has not ended, for logs. */
   get underWay(): string {
     const lanes = [...this.#running]
       .slice(0, MAX_LANES_LOGGED)
@@ -54,10 +50,7 @@ export class Dispatcher {
     return `the dispatch engine and ${this.#running.size} lanes: ${lanes.join(', ')}`;
   }
 
-  /**
-   * Announces committed work. A running drain of the lane in this process plans again without the engine, unless it
-   * may have made its last plan, or may not get the lane.
-   */
+  /** A running drain plans again without the engine, where it may still plan. */
   wake(lane: string, at?: number): void {
     const running = this.#running.get(lane);
     if (running?.planning && !running.stopping.aborted) {

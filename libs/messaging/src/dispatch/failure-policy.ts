@@ -1,41 +1,36 @@
 import { backoff } from './backoff.js';
 
-/** Failures of one batch before the lane tries another batch. */
 const STRIKES_BEFORE_PROBE = 3;
 
-/** Longest wait before the next batch is tried while every batch fails, in milliseconds. */
+/** Longest rest while every batch fails, in milliseconds. */
 const LONGEST_REST = 30_000;
 
-/** Most batches whose failures are remembered. The limit drops cancelled batches, which never succeed. */
+/** The limit drops cancelled batches, which never succeed. */
 const MAX_SUSPECTS = 10_000;
 
 interface Suspect {
   strikes: number;
-  /** Other batches go first until then, in monotonic milliseconds. */
+  /** Monotonic milliseconds; other batches go first until then. */
   asideUntil: number;
-  /** First failure, monotonic milliseconds. */
+  /** Monotonic milliseconds. */
   readonly since: number;
-  /** Another batch succeeded meanwhile, so the failures belong to this batch and not to the provider. */
+  /** Another batch succeeded meanwhile: the failures are this batch's, not the provider's. */
   proven: boolean;
-  /** The lane has no other batch to try. */
   alone: boolean;
-  /** Counted try of each of its submissions. */
   readonly attempts: Map<string, number>;
 }
 
-/** Signals from outside the lane that tell a provider outage from a failing batch. */
+/** Tells a provider outage from a failing batch. */
 export interface Evidence {
-  /** Time when the provider last served a request of any lane, in monotonic milliseconds. */
+  /** Last request of any lane that the provider served, in monotonic milliseconds. */
   readonly servedAt: number;
-  /** The batch was tried for longer than an outage explains. */
   readonly overdue: boolean;
 }
 
 /**
- * Decides what a failure of one provider costs one lane and one batch. A failure alone does not distinguish an outage
- * of the provider from a batch that the provider never accepts. Strikes therefore count as attempts only after
- * another batch passes. Where the lane has no other batch, a success in another lane decides, and finally the age of
- * the batch:
+ * Decides what a provider's failure costs a lane and a batch. It may be an outage, or a batch that
+ * the provider never accepts: strikes count as attempts only after another batch passes. Without
+ * another batch, a success in another lane decides, and finally the age of the batch:
  *
  * ```
  * open ──failure──▶ probing: one request at a time, growing rests ──success──▶ open
@@ -48,28 +43,24 @@ export interface Evidence {
  */
 export class FailurePolicy {
   #streak = 0;
-  /** Batches that failed since the last success. */
   readonly #failing = new Set<string>();
   readonly #suspects = new Map<string, Suspect>();
 
   /** @param base first rest, in milliseconds */
   constructor(private readonly base: number) {}
 
-  /** True after a failure until the next success: the lane sends one request at a time. */
+  /** After a failure until the next success: the lane sends one request at a time. */
   get probing(): boolean {
     return this.#streak > 0;
   }
 
-  /** Records that the provider refuses every request. @returns rest of the lane in milliseconds */
+  /** The provider refuses every request. Returns the lane's rest in milliseconds. */
   refused(): number {
     this.#streak++;
     return backoff(this.base, this.#streak);
   }
 
-  /**
-   * Records a failed request of `batch`.
-   * @returns rest of the lane in milliseconds, and milliseconds the batch is set aside (0: the lane retries it first)
-   */
+  /** Returns the lane's rest and how long the batch is set aside (0: it goes first), in ms. */
   failed(batch: string, now: number, retryAfter?: number): { rest: number; aside: number } {
     this.#streak++;
     this.#failing.add(batch);
@@ -99,35 +90,30 @@ export class FailurePolicy {
     return Math.max(0, (this.#suspects.get(batch)?.asideUntil ?? 0) - now);
   }
 
-  /** Whether the batch is parked while another batch is the probe. */
   isAside(batch: string): boolean {
     return this.probing && (this.#suspects.get(batch)?.strikes ?? 0) >= STRIKES_BEFORE_PROBE;
   }
 
-  /** Whether a failure of this batch costs an attempt. */
   costsAttempt(batch: string, { servedAt, overdue }: Evidence): boolean {
     const suspect = this.#suspects.get(batch);
     if (!suspect) return false;
     return suspect.proven || (suspect.alone && (overdue || servedAt > suspect.since));
   }
 
-  /** Records that a submission of `batch` is resent as try number `attempt`. */
   counts(batch: string, submission: string, attempt: number): void {
     this.#suspects.get(batch)?.attempts.set(submission, attempt);
   }
 
-  /** Counted try of a submission, kept when the lane is released; 0 where no try is counted. */
+  /** Kept when the lane is released; 0 where no try is counted. */
   attemptOf(batch: string, submission: string): number {
     return this.#suspects.get(batch)?.attempts.get(submission) ?? 0;
   }
 
-  /** Drops the state of `batch`: none of its messages is tried again. */
   forget(batch: string): void {
     this.#suspects.delete(batch);
     this.#failing.delete(batch);
   }
 
-  /** Records an answered request of `batch`: the provider is up. */
   passed(batch: string): void {
     this.#streak = 0;
     this.#failing.clear();
@@ -136,7 +122,6 @@ export class FailurePolicy {
     for (const suspect of this.#suspects.values()) suspect.proven = true;
   }
 
-  /** Records that the lane has no other batch to try. */
   alone(): void {
     // With several failing batches, each one is the probe for the others.
     if (this.#suspects.size === 1)

@@ -15,19 +15,16 @@ import { RateLimiter } from './rate-limiter.js';
 import { recordAgain } from './backoff.js';
 import type { PreparedSubmission } from './submissions.js';
 
-/** Dependencies shared by the drains of all message lanes. Durations in milliseconds. */
+/** Durations in milliseconds. */
 export interface DispatchContext extends LeaseContext {
   readonly work: LaneWork;
   readonly intents: Intents;
   readonly outcomes: OutcomeRecorder;
   readonly policy: PolicyPipeline;
   readonly router: Router;
-  /** The configured providers by name. */
   readonly providers: ReadonlyMap<string, ProviderState>;
-  /** Limits the prepared messages of all lanes together. */
   readonly budget: PrefetchBudget;
   readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined) | undefined;
-  /** First wait after a failure. */
   readonly backoff: number;
   /** How long a batch that fails alone is retried without counting attempts. */
   readonly retryFor: number;
@@ -95,25 +92,21 @@ export class LaneMemory {
     return failures;
   }
 
-  /** Failure policies of the providers that currently fail in this lane. */
   get probing(): FailurePolicy[] {
     return [...this.#failures.values()].filter(({ probing }) => probing);
   }
 }
 
-/** A message lane under one lease: the state that its prefetch and its requests share, and its outcomes. */
+/** State that the prefetch and the requests of a lane share under one lease. */
 export class HeldLane {
   readonly pause: LanePause;
-  /** Number of announcements of new work. */
   nudges = 0;
-  /** Number of outcomes not yet committed. */
   recording = 0;
   /**
-   * Number of uncommitted outcomes that set messages back to `queued`. Until their commit, a plan has the wrong
-   * order.
+   * Uncommitted outcomes that set messages back to `queued`; meanwhile plans have the wrong order.
    */
   returning = 0;
-  /** Number of outcomes that a stop did not wait for. The lane's next holder finds their submissions open. */
+  /** Outcomes that a stop did not wait for; the next holder finds their submissions open. */
   unrecorded = 0;
   readonly #logger = new Logger('Lane');
 
@@ -125,20 +118,18 @@ export class HeldLane {
     this.pause = new LanePause(context, leased.lease);
   }
 
-  /** The state of a configured provider. */
   provider(name: string): ProviderState {
     const state = this.context.providers.get(name);
     if (!state) throw new Error(`No provider ${name}`);
     return state;
   }
 
-  /** Announces that new work may be due. */
   nudge(): void {
     this.nudges++;
     this.leased.changed.wake();
   }
 
-  /** Records the outcome of a submission, with retries until the database takes it. */
+  /** Retries until the database takes the outcome. */
   record(
     { batch, n, firstPosition, lastPosition, provider }: PreparedSubmission,
     result: Pick<Outcome, 'result'> & Partial<Outcome>,

@@ -1,14 +1,13 @@
 import { setMaxListeners } from 'node:events';
 
-/** Time that a transport has after the abort signal to end a request, in milliseconds. Then the request is given up. */
+/** Time between the abort signal and giving up a request, in milliseconds. */
 const GRACE = 5_000;
 /**
- * Requests that start within this share of their time limit use one abort signal. One signal for each request cost
- * more than all other work per request.
+ * Requests that start within this share of their time limit use one abort signal. One signal for
+ * each request cost more than all other work per request.
  */
 const SIGNAL_SHARE = 0.01;
 
-/** Requests that share a signal and its timer. */
 interface Wave<T> {
   readonly controller: AbortController;
   readonly items: Set<T>;
@@ -18,13 +17,12 @@ interface Wave<T> {
   timer?: NodeJS.Timeout | undefined;
 }
 
-/** Requests in flight. All have the same time limit. */
 export class InFlight<T> {
   readonly #waves = new Map<T, Wave<T>>();
   #latest: Wave<T> | undefined;
 
   constructor(
-    /** Time limit of a request in milliseconds; its signal may abort up to 1% earlier. */
+    /** Time limit in milliseconds; the signal may abort up to 1% earlier. */
     private readonly timeout: number,
     /** Called for a request that ignores its signal. */
     private readonly giveUp: (item: T) => void,
@@ -57,7 +55,6 @@ export class InFlight<T> {
     return true;
   }
 
-  /** Aborts every request. */
   abort(): void {
     for (const wave of new Set(this.#waves.values())) this.#abort(wave);
   }

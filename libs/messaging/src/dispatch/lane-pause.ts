@@ -2,25 +2,23 @@ import { Logger } from '@nestjs/common';
 import type { Lease } from '../store/rows/lease.js';
 import type { LeaseContext } from './leased-lane.js';
 
-/** The pause in the lane's row. */
 interface ShownPause {
-  /** `undefined`: a former holder wrote it, perhaps for a provider that is no longer configured. */
+  /** `undefined`: a former holder's, perhaps for a provider that is no longer configured. */
   readonly provider?: string;
   /** `provider code: text` */
   readonly reason: string;
 }
 
 /**
- * Rests of a lane after failures, one for each provider. The lane's row shows the one with a reason that ends last, so
- * that the next holder keeps it.
+ * Rests of a lane after failures, one for each provider. The lane's row shows the one with a reason
+ * that ends last, so that the next holder keeps it.
  */
 export class LanePause {
   readonly #logger = new Logger('Lane');
-  /** End of the rest by provider, on the monotonic clock. */
+  /** Rest by provider, on the monotonic clock. */
   readonly #until = new Map<string, number>();
-  /** End of the rest that the row showed when this process took the lane; it applies to every provider. */
+  /** Rest that the lane's row showed at the start; it applies to every provider. */
   readonly #inheritedUntil: number;
-  /** End of the rest in the row. */
   #recordedUntil: number;
   #shown: ShownPause | undefined;
   #writes: Promise<void> = Promise.resolve();
@@ -35,15 +33,12 @@ export class LanePause {
     if (pauseReason !== null) this.#shown = { reason: pauseReason };
   }
 
-  /** Milliseconds until the lane may start a request of `provider`; without an argument, of any provider. */
+  /** Milliseconds until a request of `provider` may start; without an argument, of any provider. */
   restFor(provider?: string): number {
     return Math.max(0, this.#untilOf(provider) - this.context.clock.monotonic());
   }
 
-  /**
-   * Starts no request of `provider` for `wait` milliseconds.
-   * @param reason `code: text` with the remedy, for a pause that operators must see
-   */
+  /** @param reason `code: text` with the remedy, for a pause that operators must see */
   rest(provider: string, wait: number, reason: string | null): void {
     const until = Math.max(this.#untilOf(provider), this.context.clock.monotonic() + wait);
     this.#until.set(provider, until);
@@ -62,7 +57,7 @@ export class LanePause {
     this.#show(undefined, -Infinity);
   }
 
-  /** Resolves once the row has the rest of the next message's provider, too, if it ends last. */
+  /** So that the next holder keeps the rest of the next message's provider, too. */
   async leave(provider: string | undefined): Promise<void> {
     const until = this.#untilOf(provider);
     if (this.restFor(provider) > 0 && until > this.#recordedUntil) this.#show(this.#shown, until);
@@ -74,7 +69,6 @@ export class LanePause {
     return Math.max(this.#inheritedUntil, own ?? -Infinity);
   }
 
-  /** Writes one state at a time, so that the latest one stays. */
   #show(shown: ShownPause | undefined, until: number): void {
     const { lane, fence } = this.lease;
     const { lanes, clock } = this.context;
@@ -87,7 +81,7 @@ export class LanePause {
   }
 }
 
-/** Cuts a reason to the length that the lane's row holds beside a provider's name. */
+/** Fits the lane's row, beside a provider's name. */
 function storable(reason: string): string {
   return reason
     .slice(0, 440)

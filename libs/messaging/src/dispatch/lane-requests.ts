@@ -9,7 +9,6 @@ import { acceptanceOf, failureOf, type SubmitFailureRecord } from './submit-resu
 /** Longest rest for a provider that refuses every request, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
-/** Runs the lane's requests, and applies their results to the lane. */
 export class LaneRequests {
   readonly #inFlight: InFlight<PreparedSubmission>;
 
@@ -43,11 +42,11 @@ export class LaneRequests {
       return;
     }
     provider.slots.take(leased.changed);
-    // Without idempotency keys, an outcome is recorded at once: a submission without an outcome becomes `unknown` if
-    // the process dies.
+    // Without idempotency keys, an outcome is recorded at once: a submission without an outcome
+    // becomes `unknown` if the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
     const answered = this.#exchange(item, provider, this.#inFlight.begin(item));
-    // The limiter counts the start after the call, so that a pause between the two does not date the start too early.
+    // Counted after the call, so that a pause between the two does not date the start too early.
     memory.limiter?.start(item.positions.length, context.clock.monotonic());
     provider.rate?.start(item.positions.length);
     answered.then(
@@ -126,10 +125,7 @@ export class LaneRequests {
   }
 
   /**
-   * Rests the provider in this lane, and withdraws what is prepared, so that policies decide on it again. Where the
-   * provider refuses every request, the lane's row shows the reason.
-   *
-   * @returns milliseconds for which the batch is set aside
+   * Withdraws what is prepared, too, so that policies decide again. Returns the batch's wait in ms.
    */
   #rest(
     { batch, provider }: PreparedSubmission,

@@ -3,7 +3,7 @@ const RECORD_TIMEOUT = 1_000;
 
 /** The work of a lane under one lease. */
 export interface LaneTask {
-  /** In-flight counts, for logs. */
+  /** For logs. */
   readonly underWay: string;
   /** Announces that new work may be due. */
   nudge(): void;
@@ -22,10 +22,8 @@ export interface LaneTask {
   nextDueIn(): Promise<number>;
 }
 
-/** A lane under a lease, as a stop sees it. */
 interface StoppingLane {
   readonly changed: WakeSignal;
-  /** Aborts the requests in flight. */
   abort(): void;
 }
 
@@ -78,8 +76,8 @@ export class LaneStop {
 }
 
 /**
- * Wakes one sleeper. The sleeper resumes after the event loop has read all pending input, so that requests that
- * follow the answers of one read start together.
+ * Wakes one sleeper once the event loop has read all pending input, so that requests that follow
+ * the answers of one read start together.
  */
 export class WakeSignal {
   #wake: (() => void) | undefined;

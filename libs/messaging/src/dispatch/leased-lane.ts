@@ -5,7 +5,7 @@ import { LaneLostError } from '../store/verbs/intents.js';
 import type { Lanes } from '../store/verbs/lanes.js';
 import { type LaneStop, WakeSignal } from './lane-task.js';
 
-/** Dependencies of every drain. Durations in milliseconds. */
+/** Durations in milliseconds. */
 export interface LeaseContext {
   readonly lanes: Lanes;
   readonly clock: Clock;
@@ -14,14 +14,14 @@ export interface LeaseContext {
 }
 
 /**
- * One lease of one lane, shared by its drain and its task. It renews itself, and tells without a query whether this
- * process still holds the lane. The lease counts from *before* the query that granted or renewed it, by the faster of
- * two clocks: a suspended machine stops the monotonic clock. The holder stops at two thirds of the lease; the next
- * holder may start after the whole lease.
+ * One lease of one lane, shared by its drain and its task; it renews itself. It counts from
+ * *before* the query that granted or renewed it, by the faster of two clocks: a suspended machine
+ * stops the monotonic clock. The holder stops at two thirds of it; the next may start after all of
+ * it.
  */
 export class LeasedLane {
   readonly lane: string;
-  /** Wakes the task's pump. A stop fires it, and the task when its state changes. */
+  /** Wakes the task's pump: a stop fires it, and the task when its state changes. */
   readonly changed = new WakeSignal();
   readonly #logger = new Logger('Lease');
   #failure: Error | undefined;
@@ -92,8 +92,7 @@ export class LeasedLane {
 
   #extend(monotonic: number, wall: number): void {
     const span = (this.context.leaseTime * 2) / 3;
-    // The database may answer renewals out of order. The wall clock may have been set back, so its latest value
-    // counts.
+    // The database may answer renewals out of order; the wall clock may have been set back.
     if (monotonic + span < this.#monotonicEnd) return;
     this.#monotonicEnd = monotonic + span;
     this.#wallEnd = wall + span;

@@ -11,13 +11,12 @@ import type { PreparedSubmission } from './submissions.js';
 /** Longest rest during which the lane keeps its lease, in milliseconds. */
 const LONGEST_SLEEP = 1_000;
 
-/** Longest wait for the rate during which the lane keeps its turn for a connection, in milliseconds. */
+/** Longest wait for the rate during which the lane keeps its turn for a connection, in ms. */
 const MAX_WAIT_WITH_TURN = 5;
 
-/** Most lanes whose rate and failures are remembered between runs. */
 const MAX_MEMORIES = 10_000;
 
-/** Opens the lanes of messages, and remembers the limiter and the failures of each between its runs. */
+/** Opens the lanes, and remembers the limiter and the failures of each between its runs. */
 export class MessageLanes implements LaneSource {
   readonly #memories = new Map<string, LaneMemory>();
 
@@ -54,9 +53,8 @@ class MessageLane implements LaneTask {
   readonly #resends: Resends;
   readonly #prefetch: Prefetch;
   readonly #requests: LaneRequests;
-  /** Connections at which the lane has or awaits its turn. */
   #turn: RequestSlots | undefined;
-  /** True once the open submissions of former holders are queued as resends. */
+  /** Whether the open submissions of former holders are queued as resends. */
   #recovered: boolean;
 
   constructor(private readonly held: HeldLane) {
@@ -124,7 +122,6 @@ class MessageLane implements LaneTask {
     return Math.max(restFor, Math.min(this.#resends.dueIn, dueIn));
   }
 
-  /** Starts the next submission, or waits for what it needs. */
   #step(): Promise<unknown> | 'done' | undefined {
     const { held } = this;
     const prefetch = this.#prefetch;
@@ -145,7 +142,7 @@ class MessageLane implements LaneTask {
     // The fill wakes the lane when it ends.
     if (filling) return this.#sleep();
     if (dry && this.#requests.settled && dueIn > LONGEST_SLEEP) return 'done';
-    // A due resend that may not start yet waits for outcomes, which wake the lane.
+    // Waits for outcomes, which wake the lane, where a due resend may not start yet.
     const wait = dueIn > 0 ? Math.min(LONGEST_SLEEP, dueIn) : LONGEST_SLEEP;
     return this.#sleep(wait).then((timedOut) => timedOut && this.nudge());
   }
@@ -177,7 +174,6 @@ class MessageLane implements LaneTask {
     return undefined;
   }
 
-  /** A lane that waits longer than a moment for anything but a connection gives up its turn for a connection. */
   #sleep(ms?: number): Promise<boolean> {
     this.#leaveTurn();
     return this.held.leased.changed.sleep(ms);
@@ -188,7 +184,7 @@ class MessageLane implements LaneTask {
     this.#turn = undefined;
   }
 
-  /** Keeps the lane's turn for a connection while policies decide. A policy that hangs loses the turn. */
+  /** The lane keeps its turn for a connection while policies decide, unless a policy hangs. */
   async #decideAgain(): Promise<void> {
     const timer = setTimeout(() => this.#leaveTurn(), LONGEST_SLEEP);
     await this.#prefetch.decideAgain().finally(() => clearTimeout(timer));

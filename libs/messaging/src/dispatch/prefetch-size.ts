@@ -3,19 +3,16 @@ import type { RateLimiter } from './rate-limiter.js';
 /** Most messages that all lanes of a process together prepare. */
 const MAX_PREPARED = 32_000;
 
-/** Messages that a lane without prepared messages may always plan. */
 const MIN_PREPARED = 16;
 
-/** Most messages in one plan. */
 export const LARGEST_SLICE = 4_000;
 
-/** Interval after which the started messages give the pace, regardless of their number, in milliseconds. */
+/** Interval after which any number of started messages gives the pace, in milliseconds. */
 const PACE_INTERVAL = 125;
 
 /**
- * Limits the prepared messages of all lanes of a process. A lane that asks for more gets at most a quarter of the
- * remaining budget, so that the next lane finds some. Where no budget is left, the lane gets `least`, so that no lane
- * waits for another. All lanes together hold at most `most`, plus `least` for each lane.
+ * Limits the prepared messages of all lanes of a process. A lane gets at most a quarter of the
+ * rest, so that the next lane finds some, and at least `least`, so that no lane waits for another.
  */
 export class PrefetchBudget {
   #held = 0;
@@ -29,10 +26,10 @@ export class PrefetchBudget {
     return this.#held;
   }
 
-  /** Number of `wanted` messages that a lane with `prepared` ones may plan now; 0 where it has enough. */
+  /** Number of `wanted` messages that may be planned beside `prepared` ones; 0: enough. */
   share(wanted: number, prepared: number): number {
     const part = Math.floor((this.most - this.#held) / 4);
-    // A whole slice is prefetched: planning and intending one takes much of the time in which another is sent.
+    // A whole slice: planning and intending one takes much of the time in which another is sent.
     if (part >= wanted) return prepared <= wanted ? wanted : 0;
     const size = Math.min(wanted, Math.max(this.least, part));
     return prepared <= Math.max(0, size - this.least) ? size : 0;
@@ -48,12 +45,11 @@ export class PrefetchBudget {
 }
 
 /**
- * Number of messages of a lane to plan at once: those that start within about a quarter second. High-priority
- * messages queue behind prepared ones, so a lane without progress prepares no more, however often it plans.
+ * Number of messages to plan at once: those that start within about a quarter second. High-priority
+ * messages queue behind prepared ones, so a lane without progress prepares no more.
  */
 export class SliceSize {
   #messages: number;
-  /** Messages started since `#since`. */
   #started = 0;
   #since = 0;
 
@@ -73,10 +69,9 @@ export class SliceSize {
     this.#started += messages;
   }
 
-  /** Adapts the size before the next plan. */
   adapt(now: number): void {
     const took = now - this.#since;
-    // Two plans may follow each other immediately; the few starts between them give no pace.
+    // Plans may follow each other immediately; the few starts between them give no pace.
     if (took < PACE_INTERVAL && this.#started < this.#messages / 2) return;
     const takes = (took * this.#messages) / this.#started;
     if (this.#since > 0 && takes < 125)

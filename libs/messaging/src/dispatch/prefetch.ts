@@ -16,37 +16,29 @@ import {
 /** Age in milliseconds up to which a policy decision holds for a request that starts. */
 const DECISION_LASTS = 1_000;
 
-/**
- * A plan of at most this many submissions may be the lane's last one; after a larger plan, more messages are probably
- * due.
- */
+/** A plan of at most this many submissions may be the lane's last one. */
 const SMALL_PLAN = 10;
 
 /** Interval between two searches for a missing route, in milliseconds. */
 const NO_ROUTE_REST = 30_000;
 
-/** Placeholder for the provider of a message that no route matches. */
 const NO_PROVIDER = '-';
 
-/** Next messages of the lane, all of one provider. */
 interface Plan {
   readonly provider: ProviderState;
   readonly batches: readonly PlannedBatch[];
-  /** Whether batches of another provider follow. */
   readonly cut: boolean;
 }
 
 /**
- * The lane's prepared work, in order: submissions whose intent is committed, and resends. The lane refills it one
- * slice at a time. A slice has the messages of one provider. While the provider of the next message rests, the lane
- * waits for it.
+ * The lane's prepared work, in order: submissions whose intent is committed, and resends. Each
+ * refill has the messages of one provider; while the next one's provider rests, the lane waits.
  */
 export class Prefetch {
   readonly #size: SliceSize;
   #queue: PreparedSubmission[] = [];
   /** Messages of the queue; they count against the budget of the process. */
   #messages = 0;
-  /** Provider of the lane's next new message, according to the last plan. */
   #head: string | undefined;
   #filling = false;
   #withdrawals = 0;
@@ -66,10 +58,6 @@ export class Prefetch {
     return this.#queue[0];
   }
 
-  /**
-   * Provider of the next message: that of a prepared message, of the last plan, or of the first resend; `undefined`
-   * where it is not known.
-   */
   get nextProvider(): string | undefined {
     return this.next?.provider ?? this.#head ?? this.resends.provider;
   }
@@ -83,15 +71,12 @@ export class Prefetch {
     return this.#dryAt === this.held.nudges;
   }
 
-  /**
-   * Whether a due resend starts before new messages. While its provider is probed, a parked batch starts after them.
-   */
+  /** A resend of a parked batch starts after new messages while its provider is probed. */
   get resendsFirst(): boolean {
     if (this.resends.dueIn > 0) return false;
     return !this.resends.aside || (this.dry && this.#queue.length === 0);
   }
 
-  /** Whether the policy decision on the next submission is too old to start it. */
   get stale(): boolean {
     const { policy, clock } = this.held.context;
     const { next } = this;
@@ -99,7 +84,7 @@ export class Prefetch {
     return clock.monotonic() - next.decidedAt > DECISION_LASTS;
   }
 
-  /** Whether the next submission was cut by a higher rate limit than the present one. A resend never changes. */
+  /** Whether a higher limit than the present cut the submission. A resend never changes. */
   get oversized(): boolean {
     const { next } = this;
     if (!next || next.resendAt !== undefined || next.skipOutcome) return false;
@@ -107,7 +92,6 @@ export class Prefetch {
     return (this.held.memory.limiter?.share(length) ?? length) < length;
   }
 
-  /** Asks the policies again about all prepared submissions, and takes out those that must be planned again. */
   async decideAgain(): Promise<void> {
     const { policy, clock } = this.held.context;
     const now = clock.monotonic();
@@ -124,7 +108,7 @@ export class Prefetch {
     return item;
   }
 
-  /** Withdraws all submissions that did not start. A submission that may have started stays as a resend. */
+  /** Withdraws what did not start. A submission that may have started stays as a resend. */
   withdraw(): void {
     this.#withdrawals++;
     this.#setApart(() => true);
@@ -165,10 +149,8 @@ export class Prefetch {
   }
 
   /**
-   * @param capacity number of requests that can start now. At a provider without idempotency keys, an intended
-   * submission without an outcome becomes `unknown` if the process dies, even where it did not start. The lane
-   * intends no more than `capacity` submissions there.
-   * @param isIdle whether no submission is prepared, in flight or not recorded
+   * @param capacity requests that can start now. Without idempotency keys the lane intends no more:
+   * if the process dies, an intended submission becomes `unknown`, even where it did not start.
    */
   async #fillNew(size: number, capacity: number, isIdle: boolean): Promise<void> {
     const { context, memory, pause, nudges } = this.held;
@@ -196,11 +178,11 @@ export class Prefetch {
       most,
     });
     const live = await this.#intend(cut, withdrawals);
-    // A plan without submissions means that nothing is due, or that the next plan would be the same.
+    // Nothing is due, or the next plan would be the same.
     if (cut.prepared.length === 0 || isLast(plan, cut, live)) this.#dryAt = nudges;
   }
 
-  /** Plans the lane's next messages; while their provider is probed, one message. `undefined`: nothing is due. */
+  /** While the provider is probed, plans one message. `undefined`: nothing is due. */
   async #plan(size: number): Promise<Plan | NoRouteError | undefined> {
     const { context, leased, memory } = this.held;
     const plan = this.#routed(await context.work.plan(leased.lane, size));
@@ -209,7 +191,7 @@ export class Prefetch {
     return probing ? this.#routed(await context.work.probe(leased.lane)) : plan;
   }
 
-  /** The first planned batches that one provider carries. An expired batch goes with any provider. */
+  /** The first batches that one provider carries. An expired batch goes with any provider. */
   #routed(planned: readonly PlannedBatch[]): Plan | NoRouteError | undefined {
     if (planned.length === 0) return undefined;
     const [anyProvider] = this.held.context.providers.keys();
@@ -239,11 +221,7 @@ export class Prefetch {
     }
   }
 
-  /**
-   * Commits the intent and queues its submissions.
-   * @param withdrawals number of withdrawals before the plan; after another one, other messages may have to go first
-   * @returns ids of the batches that may start
-   */
+  /** @param withdrawals number before the plan; after another one, other messages may go first */
   async #intend({ intent, prepared }: Slice, withdrawals: number): Promise<ReadonlySet<string>> {
     const { held } = this;
     const { leased, context } = held;
@@ -272,7 +250,6 @@ export class Prefetch {
     return rate?.share(own) ?? own;
   }
 
-  /** Takes submissions out of the queue, to withdraw or resend them. */
   #setApart(isMeant: (item: PreparedSubmission) => boolean): void {
     const { held } = this;
     const items = this.#queue.filter(isMeant);
@@ -291,7 +268,6 @@ export class Prefetch {
   }
 }
 
-/** Whether the plan covers all due messages of the lane, so that another plan would find nothing. */
 function isLast(
   { batches, cut }: Plan,
   { intent, prepared }: Slice,

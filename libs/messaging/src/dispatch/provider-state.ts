@@ -9,19 +9,16 @@ import type { MessagingTracing } from '../ports/tracing.js';
 import type { Lanes } from '../store/verbs/lanes.js';
 import type { WakeSignal } from './lane-task.js';
 
-/** Ratio of the slot distance to the distance that the limit requires; the margin covers late and grouped starts. */
+/** Ratio of the slot distance to that of the limit; covers late and grouped starts. */
 const MARGIN = 1.02;
-/** Share of `per` by which a start may miss its slot, and share of `max` that may start together. */
+/** Share of `per` by which a start may be late, and share of `max` that may start together. */
 const SLACK = 0.01;
 /** Span of the slots that one query reserves, in milliseconds. */
 const RESERVED_SPAN = 100;
 /** Wait before the next check while a reservation is under way, in milliseconds. */
 const CHECK_INTERVAL = 2;
 
-/**
- * State of one provider, shared by all lanes of the process: its transport, its rate and connections, and the time of
- * its last answer.
- */
+/** State of one provider, shared by all lanes of the process. */
 export class ProviderState {
   readonly slots: RequestSlots;
   /** Time when the provider last served a request of any lane, on the monotonic clock. */
@@ -30,7 +27,6 @@ export class ProviderState {
   constructor(
     readonly name: string,
     private readonly transport: MessageTransport,
-    /** Limit over all lanes and replicas, if one is set. */
     readonly rate: ProviderRate | undefined,
     private readonly tracing: MessagingTracing | undefined,
   ) {
@@ -41,12 +37,11 @@ export class ProviderState {
     return this.transport.capabilities;
   }
 
-  /** Whether the provider recognises a repeated submission by its key. */
   get honoursKeys(): boolean {
     return this.transport.capabilities.idempotencyWindow > 0;
   }
 
-  /** Submits one submission. With tracing, the request is a step of the trace in which the message was sent. */
+  /** With tracing, the request is a step of the trace in which the message was sent. */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     const { transport, tracing } = this;
     const { id, channel, recipients, attempt, trace } = submission;
@@ -69,15 +64,13 @@ export class ProviderState {
 }
 
 /**
- * Limits the requests that all lanes of a process have in flight to the transport's connections. A request queued
- * inside the transport would start once a connection is free, even where rate or policy then forbid it. Lanes that
- * find no free slot take turns.
+ * Limits the requests of all lanes of a process to the transport's connections, in turns. A request
+ * queued inside the transport would start even where rate or policy then forbid it.
  */
 export class RequestSlots {
   #taken = 0;
-  /** Waiting lanes, in call order. */
   readonly #waiting = new Set<WakeSignal>();
-  /** Woken lanes. Each has a reserved slot, because a lane that asks policies first would otherwise find it taken. */
+  /** Woken lanes. A slot is reserved for each, because a lane may first ask policies. */
   readonly #called = new Set<WakeSignal>();
 
   constructor(private readonly most = Infinity) {}
@@ -99,14 +92,12 @@ export class RequestSlots {
     this.#call();
   }
 
-  /** Ends the lane's wait for a slot; the next lane gets its turn. */
   leave(lane: WakeSignal): void {
     this.#waiting.delete(lane);
     this.#called.delete(lane);
     this.#call();
   }
 
-  /** Slots neither taken nor reserved. */
   get #left(): number {
     return this.most - this.#taken - this.#called.size;
   }
@@ -122,10 +113,10 @@ export class RequestSlots {
 }
 
 /**
- * One limit for a provider over all lanes and replicas. Start times are slots reserved in the database, evenly
- * spaced, each for one message of one process. A slot that is not used in time is forfeited, and a group starts at
- * its first slot. Late and early starts therefore never exceed `max` in any window of `per`. Only a resend prepared
- * before the limit was lowered may be larger than a group; it uses up the slots before and after it.
+ * One limit for a provider over all lanes and replicas. Start times are slots reserved in the
+ * database, evenly spaced, each for one message. An unused slot is forfeited, and a group starts at
+ * its first slot, so that starts never exceed `max` in any window of `per`. Only a resend prepared
+ * before the limit was lowered may exceed a group; it uses up the slots around it.
  */
 export class ProviderRate {
   readonly #interval: number;
@@ -151,7 +142,7 @@ export class ProviderRate {
     return Math.min(wanted, this.#together);
   }
 
-  /** Milliseconds until `n` messages may start together, as far as known; 0 where they may start now. */
+  /** Milliseconds until `n` messages may start together, as far as known. */
   delay(n: number, now: number): number {
     const stale = this.#slots.findIndex((slot) => slot + this.#late >= now);
     if (stale !== 0) this.#slots.splice(0, stale < 0 ? this.#slots.length : stale);
@@ -176,7 +167,7 @@ export class ProviderRate {
     const calledAt = this.clock.monotonic();
     try {
       const firstIn = await this.lanes.reserve(this.key, count, this.#interval);
-      // The database reads its clock between the call and the answer; the midpoint approximates that time.
+      // The database reads its clock between call and answer; the midpoint approximates that time.
       const from = (calledAt + this.clock.monotonic()) / 2 + firstIn;
       for (let slot = 0; slot < count; slot++) this.#slots.push(from + slot * this.#interval);
     } catch {

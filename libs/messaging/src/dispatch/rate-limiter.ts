@@ -1,12 +1,12 @@
-/** Margin of the pace: network jitter of a few milliseconds pushes no window at the receiver over the limit. */
+/** Margin of the pace, so that network jitter pushes no window at the receiver over the limit. */
 const PACE_MARGIN = 1.005;
-/** Margin of the counted window: below that of the pace, so that starts bunched by a stall spread out again. */
+/** Margin of the window: smaller, so that starts bunched by a stall spread out again. */
 const WINDOW_MARGIN = 1.002;
 /** Longest idle time that the limiter catches up with, in milliseconds. */
 const BURST = 100;
-/** Longest delay of a waiting caller (late timer, busy event loop) that it catches up with, in milliseconds. */
+/** Longest delay of a waiting caller (late timer, busy event loop) to catch up with, in ms. */
 const MAX_CALLER_DELAY = 500;
-/** Share of the window in which starts are counted together, each as if it were the latest of them. */
+/** Share of the window in which starts are counted together, as if at the latest of them. */
 const GRAIN = 0.001;
 
 /** Saved state that {@link RateLimiter.restore} reads as a full window. */
@@ -20,13 +20,12 @@ interface Starts {
 }
 
 /**
- * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and the count of the last
- * window refuses starts that pacing alone would allow after a late timer.
+ * At most `max` starts in *any* window of `per` milliseconds: starts are paced evenly, and the
+ * count of the last window refuses starts that pacing alone would allow after a late timer.
  */
 export class RateLimiter {
   readonly #interval: number;
   readonly #window: number;
-  /** Starts of the last window, oldest first, and their number. */
   #starts: Starts[] = [];
   #count = 0;
   /** Time at which the pace allows the next start. */
@@ -50,7 +49,7 @@ export class RateLimiter {
     return Math.min(wanted, most);
   }
 
-  /** Milliseconds until `n` more messages may start together. More than `max` wait for an empty window. */
+  /** Milliseconds until `n` more may start together. More than `max` wait for an empty window. */
   delay(n: number, now: number): number {
     let over = this.#count + n - this.max;
     let free = this.#pace;
@@ -103,7 +102,7 @@ export class RateLimiter {
     this.#pace = Math.min(this.#pace, now + this.#window);
   }
 
-  /** Longest lag of the pace. A waiting caller proves that there was demand. */
+  /** A waiting caller proves that there was demand. */
   #slack(now: number): number {
     if (this.#scheduled !== undefined)
       return now - this.#scheduled <= MAX_CALLER_DELAY ? MAX_CALLER_DELAY : BURST;

@@ -10,16 +10,12 @@ import {
 
 type Resend = PreparedSubmission & { readonly resendAt: number };
 
-/**
- * Submissions that the provider may already have. Each is sent to the same provider again, unchanged, when it is due.
- */
+/** Submissions that the provider may already have, each sent to it again, unchanged, when due. */
 export class Resends {
-  /** In the order in which they are due. */
   #waiting: Resend[] = [];
 
   constructor(private readonly held: HeldLane) {}
 
-  /** Provider of the first resend; `undefined` where there is none. */
   get provider(): string | undefined {
     return this.#waiting[0]?.provider;
   }
@@ -36,7 +32,6 @@ export class Resends {
     return this.#waiting.every((item) => this.#waitOf(item) > 0 || this.#isAside(item));
   }
 
-  /** Number of batches with a resend. */
   get batches(): number {
     return new Set(this.#waiting.map(({ batch }) => batch)).size;
   }
@@ -47,7 +42,7 @@ export class Resends {
     this.#waiting.sort((a, b) => a.resendAt - b.resendAt);
   }
 
-  /** Takes over the submissions that former holders left open. Those that cannot be resent become `unknown`. */
+  /** Takes over what former holders left open. What cannot be resent becomes `unknown`. */
   async recover(): Promise<void> {
     const { context, memory, leased } = this.held;
     const { clock, providers } = context;
@@ -66,10 +61,7 @@ export class Resends {
     }
   }
 
-  /**
-   * Takes the due resends of one provider under this lease and by current policy decisions; one resend while that
-   * provider is probed.
-   */
+  /** Takes the due resends of one provider; one resend while that provider is probed. */
   async take(): Promise<PreparedSubmission[]> {
     const { context, leased } = this.held;
     const { lane, fence } = leased.lease;
@@ -126,9 +118,8 @@ export class Resends {
   }
 
   /**
-   * A resend never changes. Where policy now denies a member or substitutes the content, or its time is over, the
-   * submission is not repeated and becomes `unknown`. Where policy defers it, the submission waits as long as the
-   * provider honours its key.
+   * A resend never changes. Where policy now denies or substitutes it, or its time is over, it
+   * becomes `unknown`. Where policy defers it, it waits as long as the provider honours its key.
    */
   #decided(
     item: Resend,

@@ -31,16 +31,14 @@ export interface PreparedSubmission extends IntendedMessages {
   readonly lastPosition: number;
   readonly provider: string;
   readonly submission: Submission;
-  /** Time of the first intent. */
   readonly intendedAt: number;
   /** Outcome to record instead of a request: the batch has expired, or policy denies it. */
   readonly skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
-  /** End of its validity. The submission does not start later. */
+  /** The submission does not start later. */
   readonly validUntil: number;
   readonly dueSince: number;
-  /** Set for a resend: due time. The provider may already have the submission, so it is never withdrawn. */
+  /** Set for a resend: due time. The provider may already have it, so it is never withdrawn. */
   readonly resendAt?: number | undefined;
-  /** Time of the last policy decision. */
   decidedAt: number;
 }
 
@@ -51,13 +49,10 @@ export interface Slice {
 
 export interface SliceLimits {
   readonly provider: string;
-  /** Returns the most recipients of the next submission. */
   readonly share: (wanted: number) => number;
   /** Milliseconds on the monotonic clock. */
   readonly now: number;
-  /** Epoch milliseconds. */
   readonly wallNow: number;
-  /** Most submissions in one slice. */
   readonly most: number;
 }
 
@@ -86,7 +81,7 @@ export async function decidePlanned(
   return ({ id }, index) => decisions.get((offsets.get(id) ?? Number.NaN) + index);
 }
 
-/** Asks the policies again about prepared submissions; returns the first decision against any member of each. */
+/** Asks about prepared submissions again; returns the first decision against any member of each. */
 export async function decidePrepared(
   policy: PolicyPipeline,
   items: readonly PreparedSubmission[],
@@ -107,8 +102,8 @@ export async function decidePrepared(
 }
 
 /**
- * Milliseconds since the submission was first intended, by the larger of two clocks: the monotonic clock
- * stops while the machine sleeps, the wall clock may be set back.
+ * Milliseconds since the first intent, by the larger of two clocks: the monotonic clock stops while
+ * the machine sleeps, the wall clock may be set back.
  */
 export function ageOf(
   { intendedAt, submission }: Pick<PreparedSubmission, 'intendedAt' | 'submission'>,
@@ -118,9 +113,8 @@ export function ageOf(
 }
 
 /**
- * Outcome of a submission whose time is over before it starts. A resend becomes `unknown`: it is repeated neither
- * late nor after the end of the provider's idempotency window.
- *
+ * Outcome of a submission whose time is over before it starts. A resend becomes `unknown`: it is
+ * repeated neither late nor after the end of the provider's idempotency window.
  * @param keyLasts milliseconds for which the provider honours an idempotency key
  */
 export function lateOutcomeOf(
@@ -137,8 +131,8 @@ export function lateOutcomeOf(
 }
 
 /**
- * Cuts planned batches, in order, into at most `most` submissions of neighbours with the same number of attempts and
- * the same policy decision. Denied messages form a submission that never starts; deferred messages form none.
+ * Cuts planned batches, in order, into submissions of neighbours with the same number of attempts
+ * and policy decision. Denied messages form one that never starts; deferred messages form none.
  */
 export function slice(
   planned: readonly PlannedBatch[],

@@ -10,11 +10,10 @@ import type { Outcome } from '../store/rows/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';
 import type { PreparedSubmission } from './submissions.js';
 
-/** What a failed submit means. */
 export interface SubmitFailureRecord {
   /**
-   * Nothing was sent (`retryable`), the provider refuses all messages (`paused`), the provider never accepts this
-   * submission (`permanent`), or the outcome is unknown (`uncertain`).
+   * `retryable`: nothing was sent. `paused`: the provider refuses all messages. `permanent`: it
+   * never accepts this submission. `uncertain`: the outcome is unknown.
    */
   readonly kind: 'retryable' | 'paused' | 'permanent' | 'uncertain';
   readonly code: string;
@@ -46,9 +45,7 @@ export function failureOf(error: unknown): SubmitFailureRecord {
 }
 
 /**
- * Reads the answer to an accepted submission, with the ids, refusals and details that it gives. Values that the store
- * cannot keep are left out, so that the acceptance is still recorded.
- *
+ * Leaves out values that the store cannot keep, so that the acceptance is still recorded.
  * @throws TypeError for an answer that is no object
  */
 export function acceptanceOf(

@@ -6,12 +6,12 @@ import { LaneTimer } from './lane-timer.js';
 /** Wait before the retry of a lane whose run failed, in milliseconds. */
 export const RETRY_DELAY = 1_000;
 
-/** Most lanes remembered before the start, so that a process that never starts does not collect them. */
+/** Most lanes remembered before the start, because a process may never start. */
 const MAX_EARLY_LANES = 10_000;
 
 /**
- * The embedded engine, without a broker. A wake starts a run of the lane in this process; during a run, it requests
- * one more. The wake job finds in the store the work that another process accepted or that a crash left behind.
+ * The embedded engine, without a broker. A wake starts a run of the lane in this process; during a
+ * run, it requests one more. The wake job finds work of other processes and of a crash.
  */
 export class DatabaseEngine implements DispatchEngine {
   readonly #logger = new Logger(DatabaseEngine.name);

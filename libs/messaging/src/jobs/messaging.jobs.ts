@@ -5,7 +5,7 @@ import type { LaneWaker } from '../ports/dispatch-engine.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
 
-/** A periodic job. Its runs never overlap. A failed run is logged, and the next interval tries again. */
+/** A periodic job. Its runs never overlap; after a failed run, the next interval tries again. */
 export interface MessagingJob {
   readonly name: string;
   /** Milliseconds between two runs. */
@@ -44,7 +44,6 @@ export class MessagingJobs {
     await Promise.all(this.#running.values());
   }
 
-  /** Jobs that have not ended, for logs. */
   get underWay(): string {
     return `jobs (${[...this.#running.keys()].join(', ')})`;
   }
@@ -62,20 +61,15 @@ export class MessagingJobs {
   }
 }
 
-/** Interval between two searches for due lanes, in milliseconds: the longest wait of due work whose wake was lost. */
+/** Interval in milliseconds: the longest wait of due work whose wake was lost. */
 const WAKE_EVERY = 2_000;
 
-/** Most batches that one run checks for completion. */
 const COMPLETE_BATCHES = 10_000;
 
-/** Most batches, and most ids of inbound messages, that one transaction deletes. */
 const PURGE_BATCHES = 200;
 const FORGET_IDS = 5_000;
 
-/**
- * Wakes the lanes that have due work and that no process holds.
- * @param due lanes due within `horizon` milliseconds that no process holds
- */
+/** @param due lanes due within `horizon` milliseconds that no process holds */
 export function wakeJob(
   waker: LaneWaker,
   name: string,
@@ -107,7 +101,6 @@ export function completeJob({ completion }: MessageStore): MessagingJob {
   };
 }
 
-/** Deletes data that is past its retention. */
 export function purgeJob({ purge }: MessageStore): MessagingJob {
   return {
     name: 'purge',

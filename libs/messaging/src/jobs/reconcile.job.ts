@@ -5,12 +5,10 @@ import type { MessageTransport, SentSubmission } from '../ports/message-transpor
 import type { MessagingJob } from './messaging.jobs.js';
 
 const EVERY = 2_000;
-/** Most unmatched reports read in one run. */
 const MAX_UNMATCHED = 1_000;
-/** Most batches claimed in one run, and most submissions in one call. */
 const MAX_BATCHES = 500;
 const SUBMISSIONS = 100;
-/** Most recipients in one call, except for a single larger submission: a provider pages through them. */
+/** Most recipients in one call, except for one larger submission: a provider pages through them. */
 const MAX_RECIPIENTS = 10_000;
 /** Time until the signal of a call aborts, in milliseconds. */
 const TIME_LIMIT = 60_000;
@@ -20,9 +18,9 @@ const GRACE = 1_000;
 const logger = new Logger('Reconcile');
 
 /**
- * Polls each provider for messages without a final report, matches reports that came before their submission, and
- * deletes reports that match nothing. A failed poll is repeated when the batch is next due, and does not delay other
- * polls.
+ * Polls messages without a final report, matches reports that came before their submission, and
+ * deletes reports that match nothing. A failed poll is repeated when the batch is next due, and
+ * does not delay other polls.
  */
 export function reconcileJob(
   store: MessageStore,

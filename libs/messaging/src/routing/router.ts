@@ -2,10 +2,8 @@ import { MessagingConfigError, NoRouteError } from '../message/errors.js';
 import type { MessageTransport } from '../ports/message-transport.js';
 import type { Route } from '../ports/messaging-options.js';
 
-/** The configured providers by name. */
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
 
-/** Properties of a message that select its route. */
 export interface Routed {
   readonly channel: string;
 }

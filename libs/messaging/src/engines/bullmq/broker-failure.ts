@@ -1,4 +1,3 @@
-/** The broker did not answer in time. */
 export class BrokerTimeoutError extends Error {
   override readonly name = 'BrokerTimeoutError';
 }
@@ -8,19 +7,17 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof BrokerTimeoutError || textOf(error).startsWith('Command timed out');
 }
 
-/** Whether the broker answers with an error. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** Whether there is no connection to the broker. */
 export function isUnreachable(error: unknown): boolean {
   return /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|Connection is closed|isn't writeable/i.test(
     `${codeOf(error)} ${textOf(error)}`,
   );
 }
 
-/** Describes the broker's failure and the remedy to operators, without an address or a credential. */
+/** Failure and remedy for operators, without an address or a credential. */
 export function reasonOf(error: unknown): string {
   if (isUnreachable(error)) return AWAY;
   const text = textOf(error);

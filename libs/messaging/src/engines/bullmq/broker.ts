@@ -7,7 +7,7 @@ export interface BrokerSettings {
   readonly prefix: string;
   /** Longest time a wake may take to reach the broker. */
   readonly deadline: number;
-  /** How long the job of a lane stays with a process that no longer answers; shorter than the lane's lease. */
+  /** How long a lane's job stays with a process that no longer answers; shorter than its lease. */
   readonly lock: number;
 }
 
@@ -15,19 +15,17 @@ export interface LaneJob {
   readonly lane: string;
 }
 
-/** Longest wait between two attempts to connect, in milliseconds. */
+/** Longest wait between two attempts to connect, in milliseconds, as the times below. */
 const MAX_RECONNECT_DELAY = 1_000;
 
-/** Time limit of the broker's answer to a worker, in milliseconds. */
+/** Time limit of the broker's answer to a worker. */
 const ANSWER_TIMEOUT = 2_000;
 
-/** Time limit of the answer to a blocking command, which blocks for at most ten seconds, in milliseconds. */
+/** The same for a blocking command, which blocks for at most ten seconds. */
 const BLOCKING_TIMEOUT = 12_000;
 
-/** Wait before a failed queue or worker is reopened, in milliseconds. */
 const REOPEN_DELAY = 1_000;
 
-/** Time limit to close the connections to the broker, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
 
 /** Opens the queue for wakes. Its commands fail at once while the broker is unavailable. */
@@ -44,7 +42,6 @@ export function openQueue({ connection, queue, prefix, deadline }: BrokerSetting
   });
 }
 
-/** Opens a worker that drains many lanes at a time. */
 export function openWorker(
   { connection, queue, prefix, lock }: BrokerSettings,
   work: (job: LaneJob) => Promise<void>,
@@ -75,7 +72,6 @@ function redisOf(connection: string | RedisOptions, own: RedisOptions): RedisOpt
   return { ...given, ...own, retryStrategy };
 }
 
-/** A queue or a worker. */
 interface Opened {
   waitUntilReady(): Promise<unknown>;
   close(): Promise<void>;
@@ -84,8 +80,8 @@ interface Opened {
 }
 
 /**
- * Keeps a queue or a worker open. It is closed and reopened where it fails for good while it opens (such as its first
- * commands to a broker that hangs), or where its connection no longer answers.
+ * Reopens a queue or a worker that fails for good while it opens (such as its first commands to a
+ * broker that hangs), or whose connection no longer answers.
  */
 export class KeptOpen<T extends Opened> {
   #current: T;
@@ -103,7 +99,6 @@ export class KeptOpen<T extends Opened> {
     return this.#current;
   }
 
-  /** Opens a new instance soon and closes this one. */
   reopen(): void {
     if (this.#closing || this.#timer) return;
     this.#timer = setTimeout(() => {
@@ -113,7 +108,6 @@ export class KeptOpen<T extends Opened> {
     }, REOPEN_DELAY);
   }
 
-  /** Closes the instance; cuts a connection that does not close in time. */
   async close(): Promise<void> {
     this.#closing = true;
     clearTimeout(this.#timer);
@@ -143,7 +137,6 @@ async function closeInTime(opened: Opened): Promise<void> {
 
 export const LATE = Symbol('late');
 
-/** Waits for `work` at most `limit` milliseconds. */
 export async function within<T>(limit: number, work: Promise<T>): Promise<T | typeof LATE> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof LATE>((resolve) => {

@@ -11,27 +11,22 @@ import { WakeOutbox } from './wake-outbox.js';
 /** Pause of the worker after the broker refuses a command, in milliseconds. */
 const REFUSAL_PAUSE = 1_000;
 
-/**
- * How long the worker counts as failing after its last failure, in milliseconds. A failing worker fails more often
- * than that.
- */
+/** How long a failure counts, in milliseconds; a failing worker fails more often than that. */
 const FAILING_FOR = 15_000;
 
 /**
- * Distributes lanes over many processes. A lane is a job: the worker that takes the job drains the lane. A wake
- * during the drain adds one more job, which starts after the running one. A job carries no state: the lane's lease
- * decides which process may drain it, and the store holds the work. Wakes for later wait in this process; after a
- * crash the wake job of another process finds the lane.
+ * Distributes lanes over many processes. A lane is a job without state: the worker that takes the
+ * job drains the lane under its lease, and a wake during the drain adds one job after it. Wakes for
+ * later wait in this process; after a crash the wake job of another process finds the lane.
  *
- * Where the broker does not take a wake by its deadline, a process that dispatches runs the lane itself. From a
- * process that does not dispatch, the wake job of another process finds the lane.
+ * Where the broker does not take a wake by its deadline, a process that dispatches runs the lane
+ * itself. From other processes, the wake job of another process finds the lane.
  */
 export class BullMqEngine implements DispatchEngine {
   readonly #logger = new Logger('BullMQ');
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;
   readonly #later = new LaneTimer((lane) => this.wake(lane));
-  /** Runs lanes without the broker. */
   readonly #local = new DatabaseEngine();
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #abort = new AbortController();
@@ -116,7 +111,6 @@ export class BullMqEngine implements DispatchEngine {
     await this.#outbox.idle();
   }
 
-  /** Runs a lane at most once at a time in this process. */
   async #run(lane: string): Promise<number | undefined> {
     while (this.#running.has(lane)) await this.#running.get(lane);
     const { signal } = this.#abort;

@@ -8,7 +8,7 @@ import { BullMqEngine } from './bullmq.engine.js';
 export interface BullMqOptions {
   /** Redis or Valkey: `redis://…`, `rediss://…` or ioredis options, without cluster support. */
   readonly connection: string | RedisOptions;
-  /** Name of the queue; apps with different databases need different ones. No colon. @default 'messaging' */
+  /** Name of the queue, without a colon; one for each database. @default 'messaging' */
   readonly queue?: string;
   /** Prefix of all keys in Redis. @default 'bull' */
   readonly prefix?: string;
@@ -17,8 +17,8 @@ export interface BullMqOptions {
 }
 
 /**
- * An engine for many processes, on BullMQ 6. A lane accepted in one process is drained in another within
- * milliseconds. Needs `bullmq` and `ioredis`.
+ * An engine for many processes, on BullMQ 6. A lane accepted in one process is drained in another
+ * within milliseconds. Needs `bullmq` and `ioredis`.
  *
  * @throws MessagingConfigError naming the option and the remedy, at start
  * @example
@@ -39,7 +39,7 @@ export function bullMq({
       );
     const deadline = milliseconds('engine.deadline', given);
     if (deadline < 1) throw new MessagingConfigError('engine.deadline: must be at least 1 ms');
-    // The job must become free before the lane's lease does, because the wake that follows must not wait for it.
+    // The job must become free before the lane's lease does: the next wake must not wait for it.
     const lock = Math.round(Math.min(10_000, Math.max(500, leaseTime / 3)));
     return new BullMqEngine({ connection, queue, prefix, deadline, lock });
   };

@@ -3,13 +3,12 @@ import type { JobsOptions, Queue } from 'bullmq';
 import { LATE, type LaneJob, within } from './broker.js';
 import { BrokerTimeoutError } from './broker-failure.js';
 
-/** Most lanes in one round trip. */
 const MAX_LANES_PER_TRIP = 500;
 
 /** Most lanes that wait for the broker; further wakes are not sent. */
 const MAX_WAITING = 10_000;
 
-/** Interval in which a lane is woken at most once, in milliseconds: else every message would wake it. */
+/** Interval in milliseconds in which a lane is woken once: else every message would wake it. */
 const QUIET_INTERVAL = 10;
 
 /** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
@@ -25,8 +24,8 @@ export interface WakeOutboxOptions {
 }
 
 /**
- * Sends wakes to the broker, each lane once per round trip, one round trip at a time. A limited number of lanes wait.
- * A wake that misses its deadline is returned.
+ * Sends wakes to the broker, each lane once per round trip, one round trip at a time. A limited
+ * number of lanes wait; a wake that misses its deadline is returned.
  */
 export class WakeOutbox {
   readonly #waiting = new Set<string>();
@@ -57,7 +56,6 @@ export class WakeOutbox {
     while (this.#flushing) await this.#flushing;
   }
 
-  /** Sends also the wakes of the quiet interval. */
   async close(): Promise<void> {
     this.#wakeAgain();
     await this.idle();
