@@ -9,7 +9,6 @@ import { interfaceCallbacks } from './providers/http/interface-callbacks.js';
 import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
 import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-settings.js';
 
-/** Injection token of the module's data source, default or named. */
 export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
 
 const CALLBACK_PROVIDERS: Provider[] = [

@@ -191,7 +191,6 @@ const PROVIDERS: Provider[] = [
 
 /**
  * Background messaging on the app's own TypeORM database.
- *
  * @example
  * MessagingModule.forRoot({ baseUrl: 'https://sms.example.com', apiToken: process.env.SMS_TOKEN })
  */
@@ -234,7 +233,7 @@ function provide<A extends unknown[], T>(
   return { provide: token, useFactory, inject };
 }
 
-/** @throws MessagingConfigError where no transport is set, or a capability would prevent all sending */
+/** @throws MessagingConfigError without a transport, or where a capability prevents all sending */
 function transportsOf(
   { providers, transport, baseUrl, apiToken = '', apiKey }: MessagingSettings,
   channels: ChannelRegistry,

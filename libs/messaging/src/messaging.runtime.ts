@@ -27,10 +27,7 @@ import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-se
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
 const CLEANUP_TIMEOUT = 2_000;
 
-/**
- * Starts dispatch and jobs once every module is initialised, and stops them before the servers
- * close.
- */
+/** Starts dispatch and jobs after every module; stops them before the servers close. */
 @Injectable()
 export class MessagingRuntime
   implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
@@ -95,7 +92,6 @@ export class MessagingRuntime
     await this.store.close();
   }
 
-  /** Finds lanes with due messages and lanes with an expired lease. */
   #wakeJob(): MessagingJob {
     const { queues } = this.store;
     return wakeJob(this.dispatcher, 'wake', async (horizon) => {

@@ -3,16 +3,12 @@ import { FREQUENCY_CAP_MIGRATIONS, STORE_MIGRATIONS } from './store/schema/store
 import { STORE_ENTITIES } from './store/schema/tables.js';
 import type { MessagingSettings } from './ports/messaging-settings.js';
 
-/**
- * Entities of the tables of messages, for apps that read them through their own repositories. They
- * are read-only for apps.
- */
+/** Entities of the tables of messages, for apps' own repositories; read-only for apps. */
 export const MESSAGING_ENTITIES = STORE_ENTITIES;
 
-/** Migrations of the library's tables, for apps that run their own (`store: { migrate: false }`). */
+/** For apps that run their own migrations (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];
 
-/** The migrations for these policies, in order. */
 export function migrationsFor(policy: MessagingSettings['policy']) {
   return policy.frequencyCap
     ? [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS]

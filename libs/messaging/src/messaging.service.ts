@@ -20,22 +20,18 @@ export class MessagingService {
   ) {}
 
   /**
-   * The service of a registered channel.
-   *
+   * The service of a channel. @throws MessagingConfigError where it is not registered
    * @example
    * await messaging.channel('telegram').send({ to: 'platform:42', content: { kind: 'text', text: 'Hello' } });
-   * @throws MessagingConfigError for a channel that is not registered
    */
   channel(name: Channel): AnyChannelService {
     return new AnyChannelService(name, this.context);
   }
 
   /**
-   * Runs `work` in a READ COMMITTED transaction of the app's data source and repeats it after a
-   * deadlock. On SQLite TypeORM shares one connection: of two concurrent `dataSource.transaction()`
-   * calls, the second joins the first. This method serialises them, also with the store's
-   * transactions.
-   *
+   * Runs `work` in a READ COMMITTED transaction of the app's data source; repeats it after a
+   * deadlock. On SQLite it also serialises transactions: TypeORM shares one connection, and of two
+   * concurrent `dataSource.transaction()` calls the second joins the first.
    * @example
    * await messaging.transaction(async (manager) => {
    *   await manager.save(order);

@@ -12,9 +12,7 @@ const MAX_TRACESTATE = 512;
 const PLAIN_CODE = /^(?!.*\d{7})[\w.:-]{1,64}$/;
 
 /**
- * Tracing through `@opentelemetry/api`. `undefined` where the app does not have the package, or
- * registered no SDK before the module was made; then the library creates no spans.
- *
+ * Tracing; `undefined` without `@opentelemetry/api` or an SDK registered before the module.
  * @see https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
  */
 export async function openTelemetryTracing(

@@ -1,7 +1,4 @@
-/**
- * The message queue, for an application's own background work: leased lanes, wakes, a drain with a
- * bounded stop, group commit and retries.
- */
+/** Leased lanes, wakes, a bounded stop, group commit and retries for an app's own work. */
 export { recordAgain, scheduledWait } from './dispatch/backoff.js';
 export type { LaneTask } from './dispatch/lane-task.js';
 export type { LeasedLane } from './dispatch/leased-lane.js';

@@ -17,24 +17,16 @@ export type QueueDatabase = Pick<StoreDatabase, 'all' | 'transaction' | 'join'> 
 };
 
 /**
- * An application's own background work, in lanes that are leased, woken, drained and released like
- * those of messages. The application owns the rows of the work.
+ * An app's own work, in lanes that are leased, woken, drained and released like those of messages.
+ * The app owns the rows of the work.
  */
 export interface WorkQueue {
   /** Prefix of its lane names, before a colon; reserved for this queue. */
   readonly name: string;
-  /**
-   * Lease of a lane, in milliseconds: the time until another process may take over after a crash.
-   * @default the module's `lease`
-   */
+  /** Time in milliseconds to a takeover after a crash. @default the module's `lease` */
   readonly lease?: number;
-  /**
-   * Longest wait of a stop for requests in flight, in milliseconds; at most the module's
-   * `shutdownTimeout`.
-   * @default the module's `shutdownTimeout`
-   */
+  /** Longest wait of a stop in milliseconds; at most, and by default, the module's. */
   readonly shutdownTimeout?: number;
-  /** Periodic jobs of the queue. */
   readonly jobs?: readonly MessagingJob[];
   /** Starts the work of one lane, under the lease just taken. */
   open(leased: LeasedLane): LaneTask;
@@ -43,10 +35,8 @@ export interface WorkQueue {
 }
 
 /**
- * Registers an application's {@link WorkQueue}s; call it in `onModuleInit`. The queues run in every
- * process that adds them, regardless of its `dispatch` option: a lane's lease decides which process
- * works on it.
- *
+ * Registers {@link WorkQueue}s; call it in `onModuleInit`. The queues run in every process that
+ * adds them, regardless of its `dispatch` option: a lane's lease decides which process works on it.
  * @example
  * onModuleInit() {
  *   this.waker = this.queues.add({ name: 'export', open: (leased) => new ExportTask(leased), due: … });
@@ -67,9 +57,7 @@ export class WorkQueues {
   }
 
   /**
-   * Adds a queue; it starts with the module, after every `onModuleInit`.
-   *
-   * @returns its waker: call it after work was committed
+   * Adds a queue, which starts after every `onModuleInit`. Call the returned waker after commits.
    * @throws MessagingConfigError where another queue has the name
    */
   add(queue: WorkQueue): LaneWaker {
@@ -98,7 +86,6 @@ export class WorkQueues {
     return dispatcher;
   }
 
-  /** Whether the lane belongs to one of the queues. */
   owns(lane: string): boolean {
     return this.#opened.has(lane.slice(0, lane.indexOf(':')));
   }
@@ -115,7 +102,6 @@ export class WorkQueues {
     await Promise.all([...this.#opened.values()].map(({ dispatcher }) => dispatcher.stop()));
   }
 
-  /** Unfinished work, for logs. */
   get underWay(): string {
     return [...this.#opened.values()].map(({ dispatcher }) => dispatcher.underWay).join('; ');
   }

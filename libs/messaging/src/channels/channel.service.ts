@@ -64,7 +64,7 @@ export class ChannelContext {
   ) {}
 }
 
-/** First and longest interval, in ms, between two polls of the store for a change by another process. */
+/** First and longest interval, in ms, between two looks for a change by another process. */
 const FIRST_POLL = 100;
 const LONGEST_POLL = 1_000;
 
@@ -100,7 +100,6 @@ export abstract class ChannelService {
   }
 
   /**
-   * The current state of one message.
    * @param id `{batchId}-{position}`, or the provider's id once it is known
    * @throws MessageNotFoundError
    */
@@ -118,8 +117,7 @@ export abstract class ChannelService {
   }
 
   /**
-   * Resolves with the message once its submit has an outcome. After `timeout` it resolves with the
-   * current state, `queued` or `sending`.
+   * Resolves with the message once its submit has an outcome, or after `timeout` as it is.
    * @param id `{batchId}-{position}`
    * @throws MessageNotFoundError where the transaction of the send has not been committed
    */
@@ -152,9 +150,8 @@ export abstract class ChannelService {
   }
 
   /**
-   * Changes the time at which a batch is due. No message of the batch may have started.
-   * @throws BatchNotFoundError
-   * @throws AlreadySentError
+   * Changes when a batch is due. @throws BatchNotFoundError
+   * @throws AlreadySentError where a message of the batch has started
    */
   async reschedule(id: string, sendAt: Date, options: TenantOption = {}): Promise<BatchView> {
     validated((errors) => checkTime('sendAt', sendAt ?? null, errors));
@@ -183,7 +180,7 @@ export abstract class ChannelService {
     return this.context.enqueuer.replayOf(this.definition, message, options);
   }
 
-  /** Price of `parts` parts, or of one message of a category; a `null` category has no known price. */
+  /** Price of `parts` parts, or of one message of a category; `null`: no known price. */
   protected async costOf(
     { parts, category }: { readonly parts: number; readonly category: string | null },
     { tenant = '', to }: EstimateOptions,
@@ -228,13 +225,12 @@ export abstract class ChannelService {
 
 /**
  * The service of any registered channel, returned by `MessagingService.channel()`.
- *
  * @example
  * const telegram = messaging.channel('telegram');
  * const { id } = await telegram.send({ to: 'platform:42', content: { kind: 'text', text: 'Hello' } });
  */
 export class AnyChannelService extends ChannelService {
-  /** Accepts a message for one or many recipients, as `SmsService.send()` does, and with its errors. */
+  /** Accepts a message as `SmsService.send()` does, and with its errors. */
   async send(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
     return this.enqueue(message, options);
   }

@@ -47,7 +47,7 @@ export class Enqueuer {
     @Inject(MESSAGING_TRACING) private readonly tracing: MessagingTracing | undefined,
   ) {}
 
-  /** Resolves once the batch is durable, or part of the caller's transaction; throws as `SmsService.send()`. */
+  /** Resolves once durable or in the caller's transaction; throws as `SmsService.send()`. */
   async enqueue(
     channel: ChannelDefinition,
     message: LibraryMessage,
@@ -59,7 +59,7 @@ export class Enqueuer {
       const batch = await this.#expanded(channel, message, send, tx);
       return await this.#traced({ ...send, batch }, tx);
     } catch (error) {
-      // Since the first send under this key, a group may have been deleted or grown above the limit.
+      // A group may have been deleted, or have grown, since the first send under this key.
       const first =
         error instanceof MessageValidationError && (await this.#replayOf(send.batch, tx));
       if (!first) throw error;
@@ -67,7 +67,7 @@ export class Enqueuer {
     }
   }
 
-  /** The receipt of the first send under this idempotency key, also where policy would now deny it. */
+  /** The first receipt under this idempotency key, also where policy would now deny the send. */
   async replayOf(
     channel: ChannelDefinition,
     message: LibraryMessage,
@@ -78,9 +78,8 @@ export class Enqueuer {
   }
 
   /**
-   * Sends the reply to a STOP or START that changed a consent, from the address that received the message. The process
-   * that recorded the consent sends it once; a crash of that process loses it. The reply to a STOP bypasses the
-   * opt-out that it confirms; the suppression list and all other policies still apply.
+   * Sends the reply to a STOP or START that changed a consent, once; a crash of this process loses
+   * it. The reply to a STOP bypasses the opt-out that it confirms, but no other policy.
    */
   async replyTo(received: InboundReceived): Promise<void> {
     const { tenant, channel, from, to, consent } = received;
@@ -123,7 +122,7 @@ export class Enqueuer {
     return { ...batch, recipients };
   }
 
-  /** Enqueues within a span that is a child of the caller's; the batch stores the span's context. */
+  /** Enqueues in a child span of the caller's; the batch stores the span's context. */
   #traced(send: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
     if (!this.tracing) return this.#enqueue(send, tx);
     const { batch } = send;
@@ -147,8 +146,8 @@ export class Enqueuer {
   }
 
   /**
-   * The batch without its denied recipients. Denied recipients come first, so that their `rejected`
-   * messages take the first positions. Returns the error where policy denies all recipients.
+   * Denied recipients come first, so that their `rejected` messages take the first positions.
+   * Returns the error where policy denies all recipients.
    */
   async #allowed(
     batch: NewBatch,

@@ -18,7 +18,7 @@ export interface SendOptions {
   readonly manager?: EntityManager;
   /** Tenant of the message. @default '' */
   readonly tenant?: string;
-  /** At most 255 visible ASCII characters. The same key and content again return the first batch. */
+  /** At most 255 visible ASCII characters. The same key and content return the first batch. */
   readonly idempotencyKey?: string;
   /** @default 'normal' */
   readonly class?: MessageClass;
@@ -62,15 +62,11 @@ export interface LibraryMessage extends ChannelMessage {
 export interface CheckedSend {
   /** Groups are still among its recipients; its idempotency key covers them as given. */
   readonly batch: NewBatch;
-  /** The content whose JSON is in `batch.content`. */
   readonly content: MessageContent;
   readonly groups: readonly string[];
 }
 
-/**
- * Checks a send and builds its batch.
- * @throws MessageValidationError naming each wrong field
- */
+/** @throws MessageValidationError naming each wrong field */
 export function checkedSend(
   channel: ChannelDefinition,
   message: LibraryMessage,
@@ -140,7 +136,7 @@ export function checkIdempotencyKey(key: unknown, errors: FieldError[]): void {
     errors.push({ path: 'idempotencyKey', message: 'must be 1 to 255 visible ASCII characters' });
 }
 
-/** Adds an error unless `time` is undefined or a date that the store can hold: years 1970 to 9999. */
+/** Adds an error unless `time` is undefined or in the years 1970 to 9999, as the store needs. */
 export function checkTime(path: string, time: unknown, errors: FieldError[]): void {
   if (time === undefined) return;
   const at = time instanceof Date ? time.getTime() : Number.NaN;
@@ -220,7 +216,7 @@ function fingerprintOf(asked: readonly unknown[]): string {
 
 type LaneOption = MessagingSettings['dispatch']['lane'];
 
-/** @throws MessagingConfigError where the option or the channel returns no lane name; nothing was stored */
+/** @throws MessagingConfigError where the option or the channel returns no lane name */
 function laneOf({ name, lane }: ChannelDefinition, tenant: string, option: LaneOption): string {
   if (!option && !lane) return `${tenant}:${name}`;
   const given: unknown = option ? option({ tenant, channel: name }) : lane?.({ tenant });

@@ -4,13 +4,11 @@ import { registryOf } from './built-in-channels.js';
 import { systemClock } from '../ports/clock.js';
 import type { TransportContext } from '../ports/message-transport.js';
 
-/** The context of a transport in an app, with the test's changes. */
 export function transportContext(changes: Partial<TransportContext> = {}): TransportContext {
   const http = new HttpService(axios.create());
   return { channels: registryOf(), http, clock: systemClock, ...changes };
 }
 
-/** An HttpService with an interceptor of the application. */
 function interceptedHttpService(): HttpService {
   const httpService = new HttpService(axios.create());
   httpService.axiosRef.interceptors.request.use((config) => config);

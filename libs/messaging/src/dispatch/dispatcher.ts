@@ -50,7 +50,7 @@ export class Dispatcher {
     return `the dispatch engine and ${this.#running.size} lanes: ${lanes.join(', ')}`;
   }
 
-  /** A running drain plans again without the engine, where it may still plan. */
+  /** Announces committed work. A running drain plans again without the engine, if it still can. */
   wake(lane: string, at?: number): void {
     const running = this.#running.get(lane);
     if (running?.planning && !running.stopping.aborted) {

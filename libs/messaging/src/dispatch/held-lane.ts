@@ -102,9 +102,7 @@ export class HeldLane {
   readonly pause: LanePause;
   nudges = 0;
   recording = 0;
-  /**
-   * Uncommitted outcomes that set messages back to `queued`; meanwhile plans have the wrong order.
-   */
+  /** Uncommitted outcomes that set messages back to `queued`; until then plans are out of order. */
   returning = 0;
   /** Outcomes that a stop did not wait for; the next holder finds their submissions open. */
   unrecorded = 0;

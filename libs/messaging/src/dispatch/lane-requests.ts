@@ -124,9 +124,7 @@ export class LaneRequests {
     if (exhausted) failures.forget(batch);
   }
 
-  /**
-   * Withdraws what is prepared, too, so that policies decide again. Returns the batch's wait in ms.
-   */
+  /** Also withdraws what is prepared, for new policy decisions. Returns the batch's wait in ms. */
   #rest(
     { batch, provider }: PreparedSubmission,
     { kind, code, message, retryAfter }: SubmitFailureRecord,

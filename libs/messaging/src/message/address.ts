@@ -5,12 +5,12 @@ import {
   normalisePhoneNumber,
 } from './phone-number.js';
 
-/** Kinds of recipient address. `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
+/** `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
 export type AddressKind = 'phone' | 'email' | 'platform';
 
 export const ADDRESS_KINDS: readonly AddressKind[] = ['phone', 'email', 'platform'];
 
-/** One address of a person. `value` is normalised: digits with country code, a lower-case domain, the id as given. */
+/** `value` is normalised: digits with country code, a lower-case domain, the id as given. */
 export interface Address {
   readonly kind: AddressKind;
   readonly value: string;
@@ -25,14 +25,13 @@ export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
 const PLATFORM = 'platform:';
 
 /**
- * The address as one text, as the store, submissions, events and views have it: the digits of a phone number, an
- * e-mail address itself, or `platform:{id}`. {@link readAddress} parses it.
+ * The address as one text: the digits of a phone number, an e-mail address itself, or
+ * `platform:{id}`. {@link readAddress} parses it.
  */
 export function addressKey({ kind, value }: Address): string {
   return kind === 'platform' ? PLATFORM + value : value;
 }
 
-/** Parses the output of {@link addressKey}. */
 export function addressOfKey(key: string): Address {
   if (key.startsWith(PLATFORM)) return { kind: 'platform', value: key.slice(PLATFORM.length) };
   return { kind: key.includes('@') ? 'email' : 'phone', value: key };
@@ -46,8 +45,8 @@ export function addressOf(kind: AddressKind, given: unknown): Address | undefine
 }
 
 /**
- * Parses an address; a text becomes the first of `kinds` that it fits. A platform id needs the
- * prefix `platform:` unless `platform` is the only kind, because most other texts would fit it.
+ * Parses a text as the first of `kinds` that it fits. A platform id needs the prefix `platform:`
+ * unless `platform` is the only kind, because most other texts would fit it.
  */
 export function readAddress(
   given: unknown,

@@ -4,9 +4,8 @@ import type { MessageContent } from './message.js';
 import type { StatusDefinition } from './status.js';
 
 /**
- * All the library and the gateway know about a channel; no other code depends on a channel's name.
- * The members after `accepted` are optional: without one, the channel lacks that feature.
- *
+ * All that the library and the gateway know about a channel. The members after `accepted` are
+ * optional: without one, the channel lacks that feature.
  * @example
  * const telegram: ChannelDefinition = {
  *   name: 'telegram',
@@ -24,10 +23,7 @@ export interface ChannelDefinition {
   readonly title?: string;
   /** Address kinds of recipients; a recipient given as text becomes the first kind it fits. */
   readonly addressKinds: readonly [AddressKind, ...AddressKind[]];
-  /**
-   * The channel's own statuses, in addition to those of every channel: `queued`, `sending`,
-   * `unknown`, `expired`, `failed`, `rejected` and `cancelled`.
-   */
+  /** Besides `queued`, `sending`, `unknown`, `expired`, `failed`, `rejected`, `cancelled`. */
   readonly statuses: Readonly<Record<string, StatusDefinition>>;
   /** The status of a message after the provider accepted it, such as `sent`. */
   readonly accepted: string;
@@ -37,10 +33,7 @@ export interface ChannelDefinition {
   readonly sender?: SenderCheck;
   /** Largest number of recipients per send. @default 100000 */
   readonly maxRecipients?: number;
-  /**
-   * Allows ids of contact groups as recipients. `expand`: the library replaces groups by their
-   * members. `pass`: the provider knows the groups. @default groups are not allowed
-   */
+  /** Contact groups in `to`: `expand` to their members, or `pass` on. @default not allowed */
   readonly groups?: 'expand' | 'pass' | undefined;
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
@@ -69,7 +62,6 @@ export type ContentCheck = (
 /** Checks and normalises a sender, with errors at `from`; `''`: the provider chooses it. */
 export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
 
-/** Consent that the channel needs from recipients. */
 export interface ConsentRules {
   /** Only recipients with an opt-in receive messages. @default false: all without an opt-out */
   readonly required?: boolean;
@@ -79,7 +71,6 @@ export interface ConsentRules {
   readonly serviceWindow?: boolean;
 }
 
-/** Charging and counting of messages. */
 export interface PricingRules {
   /** Categories with a price each; without it the price is `parts` times the channel's price. */
   readonly categories?: readonly string[];
@@ -96,9 +87,9 @@ export interface WireForm {
   /** `type` of webhooks for inbound messages. @default none is sent */
   readonly receivedEvent?: string;
   /**
-   * Message identifiers in webhooks and lists. `batch`: `reference_id` is the batch's id and
-   * `message_id` the library's. `message`: `reference_id` is the library's id of the message and
-   * `message_id` the provider's, once it is known.
+   * Identifiers in webhooks and lists. `batch`: `reference_id` is the batch's id, `message_id` the
+   * library's. `message`: `reference_id` is the library's id of the message, `message_id` the
+   * provider's, once known.
    */
   readonly identifiedBy: 'batch' | 'message';
 }
@@ -131,10 +122,7 @@ export interface Simulation {
     readonly status: string;
     readonly rawStatus: string;
   };
-  /**
-   * Submit responses give each message an id with this prefix, a category, a cost and a sender.
-   * @default the response has only a reference
-   */
+  /** Prefix of ids in answers, with category, cost and sender. @default only a reference */
   readonly idPrefix?: string;
   /** Text of a `replying` recipient. @default no reply */
   readonly reply?: string;

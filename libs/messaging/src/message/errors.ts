@@ -102,7 +102,7 @@ export class AlreadySentError extends MessagingError {
   }
 }
 
-/** The database did not answer before the shutdown deadline; the statement may have taken effect. */
+/** The database did not answer in time at shutdown; the statement may have taken effect. */
 export class DatabaseShutdownTimeoutError extends MessagingError {
   constructor() {
     super(

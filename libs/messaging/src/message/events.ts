@@ -17,7 +17,7 @@ export interface MessageStatusChanged {
   /** The provider's id of the message, once it is known. */
   readonly providerId: string | null;
   readonly sender: string;
-  /** Address key of the recipient: the digits of a phone number, an e-mail address, or `platform:{id}`. */
+  /** Address key: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly previous: ChannelStatus;
   readonly status: ChannelStatus;

@@ -4,7 +4,7 @@ export interface InboundMessage {
   /** The provider's id, at most 255 characters; identifies the message. */
   readonly messageId: string;
   readonly channel: Channel;
-  /** Address of the sender, such as digits with country code; `null` where only the `bsuid` is known. */
+  /** Sender's address, such as digits with country code; `null` where only the `bsuid` is known. */
   readonly from: string | null;
   /** WhatsApp's business-scoped user id of the sender. */
   readonly bsuid: string | null;

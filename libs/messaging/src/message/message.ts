@@ -3,7 +3,7 @@ import type { MessageCategory } from './category.js';
 /** Name of a channel: a built-in one, or one of the `channels` option. */
 export type Channel = 'sms' | 'whatsapp' | (string & {});
 
-/** Order class inside a lane: `high` goes before `normal`, so that a one-time password does not wait behind a campaign. */
+/** `high` goes first in a lane, so that a one-time password does not wait behind a campaign. */
 export type MessageClass = 'high' | 'normal';
 
 /** Content of a message. The store keeps it as JSON, so that a new kind needs no migration. */
@@ -29,6 +29,5 @@ export interface TemplateContent {
   readonly language: string;
   /** Values by position. */
   readonly params: readonly string[];
-  /** The template's category, if known. */
   readonly category?: MessageCategory;
 }

@@ -15,7 +15,6 @@ export function normalisePhoneNumber(value: string): string {
   return NUMBER.test(value) ? value : value.trim().replace(DECORATION, '');
 }
 
-/** The normalised number; adds an error to `errors` where it is wrong. */
 export function checkedPhoneNumber(path: string, value: unknown, errors: FieldError[]): string {
   const number = typeof value === 'string' ? normalisePhoneNumber(value) : '';
   if (!isPhoneNumber(number)) errors.push({ path, message: NO_PHONE_NUMBER });

@@ -22,13 +22,11 @@ export function isGroupId(value: unknown): value is string {
 export interface ReadRecipients {
   /** Address keys and group ids. */
   readonly recipients: string[];
-  /** The group ids among the recipients. */
   readonly groups: string[];
   /** The first ten errors, with paths such as `to[3]`. */
   readonly errors: FieldError[];
 }
 
-/** Parses, normalises and de-duplicates recipients; group ids are allowed `withGroups`. */
 export function readRecipients(
   to: readonly unknown[],
   kinds: readonly AddressKind[],
@@ -52,7 +50,6 @@ export function readRecipients(
   return { recipients: [...recipients], groups: [...groups], errors };
 }
 
-/** Form of an address of these kinds, for error messages. */
 export function ruleOf(kinds: readonly AddressKind[]): string {
   return kinds.map((kind) => ADDRESS_RULES[kind]).join(', or ');
 }

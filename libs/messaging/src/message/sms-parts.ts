@@ -16,9 +16,8 @@ for (const character of BASIC) SEPTETS[character.charCodeAt(0)] = 1;
 for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2;
 
 /**
- * Parts of a text. GSM-7: 160 septets, or 153 per part, never splitting an escape sequence. UCS-2,
- * where a character is not in GSM 03.38: 70 units, or 67 per part, never splitting a surrogate
- * pair.
+ * GSM-7: 160 septets, or 153 per part, never splitting an escape sequence. UCS-2, where a character
+ * is not in GSM 03.38: 70 units, or 67 per part, never splitting a surrogate pair.
  */
 export function smsParts(text: string): SmsParts {
   let units = 0;

@@ -1,9 +1,8 @@
 /** One status of a channel's messages. */
 export interface StatusDefinition {
   /**
-   * Orders the statuses: the highest reported rank is the message's status. A channel's own
-   * statuses have ranks 40 to 119. The store keeps ranks, so a rank never changes, and a name has
-   * the same rank on every channel.
+   * The highest reported rank is the message's status; a channel's own have ranks 40 to 119. The
+   * store keeps ranks, so a rank never changes, and a name has the same rank on every channel.
    */
   readonly rank: number;
   /** Only a terminal status of higher rank may follow. @default false */
@@ -15,8 +14,8 @@ export interface StatusDefinition {
 }
 
 /**
- * Statuses of the built-in channels. The highest reported rank is the status, in any order of arrival,
- * so the ranks are the whole state machine:
+ * Statuses of the built-in channels. The highest reported rank is the status, in any order of
+ * arrival, so the ranks are the whole state machine:
  *
  * ```
  * queued → sending → unknown → sent → expired → undelivered → failed → rejected → delivered → read
@@ -24,13 +23,12 @@ export interface StatusDefinition {
  * cancelled      (only from queued)
  * ```
  *
- * Reserved: initiated 41, processing 42, ringing 45, no_answer 62, busy 64, answered 91, completed 95,
- * bounced 105, reversed 106, complained 110.
+ * Reserved: initiated 41, processing 42, ringing 45, no_answer 62, busy 64, answered 91, completed
+ * 95, bounced 105, reversed 106, complained 110.
  */
 export const STATUSES = {
   queued: { rank: 10 },
   sending: { rank: 20 },
-  /** The outcome of the submit is unknown. */
   unknown: { rank: 30 },
   sent: { rank: 40, reported: true },
   expired: { rank: 50, terminal: true, reported: true, failed: true },
@@ -59,7 +57,6 @@ export const STATUS_RANK = Object.fromEntries(
   Object.entries(STATUSES).map(([name, { rank }]) => [name, rank]),
 ) as { readonly [Name in MessageStatus]: (typeof STATUSES)[Name]['rank'] };
 
-/** Whether a report may carry the status on a built-in channel. */
 export function isReportedStatus(value: unknown): value is ReportedStatus {
   return (
     typeof value === 'string' &&

@@ -42,13 +42,12 @@ const LONGEST_PARAM = 4_096;
 /**
  * Defines the app's templates by their approved names. The compiler and the library check the
  * parameters of `sendTemplate()` against them.
- *
+ * @throws MessagingConfigError naming the template and the field
  * @example
  * export const templates = defineTemplates({
  *   order_update: { language: 'en', category: 'utility', params: ['name', 'order'] },
  * });
  * await whatsApp.sendTemplate({ to, template: templates.order_update, params: { name, order } });
- * @throws MessagingConfigError naming the template and the field
  */
 export function defineTemplates<const D extends Readonly<Record<string, TemplateDefinition>>>(
   definitions: D,

@@ -35,7 +35,7 @@ export interface MessageView {
   readonly id: string;
   readonly batchId: string;
   readonly position: number;
-  /** Address key of the recipient: the digits of a phone number, an e-mail address, or `platform:{id}`. */
+  /** Address key: the digits of a phone number, an e-mail address, or `platform:{id}`. */
   readonly recipient: string;
   readonly status: MessageStatus;
   readonly errorCode: string | null;

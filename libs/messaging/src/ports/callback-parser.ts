@@ -15,16 +15,12 @@ export interface CallbackRequest {
   readonly body: unknown;
   /** The bytes as received, for signatures. */
   readonly rawBody: Buffer | undefined;
-  /** Address of the peer. */
   readonly ip: string;
   /** Time of the request, in milliseconds since 1970. */
   readonly receivedAt: number;
 }
 
-/**
- * Converts a provider's callback into delivery reports and inbound messages. An unreadable entry goes into `errors`
- * and does not affect the others.
- */
+/** Converts a provider's callback. An unreadable entry goes into `errors` and affects no other. */
 export interface CallbackParser {
   parse(request: CallbackRequest): ParsedCallback;
 }

@@ -1,17 +1,17 @@
-/** Drains a lane until nothing is due. Resolves with the due time of the next run (epoch ms), where it is known. */
+/** Drains a lane until nothing is due. Resolves with the next due time (epoch ms), where known. */
 export type Drain = (lane: string, signal: AbortSignal) => Promise<number | undefined>;
 
 /** Announces to the dispatch that a lane has work. */
 export interface LaneWaker {
-  /** Work is due on this lane now, or at `at` (epoch ms). Never throws. The wake may be slow or lost. */
+  /** Work is due now, or at `at` (epoch ms). Never throws. The wake may be slow or lost. */
   wake(lane: string, at?: number): void;
 }
 
 export const LANE_WAKER = Symbol('LANE_WAKER');
 
 /**
- * Decides which process drains which lane, and when. The store holds all state: an engine may lose its own, and the
- * wake job repairs that. Implementations run `dispatchEngineContract()`.
+ * Decides which process drains which lane, and when. The store holds all state: the wake job
+ * repairs what an engine loses. Implementations run `dispatchEngineContract()`.
  */
 export interface DispatchEngine extends LaneWaker {
   start(drain: Drain): Promise<void>;
@@ -22,13 +22,13 @@ export interface DispatchEngine extends LaneWaker {
 }
 
 export interface EngineHealth {
-  /** `degraded`: the broker delivers no wakes, so messages wait for the wake job; no message is lost. */
+  /** `degraded`: the broker delivers no wakes, so messages wait for the wake job; none is lost. */
   readonly state: 'up' | 'degraded';
   /** Description of the fault, with the remedy; `null` without a fault. */
   readonly reason: string | null;
 }
 
-/** @param context `leaseTime`: how long a lane stays with a process that no longer renews it, in milliseconds */
+/** @param context `leaseTime`: milliseconds a lane stays with a process that no longer renews it */
 export type EngineFactory = (context: { readonly leaseTime: number }) => DispatchEngine;
 
 export const DISPATCH_ENGINE = Symbol('DISPATCH_ENGINE');

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { InboundReceived, MessageStatusChanged } from '../message/events.js';
 
 /**
- * Called inside the transaction that changes statuses: the listener's writes through `manager` commit or roll back
+ * Called inside the transaction that changes statuses: writes through `manager` commit or roll back
  * with them. The listener must only use the database, through `manager`.
  */
 export interface StatusListener {
@@ -10,19 +10,18 @@ export interface StatusListener {
 }
 
 /**
- * Injection token of a {@link StatusListener}. Any module may provide it; a provider may provide an array.
- *
+ * Injection token of {@link StatusListener}s; any module may provide one, or an array.
  * @example
  * providers: [{ provide: MESSAGING_STATUS_LISTENER, useClass: Outbox }]
  */
 export const MESSAGING_STATUS_LISTENER = Symbol('MESSAGING_STATUS_LISTENER');
 
-/** Called inside the transaction that stores inbound messages, with the same rules as a {@link StatusListener}. */
+/** Called inside the transaction that stores inbound messages; as {@link StatusListener}. */
 export interface InboundListener {
   onInbound(received: readonly InboundReceived[], manager: EntityManager): Promise<void>;
 }
 
-/** Injection token of an {@link InboundListener}. Any module may provide it; a provider may provide an array. */
+/** Injection token of {@link InboundListener}s; any module may provide one, or an array. */
 export const MESSAGING_INBOUND_LISTENER = Symbol('MESSAGING_INBOUND_LISTENER');
 
 class Listeners<L> {

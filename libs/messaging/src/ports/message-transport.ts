@@ -29,7 +29,7 @@ export interface Submission {
 export interface SubmissionAccepted {
   /** The provider's reference of the whole submission. */
   readonly reference: string;
-  /** The provider's id of each message, in the order of `recipients`, where the provider returns them. */
+  /** The provider's ids, in the order of `recipients`, where it returns them. */
   readonly messageIds?: readonly string[];
   /** Recipients that the provider refused while it accepted the others, with the error code. */
   readonly rejected?: ReadonlyMap<string, string>;
@@ -44,7 +44,7 @@ export interface SentSubmission extends Pick<Submission, 'channel' | 'recipients
   readonly reference: string | null;
 }
 
-/** Takes reports from a transport that receives them by itself, such as a socket; resolves after the commit. */
+/** For a transport that receives reports by itself, such as a socket; resolves after the commit. */
 export type ReportSink = (reports: readonly DeliveryReport[]) => Promise<void>;
 
 /** Takes inbound messages from such a transport; resolves after the commit. */
@@ -58,31 +58,27 @@ export interface TransportCapabilities {
   /** How long the provider honours an idempotency key, in milliseconds; 0: it ignores keys. */
   readonly idempotencyWindow: number;
   /**
-   * Most concurrent requests over all lanes of a process. Further requests wait outside the transport, so that rate
-   * and policy still apply to them. @default no limit
+   * Most concurrent requests over all lanes of a process; others wait outside the transport, where
+   * rate and policy still apply. @default no limit
    */
   readonly connections?: number;
-  /**
-   * The transport sends `submission.trace`; instrumented HTTP clients below it must not send a trace as well.
-   * @default false
-   */
+  /** The transport sends `submission.trace`, so HTTP clients below it must not. @default false */
   readonly passesTraceOn?: boolean;
 }
 
-/** Submits messages to a provider. Implementations run `messageTransportContract()`; Nest calls their lifecycle hooks. */
+/** Implementations run `messageTransportContract()`; Nest calls their lifecycle hooks. */
 export interface MessageTransport {
   /** Stable name, stored with every submission and report. */
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   /**
-   * Submits one submission. Resolves only when the provider has confirmed it.
-   * @param signal aborts the request. Submissions that start together share the signal, so remove your listener when
-   * the request ends
+   * Resolves only when the provider has confirmed the submission.
+   * @param signal aborts the request. Submissions share it: remove your listener at the end
    * @throws a {@link SubmitFailure} that describes the outcome; any other error counts as uncertain
    */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
   /**
-   * Polls reports of earlier submissions, at most 100 at a time.
+   * Polls reports of at most 100 earlier submissions.
    * @param signal aborts the poll; reports returned within a second after it still count
    */
   fetchReports?(
@@ -101,5 +97,5 @@ export interface TransportContext {
 
 export type TransportFactory = (context: TransportContext) => MessageTransport;
 
-/** Injection token of the transports by provider name: a `ReadonlyMap<string, MessageTransport>`. */
+/** Injection token of the transports by provider: a `ReadonlyMap<string, MessageTransport>`. */
 export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS');

@@ -41,7 +41,7 @@ const rateLimitOrFunction: OptionReader<RateLimit | RateOfLane, RateLimit | Rate
   value,
 ) => (typeof value === 'function' ? (value as RateOfLane) : rateLimit(name, value));
 
-/** A bare number is more often meant as days than as milliseconds, and as milliseconds it would erase data at once. */
+/** A bare number is more often meant as days; as milliseconds it would erase data at once. */
 const keptFor: typeof DURATION = (name, value) => {
   if (typeof value === 'number' && value > 0 && value < 60_000)
     throw new MessagingConfigError(
@@ -51,34 +51,31 @@ const keptFor: typeof DURATION = (name, value) => {
 };
 
 const DISPATCH = {
-  /**
-   * Whether this process dispatches and runs the jobs. With false, it only accepts messages, and the engine wakes the
-   * processes that dispatch. @default true
-   */
+  /** Dispatch and run jobs in this process; with false, it only accepts messages. @default true */
   enabled: withDefault(flag, true),
   /**
-   * Decides which process drains which lane, and when: `bullMq({ connection })` from `@dundun/messaging/bullmq`, or
-   * an engine of your own. @default each process takes lanes of its own, found through the database
+   * `bullMq({ connection })` from `@dundun/messaging/bullmq`, or an engine of your own.
+   * @default lanes of its own in each process, found through the database
    */
   engine: optional(callback<EngineFactory>()),
   /**
-   * Rate limit of a lane, for all lanes or by lane; a limit over all lanes is set at the provider. A function is
-   * called several times a second, so that a changed limit takes effect at once. @default none
+   * Limit of each lane, or a function of the lane, called several times a second, so that a changed
+   * limit takes effect at once. A limit over all lanes is set at the provider. @default none
    */
   rateLimit: optional(rateLimitOrFunction),
   /** The unit of order and rate. @default `{tenant}:{channel}` */
   lane: optional(
     callback<(of: { readonly tenant: string; readonly channel: Channel }) => string>(),
   ),
-  /** How long a lane stays with a process that no longer renews it. At least one second. @default '30s' */
+  /** How long a lane stays with a process that does not renew it; 1 s or more. @default '30s' */
   lease: withDefault(duration(1_000), '30s'),
   /** Most requests in flight per lane. @default 32 */
   concurrency: withDefault(wholeNumber, 32),
-  /** Most tries of a message that the provider keeps refusing, outages apart; then it is `failed`. @default 8 */
+  /** Most tries of a message that the provider refuses, outages apart; then `failed`. @default 8 */
   maxAttempts: withDefault(wholeNumber, 8),
   /**
-   * How long after its due time a message is tried without counting attempts while no other message proves that the
-   * provider answers. `validFor` may end it earlier. @default '24h'
+   * How long after its due time a message is tried without counting attempts while no other message
+   * proves that the provider answers. `validFor` may end it earlier. @default '24h'
    */
   retryFor: withDefault(DURATION, '24h'),
   /** First wait after a refusal; it doubles with jitter, up to ten minutes. @default '1s' */
@@ -86,8 +83,8 @@ const DISPATCH = {
   /** Time limit of one request. @default '30s' */
   timeout: withDefault(MOMENT, '30s'),
   /**
-   * Longest wait of a stop for requests in flight. At most two seconds later, all parts of the library have stopped,
-   * or an error names the part that has not: a database that does not answer is abandoned
+   * Longest wait of a stop for requests in flight. At most 2 s later, the library has stopped, or
+   * an error names the part that has not; a hung database is abandoned
    * (`DatabaseShutdownTimeoutError`). @default '10s'
    */
   shutdownTimeout: withDefault(DURATION, '10s'),
@@ -99,21 +96,21 @@ export type DispatchOptions = OptionsOf<typeof DISPATCH>;
 const RETENTION = {
   /** Texts and phone numbers; the counts stay. @default unlimited */
   content: optional(keptFor),
-  /** The whole batch; never before `idempotencyWindow` and `reports.giveUpAfter` have passed. @default unlimited */
+  /** The batch, not before `idempotencyWindow` or `reports.giveUpAfter`. @default unlimited */
   messages: optional(keptFor),
 };
 
 const STORE = {
-  /** Create and update the `messaging_*` tables at start. @default true, false where NODE_ENV is production */
+  /** Create and update `messaging_*` at start. @default true, false if NODE_ENV is production */
   migrate: optional(flag),
   /**
-   * On PostgreSQL, plan frequent statements once per connection. The library detects a pooler that drops prepared
-   * statements, and stops preparing them. @default true
+   * Plan frequent PostgreSQL statements once per connection; stops behind a pooler that drops
+   * prepared statements. @default true
    */
   preparedStatements: withDefault(flag, true),
   /** How long an idempotency key is remembered. At least one second. @default '24h' */
   idempotencyWindow: withDefault(duration(1_000), '24h'),
-  /** Retention of ended batches, counted from their end. A bare number below a minute is refused: write `'30d'`. */
+  /** From a batch's end. A bare number below a minute is refused: write `'30d'`. */
   retention: group(RETENTION),
 };
 
@@ -131,14 +128,14 @@ const SMS = {
   maxRecipients: withDefault(wholeNumber, 100_000),
   /** Most parts of one SMS. @default 10 */
   maxParts: withDefault(wholeNumber, 10),
-  /** Groups in `to` belong to the upstream service: they are passed through and not expanded. @default false */
+  /** Pass groups in `to` to the upstream service, which owns them, unexpanded. @default false */
   upstreamGroups: withDefault(flag, false),
 };
 
 const WHATSAPP = {
   /** Sender number of messages that name none. @default the service chooses */
   from: optional(text),
-  /** Templates of `defineTemplates()`. The parameters of a message that names one of them are checked. @default none */
+  /** Templates of `defineTemplates()`, to check the parameters of messages. @default none */
   templates: withDefault(record(object<Template>()), {}),
   /** Most characters of a text. @default 4096 */
   maxText: withDefault(wholeNumber, 4_096),
@@ -148,27 +145,26 @@ const ENDPOINT = {
   /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
   secrets: optional(list(text)),
   /**
-   * Another verifier: `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`,
-   * `vonageSignature()`, `plivoSignature()`, several in `allOf()` or `anyOf()`, or one of your own.
+   * Or `hmacSignature()`, `basicAuth()`, `sharedSecret()`, `ipRanges()`, `twilioSignature()`,
+   * `vonageSignature()`, `plivoSignature()`, `allOf()`, `anyOf()`, or a verifier of your own.
    */
   verifier: optional(object<CallbackVerifier>()),
   /** Accept unsigned callbacks. Do not use it in production. @default false */
   insecure: optional(flag),
-  /** Parser of the provider's delivery reports and inbound messages. @default the interface's own form */
+  /** Parser of delivery reports and inbound messages. @default the interface's own form */
   parser: optional(object<CallbackParser>()),
-  /** Name of the provider whose submissions the reports are about. @default the provider with the endpoint's name, else the only provider */
+  /** Provider of the reports. @default the one with the endpoint's name, else the only one */
   provider: optional(text),
 };
 
-/** How the callbacks of one endpoint are verified and parsed. One of `secrets`, `verifier` and `insecure` is required. */
+/** One of `secrets`, `verifier` and `insecure` is required. */
 export type CallbackEndpointOptions = OptionsOf<typeof ENDPOINT>;
 
 const CALLBACKS = {
   ...ENDPOINT,
   /**
-   * Endpoints of other providers by name, each below the callback path: `twilio` is served at `{path}/twilio`, and at
-   * `{path}/twilio/{secret}` for `sharedSecret()`. Where only `providers` is set, the callback path itself has no
-   * endpoint.
+   * Endpoints by name: `twilio` is at `{path}/twilio`, and at `{path}/twilio/{secret}` for
+   * `sharedSecret()`. With only `providers`, the callback path itself has no endpoint.
    */
   providers: optional(record(group(ENDPOINT))),
 };
@@ -182,8 +178,8 @@ const QUIET_HOURS = {
   /** First minute after the quiet hours, such as `'08:00'`. */
   to: text,
   /**
-   * IANA time zones that a phone number may be in. The hours are quiet when they are quiet in any of the zones. Other
-   * addresses have no quiet hours. @default all zones of the number's country
+   * IANA time zones that a number may be in: quiet in one is quiet. Other addresses have no quiet
+   * hours. @default all zones of the number's country
    */
   timeZones: optional(callback<(phone: string) => readonly string[]>()),
 };
@@ -192,7 +188,7 @@ const QUIET_HOURS = {
 export type QuietHoursOptions = OptionsOf<typeof QUIET_HOURS>;
 
 const SERVICE_WINDOW = {
-  /** Time before the end of the 24-hour window from which the window counts as closed. @default '1m' */
+  /** Time before the end of the 24-hour window at which it counts as closed. @default '1m' */
   margin: withDefault(DURATION, '1m'),
   /** Content that replaces the message outside the window; `undefined`: the message is denied. */
   substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
@@ -201,15 +197,15 @@ const SERVICE_WINDOW = {
 const POLICY = {
   /** Names of policies that do not run. @default none */
   remove: withDefault(list(text), []),
-  /** Order in which the policies are asked; policies without a name here follow in their usual order. */
+  /** Policies to ask first, in this order; the others follow in their usual order. */
   order: withDefault(list(text), []),
   /** @default off */
   quietHours: optional(group(QUIET_HOURS)),
   serviceWindow: group(SERVICE_WINDOW),
   /**
-   * By a channel without price categories, such as `sms`, or a price category of a channel, such as `marketing`: at
-   * most `max` messages of the category and channel to one recipient in any window of `per`. Needs the index that
-   * `FREQUENCY_CAP_MIGRATIONS` creates (automatic with `migrate`). The index slows every message down. @default off
+   * By channel (`sms`) or price category (`marketing`): at most `max` messages of it to a recipient
+   * in any window of `per`. Its index, of `FREQUENCY_CAP_MIGRATIONS` (automatic with `migrate`),
+   * slows every message down. @default off
    */
   frequencyCap: optional(record(readRate)),
 };
@@ -218,12 +214,11 @@ const POLICY = {
 export type PolicyOptions = OptionsOf<typeof POLICY>;
 export type FrequencyCapOptions = NonNullable<PolicyOptions['frequencyCap']>;
 
-/** An inbound message and the tenant it belongs to. */
 export type TenantInbound = InboundMessage & { readonly tenant: string };
 
 /**
- * Reads consent for the channel from a text; `undefined`: the text contains no consent word. Called before the
- * transaction that records the message, so that the reader may query the tenant's words.
+ * Reads consent from a text; `undefined`: it has no consent word. Called before the transaction
+ * that records the message, so that the reader may query the tenant's words.
  */
 export type ConsentReader = (
   text: string,
@@ -234,20 +229,16 @@ type MaybeText = string | undefined | Promise<string | undefined>;
 
 const INBOUND = {
   /**
-   * Returns the tenant of a message for which the transport names none. `undefined`: no tenant has the number, and
-   * the message is skipped and logged. Where the function throws, no message is recorded, and the provider repeats
-   * the callback. @default ''
+   * Tenant of a message for which the transport names none. `undefined`: no tenant; the message is
+   * skipped and logged. A throw records nothing, and the provider repeats the callback. @default ''
    */
   tenant: withDefault(callback<(message: InboundMessage) => MaybeText>(), () => ''),
   /**
-   * Words that opt out and in, for each tenant if necessary: `(text, { tenant }) => readerOf(tenant)(text)`.
+   * Words that opt out and in, by tenant: `(text, { tenant }) => readerOf(tenant)(text)`.
    * @default `consentWords()`, the words of several languages
    */
   consent: optional(callback<ConsentReader>()),
-  /**
-   * Returns the reply to a message that has just changed the consent of its sender, for each tenant if necessary
-   * (`received.tenant`); `undefined`: no reply. @default no reply
-   */
+  /** Reply to a message that just changed its sender's consent. @default no reply */
   reply: optional(callback<(received: InboundReceived) => MaybeText>()),
 };
 
@@ -283,7 +274,6 @@ const provider: OptionReader<
 const ROUTE = {
   /** @default every channel */
   channel: optional(text),
-  /** Name of a provider in `providers`. */
   use: text,
 };
 
@@ -291,57 +281,50 @@ const ROUTE = {
 export type Route = OptionsOf<typeof ROUTE>;
 
 const OPTIONS = {
-  /** Address of a service that speaks the interface, such as `https://sms.example.com`. Short for `transport: http({ baseUrl, apiToken })`. */
+  /** Such as `https://sms.example.com`; short for `transport: http({ baseUrl, apiToken })`. */
   baseUrl: optional(text),
-  /** API token for `baseUrl`. */
   apiToken: optional(text),
   /** `svk_` key for WhatsApp and email at `baseUrl`. */
   apiKey: optional(text),
-  /** The only provider, instead of `baseUrl`: `simulator()`, `http({...})` or a factory of your own. */
+  /** The only provider, without `baseUrl`: `simulator()`, `http({...})` or one of your own. */
   transport: optional(callback<TransportFactory>()),
   /**
-   * Several providers by name, instead of `transport` and `baseUrl`. A submission is stored with the name of its
-   * provider. Do not rename a provider with messages under way: their outcomes would be `unknown`.
-   *
+   * Several providers by name, instead of `transport` and `baseUrl`. Do not rename a provider with
+   * messages under way: their outcomes would be `unknown`.
    * @example
    * providers: { main: { transport: http({ baseUrl, apiToken }), rateLimit: { max: 50, per: '1s' } }, test: simulator() }
    */
   providers: optional(record(provider)),
   /**
-   * Selects the provider of a message: the first matching route decides. A message that no route matches is refused
-   * with a `NoRouteError`. @default everything to the only provider
-   *
+   * The first matching route decides. A message without one is refused with a `NoRouteError`.
+   * @default everything to the only provider
    * @example
    * routes: [{ channel: 'whatsapp', use: 'meta' }, { use: 'main' }]
    */
   routes: optional(list(group(ROUTE))),
   dispatch: group(DISPATCH),
-  /** Options of the library's tables. */
   store: group(STORE),
   /** Schedule of the polls for messages without a final report. */
   reports: group(REPORTS),
   callbacks: optional(group(CALLBACKS)),
-  /** Policies that decide whether and when a message may be sent to a recipient. */
   policy: group(POLICY),
   /** Channels in addition to SMS and WhatsApp. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
   sms: group(SMS),
   whatsapp: group(WHATSAPP),
-  /** Options for messages from recipients. */
   inbound: group(INBOUND),
   /** Prices of messages, for `estimate()`. @default no prices */
   rateCard: optional(object<RateCard | PriceList>()),
 };
 
 /**
- * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. An unknown or wrong option stops the
- * boot with a `MessagingConfigError` that names it and the remedy.
+ * Options of `MessagingModule.forRoot()`. Durations are `'30s'` or milliseconds. An unknown or
+ * wrong option stops the boot with a `MessagingConfigError` that names it and the remedy.
  */
 export type MessagingOptions = OptionsOf<typeof OPTIONS>;
 
 export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');
 
-/** Checks each option by itself and fills in its default. */
 export const readOptions = group(OPTIONS);
 
 const path: OptionReader<string | false> = (name, value) => {
@@ -354,14 +337,13 @@ const EXTRAS = {
   isGlobal: withDefault(flag, false),
   /** Name of the TypeORM data source. @default the default data source */
   dataSource: optional(text),
-  /** Path of the delivery-report controller; `false`: none. @default 'messaging/delivery-reports' */
+  /** Path of the callback controller; `false`: none. @default 'messaging/delivery-reports' */
   callbackPath: withDefault(path, 'messaging/delivery-reports'),
-  /** A second path of the same endpoints, for providers with another address for inbound messages. @default false */
+  /** Second path of the same endpoints, for inbound messages elsewhere. @default false */
   inboundPath: withDefault(path, false),
   /**
-   * Providers that replace a part of the library under its exported token: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
+   * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
    * `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
-   *
    * @example
    * overrides: [{ provide: MESSAGING_CLOCK, useClass: TestClock }]
    */

@@ -4,11 +4,10 @@ import type { Channel, MessageContent } from '../message/message.js';
 
 /** Data about a recipient, read for the whole slice at once. Times in epoch milliseconds. */
 export interface RecipientFacts {
-  /** Id of the contact; `null` without a contact. */
   readonly contact: string | null;
-  /** Whether the suppression list has the recipient, for the channel and category of the message. */
+  /** On the suppression list, for the channel and category of the message. */
   readonly suppressed: boolean;
-  /** Consent for the channel and category of the message; `null` where the recipient neither opted in nor out. */
+  /** For the channel and category of the message; `null`: neither opted in nor out. */
   readonly consent: 'opted_in' | 'opted_out' | null;
   /** Time of the contact's last message to the sender of this message; `null` without one. */
   readonly lastInboundAt: number | null;
@@ -33,14 +32,14 @@ export interface PolicyItem {
 
 /** Messages that are decided together: those of one batch at `send()`, of several at dispatch. */
 export interface PolicySlice {
-  /** `send`: a denial refuses the message, a deferral leaves it to `dispatch`, where it is about to start. */
+  /** At `send`, a denial refuses the message, and a deferral leaves it to `dispatch`. */
   readonly stage: 'send' | 'dispatch' | 'explain';
   readonly items: readonly PolicyItem[];
   /** Epoch milliseconds, from the module's clock. */
   readonly now: number;
   /**
-   * Entity manager of the caller's transaction, at a `send()` within one. A policy that reads the same database must
-   * use it: callers that hold one connection and wait for a second one can deadlock.
+   * The caller's transaction, at a `send()` within one. Reads of the same database must use it:
+   * callers that hold one connection and wait for a second one can deadlock.
    */
   readonly manager?: EntityManager;
 }
@@ -63,23 +62,21 @@ export type PolicyDecision =
 /** Decisions by the index of the item; an item without a decision is allowed. */
 export type PolicyDecisions = ReadonlyMap<number, PolicyDecision>;
 
-/** Messages for which a policy may decide anything but `allow`. For other messages the policy is not asked. */
+/** Messages that the policy may deny, defer or substitute; it is not asked about others. */
 export interface PolicyScope {
   /** @default every channel */
   readonly channels?: readonly Channel[];
   /**
-   * `refused`: only recipients who refused the channel and category or are suppressed. `everybody`: every recipient.
-   * `unread`: every recipient, whose facts may be missing, because the policy does not need them.
-   * @default 'everybody'
+   * `refused`: only those who refused the channel and category or are suppressed. `unread`: all,
+   * but their facts may be missing. @default 'everybody'
    */
   readonly recipients?: 'everybody' | 'refused' | 'unread';
 }
 
 /**
- * Decides whether and when a message may be sent to a recipient. One call decides a slice, so a policy with queries
- * needs a fixed number of them. The library asks at `send()`, and again at most a second before the message starts.
- * Where the policy throws, no message is sent: `send()` fails, and the lane waits and asks again.
- *
+ * Decides whether and when a message may be sent to a recipient, with one call for a slice. The
+ * library asks at `send()`, and again at most a second before the start. Where the policy throws,
+ * no message is sent: `send()` fails, and the lane waits and asks again.
  * @example
  * class NoGamblers implements MessagingPolicy {
  *   readonly name = 'no-gamblers';
@@ -95,5 +92,5 @@ export interface MessagingPolicy {
   decide(slice: PolicySlice): Promise<PolicyDecisions>;
 }
 
-/** Injection token of the app's policies. Any module may provide it; a provider may provide an array. */
+/** Injection token of the app's policies; any module may provide one, or an array. */
 export const MESSAGING_POLICY = Symbol('MESSAGING_POLICY');

@@ -35,7 +35,6 @@ export function settingsOf(options: MessagingOptions): MessagingSettings {
   return settings;
 }
 
-/** There is one way out, or there are several with names. */
 function checkProviders(settings: MessagingSettings): void {
   const { providers, routes, transport, baseUrl, apiToken, apiKey } = settings;
   if (routes && !providers)
@@ -58,7 +57,7 @@ function checkProviders(settings: MessagingSettings): void {
 export const MESSAGING_EXTRAS: MessagingExtras = readExtras('', {});
 
 /**
- * Checks the extras, which Nest passes together with the options; `paths` are the paths that serve callbacks.
+ * Nest passes the extras together with the options; `paths` are those that serve callbacks.
  * @throws MessagingConfigError naming a wrong extra, or a duplicate path
  */
 export function extrasOf(given: MessagingExtras) {

@@ -2,7 +2,7 @@ import { MessagingConfigError } from '../message/errors.js';
 import { type Duration, milliseconds } from './duration.js';
 
 /**
- * Checks one option: `Given` is the type that the caller writes, `Read` the type that the library uses.
+ * Checks one option: the caller writes `Given`, the library uses `Read`.
  * @throws MessagingConfigError naming the option and the remedy
  */
 export interface OptionReader<Read, Given = Read> {
@@ -38,7 +38,6 @@ export function group<R extends Readers>(
   return Object.assign(read, { readers });
 }
 
-/** Options of one type, under names that the app chooses. */
 export function record<T, Given>(
   read: OptionReader<T, Given>,
 ): OptionReader<Readonly<Record<string, T>>, Readonly<Record<string, NonNullable<Given>>>> {
@@ -88,7 +87,6 @@ export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<
     wrong(name, value, `must be ${allowed.map((one) => `'${one}'`).join(' or ')}`);
 }
 
-/** A function; the compiler checks its type. */
 export function callback<F>(): OptionReader<F> {
   return (name, value) =>
     typeof value === 'function' ? (value as F) : wrong(name, value, 'must be a function');
@@ -132,7 +130,7 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The options that begin like the given one, in the group or in the groups in it, else all of the group. */
+/** The options that begin like the given one, here or in the groups, else all of the group. */
 function suggestion(given: string, readers: Readers, name: string): string {
   const known = Object.entries(readers).flatMap(([key, reader]) => [
     key,

@@ -8,7 +8,7 @@ import {
   StatusListeners,
 } from './listeners.js';
 
-/** Finds the instances that the app's modules provide under the tokens of ports with several providers. */
+/** Finds what the app's modules provide under the tokens of ports with several providers. */
 @Injectable()
 export class ProvidedPorts implements OnModuleInit {
   constructor(
@@ -18,7 +18,7 @@ export class ProvidedPorts implements OnModuleInit {
     @Inject(InboundListeners) private readonly inbound: InboundListeners,
   ) {}
 
-  /** @throws MessagingConfigError at boot where a provider is no listener, or is overridden by another one */
+  /** @throws MessagingConfigError where a provider is no listener, or another overrides it */
   onModuleInit(): void {
     this.statuses.add(...this.under(MESSAGING_STATUS_LISTENER, 'onStatusChanged', 'a listener'));
     this.inbound.add(...this.under(MESSAGING_INBOUND_LISTENER, 'onInbound', 'a listener'));
@@ -26,8 +26,7 @@ export class ProvidedPorts implements OnModuleInit {
 
   /**
    * Returns each instance once, in the order of the modules.
-   * @param method the method that every instance has
-   * @param expected description of a valid instance, for the error
+   * @param expected description of an instance with `method`, for the error
    * @throws MessagingConfigError
    */
   under<T>(token: symbol, method: keyof T & string, expected: string): T[] {

@@ -41,7 +41,6 @@ const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
 const CURRENCY = /^[A-Z]{3}$/;
 
 /**
- * Builds the rate card of an option; without the option there are no prices.
  * @param channels checks the channels and categories of a price list
  * @throws MessagingConfigError naming the field
  */

@@ -9,9 +9,7 @@ export type RateLimit = OptionsOf<typeof RATE>;
 export const readRate = group(RATE);
 
 /**
- * Reads a rate limit: `{ max: 50, per: '1s' }`, or `'50/s'`, `'600/m'`, `'2/7d'`.
- *
- * @returns the limit with `per` in milliseconds
+ * Reads `{ max: 50, per: '1s' }`, or `'50/s'`, `'600/m'`, `'2/7d'`; `per` becomes milliseconds.
  * @throws MessagingConfigError naming `option`
  */
 export function rateOf(option: string, limit: RateLimit | string): ReturnType<typeof readRate> {

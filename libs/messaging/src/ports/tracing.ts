@@ -24,15 +24,15 @@ export interface TracedStep {
   readonly error?: string | null;
   /** Step that this one follows, possibly in another process. @default the active step */
   readonly parent?: TraceContext;
-  /** The step passes its context on itself, so instrumented clients below it record nothing. @default false */
+  /** The step passes its context on: instrumented clients record nothing. @default false */
   readonly quiet?: boolean;
 }
 
 /** Records the steps that messages take in a tracing system. */
 export interface MessagingTracing {
   /**
-   * Runs `work` as a step.
-   * @returns the result of `work`, which receives the step's context; `undefined` where nothing records the step
+   * Runs `work` as a step and returns its result. `work` receives the step's context; `undefined`
+   * where nothing records the step.
    */
   step<T>(step: TracedStep, work: (context: TraceContext | undefined) => Promise<T>): Promise<T>;
 }

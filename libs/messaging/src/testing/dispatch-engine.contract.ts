@@ -13,17 +13,15 @@ export interface EngineSetup {
   create(): Promise<EngineUnderTest> | EngineUnderTest;
 }
 
-/** A promise with its settling functions. */
 class Latch {
   open!: () => void;
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));
 }
 
 /**
- * Contract of every {@link DispatchEngine}, as a suite for any test runner with `describe` and `it`. Its assertions
- * are Node's own. An engine may lose wakes when its process or its broker dies, which the wake job repairs, but not
- * while both live.
- *
+ * Contract of every {@link DispatchEngine}, for any test runner with `describe` and `it`. An engine
+ * may lose wakes when its process or its broker dies (the wake job repairs that), but not while
+ * both live.
  * @example
  * dispatchEngineContract('database', { create: () => ({ engine: new DatabaseEngine() }) });
  */

@@ -15,7 +15,6 @@ export interface TransportUnderTest {
   readonly transport: MessageTransport;
   /** Number of submissions that the provider has recorded, where it counts them. */
   accepted?(): number;
-  /** Stops the transport and the provider. */
   close(): Promise<void>;
 }
 
@@ -50,9 +49,7 @@ export interface TransportSetup<T extends TransportUnderTest = TransportUnderTes
 }
 
 /**
- * Contract of every {@link MessageTransport}, as a suite for any test runner with `describe` and `it`. Its assertions
- * are Node's own.
- *
+ * Contract of every {@link MessageTransport}, for any test runner with `describe` and `it`.
  * @example
  * messageTransportContract('acme', { start: startAcme, sender: 'ACME', … });
  */

@@ -20,7 +20,6 @@ export async function failureOf(
   return failure;
 }
 
-/** Polls until every recipient has a report. */
 export async function polled(
   transport: MessageTransport,
   { id, channel, recipients, firstSentAt }: Submission,
@@ -54,10 +53,7 @@ export function listenTo(transport: MessageTransport, before: () => void = () =>
     });
 }
 
-/**
- * Whether every polled report is also pushed unchanged, within two seconds: `read` follows the `delivered` of all
- * recipients.
- */
+/** Waits two seconds for the same pushed reports: `read` follows the `delivered` of all. */
 export async function heardAll(
   heard: readonly DeliveryReport[],
   polled: readonly DeliveryReport[],

@@ -7,7 +7,6 @@ import { smsParts } from '../../message/sms-parts.js';
 
 const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
 
-/** SMS to phone numbers, charged per part. */
 export function smsChannel({
   maxParts,
   maxRecipients,

@@ -11,18 +11,17 @@ import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts
 
 /**
  * An SMS to one or many recipients (interface section 2.1).
- *
  * @example
  * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
  */
 export interface SmsMessage {
   /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
   readonly from: string;
-  /** Phone numbers with country code, and group ids; plus, spaces, dashes and brackets are removed. */
+  /** Phone numbers with country code, and group ids; plus, spaces, dashes, brackets are removed. */
   readonly to: Recipients;
   /** The text. A text longer than one part is split and charged per part. */
   readonly body: string;
-  /** Ask the provider for a callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
+  /** Callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
   readonly deliveryReport?: 'none' | 'yes';
   /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date;
@@ -36,7 +35,6 @@ export interface SmsEstimate extends SmsParts, CostEstimate {
 
 /**
  * Sends SMS messages and reads their batches, statuses and reports.
- *
  * @example
  * const { id } = await sms.send({ from: 'ACME', to: '+234 801 234 5678', body: 'Hello' });
  * const { counts } = await sms.batch(id); // { delivered: 1 }
@@ -48,15 +46,14 @@ export class SmsService extends ChannelService {
   }
 
   /**
-   * Accepts a message for one or many recipients. Resolves once the batch is durable, or, with
-   * `manager`, once it is part of that transaction. Status, events and reports give its progress.
-   *
-   * @throws MessageValidationError naming each wrong field; nothing was stored
-   * @throws PolicyError where policy denies every recipient; nothing was stored. Where it denies some, those are `rejected`
+   * Accepts a message. Resolves once the batch is durable, or, with `manager`, once it is part of
+   * that transaction. Where it throws one of these errors, nothing was stored.
+   * @throws MessageValidationError naming each wrong field
+   * @throws PolicyError where policy denies every recipient; some denied recipients are `rejected`
    * @throws IdempotencyKeyReusedError where the key was used for other content
    * @throws IdempotencyKeyInUseError where another open transaction holds the key; try again
-   * @throws TransactionRequiredError where `manager` is in no transaction of the module's data source
-   * @throws NoRouteError where no provider carries the channel; nothing was stored
+   * @throws TransactionRequiredError where `manager` is in no transaction of the data source
+   * @throws NoRouteError where no provider carries the channel
    */
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
     const { from, to, body, deliveryReport, sendAt } = message;

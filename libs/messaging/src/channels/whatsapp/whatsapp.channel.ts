@@ -14,7 +14,6 @@ import { phoneSimulation } from '../phone-simulation.js';
 
 type WhatsAppSettings = MessagingSettings['whatsapp'];
 
-/** WhatsApp to phone numbers with an opt-in; texts need an open 24-hour window. */
 export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
   const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {

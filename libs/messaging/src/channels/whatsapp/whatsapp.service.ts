@@ -13,9 +13,9 @@ import {
 import type { ChannelMessage, Receipt, SendOptions } from '../send.js';
 
 interface WhatsAppAddress {
-  /** Sender number, digits with country code. @default the `whatsapp.from` option, else the provider's choice */
+  /** Digits with country code. @default the `whatsapp.from` option, else the provider's choice */
   readonly from?: string;
-  /** Phone number, digits with country code; a leading plus, spaces, dashes and brackets are removed. */
+  /** Digits with country code; a leading plus, spaces, dashes and brackets are removed. */
   readonly to: string;
   /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date;
@@ -27,7 +27,7 @@ export interface WhatsAppText extends WhatsAppAddress {
 }
 
 export interface WhatsAppTemplate extends WhatsAppAddress {
-  /** Template name. The parameters are checked where the `whatsapp.templates` option has the template. */
+  /** Its parameters are checked where the `whatsapp.templates` option has the template. */
   readonly template: string;
   readonly language: string;
   /** Values by position; values by name where the template is known. */
@@ -51,8 +51,7 @@ type AnyTemplate = Omit<WhatsAppTemplate, 'template' | 'language' | 'params'> &
 /** Result of `sendTemplate()` and `sendText()`. */
 export interface WhatsAppReceipt extends Receipt {
   /**
-   * Resolves with the message once its submit has an outcome: status, the platform's id, category,
-   * cost, currency and sender. After `timeout` (`'10s'`) it resolves with the current state,
+   * Resolves with the message once its submit has an outcome; after `timeout` (`'10s'`) while still
    * `queued` or `sending`. Where the send joined a transaction, call it after the commit.
    */
   outcome(options?: { readonly timeout?: Duration }): Promise<SubmittedMessage>;
@@ -64,9 +63,8 @@ export interface WhatsAppEstimate extends CostEstimate {
 }
 
 /**
- * Sends WhatsApp messages and reads their status. Templates start conversations. Texts need the
- * recipient's 24-hour window to be open (interface section 3.1). Both need the recipient's opt-in.
- *
+ * Sends WhatsApp messages and reads their status. Templates start conversations; texts need the
+ * recipient's 24-hour window (interface section 3.1). Both need the recipient's opt-in.
  * @example
  * const receipt = await whatsApp.sendTemplate({ to, template: templates.order_update, params: { name, order } });
  * const { status, providerId, cost } = await receipt.outcome({ timeout: '10s' });
@@ -81,11 +79,9 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * Accepts a template message. Resolves as `SmsService.send()` does, takes the same options and
-   * throws the same errors.
-   *
-   * @throws MessageValidationError naming each wrong field, such as `params.order`; nothing was stored
-   * @throws PolicyError where policy denies it (`opt_in_required`, `opted_out`, …); nothing was stored
+   * Accepts a template message as `SmsService.send()` does, with its options and errors.
+   * @throws MessageValidationError naming each wrong field, such as `params.order`
+   * @throws PolicyError where policy denies it (`opt_in_required`, `opted_out`, …)
    */
   sendTemplate<const P extends TemplateDefinition['params']>(
     message: WhatsAppKnownTemplate<P>,
@@ -97,8 +93,7 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * Accepts a free-form text. The recipient's window must be open now and when the message leaves.
-   *
+   * Accepts a free-form text. The window must be open now and when the message leaves.
    * @throws PolicyError `window_closed`, and the errors of {@link sendTemplate}
    */
   async sendText(message: WhatsAppText, options: SendOptions = {}): Promise<WhatsAppReceipt> {
@@ -108,9 +103,8 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * The receipt of the first send of this template under `idempotencyKey`, also where policy would
-   * now deny the send. `undefined`: the key was not used.
-   *
+   * The first receipt of this template under `idempotencyKey`, also where policy would now deny the
+   * send. `undefined`: the key was not used.
    * @throws MessageValidationError naming each wrong field
    * @throws IdempotencyKeyReusedError where the key was used for other content
    */
@@ -123,8 +117,7 @@ export class WhatsAppService extends ChannelService {
   }
 
   /**
-   * Price of one message; nothing is sent or stored. A text is charged as `service`, a template by
-   * its approved category.
+   * Price of one message, without a send: a text costs as `service`, a template by its category.
    * @param message a text, or a template of `defineTemplates()` or by name
    */
   async estimate(

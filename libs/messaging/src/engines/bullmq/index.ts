@@ -19,7 +19,6 @@ export interface BullMqOptions {
 /**
  * An engine for many processes, on BullMQ 6. A lane accepted in one process is drained in another
  * within milliseconds. Needs `bullmq` and `ioredis`.
- *
  * @throws MessagingConfigError naming the option and the remedy, at start
  * @example
  * MessagingModule.forRoot({ baseUrl, apiToken, dispatch: { engine: bullMq({ connection: 'redis://127.0.0.1:6379' }) } })
