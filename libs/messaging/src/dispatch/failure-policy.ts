@@ -24,6 +24,7 @@ interface Suspect {
 export interface Evidence {
   /** Last request of any lane that the provider served, in monotonic milliseconds. */
   readonly servedAt: number;
+  /** The batch was tried for longer than an outage explains. */
   readonly overdue: boolean;
 }
 
@@ -90,6 +91,7 @@ export class FailurePolicy {
     return Math.max(0, (this.#suspects.get(batch)?.asideUntil ?? 0) - now);
   }
 
+  /** Whether the batch is parked while another batch is the probe. */
   isAside(batch: string): boolean {
     return this.probing && (this.#suspects.get(batch)?.strikes ?? 0) >= STRIKES_BEFORE_PROBE;
   }

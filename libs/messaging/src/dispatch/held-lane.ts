@@ -101,6 +101,7 @@ export class LaneMemory {
 export class HeldLane {
   readonly pause: LanePause;
   nudges = 0;
+  /** Outcomes not yet committed. */
   recording = 0;
   /** Uncommitted outcomes that set messages back to `queued`; until then plans are out of order. */
   returning = 0;

@@ -19,6 +19,7 @@ export class LanePause {
   readonly #until = new Map<string, number>();
   /** Rest that the lane's row showed at the start; it applies to every provider. */
   readonly #inheritedUntil: number;
+  /** End of the rest in the lane's row. */
   #recordedUntil: number;
   #shown: ShownPause | undefined;
   #writes: Promise<void> = Promise.resolve();

@@ -53,6 +53,7 @@ class MessageLane implements LaneTask {
   readonly #resends: Resends;
   readonly #prefetch: Prefetch;
   readonly #requests: LaneRequests;
+  /** Connections at which the lane has or awaits its turn. */
   #turn: RequestSlots | undefined;
   /** Whether the open submissions of former holders are queued as resends. */
   #recovered: boolean;

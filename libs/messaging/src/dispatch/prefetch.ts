@@ -27,6 +27,7 @@ const NO_PROVIDER = '-';
 interface Plan {
   readonly provider: ProviderState;
   readonly batches: readonly PlannedBatch[];
+  /** Whether batches of another provider follow. */
   readonly cut: boolean;
 }
 
@@ -39,6 +40,7 @@ export class Prefetch {
   #queue: PreparedSubmission[] = [];
   /** Messages of the queue; they count against the budget of the process. */
   #messages = 0;
+  /** Provider of the lane's next new message, according to the last plan. */
   #head: string | undefined;
   #filling = false;
   #withdrawals = 0;
@@ -77,6 +79,7 @@ export class Prefetch {
     return !this.resends.aside || (this.dry && this.#queue.length === 0);
   }
 
+  /** Whether the policy decision on the next submission is too old to start it. */
   get stale(): boolean {
     const { policy, clock } = this.held.context;
     const { next } = this;
@@ -151,6 +154,7 @@ export class Prefetch {
   /**
    * @param capacity requests that can start now. Without idempotency keys the lane intends no more:
    * if the process dies, an intended submission becomes `unknown`, even where it did not start.
+   * @param isIdle whether no submission is prepared, in flight or unrecorded
    */
   async #fillNew(size: number, capacity: number, isIdle: boolean): Promise<void> {
     const { context, memory, pause, nudges } = this.held;
@@ -221,7 +225,10 @@ export class Prefetch {
     }
   }
 
-  /** @param withdrawals number before the plan; after another one, other messages may go first */
+  /**
+   * @param withdrawals number before the plan; after another one, other messages may go first
+   * @returns ids of the batches that may start
+   */
   async #intend({ intent, prepared }: Slice, withdrawals: number): Promise<ReadonlySet<string>> {
     const { held } = this;
     const { leased, context } = held;

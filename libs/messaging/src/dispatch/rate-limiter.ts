@@ -102,7 +102,7 @@ export class RateLimiter {
     this.#pace = Math.min(this.#pace, now + this.#window);
   }
 
-  /** A waiting caller proves that there was demand. */
+  /** Longest lag of the pace. A waiting caller proves that there was demand. */
   #slack(now: number): number {
     if (this.#scheduled !== undefined)
       return now - this.#scheduled <= MAX_CALLER_DELAY ? MAX_CALLER_DELAY : BURST;

@@ -49,6 +49,7 @@ export interface Slice {
 
 export interface SliceLimits {
   readonly provider: string;
+  /** Returns the most recipients of the next submission. */
   readonly share: (wanted: number) => number;
   /** Milliseconds on the monotonic clock. */
   readonly now: number;

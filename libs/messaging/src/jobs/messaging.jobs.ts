@@ -5,7 +5,7 @@ import type { LaneWaker } from '../ports/dispatch-engine.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { DueLane } from '../store/reads/lane-queues.js';
 
-/** A periodic job. Its runs never overlap; after a failed run, the next interval tries again. */
+/** Periodic job; runs never overlap. A failed run is logged, and the next interval tries again. */
 export interface MessagingJob {
   readonly name: string;
   /** Milliseconds between two runs. */

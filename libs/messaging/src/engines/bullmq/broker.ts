@@ -108,6 +108,7 @@ export class KeptOpen<T extends Opened> {
     }, REOPEN_DELAY);
   }
 
+  /** Cuts a connection that does not close in time. */
   async close(): Promise<void> {
     this.#closing = true;
     clearTimeout(this.#timer);

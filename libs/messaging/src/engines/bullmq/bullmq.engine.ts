@@ -27,6 +27,7 @@ export class BullMqEngine implements DispatchEngine {
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;
   readonly #later = new LaneTimer((lane) => this.wake(lane));
+  /** Runs lanes without the broker. */
   readonly #local = new DatabaseEngine();
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #abort = new AbortController();
