@@ -42,6 +42,7 @@ export interface ExchangeTrace {
 export class UndiciClient {
   readonly #agent: Agent;
   readonly #connecting = new Set<Socket>();
+  readonly #running = new WeakMap<AbortSignal, Set<Exchange>>();
 
   constructor(connections: number) {
     const open = buildConnector({ timeout: CONNECT_TIMEOUT });
@@ -59,58 +60,32 @@ export class UndiciClient {
     });
   }
 
-  exchange(
-    { maxBytes, body, ...request }: HttpRequest,
-    signal: AbortSignal,
-    trace: ExchangeTrace,
-  ): Promise<HttpAnswer> {
+  exchange(request: HttpRequest, signal: AbortSignal, trace: ExchangeTrace): Promise<HttpAnswer> {
     trace.reach = 'unsent';
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
-      let running: Dispatcher.DispatchController | undefined;
-      let answer: Omit<HttpAnswer, 'body'> = { status: 0, headers: {} };
-      let size = 0;
-      const chunks: Buffer[] = [];
-      const abort = () => {
-        reject(signal.reason as Error);
-        running?.abort(new Error('aborted'));
-      };
-      const finish = (text: string) => {
-        signal.removeEventListener('abort', abort);
-        resolve({ ...answer, body: text });
-      };
-      // Requests that start together share a signal, so the warning about a listener leak does not apply.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', abort, { once: true });
-      this.#agent.dispatch(
-        { ...request, body: body ?? null },
-        {
-          onRequestStart: (controller) => {
-            // A thrown error removes the request from the queue; abort() would also close a healthy connection.
-            if (signal.aborted) throw new Error('aborted');
-            running = controller;
-            trace.reach = 'sent';
-          },
-          onResponseStart: (_controller, status, headers) => {
-            if (status >= 200) answer = { status, headers };
-          },
-          onResponseData: (controller, chunk) => {
-            size += chunk.length;
-            if (size <= maxBytes) {
-              chunks.push(chunk);
-              return;
-            }
-            finish('');
-            controller.abort(new Error('answer too large'));
-          },
-          onResponseEnd: () => finish(Buffer.concat(chunks).toString()),
-          onResponseError: (_controller, error) => {
-            signal.removeEventListener('abort', abort);
-            reject(error);
-          },
-        },
-      );
+      const running = this.#runningUnder(signal);
+      const exchange = new Exchange(request.maxBytes, trace, running, resolve, reject);
+      running.add(exchange);
+      const { origin, path, method, headers, body = null } = request;
+      this.#agent.dispatch({ origin, path, method, headers, body }, exchange);
     });
+  }
+
+  /**
+   * The running exchanges under one signal. Hundreds of exchanges share a signal and its one listener: removing a
+   * listener takes time in proportion to their number.
+   */
+  #runningUnder(signal: AbortSignal): Set<Exchange> {
+    const known = this.#running.get(signal);
+    if (known) return known;
+    const running = new Set<Exchange>();
+    this.#running.set(signal, running);
+    // Callers also listen to the signal, so the warning about a listener leak does not apply.
+    setMaxListeners(0, signal);
+    const abort = () => running.forEach((exchange) => exchange.abort(signal.reason));
+    signal.addEventListener('abort', abort, { once: true });
+    return running;
   }
 
   /** Waits at most `grace` milliseconds for running exchanges, then closes their connections. */
@@ -120,5 +95,63 @@ export class UndiciClient {
     // undici does not track sockets before the end of their handshake; they would keep the process alive.
     for (const socket of this.#connecting) socket.destroy();
     await this.#agent.destroy().catch(() => undefined);
+  }
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined;
+  #aborted = false;
+  #answer: Omit<HttpAnswer, 'body'> = { status: 0, headers: {} };
+  #size = 0;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly trace: ExchangeTrace,
+    private readonly running: Set<Exchange>,
+    private readonly resolve: (answer: HttpAnswer) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  abort(reason: unknown): void {
+    this.#aborted = true;
+    this.onResponseError(undefined, reason);
+    this.#controller?.abort(new Error('aborted'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // A thrown error removes the request from the queue; controller.abort() would also close a healthy connection.
+    if (this.#aborted) throw new Error('aborted');
+    this.#controller = controller;
+    this.trace.reach = 'sent';
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: HttpAnswer['headers']): void {
+    if (status >= 200) this.#answer = { status, headers };
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size <= this.maxBytes) this.#chunks.push(chunk);
+    else {
+      this.#finish('');
+      controller.abort(new Error('answer too large'));
+    }
+  }
+
+  onResponseEnd(): void {
+    const [first] = this.#chunks;
+    const bytes = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
+    this.#finish(bytes.toString());
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    this.running.delete(this);
+    this.reject(error);
+  }
+
+  #finish(body: string): void {
+    this.running.delete(this);
+    this.resolve({ ...this.#answer, body });
   }
 }
