@@ -2,6 +2,7 @@ import { HttpService } from '@nestjs/axios';
 import axios, {
   type AxiosAdapter,
   AxiosError,
+  type AxiosInstance,
   type AxiosResponse,
   type InternalAxiosRequestConfig,
   isAxiosError,
@@ -30,8 +31,15 @@ export interface ClientAnswer {
   readonly text: string;
 }
 
-/** Defaults of an axios without options of the app. */
-const STANDARD = axios.create().defaults;
+type Defaults = AxiosInstance['defaults'];
+
+/** Defaults that axios sets itself; the app has set all other ones. */
+const STANDARD_KEYS = new Set(
+  (
+    'transitional adapter transformRequest transformResponse timeout xsrfCookieName xsrfHeaderName ' +
+    'maxContentLength maxBodyLength env validateStatus headers'
+  ).split(' '),
+);
 
 /**
  * HTTP client of the providers. It applies the interceptors, defaults and overrides of `HttpService`. A `HttpService`
@@ -117,26 +125,9 @@ export class HttpClient {
 
 /** Whether nothing on the service can change a request or read an answer. */
 export function isUntouched(http: HttpService): boolean {
-  if (http.request !== HttpService.prototype.request) return false;
+  if (http.request !== HttpService.prototype.request || hasOwnWay(http)) return false;
   const { interceptors, defaults } = http.axiosRef;
-  return (
-    isEmpty(interceptors.request) && isEmpty(interceptors.response) && isSame(defaults, STANDARD)
-  );
-}
-
-/** Axios keeps `null` in place of an ejected interceptor. */
-function isEmpty({ handlers }: { handlers?: unknown[] }): boolean {
-  return handlers !== undefined && handlers.every((handler) => handler === null);
-}
-
-/** Compares options by value, like `isDeepStrictEqual`, in a tenth of its time: it runs for each request. */
-function isSame(given: unknown, standard: unknown): boolean {
-  if (given === standard) return true;
-  if (typeof given !== 'object' || typeof standard !== 'object' || !given || !standard)
-    return false;
-  for (const key in given)
-    if (!isSame(given[key as keyof object], standard[key as keyof object])) return false;
-  return true;
+  return isEmpty(interceptors.request) && isEmpty(interceptors.response) && isStandard(defaults);
 }
 
 /** Whether the app has replaced the service, or has set an adapter, agent or proxy, which the request must use. */
@@ -144,9 +135,40 @@ export function hasOwnWay(http: HttpService): boolean {
   const defaults = (http as Partial<HttpService>).axiosRef?.defaults;
   if (!defaults) return true;
   const { adapter, httpAgent, httpsAgent, proxy, socketPath } = defaults;
+  const standard = Array.isArray(adapter) && adapter.every((name) => typeof name === 'string');
+  return !standard || Boolean(httpAgent ?? httpsAgent ?? proxy ?? socketPath);
+}
+
+/** Axios keeps `null` in place of an ejected interceptor. */
+function isEmpty({ handlers }: { handlers?: unknown[] }): boolean {
+  return handlers !== undefined && handlers.every((handler) => handler === null);
+}
+
+function isStandard(defaults: Defaults): boolean {
+  for (const key in defaults)
+    if (!STANDARD_KEYS.has(key) && defaults[key as keyof Defaults] !== undefined) return false;
   return (
-    !isSame(adapter, STANDARD.adapter) || Boolean(httpAgent ?? httpsAgent ?? proxy ?? socketPath)
+    !defaults.timeout &&
+    defaults.maxContentLength === -1 &&
+    defaults.maxBodyLength === -1 &&
+    count(defaults.transformRequest) === 1 &&
+    count(defaults.transformResponse) === 1 &&
+    hasStandardHeaders(defaults)
   );
+}
+
+function hasStandardHeaders({ headers }: Defaults): boolean {
+  for (const group in headers) {
+    const named: unknown = headers[group as keyof typeof headers];
+    // An older axios keeps a content type for each method; the client sets its own on every request.
+    if (typeof named !== 'object' || named === null) return false;
+    for (const name in named) if (name !== 'Accept' && name !== 'Content-Type') return false;
+  }
+  return true;
+}
+
+function count(transforms: unknown): number {
+  return Array.isArray(transforms) ? transforms.length : 1;
 }
 
 /**
