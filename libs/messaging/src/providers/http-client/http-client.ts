@@ -3,6 +3,7 @@ import axios, {
   type AxiosAdapter,
   AxiosError,
   type AxiosInstance,
+  type AxiosRequestConfig,
   type AxiosResponse,
   type InternalAxiosRequestConfig,
   isAxiosError,
@@ -52,7 +53,8 @@ const STANDARD_KEYS = new Set(
  * ```
  */
 export class HttpClient {
-  readonly #base: URL;
+  readonly #origin: string;
+  readonly #basePath: string;
   readonly #client: UndiciClient;
 
   constructor(
@@ -60,7 +62,9 @@ export class HttpClient {
     private readonly baseUrl: string,
     connections: number,
   ) {
-    this.#base = new URL(baseUrl);
+    const { origin, pathname } = new URL(baseUrl);
+    this.#origin = origin;
+    this.#basePath = pathname === '/' ? '' : pathname;
     this.#client = new UndiciClient(connections);
   }
 
@@ -83,15 +87,20 @@ export class HttpClient {
   }
 
   async #direct(
-    request: ClientRequest,
+    { method, path, headers: own, body: given, maxBytes }: ClientRequest,
     signal: AbortSignal,
     trace: ExchangeTrace,
   ): Promise<ClientAnswer> {
-    const { origin, pathname } = this.#base;
-    const path = pathname === '/' ? request.path : pathname + request.path;
-    const body = typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
-    const answer = await this.#client.exchange({ ...request, origin, path, body }, signal, trace);
-    const { status, headers, body: text } = answer;
+    const body = typeof given === 'string' ? given : JSON.stringify(given);
+    const {
+      status,
+      headers,
+      body: text,
+    } = await this.#client.exchange(
+      { method, origin: this.#origin, path: this.#basePath + path, headers: own, body, maxBytes },
+      signal,
+      trace,
+    );
     return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(text), text };
   }
 
@@ -103,7 +112,7 @@ export class HttpClient {
     const own = hasOwnWay(this.http);
     // Custom axios adapters do not report whether bytes were sent.
     if (own) trace.reach = 'unknown';
-    const asked = this.http.request<unknown>({
+    const asked = this.#ask({
       ...request,
       headers: { ...request.headers },
       url: this.baseUrl + path,
@@ -113,13 +122,20 @@ export class HttpClient {
       maxContentLength: maxBytes,
       ...(!own && { adapter: undiciAdapter(this.#client, trace, maxBytes) }),
     });
-    const { status, headers, data } = await firstValueFrom(asked).catch((error: unknown) => {
+    const { status, headers, data } = await asked.catch((error: unknown) => {
       if (isAxiosError<unknown>(error) && error.response) return error.response;
       throw error;
     });
     const text = typeof data === 'string' ? data : '';
     const retryAfter = oneOf(headers['retry-after'] as string | undefined);
     return { status, retryAfter, body: typeof data === 'string' ? parsed(data) : data, text };
+  }
+
+  /** Skips the Observable of an unchanged `request()`, which cancels each request after its end. */
+  #ask(config: AxiosRequestConfig): Promise<AxiosResponse<unknown>> {
+    return this.http.request === HttpService.prototype.request
+      ? this.http.axiosRef.request<unknown>(config)
+      : firstValueFrom(this.http.request<unknown>(config));
   }
 }
 
