@@ -30,7 +30,6 @@ export interface StoreSettings {
   readonly migrate: boolean;
   /** Migrations for `migrate`: the store's own, and those of the higher layers. */
   readonly migrations: Migrations;
-  /** Whether to prepare frequent statements on PostgreSQL. */
   readonly preparedStatements: boolean;
   readonly leaseTime: number;
   readonly idempotencyWindow: number;
@@ -49,7 +48,6 @@ export interface StoreDependencies {
   readonly tracing?: MessagingTracing | undefined;
 }
 
-/** The durable state of messages in the app's database. */
 export class MessageStore {
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;

@@ -10,7 +10,7 @@ import { SQLITE_DRIVER } from './sqlite/driver.js';
 import type { StoreDriver } from './store.js';
 import type { StoreDatabase, StoreDatabaseOptions } from './database/store-database.js';
 
-/** Drivers by the type of the data source; no other code depends on that type. */
+/** By the type of the data source, on which no other code depends. */
 const POSTGRES = { driver: POSTGRES_DRIVER, Database: PostgresDatabase };
 const MYSQL = { driver: MYSQL_DRIVER, Database: MysqlDatabase };
 const FAMILIES: Partial<
@@ -30,7 +30,6 @@ const FAMILIES: Partial<
   'better-sqlite3': { driver: SQLITE_DRIVER, Database: SqliteDatabase },
 };
 
-/** @throws MessagingConfigError for an unsupported server */
 function familyOf({ options: { type } }: Pick<DataSource, 'options'>) {
   const family = FAMILIES[type];
   if (family) return family;
@@ -44,7 +43,7 @@ export function driverOf(dataSource: Pick<DataSource, 'options'>): StoreDriver {
   return familyOf(dataSource).driver;
 }
 
-/** The store's connections to a data source, not yet opened. */
+/** The connections are not opened yet. */
 export function databaseOf(
   dataSource: DataSource,
   options: Partial<StoreDatabaseOptions> = {},

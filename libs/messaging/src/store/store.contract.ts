@@ -14,7 +14,6 @@ import type { PlainOutcome } from './rows/outcome.js';
 import { eraseRecipient } from './upkeep/erasure.js';
 import type { PlannedBatch } from './rows/planned-batch.js';
 
-/** Opens stores on one database for the suite. */
 export interface StoreContractSetup {
   /** A store of its own process; the caller closes its stores. */
   open(options?: StoreOptions): Promise<MessageStore>;
@@ -39,7 +38,6 @@ export interface ContractRunner {
 
 const PROVIDER = 'scripted';
 
-/** A channel like the built-in ones. */
 const TEXTS: ChannelDefinition = {
   name: 'sms',
   addressKinds: ['phone'],
@@ -60,7 +58,7 @@ const CALLS: ChannelDefinition = {
 
 export const CONTRACT_CHANNELS = new ChannelRegistry([TEXTS, CALLS]);
 
-/** Reads the rows of a batch in a form in which those of two batches compare. */
+/** Reads rows in a form in which two batches compare. */
 const ROWS = {
   batch: `SELECT state, revision, parked_until, poll_at - completed_at AS polled_after FROM messaging_batch WHERE id = ?`,
   submission: `SELECT n, first_position, last_position, attempt, provider, outcome, reference, error_code, details
@@ -77,7 +75,7 @@ const ROWS = {
  * transaction, after a crash, and fast path against slow path on the same inputs.
  */
 export function storeContract(setup: StoreContractSetup, { describe, it }: ContractRunner): void {
-  /** Opens stores for one test, in a lane and tenant of its own. */
+  /** In a lane and tenant of its own. */
   const test = (name: string, prove: (bench: Bench) => Promise<void>) =>
     it(name, async () => {
       const bench = new Bench(setup);
@@ -656,13 +654,12 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
   });
 }
 
-/** One started submission. */
 interface Started extends Pick<PlainOutcome, 'batch' | 'n' | 'firstPosition' | 'lastPosition'> {
   readonly fence: number;
   readonly intended: PlainOutcome['intended'];
 }
 
-/** Opens stores and calls them as a drain does. */
+/** Calls stores as a drain does. */
 class Bench {
   static #count = 0;
   readonly scope;
@@ -718,10 +715,7 @@ class Bench {
     return id;
   }
 
-  /**
-   * Runs the steps of a drain up to the start of requests, with `share` recipients per submission.
-   * @param meanwhile runs between plan and intent
-   */
+  /** The steps of a drain up to the start of requests; `meanwhile` runs between plan and intent. */
   async intend(
     store: MessageStore,
     share = 1,
@@ -761,13 +755,11 @@ class Bench {
     assert.deepEqual({ status: batch.status, counts: batch.counts }, { status, counts });
   }
 
-  /** Statuses in the report log of a batch, with their sequence numbers. */
   async loggedStatuses(store: MessageStore, id: string): Promise<unknown[]> {
     const { data } = await store.reads.reports(this.scope, { batchIds: [id], limit: 100 });
     return data.map(({ status, sequence }) => [status, sequence]);
   }
 
-  /** Every row of the batch, comparable with those of another batch. */
   async rows(store: MessageStore, id: string): Promise<unknown> {
     const tables = Object.entries(ROWS).map(async ([table, sql]) => {
       const rows = await store.database.all<Record<string, unknown>>(sql, [id]);
@@ -786,7 +778,6 @@ class Bench {
     return Object.fromEntries(await Promise.all(tables));
   }
 
-  /** Another process takes the lane. */
   takeOver(store: MessageStore): Promise<unknown> {
     return this.#fence(store);
   }
@@ -891,7 +882,6 @@ function startedOf(planned: readonly PlannedBatch[], fence: number, share: numbe
   }));
 }
 
-/** The identification of a submission in an outcome. */
 function headOf({ batch, n, fence, firstPosition, lastPosition }: Started) {
   return { batch, n, fence, firstPosition, lastPosition, provider: PROVIDER };
 }

@@ -13,7 +13,7 @@ import type { HeldMessage } from './rows/status.js';
  * The store: durable state of messages on the application's own database.
  *
  * ```
- *   MessageStore (message-store.ts)      group commit, bisection, retries, deadline, events, tracing
+ *   MessageStore (message-store.ts)     group commit, bisection, retries, deadline, events, tracing
  *        │ many items at once
  *        ▼
  *   fast path of the driver ──ConcurrentChangeError──▶ slow path (verbs/<verb>.ts)
@@ -23,21 +23,17 @@ import type { HeldMessage } from './rows/status.js';
  * ```
  *
  * - A verb takes many items and returns a result for each.
- * - A driver is a dialect, a connection, a schema and at most one {@link FastPaths} function per verb; the
- *   connection carries the fast paths (`database.fastPaths`).
- * - A fast path states at its top what it assumes and its measured gain, counts the rows it touched and
- *   throws {@link ConcurrentChangeError} where their number is unexpected. Its transaction is rolled
- *   back, and the caller passes the same items to the slow path. A statement that commits by itself
- *   returns the missed items instead. Only `verbs/<verb>.ts` chooses between the two.
+ * - A driver is a dialect, a connection, a schema and at most one {@link FastPaths} function per
+ *   verb, which the connection carries (`database.fastPaths`).
+ * - A fast path states at its top what it assumes and its measured gain. Where it touched an
+ *   unexpected number of rows it throws {@link ConcurrentChangeError}: its transaction is rolled
+ *   back, and the slow path gets its items. A statement that commits by itself returns the missed
+ *   items instead. Only `verbs/<verb>.ts` chooses between the two.
  * - The slow path locks lane, batch and message, in this order, reads, and writes.
- * - Only `open-store.ts` depends on the type of a data source.
  */
 export interface StoreDriver {
   readonly dialect: Dialect;
-  /**
-   * CREATE statements of the first migration. Each is repeatable, because some servers commit each
-   * of them.
-   */
+  /** CREATE statements of the first migration; repeatable, because some servers commit each. */
   schema(runner: QueryRunner): Promise<readonly string[]>;
   /** SQL after the columns in CREATE TABLE. */
   tableOptions(runner: QueryRunner): Promise<string>;
@@ -48,25 +44,15 @@ export interface StoreDriver {
 export interface MigrationLock {
   /** Name of the pool option for the largest number of connections. */
   readonly poolLimit: 'max' | 'connectionLimit';
-  /**
-   * Statements that take the lock. The last one returns `taken: 1`; after `wait` milliseconds it
-   * fails or returns another value.
-   */
+  /** The last statement returns `taken: 1`; after `wait` ms it fails or returns another value. */
   take(key: number, wait: number): readonly string[];
   release(key: number): string;
 }
 
-/** The verbs of a driver with a faster implementation than the slow path. */
 export interface FastPaths {
-  /**
-   * Stores new batches.
-   * @throws ConcurrentChangeError for a key or a denied recipient, or where one is stored already
-   */
+  /** @throws ConcurrentChangeError for a key, a denied recipient, or a batch stored already */
   readonly enqueue?: (sql: Sql, batches: readonly NewBatch[]) => Promise<void>;
-  /**
-   * Takes the lanes that no other process holds; skips lanes that a transaction has locked.
-   * @returns the lanes before they were taken
-   */
+  /** Skips lanes that a transaction has locked. @returns the lanes before they were taken */
   readonly takeLanes?: (
     sql: Sql,
     lanes: readonly string[],
@@ -86,21 +72,18 @@ export interface FastPaths {
     lanes: readonly string[],
   ) => Promise<ReadonlyMap<string, number | undefined>>;
   /**
-   * Records intents of messages without rows, in one or many lanes; each lane has its own fence.
-   * @returns by lane, ids of the batches that may start. A lost lane, or one with rows locked by
-   *   another transaction, is left out and unchanged.
+   * For messages without rows. @returns the batches that may start, by lane; a lost lane, or one
+   * with rows that another transaction has locked, is left out and unchanged
    */
   readonly intend?: (
     sql: Sql,
     intents: readonly Intent[],
     holder: LaneHolder,
   ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
-  /** Records acceptances of messages known from their intent, without prior reads. */
+  /** For messages known from their intent, without prior reads. */
   readonly settle?: SettleFastPath;
   /**
-   * Records reports, each of another message.
-   * @param wanted whether listeners or events need the previous state of the messages
-   * @returns the previous state of the messages where it is wanted, otherwise an empty list
+   * Reports of different messages; `wanted`: returns the previous state of the messages.
    * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
   readonly report?: (
@@ -110,10 +93,7 @@ export interface FastPaths {
   ) => Promise<readonly MessageBefore[]>;
 }
 
-/**
- * @throws ConcurrentChangeError where another outcome or report was recorded before; a statement
- *   that has committed returns the outcomes as `missed` instead
- */
+/** @throws ConcurrentChangeError for an earlier outcome or report; after a commit, see `missed` */
 export type SettleFastPath = (
   sql: Sql,
   outcomes: readonly PlainOutcome[],
@@ -125,14 +105,12 @@ export interface SettleContext {
   readonly at: number;
   /** Milliseconds from completion to the first poll for missing reports. */
   readonly pollAfter: number;
-  /** The rank of an accepted message of the channel. */
   readonly acceptedRankOf: (channel: string) => number;
 }
 
-/** A message before its report; `v_index` is the report's index in the group. */
+/** `v_index`: the report's index in the group. */
 export type MessageBefore = HeldMessage & { readonly v_index: number };
 
-/** A lane and the number of messages to plan. */
 export interface PlanRequest {
   readonly lane: string;
   readonly limit: number;

@@ -9,9 +9,8 @@ interface Waiting {
 
 /**
  * Runs callbacks after the *outermost* commit of a caller's transaction, once per key, and drops
- * them on its rollback or on that of their savepoint. TypeORM reports savepoints as transactions;
- * they leave the transaction active. A callback neither delays nor fails the commit. The wake job
- * covers commits that TypeORM does not report.
+ * them on its rollback. TypeORM reports savepoints as transactions, too. A callback neither delays
+ * nor fails the commit; the wake job covers commits that TypeORM does not report.
  */
 export class AfterCommit implements EntitySubscriberInterface {
   readonly #waiting = new WeakMap<QueryRunner, Map<string, Waiting>>();

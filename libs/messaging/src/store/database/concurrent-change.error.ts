@@ -1,10 +1,6 @@
-/**
- * An assumption of a fast path does not hold: the items need the slow path, or the statement
- * affected unexpected rows. The transaction is rolled back.
- */
+/** A fast path's assumption failed: it is rolled back, and the slow path takes its items. */
 export class ConcurrentChangeError extends Error {}
 
-/** Runs the fast path of the driver, if any; the slow path where its assumptions fail. */
 export async function fastOrSlow<R>(
   fast: (() => Promise<R>) | undefined,
   slow: () => Promise<R>,

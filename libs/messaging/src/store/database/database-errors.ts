@@ -1,4 +1,3 @@
-/** The driver's error code: SQLSTATE, `ER_…` or `SQLITE_…`. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { code, driverError } = error as { code?: unknown; driverError?: unknown };
@@ -35,14 +34,11 @@ export function isTransient(error: unknown): boolean {
   return MEANINGS.transient.test(codeOf(error));
 }
 
-/** The wait for a lock of another transaction timed out. */
 export function isLockTimeout(error: unknown): boolean {
   return MEANINGS.lockTimeout.test(codeOf(error));
 }
 
-/**
- * The database or the network was unavailable: the last statement may or may not have taken effect.
- */
+/** The database or network was unavailable: the last statement may or may not have taken effect. */
 export function isUnavailable(error: unknown): boolean {
   return MEANINGS.unavailable.test(codeOf(error)) || says(error, BROKEN);
 }
@@ -52,25 +48,18 @@ export function isDataError(error: unknown): boolean {
   return MEANINGS.data.test(codeOf(error));
 }
 
-/** MySQL has no `CREATE INDEX IF NOT EXISTS`. */
 export function isDuplicateIndex(error: unknown): boolean {
   return codeOf(error) === 'ER_DUP_KEYNAME';
 }
 
-/**
- * PostgreSQL lost the prepared statement of this name, or refuses its plan because a table changed;
- * the statement did not run.
- */
+/** PostgreSQL lost the statement, or refuses its plan after a table change; it did not run. */
 export function isStatementLost(error: unknown): boolean {
   const { routine } = error as { routine?: unknown };
   const isRefused = codeOf(error) === '0A000' && routine === 'RevalidateCachedQuery';
   return codeOf(error) === '26000' || isRefused || isStatementTaken(error);
 }
 
-/**
- * Another client prepared a statement of this name on the connection: a pooler shares the
- * connection.
- */
+/** A pooler shares the connection: another client prepared a statement of this name on it. */
 export function isStatementTaken(error: unknown): boolean {
   const code = codeOf(error);
   // A fatal error is a pooler's report of a lost server connection; its statement may have run.

@@ -1,25 +1,21 @@
 import type { Sql } from './sql.js';
 
-/** Column types of row sources; all dialects use the same names. */
 export type ColumnType = 'uuid' | 'int' | 'bigint' | 'text' | 'key';
 
-/** Columns of a row source. Their names start with `v_`, so that they never shadow a table's column. */
+/** Columns of a row source; their names start with `v_`, so they never shadow a table's column. */
 export type Columns = Readonly<Record<string, ColumnType>>;
 
 /** Many rows as one relation: no placeholders per row, one plan. */
 export interface RowSource {
   /** A relation with the alias `v`. */
   readonly sql: string;
-  /**
-   * The same relation, for joins with a table by its key: it hides the number of rows from
-   * PostgreSQL's planner, which would otherwise read a small table whole.
-   */
+  /** For joins by key: hides the row count, or PostgreSQL would read small tables whole. */
   readonly keyed: string;
   readonly names: readonly string[];
   bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
 
-/** Writes rows; resolves with the number of changed rows. */
+/** Resolves with the number of changed rows. */
 export type RowWriter = (
   sql: Pick<Sql, 'run'>,
   rows: readonly (readonly unknown[])[],
@@ -30,7 +26,6 @@ export interface InsertFrom {
   readonly values?: string;
   /** SQL after the row source: joins, and WHERE. */
   readonly where?: string;
-  /** SQL at the end, such as {@link Dialect.onConflict}. */
   readonly suffix?: string;
 }
 
@@ -43,33 +38,27 @@ export interface UpdateFrom {
   readonly index?: string;
 }
 
-/** Names of the column types in CREATE TABLE. */
 export interface TypeNames {
   readonly uuid: string;
   /** Up to 255 characters, indexable. */
   readonly key: string;
-  /** An address: up to 320 characters, indexable. */
+  /** Up to 320 characters, indexable. */
   readonly address: string;
   readonly text: string;
   readonly big: string;
   readonly int: string;
   readonly small: string;
-  /** A text of at most `length` characters. */
   readonly short: (length: number) => string;
 }
 
 export interface LaneClock {
-  /** Advances the clocks of lanes; `bind` returns its parameters. */
   readonly advance: string;
   bind(lanes: readonly string[]): unknown[];
   /** The clock of the lane `v_lane`. */
   readonly at: string;
 }
 
-/**
- * SQL that differs between the three families of servers. Statements use `?` placeholders. The
- * drivers implement it: `postgres/dialect.ts`, `mysql/dialect.ts`, `sqlite/dialect.ts`.
- */
+/** SQL that differs between the three families of servers, with `?` placeholders. */
 export interface Dialect {
   /** Only for migrations, whose DDL has no common form. All other code uses the members below. */
   readonly kind: 'sqlite' | 'postgres' | 'mysql';
@@ -78,26 +67,16 @@ export interface Dialect {
   readonly now: string;
   /** Condition on a batch with work. It matches the index of such batches literally. */
   readonly hasWork: (batch: string) => string;
-  /**
-   * A clock per lane, for servers whose clock counts milliseconds: it orders batches that are
-   * accepted within one millisecond. `undefined`: {@link now} counts microseconds.
-   */
+  /** Orders batches accepted within a millisecond; `undefined`: {@link now} counts microseconds. */
   readonly laneClock: LaneClock | undefined;
   /** A 64-bit integer parameter, for places where no column gives the type. */
   readonly bigint: string;
-  /**
-   * Index hint after the name of a table. Without it MariaDB reads a small table whole and waits for
-   * every locked row.
-   */
+  /** Without the hint MariaDB reads a small table whole and waits for every locked row. */
   forceIndex(index: string): string;
-  /** Locks the rows of the alias until the transaction ends. */
   forUpdate(alias: string): string;
-  /** Like {@link forUpdate}, and skips rows that another transaction has locked. */
   skipLocked(alias: string): string;
   greatest(a: string, b: string): string;
-  /**
-   * Joins a table to a row source. The source is the outer side: it is small and has no statistics.
-   */
+  /** Joins a table to a row source, the outer side: it is small and has no statistics. */
   readonly join: 'JOIN' | 'CROSS JOIN' | 'STRAIGHT_JOIN';
   /**
    * A further condition on rows found by their key, hidden from the planner. By its statistics
@@ -105,7 +84,6 @@ export interface Dialect {
    */
   residual(condition: string): string;
   div(a: string, b: string): string;
-  /** Suffix of an INSERT … SELECT that skips existing rows. */
   ignoreConflict(table: string, column: string): string;
   /**
    * Suffix of an INSERT … SELECT that updates columns of an existing row; `new.` refers to the
@@ -113,12 +91,8 @@ export interface Dialect {
    */
   onConflict(key: string, set: string, where?: string): string;
   rows(columns: Columns): RowSource;
-  /**
-   * Inserts many rows of `columns`.
-   * @param into `INSERT INTO … (…)`
-   */
+  /** @param into `INSERT INTO … (…)` */
   inserter(into: string, columns: Columns, options?: InsertFrom): RowWriter;
-  /** Updates a table from many rows of `columns`. */
   updater(columns: Columns, update: Omit<UpdateFrom, 'rows'>): RowWriter;
   /**
    * FROM clause: the rows of `table` whose `column` is in the source's only column. PostgreSQL gets
@@ -138,7 +112,6 @@ export interface Dialect {
   readonly laneHeads: string;
 }
 
-/** SQL of {@link Dialect.inserter}. */
 export function insertFrom(
   into: string,
   { sql, names }: Pick<RowSource, 'sql' | 'names'>,
@@ -147,7 +120,6 @@ export function insertFrom(
   return `${into} SELECT ${values} FROM ${sql} ${where} ${suffix}`;
 }
 
-/** {@link Dialect.inserter} and {@link Dialect.updater}, by a row source. */
 export function sourceWriters(
   dialect: Pick<Dialect, 'rows' | 'updateFrom'>,
 ): Pick<Dialect, 'inserter' | 'updater'> {

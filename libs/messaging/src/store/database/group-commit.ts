@@ -22,23 +22,16 @@ export interface GroupCommitOptions<T> {
     readonly silence: number;
     readonly expecting: () => boolean;
   };
-  /**
-   * Whether the error concerns the items, and not the database; then the group is split until the
-   * bad item fails alone.
-   */
+  /** Whether the error concerns the items: the group is split until the bad item fails alone. */
   readonly isItemError: (error: unknown) => boolean;
 }
 
-/**
- * Stores a group in one commit. It calls `take` once its transaction is open: all items that
- * arrived before are in the group. On a retry of the transaction `take` returns the same group.
- */
+/** Commits a group; calls `take` once its transaction is open. A retry takes the same group. */
 export type Flush<T, R> = (take: () => readonly T[]) => Promise<readonly R[]>;
 
 /**
- * Natural batching: items that arrive while a flush runs go into the next flush, so that a single
- * caller never waits and many callers share commits. It uses no timer. A caller's promise settles
- * after the commit of its item.
+ * Natural batching: items that arrive during a flush go into the next one, so that a single caller
+ * never waits and many callers share commits. A caller's promise settles after its item's commit.
  */
 export class GroupCommit<T, R> {
   #waiting: Waiting<T, R>[] = [];
@@ -127,7 +120,6 @@ export class GroupCommit<T, R> {
 export interface LaneGroupOptions<T, R> {
   /** Handles all items without waiting for locks. Lanes missing from the result are unchanged. */
   readonly many: (items: readonly T[]) => Promise<ReadonlyMap<string, R>>;
-  /** Handles one lane, and waits for locks. */
   readonly alone: (item: T) => Promise<R>;
   /** Largest weight of one flush. */
   readonly most: number;
@@ -137,9 +129,8 @@ export interface LaneGroupOptions<T, R> {
 }
 
 /**
- * Runs the same request of many lanes in one statement or transaction. Requests that arrive while a
- * flush runs go into the next one. A lane with locked rows, or with data that the database refuses,
- * runs alone, and the other lanes do not wait for it.
+ * Runs the same request of many lanes in one statement or transaction. A lane with locked rows, or
+ * with data that the database refuses, runs alone, and the other lanes do not wait for it.
  */
 export class LaneGroup<T extends { readonly lane: string }, R> {
   readonly #group: GroupCommit<T, R | Promise<R>>;

@@ -1,14 +1,9 @@
 import { DatabaseShutdownTimeoutError } from '../../message/errors.js';
 import { isStatementLost, isTransient, isUnavailable } from './database-errors.js';
 
-/** Attempts at a transaction that the server rolls back. */
 const ATTEMPTS = 10;
 
-/**
- * Retries work that the server rolled back for a transient reason: a deadlock, a serialisation
- * failure.
- * @param isFinal whether an error is thrown without a retry
- */
+/** Retries work that the server rolled back for a deadlock or a serialisation failure. */
 export async function retryTransient<T>(
   work: () => Promise<T>,
   isFinal: (error: unknown) => boolean = () => false,

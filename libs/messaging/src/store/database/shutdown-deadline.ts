@@ -7,14 +7,13 @@ const ANSWER_TIMEOUT = 1_000;
 const CHECK_EVERY = ANSWER_TIMEOUT / 4;
 
 /**
- * Bounds the store's waits for the database during shutdown. Until the app stops they are
- * unbounded. After the deadline the database has one more second for each answer; the first overdue
- * answer abandons the database: all waiting calls fail, and so do later ones.
+ * Bounds the store's waits for the database during shutdown: after the deadline, the first answer
+ * that takes more than a second abandons the database, and all waiting and later calls fail.
  */
 export class ShutdownDeadline {
   readonly #logger = new Logger('StoreDatabase');
   readonly #over = new AbortController();
-  /** Reject functions of waiting calls with their start times, oldest first. */
+  /** Start times of waiting calls by their reject functions, oldest first. */
   readonly #waiting = new Map<(error: unknown) => void, number>();
   #timer: NodeJS.Timeout | undefined;
   /** Time of the deadline, and time of the last check. */
@@ -23,7 +22,6 @@ export class ShutdownDeadline {
   #wasBlocked = false;
   #closed = false;
 
-  /** Aborted with the error of the waiting calls. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
@@ -39,7 +37,6 @@ export class ShutdownDeadline {
     });
   }
 
-  /** Sets the deadline, in milliseconds from now. */
   set(milliseconds: number): void {
     clearInterval(this.#timer);
     this.#timer = setTimeout(() => {

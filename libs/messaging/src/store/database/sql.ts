@@ -7,7 +7,7 @@ export interface Sql {
   run(sql: string, params?: readonly unknown[]): Promise<number>;
 }
 
-/** A transaction; `manager` is for listeners. */
+/** `manager` is for listeners. */
 export interface Transaction extends Sql {
   readonly manager: EntityManager;
 }

@@ -19,12 +19,10 @@ export interface StoreDatabaseOptions {
   readonly fastPaths?: boolean;
 }
 
-/** The store's connections to the app's database; each driver has its own. */
 export abstract class StoreDatabase {
   protected readonly deadline = new ShutdownDeadline();
   readonly channels: ChannelRegistry;
   readonly fastPaths: FastPaths;
-  /** `destroy()` of the data source, once it is bounded by the deadline. */
   #destroy: (() => Promise<void>) | undefined;
 
   constructor(
@@ -48,16 +46,15 @@ export abstract class StoreDatabase {
   abstract all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;
 
   /**
-   * A transaction of the store; repeated after deadlocks and serialisation failures.
-   * @param lockTimeout milliseconds for each lock wait, then an error that {@link isLockTimeout}
-   *   recognises; MySQL and MariaDB count whole seconds, SQLite has no row locks
+   * Repeated after deadlocks and serialisation failures. `lockTimeout`: ms for each lock wait, then
+   * an error for {@link isLockTimeout}; MySQL counts whole seconds, SQLite has no row locks.
    */
   abstract transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T>;
 
-  /** A caller's transaction; SQLite serialises it with those of the store. */
+  /** SQLite serialises it with the transactions of the store. */
   abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 
-  /** Runs a fast path: on PostgreSQL one statement by itself, else a short transaction. */
+  /** On PostgreSQL one statement by itself, else a short transaction. */
   fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.transaction(work);
   }
@@ -67,16 +64,12 @@ export abstract class StoreDatabase {
     return work();
   }
 
-  /**
-   * On SQLite writers take turns: a wait for a turn from within a turn would never end.
-   * @throws TransactionRequiredError within a transaction of this database's callers
-   */
+  /** On SQLite a wait for a turn within a turn would never end. @throws TransactionRequiredError */
   refuseWithin(): void {}
 
   /**
-   * Sets the shutdown deadline: after it, a database that does not answer is abandoned. Nest's
-   * TypeOrmModule awaits `destroy()` of the data source, so `destroy()` does not wait for the
-   * connections of an abandoned database, either: they end with the process.
+   * After the deadline, a database that does not answer is abandoned. Nest awaits `destroy()` of
+   * the data source, so `destroy()` does not wait for those connections, either.
    */
   setShutdownDeadline(milliseconds: number): void {
     this.deadline.set(milliseconds);
@@ -85,7 +78,7 @@ export abstract class StoreDatabase {
     this.dataSource.destroy = () => this.#untilAbandoned(destroy());
   }
 
-  /** Closes the connections; does not wait for those of an abandoned database. */
+  /** Does not wait for the connections of an abandoned database. */
   async close(): Promise<void> {
     await this.#untilAbandoned(this.end());
     this.deadline.close();
@@ -134,7 +127,7 @@ export abstract class StoreDatabase {
   }
 }
 
-/** The database of a server: the app's pool, READ COMMITTED. */
+/** The app's pool, READ COMMITTED. */
 export abstract class ServerDatabase extends StoreDatabase {
   async open(): Promise<void> {}
 
@@ -167,10 +160,7 @@ export abstract class ServerDatabase extends StoreDatabase {
     });
   }
 
-  /**
-   * Begins a transaction with an idle timeout on the server, so that a frozen process does not keep
-   * its locks from the processes that take over its work.
-   */
+  /** The server ends an idle transaction: a frozen process must not keep locks from others. */
   protected abstract begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void>;
 
   /** Restores the settings that {@link begin} changed: the connection belongs to the app. */

@@ -5,9 +5,7 @@ interface TransactionState {
   transactionDepth: number;
 }
 
-/**
- * Marks a transaction as begun in TypeORM, so that a listener's saves through the manager join it.
- */
+/** Marks a transaction as begun in TypeORM, so that a listener's saves by the manager join it. */
 export function began(runner: QueryRunner): void {
   Object.assign(runner as unknown as TransactionState, {
     isTransactionActive: true,

@@ -61,5 +61,4 @@ const BASE = {
     )`,
 } satisfies Omit<Dialect, 'inserter' | 'updater'>;
 
-/** MySQL and MariaDB. */
 export const MYSQL_DIALECT: Dialect = { ...BASE, ...sourceWriters(BASE) };

@@ -6,9 +6,7 @@ import { MYSQL_DIALECT } from './dialect.js';
 /** Collations of MariaDB and MySQL 8 that compare byte by byte, including trailing spaces. */
 const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin'];
 
-/**
- * Without partial indexes, the columns of the condition lead the index where a query needs them.
- */
+/** Without partial indexes, the condition's columns lead the index where a query needs them. */
 const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['lane_held', 'lane', 'owner'],
   ['batch_queue', 'batch', 'has_work, lane, priority, parked_until, available_at, id'],
@@ -25,10 +23,7 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['report_waiting_message', 'report', 'batch, message_id'],
 ];
 
-/**
- * The text after the columns in CREATE TABLE. MySQL's older binary collation ignores trailing
- * spaces, so that one tenant could read another's batches.
- */
+/** MySQL's older binary collation ignores trailing spaces: tenants could read others' batches. */
 export async function mysqlTableOptions(runner: QueryRunner): Promise<string> {
   const known = (await runner.query(
     `SELECT collation_name AS name FROM information_schema.collations WHERE collation_name IN ('${EXACT.join("', '")}')`,
@@ -40,8 +35,7 @@ export async function mysqlTableOptions(runner: QueryRunner): Promise<string> {
 export async function mysqlSchema(runner: QueryRunner): Promise<string[]> {
   const options = await mysqlTableOptions(runner);
   const { report, ...tables } = storeColumns(MYSQL_DIALECT.types);
-  // Stored, because the server does not push index conditions down to a virtual column and would
-  // read the whole lane.
+  // Stored: the server pushes no index condition down to a virtual column, and would read the lane.
   tables.batch.push(
     `has_work SMALLINT GENERATED ALWAYS AS (CASE WHEN ${HAS_WORK} THEN 1 ELSE 0 END) STORED`,
   );

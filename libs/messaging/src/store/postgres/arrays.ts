@@ -1,10 +1,7 @@
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/**
- * Formats a column as a PostgreSQL array; the driver would check the type of each value.
- * Consecutive rows share most values, so the text of the previous row's value is reused.
- */
+/** Consecutive rows mostly share a value: its text is reused. The driver would check each type. */
 export function arrayOf(
   rows: readonly (readonly unknown[])[],
   column: number,

@@ -86,9 +86,8 @@ export class PostgresDatabase extends ServerDatabase {
 }
 
 /**
- * Adds an error listener to each connection of the pool when it is opened. TypeORM adds its own a
- * moment later; a connection that breaks in between (a failover, a pooler at its limit) would end
- * the process with an unhandled error. The statement on the connection fails in either case.
+ * TypeORM adds its error listener a moment after a connection opens; one that breaks in between (a
+ * failover, a pooler at its limit) would end the process with an unhandled error.
  */
 function listenFromTheStart({ driver }: DataSource): void {
   const { master, slaves = [] } = driver as { master?: EventEmitter; slaves?: EventEmitter[] };

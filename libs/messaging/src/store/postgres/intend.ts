@@ -42,12 +42,9 @@ const INTEND = `WITH held AS MATERIALIZED (
   FROM checked WHERE whole GROUP BY v_lane`;
 
 /**
- * Records the intents of one or many lanes with one statement.
- *
- * Assumes that no message has a row yet, and that no other transaction has the lanes and batches
- * locked. A lane with a locked row is skipped whole, and the slow path waits for it.
- *
- * Gain: one round trip and one commit for all lanes, instead of six statements for each.
+ * Assumes that no message has a row yet, and no lane or batch is locked; a lane with a locked row
+ * is skipped whole, for the slow path. Gain: one round trip and one commit for all lanes, instead
+ * of six statements for each.
  */
 export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, holder) => {
   if (!intents.every(isFresh)) throw new ConcurrentChangeError();

@@ -17,9 +17,8 @@ const LOCKED = 'ORDER BY l.lane_key FOR UPDATE OF l SKIP LOCKED';
 
 /**
  * Commits of leases are asynchronous: PostgreSQL keeps commits in order, so the next intent makes
- * them durable before any request starts. A crash of the server may lose a grant under which
- * nothing has started, and the next process gets the same fence; every check of a lane's fence
- * checks its owner, too.
+ * them durable before any request starts. A crash may lose a grant under which nothing has started,
+ * and the next one gets the same fence; so every check of a lane's fence checks its owner, too.
  */
 const UNSYNCED = `WITH unsynced AS (SELECT set_config('synchronous_commit', 'off', true))`;
 
@@ -38,13 +37,9 @@ const GIVE_BACK = `WITH held AS MATERIALIZED (${UNSYNCED}
   SELECT lane_key FROM held`;
 
 /**
- * Takes and releases lanes with one statement each.
- *
- * Assumes that no other transaction has the lanes locked. Locked lanes are skipped, unchanged, and
- * the slow path waits for them.
- *
- * Gain: with `plan` and `intend`, two messages in each of a thousand lanes cost the server about as
- * much as in one lane; before, each lane cost seven statements and three commits.
+ * Assumes that no lane is locked; locked ones are skipped, for the slow path. Gain: with `plan` and
+ * `intend`, two messages in each of a thousand lanes cost the server about as much as in one lane;
+ * before, each lane cost seven statements and three commits.
  */
 export const takeLanes: NonNullable<FastPaths['takeLanes']> = (sql, lanes, holder) => {
   const wanted = lanes.map((lane) => ({ lane }));

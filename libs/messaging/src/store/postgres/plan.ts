@@ -11,10 +11,7 @@ const PLAN = `SELECT v_lane AS lane, planned.* FROM ${lanes.keyed}
 
 const NEXT_DUE = `SELECT v_lane AS lane, (${nextDueOf(POSTGRES_DIALECT, 'v_lane')}) AS due_in FROM ${lanes.sql}`;
 
-/**
- * Reads the next batches of many lanes with one statement, and each lane's next due time with
- * another. Gain: see `lanes.ts`. The other servers have no LATERAL and read lane by lane.
- */
+/** Gain: see `lanes.ts`. The other servers have no LATERAL and read lane by lane. */
 export const plan: NonNullable<FastPaths['plan']> = (sql, requests) =>
   sql.all<PlanRow>(PLAN, lanes.bind(requests.map(({ lane, limit }) => [lane, limit])));
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { isStatementLost, isStatementTaken } from '../database/database-errors.js';
 
-/** The members of `pg`'s client used here. */
 interface Client {
   query(text: string, values?: readonly unknown[]): Promise<Result>;
   query(config: { name: string; text: string; values: unknown }): Promise<Result>;
@@ -27,22 +26,18 @@ const MAX_LOSSES = 3;
 /**
  * Prepares frequent statements, so that PostgreSQL plans them once for each connection. Gain, in
  * CPU time of the server: a report in groups of 32 takes 34 µs instead of 53, a send among fifty 22
- * instead of 27, an idle lane's message 2.9 ms instead of 6.2.
- *
- * The server keeps a plan until the table's statistics or columns change. A plan made for an empty
- * table stays good while the table grows, because a statement joins its rows through
- * `RowSource.keyed`.
- *
- * A name is a hash of the text: a pooler may run it on another connection, where it means the same
- * statement.
+ * instead of 27, an idle lane's message 2.9 ms instead of 6.2. The server keeps a plan until the
+ * table's statistics or columns change; one made for an empty table stays good while the table
+ * grows, because a statement joins its rows through `RowSource.keyed`. A name is a hash of the
+ * text: a pooler may run it on another connection.
  */
 export class PreparedStatements {
   readonly #runs = new Map<string, number>();
   readonly #names = new Map<string, string>();
-  /** Losses of each connection. After a loss its statements are prepared under new names. */
+  /** After a loss, the statements of the connection are prepared under new names. */
   readonly #losses = new WeakMap<Client, number>();
 
-  /** Counts a run. @returns the statement's name once it is frequent */
+  /** @returns the statement's name once it is frequent */
   nameOf(text: string): string | undefined {
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= MOST) return known;
@@ -56,7 +51,7 @@ export class PreparedStatements {
     return name;
   }
 
-  /** Runs a statement by name, and logs it as TypeORM does. */
+  /** Logs as TypeORM does. */
   async run(
     runner: QueryRunner,
     name: string,

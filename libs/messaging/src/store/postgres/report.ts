@@ -33,11 +33,9 @@ const SILENT = statement('SELECT 1 FROM fit WHERE fits');
 const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM fit)`);
 
 /**
- * Records reports in one statement that locks, logs and raises. It assumes that each message exists
- * and has one report in the group; otherwise it writes nothing.
- *
- * Gain: one turn of the event loop where the slow path takes six, which is most of a report's
- * latency.
+ * Locks, logs and raises. Assumes that each message exists and has one report in the group;
+ * otherwise it writes nothing. Gain: one turn of the event loop where the slow path takes six,
+ * which is most of a report's latency.
  */
 export const report: NonNullable<FastPaths['report']> = async (sql, reports, wanted) => {
   const rows = reports.map((matched, index) => [...logRow(matched.report, matched, null), index]);

@@ -1,10 +1,7 @@
 import { partialIndexes, PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
-/**
- * Free space for heap-only updates: no index contains a message's status, so the new row version
- * stays in its page.
- */
+/** Space for heap-only updates: no index has a status, so new row versions stay in their page. */
 const STORAGE: Partial<Record<StoreTable, string>> = { message: ' WITH (fillfactor = 45)' };
 
 export async function postgresSchema(): Promise<string[]> {

@@ -51,20 +51,16 @@ const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
       (SELECT string_agg(id::text, ' ') FROM completed) AS completed
     WHERE (SELECT count(*) FROM raised) <> ?::int OR (SELECT count(*) FROM completed) <> ?::int`;
 
-/** What the statement changed, where that is not all; each a list separated by spaces. */
+/** Lists separated by spaces; no row where everything changed. */
 interface Changed {
   readonly raised: string | null;
   readonly completed: string | null;
 }
 
 /**
- * Records acceptances in one statement without prior reads: closes the open submissions, raises
- * their messages, logs each of them and completes the batches with one submission. It assumes that
- * no other outcome or report was recorded for the messages; otherwise it changes what it can, and
- * returns all outcomes as `missed`: recorded again, they change the rest.
- *
- * Gain: half the database time of a message; one turn of the event loop where the slow path takes
- * eight.
+ * Assumes that no other outcome or report was recorded for the messages; otherwise it changes what
+ * it can, and returns all outcomes as `missed`: recorded again, they change the rest. Gain: half
+ * the database time of a message; one turn of the event loop where the slow path takes eight.
  */
 export const settle: SettleFastPath = async (sql, given, { at, pollAfter, acceptedRankOf }) => {
   const outcomes = given.toSorted(inLockOrder);

@@ -1,10 +1,6 @@
 import { HAS_WORK, PRIORITY } from '../rows/batch-state.js';
 
-/**
- * `heads (lane, priority, due_at)` for servers that would scan the whole index to group it: a
- * recursive query steps from lane to lane. The cost grows with the lanes that have work, not with
- * their batches.
- */
+/** Steps from lane to lane where grouping would scan the index: the cost grows with the lanes. */
 export const STEPPING_LANE_HEADS = `WITH RECURSIVE waiting (lane) AS (
     SELECT min(lane) FROM messaging_batch WHERE ${HAS_WORK}
     UNION ALL

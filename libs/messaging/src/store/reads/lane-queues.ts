@@ -12,10 +12,7 @@ export interface LaneHealth {
   /** Reason and remedy in words. */
   readonly pauseDetail: string | null;
   readonly pausedUntil: Date | null;
-  /**
-   * Wait of the oldest due message, in milliseconds; for a parked message since the end of its
-   * parking.
-   */
+  /** Milliseconds since the oldest due message was due, or since the end of its parking. */
   readonly waiting: number;
   /** A process holds the lease and works on the lane, or the lane is paused until a set time. */
   readonly held: boolean;
@@ -27,7 +24,6 @@ export interface DueLane {
   readonly dueIn: number;
 }
 
-/** Lists lanes with work, lanes without a holder, and the waits of their messages. */
 export class LaneQueues {
   constructor(
     private readonly database: StoreDatabase,

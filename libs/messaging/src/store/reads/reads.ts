@@ -38,7 +38,7 @@ type MessageRow = Pick<MessageView, 'position' | 'recipient' | 'errorCode' | 'at
   readonly status: number;
 };
 
-/** A message with its batch and submission; the message's columns are null where no row exists yet. */
+/** The message's columns are null where it has no row yet. */
 interface SubmittedRow {
   readonly state: number;
   readonly sender: string;
@@ -66,7 +66,6 @@ type ReportRow = Pick<ReportView, 'batchId' | 'sender' | 'rawStatus' | 'errorCod
 const BATCH_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
 
-/** Form of a provider's id in the store. */
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 const MESSAGE_COLUMNS =
@@ -75,7 +74,6 @@ const MESSAGE_COLUMNS =
 /** Most reports in a timeline; a message has a handful. */
 const MOST_REPORTS = 100_000;
 
-/** Reads batches, messages and the report log. */
 export class Reads {
   readonly #batches: string;
 
@@ -92,7 +90,7 @@ export class Reads {
     return views[0] as BatchView;
   }
 
-  /** Lists batches, newest first. */
+  /** Newest first. */
   async batches(scope: BatchScope, { cursor, limit }: PageRequest): Promise<Page<BatchView>> {
     const after = cursor === undefined ? '' : 'AND b.id < ?';
     const rows = await this.database.all<BatchRow>(
@@ -141,11 +139,7 @@ export class Reads {
     return { data: views, nextCursor };
   }
 
-  /**
-   * One message with its submit response.
-   * @param id `{batchId}-{position}`, or the provider's id where the provider gives one
-   * @throws MessageNotFoundError
-   */
+  /** One message by `{batchId}-{position}` or the provider's id. @throws MessageNotFoundError */
   async message(id: string, scope: BatchScope): Promise<SubmittedMessage> {
     const [, named, digits] = MESSAGE_ID.exec(id) ?? [];
     const place =
@@ -171,7 +165,7 @@ export class Reads {
     };
   }
 
-  /** One message with all its reports. @throws MessageNotFoundError */
+  /** @throws MessageNotFoundError */
   async timeline(id: string, scope: BatchScope): Promise<MessageTimeline> {
     const message = await this.message(id, scope);
     const filter = { batchIds: [message.batchId], limit: MOST_REPORTS };
@@ -179,10 +173,7 @@ export class Reads {
     return { ...message, reports: data };
   }
 
-  /**
-   * Lists the report log, oldest first.
-   * @param position restricts the reports to one message of the batch
-   */
+  /** Oldest first; `position` restricts the reports to one message of the batch. */
   async reports(
     { tenant, channel }: BatchScope,
     filter: ReportFilter & { readonly limit: number },
@@ -232,10 +223,7 @@ export class Reads {
     return { data, nextCursor: page.nextCursor };
   }
 
-  /**
-   * @param lock whether the row is locked until the transaction ends
-   * @throws BatchNotFoundError
-   */
+  /** @throws BatchNotFoundError */
   async batchRow(
     sql: Pick<Sql, 'all'>,
     id: string,
@@ -274,7 +262,7 @@ export class Reads {
     }));
   }
 
-  /** Messages by status; a recipient without a message row is queued, or cancelled with its batch. */
+  /** A recipient without a message row is queued, or cancelled with its batch. */
   async #countsOf(rows: readonly BatchRow[]): Promise<Map<string, StatusCounts>> {
     const counts = new Map<string, StatusCounts>(rows.map(({ id }) => [id, {}]));
     if (rows.length === 0) return counts;
@@ -314,7 +302,6 @@ export class Reads {
     return row;
   }
 
-  /** The message with the provider's id. */
   async #placeOf(reference: string, { tenant, channel }: BatchScope) {
     if (!REFERENCE.test(reference)) return undefined;
     const [place] = await this.database.all<{ batch: string; position: number }>(
@@ -326,7 +313,7 @@ export class Reads {
     return place;
   }
 
-  /** The recipient of a message that has no row yet. */
+  /** Of a message that has no row yet. */
   async #plannedRecipient(batch: string, position: number): Promise<string> {
     const [chunk] = await this.database.all<{ recipients: string }>(
       'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? AND n = ?',
@@ -336,14 +323,11 @@ export class Reads {
   }
 }
 
-/** Whether the value has the form of a batch id, as `send()` returns it. */
 export function isBatchId(id: unknown): id is string {
   return typeof id === 'string' && BATCH_ID.test(id);
 }
 
-/**
- * Price and sender from the provider's response; the requested sender where the response has none.
- */
+/** The requested sender where the provider's response has none. */
 function answerOf({ details, sender }: SubmittedRow) {
   const answer = (details === null ? {} : JSON.parse(details)) as Record<string, unknown>;
   const text = (value: unknown) =>
@@ -383,7 +367,7 @@ function dateOf(microseconds: Big): Date {
   return new Date(Math.floor(Number(microseconds) / 1_000));
 }
 
-/** A page from the rows of a query for one row more. */
+/** The query for `rows` asks for one row more than `limit`. */
 function pageOf<T>(
   rows: readonly T[],
   limit: number,

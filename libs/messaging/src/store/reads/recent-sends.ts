@@ -4,7 +4,6 @@ import type { StoreDatabase } from '../database/store-database.js';
 
 const PERSON = { v_tenant: 'key', v_recipient: 'key' } as const satisfies Columns;
 
-/** A channel and a category for the frequency cap. */
 export interface CountedCategory {
   readonly channel: string;
   readonly category: string;
@@ -18,13 +17,7 @@ export class RecentSends {
     this.#people = database.dialect.rows(PERSON);
   }
 
-  /**
-   * Batches with a message of the category to each recipient since a time, by `{recipient}
-   * {tenant}`.
-   * @param people recipients as address keys
-   * @param since epoch milliseconds
-   * @param manager of a transaction to read in
-   */
+  /** Batches by `{recipient} {tenant}`; recipients are address keys, `since` is epoch ms. */
   async batchesTo(
     people: readonly { readonly tenant: string; readonly recipient: string }[],
     { channel, category }: CountedCategory,

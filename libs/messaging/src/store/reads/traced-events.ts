@@ -9,7 +9,7 @@ import { readContent } from '../rows/stored-content.js';
 /** Most final statuses that wait for their trace context; further ones are dropped. */
 const MAX_PENDING = 10_000;
 
-/** Reads the trace contexts of batches, many per query; used only with tracing. */
+/** Many batches per query; used only with tracing. */
 export class TraceContexts extends GroupCommit<string, TraceContext | undefined> {
   constructor(database: StoreDatabase) {
     const { dialect } = database;

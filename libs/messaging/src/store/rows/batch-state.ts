@@ -14,11 +14,10 @@
  *                           └────┘ a definite refusal sets messages back: retrying
  * ```
  *
- * A batch has work to start while its state is below `draining`. `parked_until` is a separate column:
- * a failure or policy parked the batch until then; 0: the batch was never parked.
+ * A batch has work to start while its state is below `draining`. `parked_until` is a separate
+ * column: a failure or policy parked the batch until then; 0: never parked.
  */
 export const BATCH_STATE = {
-  /** Nothing has started. */
   accepted: 0,
   /** More recipients are left to start. */
   sending: 1,
@@ -45,33 +44,28 @@ export function isUnderWay(batch: string): string {
   return `${batch}.state >= ${BATCH_STATE.sending} AND ${batch}.state <= ${BATCH_STATE.draining}`;
 }
 
-/** SQL condition: neither completed nor cancelled. */
 export function isOpen(batch: string): string {
   return `${batch}.state <= ${BATCH_STATE.draining}`;
 }
 
-/** SQL condition: nothing is left to start, and the batch is not yet completed. */
 export function isDraining(batch: string): string {
   return `${batch}.state = ${BATCH_STATE.draining}`;
 }
 
-/** SQL condition: the batch is completed or cancelled. */
 export function hasEnded(batch: string): string {
   return `${batch}.state >= ${BATCH_STATE.completed}`;
 }
 
-/** SQL assignments. */
 export const COMPLETED = `state = ${BATCH_STATE.completed}`;
 export const CANCELLED = `state = ${BATCH_STATE.cancelled}`;
 
-/** SQL assignments: messages become `queued` again; parks the batch where `parkUntil` is not null. */
+/** SQL assignments: messages become `queued` again, and a `parkUntil` that is not null parks. */
 export function setBack(parkUntil: string): string {
   return `parked_until = coalesce(${parkUntil},
       CASE WHEN state = ${BATCH_STATE.deferred} THEN 0 ELSE parked_until END),
     state = ${BATCH_STATE.retrying}, revision = revision + 1`;
 }
 
-/** Order of the batches in a lane. */
 export const PRIORITY = { high: 0, normal: 1 } as const;
 
 /** Condition of the queue index of PostgreSQL and SQLite; queries must repeat it literally. */

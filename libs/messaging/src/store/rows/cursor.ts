@@ -1,7 +1,7 @@
 import type { Channel } from '../../message/message.js';
 import { MessageValidationError } from '../../message/errors.js';
 
-/** The tenant and channel of a batch; reads within another scope do not find it. */
+/** Reads within another scope do not find the batch. */
 export interface BatchScope {
   readonly tenant: string;
   readonly channel: Channel;

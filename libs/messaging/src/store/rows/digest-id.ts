@@ -9,9 +9,8 @@ export function digestId(...fields: readonly Field[]): string {
 }
 
 /**
- * A digest id that starts with a time, as version 7 UUIDs do. Rows of one time are neighbours in
- * the index, so that few of its pages are active. 74 bits of the digest remain.
- * @param time epoch milliseconds; `null`: unknown, all such rows are neighbours
+ * Starts with a time, as version 7 UUIDs do, so that rows of one time share few index pages; 74
+ * bits of the digest remain. `time`: epoch milliseconds; `null`: unknown.
  */
 export function timedDigestId(time: number | null, ...fields: readonly Field[]): string {
   const hex = digestOf(fields);

@@ -2,13 +2,9 @@ import { STATUS_RANK } from '../../message/status.js';
 import { BATCH_STATE } from './batch-state.js';
 import type { Columns } from '../database/dialect.js';
 
-/** A batch with a slice that is about to start. */
 export interface IntendedBatch {
   readonly id: string;
-  /**
-   * Revision at planning time. A later cancel or reschedule increments it, and the batch is
-   * skipped.
-   */
+  /** At planning time; a later cancel or reschedule increments it, and the batch is skipped. */
   readonly revision: number;
   /** Whether recipients remain to start after this slice. */
   readonly pending: boolean;
@@ -18,7 +14,6 @@ export interface IntendedBatch {
   readonly parkUntil: number | null;
 }
 
-/** A message that policy deferred. */
 export interface DeferredMessage extends IntendedRecipient {
   readonly batch: string;
   readonly attempts: number;
@@ -34,7 +29,7 @@ export interface IntendedSubmission {
   readonly attempt: number;
   /** JSON of the content that replaces the batch's. */
   readonly content: string | null;
-  /** Name of the provider; every later step of the submission uses it. */
+  /** Every later step of the submission uses it. */
   readonly provider: string;
   readonly recipients: readonly IntendedRecipient[];
 }
@@ -65,15 +60,12 @@ export function isFresh(intent: Intent): boolean {
   );
 }
 
-/**
- * Batches that never start a message again: reports settled their last messages before the start.
- */
+/** Batches whose last messages were settled by reports: they never start a message again. */
 export function exhaustedOf({ batches, submissions }: Intent): string[] {
   const starting = new Set(submissions.map(({ batch }) => batch));
   return batches.flatMap(({ id, pending }) => (pending || starting.has(id) ? [] : [id]));
 }
 
-/** Row sources of an intent. */
 export const INTENT_ROWS = {
   batches: { v_id: 'uuid', v_revision: 'int', v_state: 'int', v_park: 'bigint' },
   submissions: {
@@ -96,7 +88,6 @@ export const INTENT_ROWS = {
   },
 } as const satisfies Record<string, Columns>;
 
-/** A row of `batches`. */
 export function batchRow({
   id,
   revision,
@@ -110,7 +101,6 @@ export function batchRow({
   return [id, revision, state, parkUntil];
 }
 
-/** Rows of `submissions`. */
 export function submissionRows({ fence, firstSentAt, submissions }: Intent): unknown[][] {
   return submissions.map((s) => [
     s.batch,
@@ -125,7 +115,6 @@ export function submissionRows({ fence, firstSentAt, submissions }: Intent): unk
   ]);
 }
 
-/** Rows of `messages`: new messages and repeated ones. */
 export function messageRows({ submissions }: Intent): { fresh: unknown[][]; again: unknown[][] } {
   const fresh: unknown[][] = [];
   const again: unknown[][] = [];
@@ -136,14 +125,11 @@ export function messageRows({ submissions }: Intent): { fresh: unknown[][]; agai
   return { fresh, again };
 }
 
-/** SQL assignments for the start of a batch. */
 export const STARTED = 'state = v_state, parked_until = coalesce(v_park, parked_until)';
 
-/** SQL: target columns of an intent's INSERTs. */
 export const INTO_SUBMISSIONS = `INSERT INTO messaging_submission
   (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at, content)`;
 export const INTO_MESSAGES =
   'INSERT INTO messaging_message (batch, position, submission, attempt, recipient, status)';
 
-/** SQL: the values of {@link INTO_MESSAGES}. */
 export const MESSAGE_VALUES = `v_batch, v_position, v_n, v_attempt, v_recipient, ${STATUS_RANK.sending}`;

@@ -1,6 +1,6 @@
 import type { Columns, Dialect } from '../database/dialect.js';
 
-/** A lane's lease, as its holder sees it. Durations in milliseconds. */
+/** Durations in milliseconds. */
 export interface Lease {
   readonly lane: string;
   /** Incremented by each grant: submissions with a lower fence belong to a former holder. */
@@ -9,19 +9,13 @@ export interface Lease {
   readonly clean: boolean;
   /** The former holder may have started requests until this long before the grant. */
   readonly idleFor: number;
-  /** Limiter state of the former holder, if it released the lane. */
   readonly rateState: string | null;
-  /**
-   * This process was the former holder. The fence cannot show that where the database lost the last
-   * grants.
-   */
+  /** This process was the former holder; where the database lost grants, no fence shows it. */
   readonly ours: boolean;
-  /** Remaining time of the lane's pause. */
   readonly pausedFor: number;
   readonly pauseReason: string | null;
 }
 
-/** A lane and the fence of its holder. */
 export interface HeldLane {
   readonly lane: string;
   readonly fence: number;
@@ -33,14 +27,13 @@ export interface ReleasedLane extends HeldLane {
   readonly open: boolean;
 }
 
-/** The process that takes, renews and releases lanes. */
 export interface LaneHolder {
   readonly owner: string;
   /** Milliseconds. */
   readonly leaseTime: number;
 }
 
-/** A lane before it was taken. Times in microseconds, as drivers return them. */
+/** Before the lane was taken. Times in microseconds, as drivers return them. */
 export interface LaneRow {
   readonly lane_key: string;
   readonly owner: string | null;
@@ -54,7 +47,7 @@ export interface LaneRow {
   readonly free: string | number;
 }
 
-/** Whether to wait for rows that another transaction has locked, or to skip them. */
+/** For rows that another transaction has locked. */
 export type LockWait = 'wait' | 'skip';
 
 /** The row source of lanes and their holder; a take has no fence, only a release the last two. */
@@ -67,7 +60,6 @@ export const LANES = {
   v_open: 'int',
 } as const satisfies Columns;
 
-/** Rows of {@link LANES}. */
 export function laneRows(
   lanes: readonly (Pick<HeldLane, 'lane'> & Partial<ReleasedLane>)[],
   { owner, leaseTime }: LaneHolder,
@@ -82,19 +74,16 @@ export function laneRows(
   ]);
 }
 
-/** SQL: the columns of a {@link LaneRow} of the lane `l`, for the holder `v_owner`. */
+/** SQL: `l` is the lane, `v_owner` the holder. */
 export function formerColumns({ now }: Dialect): string {
   return `l.lane_key, l.owner, l.fence, l.lease_until, l.rate_state, l.paused_until, l.pause_reason,
     ${now} AS now, CASE WHEN l.owner IS NULL OR l.owner = v_owner OR l.lease_until < ${now} THEN 1 ELSE 0 END AS free`;
 }
 
-/** SQL condition: the lane `l` is held by `v_owner` under `v_fence`. */
 export const IS_OURS = 'l.fence = v_fence AND l.owner = v_owner';
 
-/** SQL assignments that release a lane. */
 export const RELEASE = `owner = CASE WHEN v_open = 1 THEN owner END, lease_until = 0, rate_state = v_state`;
 
-/** The keys of lanes. */
 export function lanesOf(rows: readonly Pick<LaneRow, 'lane_key'>[]): Set<string> {
   return new Set(rows.map(({ lane_key }) => lane_key));
 }

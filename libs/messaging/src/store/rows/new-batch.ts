@@ -4,7 +4,7 @@ import type { Columns, Dialect } from '../database/dialect.js';
 import type { StatusChange } from './status.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
-/** A validated send. Times and durations in milliseconds. */
+/** Times and durations in milliseconds. */
 export interface NewBatch {
   readonly id: string;
   readonly tenant: string;
@@ -27,19 +27,17 @@ export interface NewBatch {
   readonly fingerprint: string | null;
 }
 
-/** The result for a new batch: the batch itself, or the earlier batch with its idempotency key. */
+/** The batch itself, or the earlier batch with its idempotency key. */
 export interface EnqueuedBatch {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly recipients: number;
-  /** An earlier batch has the idempotency key. */
   readonly replayed: boolean;
-  /** Initial statuses of the batch's messages. */
   readonly changes: readonly StatusChange[];
 }
 
-/** The row source of new batches: their columns, and their validity. */
+/** The columns of a batch, and its validity. */
 export const NEW_BATCH = {
   v_id: 'uuid',
   v_tenant: 'key',
@@ -60,7 +58,6 @@ export const NEW_BATCH = {
 } as const satisfies Columns;
 const NAMES = Object.keys(NEW_BATCH).slice(0, -1);
 
-/** A row of {@link NEW_BATCH}. */
 export function newBatchRow(batch: NewBatch): unknown[] {
   return [
     batch.id,
@@ -82,11 +79,9 @@ export function newBatchRow(batch: NewBatch): unknown[] {
   ];
 }
 
-/** SQL: target columns of an INSERT of {@link NEW_BATCH}. */
 export const INTO_BATCHES = `INSERT INTO messaging_batch
   (${NAMES.map((name) => name.slice(2)).join(', ')}, available_at, valid_until, state)`;
 
-/** SQL: the values of {@link INTO_BATCHES}, from {@link NEW_BATCH}. */
 export function batchValues(dialect: Dialect): string {
   const { laneClock, now } = dialect;
   const availableAt = dialect.greatest(laneClock?.at ?? now, 'coalesce(v_send_at, 0)');
@@ -94,7 +89,6 @@ export function batchValues(dialect: Dialect): string {
     CASE WHEN v_valid_for IS NOT NULL THEN ${availableAt} + v_valid_for END, ${BATCH_STATE.accepted}`;
 }
 
-/** The row source of recipients, and its INSERT. */
 export const CHUNK = {
   v_batch: 'uuid',
   v_n: 'int',
@@ -102,7 +96,6 @@ export const CHUNK = {
 } as const satisfies Columns;
 export const INTO_CHUNKS = 'INSERT INTO messaging_batch_chunk (batch, n, recipients)';
 
-/** Rows of {@link CHUNK}. */
 export function chunkRows({ id, recipients }: NewBatch): unknown[][] {
   const rows: unknown[][] = [];
   for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)

@@ -2,7 +2,7 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { Submission } from '../../ports/message-transport.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 
-/** The outcome of a submission as a number; `null` in the store: still open. */
+/** `null` in the store: still open. */
 export const SUBMISSION_OUTCOME = {
   accepted: 1,
   rejected: 2,
@@ -16,7 +16,6 @@ export const SUBMISSION_OUTCOME = {
   expired: 6,
 } as const;
 
-/** The messages of a submission, from its intent. */
 export interface IntendedMessages {
   readonly positions: readonly number[];
   readonly submission: Pick<
@@ -27,7 +26,7 @@ export interface IntendedMessages {
   readonly whole: boolean;
 }
 
-/** The outcome of one submission. A fact is recorded regardless of the lane's current holder. */
+/** A fact is recorded regardless of the lane's current holder. */
 export interface Outcome {
   readonly batch: string;
   readonly n: number;
@@ -37,7 +36,7 @@ export interface Outcome {
   /** The fence under which the request started: only its holder may set messages back. */
   readonly fence: number;
   readonly result: keyof typeof SUBMISSION_OUTCOME;
-  /** The messages, if known; then they are not read again. */
+  /** Known messages are not read again. */
   readonly intended?: IntendedMessages;
   readonly reference?: string;
   /** The provider's id by position. */
@@ -67,11 +66,9 @@ export function isPlain(outcome: Outcome): outcome is PlainOutcome {
   );
 }
 
-/** The result of a fast path that records acceptances. */
 export interface SettledOutcomes {
   /** Built lazily: usually there are no listeners. */
   readonly changes: () => readonly StatusChange[];
-  /** Outcomes that completed their batch. */
   readonly completed: readonly PlainOutcome[];
   /** Outcomes to record again by the slow path: some of their rows were not as assumed. */
   readonly missed: readonly PlainOutcome[];
@@ -85,16 +82,11 @@ export function inLockOrder(
   return a.n - b.n;
 }
 
-/** The number of messages of the outcomes. */
 export function messagesOf(outcomes: readonly PlainOutcome[]): number {
   return outcomes.reduce((sum, { intended }) => sum + intended.positions.length, 0);
 }
 
-/**
- * The status changes of acceptances, for listeners and events.
- * @param at epoch microseconds
- * @param isRaised by `{batch}-{position}`; false for a message whose report came first. @default all are raised
- */
+/** `isRaised('{batch}-{position}')`: false where a report came first; `at`: epoch microseconds. */
 export function acceptedChanges(
   outcomes: readonly PlainOutcome[],
   at: number,

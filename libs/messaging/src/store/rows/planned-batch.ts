@@ -3,7 +3,6 @@ import type { IntendedRecipient } from './intent.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import { readContent, type StoredContent } from './stored-content.js';
 
-/** The columns of a batch that planned and open submissions share. */
 interface BatchHead extends StoredContent {
   readonly tenant: string;
   readonly channel: Channel;
@@ -15,12 +14,10 @@ interface BatchHead extends StoredContent {
   readonly dueFor: number;
 }
 
-/** A due batch with the recipients of its next slice. */
 export interface PlannedBatch extends BatchHead {
   readonly id: string;
   readonly revision: number;
   readonly nextSubmission: number;
-  /** The batch's validity has ended. */
   readonly expired: boolean;
   readonly recipients: readonly PlannedRecipient[];
   /** More due recipients follow after `recipients`. */
@@ -37,11 +34,9 @@ export interface PlannedRecipient extends IntendedRecipient {
   readonly attempts: number;
 }
 
-/** A submission without a recorded outcome. */
 export interface OpenSubmission extends BatchHead {
   readonly batch: string;
   readonly n: number;
-  /** Name of the provider of the submission. */
   readonly provider: string;
   readonly firstPosition: number;
   readonly lastPosition: number;
@@ -80,7 +75,6 @@ export interface OpenRow
 
 /** Messages set back to `queued`, which the plan's rows do not contain. */
 export interface SetBack {
-  /** Due messages by batch. */
   readonly requeued: ReadonlyMap<string, readonly PlannedRecipient[]>;
   /** Due time of the first deferred message by batch, epoch microseconds. */
   readonly deferred: ReadonlyMap<string, number>;
@@ -104,8 +98,7 @@ export function plannedOf(
     left -= taken.length;
     counted += row.recipient_count;
     const head = headOf(row);
-    // Written out, because spreading one object into another costs ten times as much, for every
-    // message.
+    // Written out: spreading one object into another costs ten times as much, for every message.
     planned.push({
       tenant: head.tenant,
       channel: head.channel,
@@ -147,7 +140,6 @@ export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
   return [...merged.values()];
 }
 
-/** Open submissions, in the order of their first rows. */
 export function openSubmissionsOf(rows: readonly OpenRow[]): OpenSubmission[] {
   const open = new Map<string, OpenSubmission & { recipients: object[] }>();
   for (const row of rows) {

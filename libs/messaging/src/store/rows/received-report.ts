@@ -4,14 +4,10 @@ import { identifier, plausible, word } from '../../message/report-fields.js';
 import { timedDigestId } from './digest-id.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 
-/**
- * A report whose values fit the store's columns. Times are epoch
- * microseconds.
- */
+/** Values fit the store's columns; times are epoch microseconds. */
 export interface ReceivedReport extends DeliveryReport {
   readonly provider: string;
   readonly receivedAt: number;
-  /** The rank of the report's status. */
   readonly rank: number | null;
   /** Identifies the report: a repeated one has the same hash. */
   readonly hash: string;
@@ -19,14 +15,12 @@ export interface ReceivedReport extends DeliveryReport {
   readonly waiting: boolean;
 }
 
-/** The position of a message in its batch. */
 export interface MessagePlace {
   readonly batch: string;
   /** `undefined`: the report identifies the batch, but no message of it. */
   readonly position: number | undefined;
 }
 
-/** A report and its message. */
 export interface MatchedReport {
   readonly report: ReceivedReport;
   readonly batch: string;
@@ -81,7 +75,7 @@ export function receivedReport(
   };
 }
 
-/** Applies the report to its message. @returns `undefined` where the status does not change */
+/** @returns `undefined` where the status does not change */
 export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
   const { rank, errorCode, providerTime, receivedAt } = report;
   if (rank === null) return undefined;
@@ -89,7 +83,7 @@ export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusCha
   return raise(message, rank, at, errorCode);
 }
 
-/** The report's row of the log, in the order of `LOG`. */
+/** In the order of `LOG`. */
 export function logRow(
   report: ReceivedReport,
   place: {
@@ -119,7 +113,7 @@ export function logRow(
   ];
 }
 
-/** A report in the log without a message; times in microseconds, as drivers return them. */
+/** In the log, without a message; times in microseconds, as drivers return them. */
 export interface WaitingRow extends Pick<
   ReceivedReport,
   'hash' | 'provider' | 'reference' | 'messageId' | 'recipient' | 'rank' | 'rawStatus' | 'errorCode'
@@ -129,7 +123,6 @@ export interface WaitingRow extends Pick<
   readonly receivedAt: string | number;
 }
 
-/** SQL: the columns of {@link WaitingRow}, of a report `r`. */
 export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id AS "messageId", r.recipient,
   r.status AS "rank", r.raw_status AS "rawStatus", r.error_code AS "errorCode",
   r.provider_time AS "providerTime", r.received_at AS "receivedAt"`;

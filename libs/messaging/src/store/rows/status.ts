@@ -27,16 +27,12 @@ export interface StatusChange {
   readonly at: number;
 }
 
-/** SQL: the columns of {@link HeldMessage}, of a message `m` and its batch `b`. */
 export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
   b.tenant, b.channel, b.sender, b.delivery_report`;
 
 /**
- * The status rule: the higher rank wins, regardless of the order of arrival; of two reports with
- * one rank the first wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL.
- *
- * @param at epoch microseconds
- * @returns `undefined` where the status does not change
+ * The higher rank wins, regardless of the order of arrival; of two reports with one rank the first
+ * wins. {@link isBelow} and {@link raisedTo} are the same rule in SQL. `at`: epoch microseconds.
  */
 export function raise(
   message: HeldMessage,
@@ -60,14 +56,11 @@ export function raise(
   };
 }
 
-/**
- * SQL condition of the status rule: the message may rise to `rank`; not true where `rank` is null.
- */
+/** SQL condition of the status rule; not true where `rank` is null. */
 export function isBelow(message: string, rank: string): string {
   return `${message}.status < ${rank}`;
 }
 
-/** SQL of the sequence number that a message gets with an announced status. */
 export function nextSequence(message: string): string {
   return `${message}.sequence + 1`;
 }

@@ -1,7 +1,6 @@
 import type { MessageContent } from '../../message/message.js';
 import type { TraceContext } from '../../ports/tracing.js';
 
-/** A batch's content from its column, and the trace context of its send. */
 export interface StoredContent {
   readonly content: MessageContent;
   readonly trace?: TraceContext | undefined;

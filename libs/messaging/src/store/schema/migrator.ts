@@ -20,11 +20,7 @@ export class MigrationLockedError extends MessagingError {
   }
 }
 
-/**
- * Creates and updates the `messaging_*` tables; replicas that start together migrate one after
- * another.
- * @throws MigrationLockedError where another session holds the lock for `timeout` milliseconds
- */
+/** Replicas migrate one after another. @throws MigrationLockedError after `timeout` milliseconds */
 export async function migrate(
   dataSource: DataSource,
   migrations: Migrations,

@@ -3,7 +3,6 @@ import { isDuplicateIndex } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
 import { PRIMARY_KEYS } from './tables.js';
 
-/** Creates the store's tables with the driver of the data source. */
 class Store1790000000000 implements MigrationInterface {
   readonly name = 'Store1790000000000';
 
@@ -18,10 +17,6 @@ class Store1790000000000 implements MigrationInterface {
   }
 }
 
-/**
- * Index of messages by recipient, for the frequency cap. Each message pays for it, so only apps
- * with a cap create it.
- */
 class RecipientIndex1790000000100 implements MigrationInterface {
   readonly name = 'RecipientIndex1790000000100';
 
@@ -49,5 +44,5 @@ async function create(runner: QueryRunner, statement: string): Promise<void> {
 
 export const STORE_MIGRATIONS = [Store1790000000000];
 
-/** Only for apps with a frequency cap: each message pays for the index. */
+/** Index of messages by recipient, only for apps with a frequency cap: each message pays for it. */
 export const FREQUENCY_CAP_MIGRATIONS = [RecipientIndex1790000000100];

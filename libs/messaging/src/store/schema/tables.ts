@@ -5,12 +5,8 @@ import type { TypeNames } from '../database/dialect.js';
 /** Number of recipients in a chunk row. */
 export const CHUNK_SIZE = 1_000;
 
-/**
- * Columns of the store's tables, equal on every server: a type of {@link TypeNames}, and SQL. Times
- * are epoch microseconds, statuses are ranks.
- */
+/** A type of {@link TypeNames}, and SQL. Times are epoch microseconds, statuses are ranks. */
 const COLUMNS = {
-  /** A lane's lease, rate state and pause. */
   lane: {
     lane_key: 'key NOT NULL',
     owner: 'key',
@@ -114,7 +110,6 @@ const COLUMNS = {
 
 export type StoreTable = keyof typeof COLUMNS;
 
-/** The columns of each table, as in CREATE TABLE. */
 export function storeColumns(types: TypeNames): Record<StoreTable, string[]> {
   const columnsOf = (columns: Readonly<Record<string, string>>) =>
     Object.entries(columns).map(([name, column]) => {
@@ -131,7 +126,7 @@ function parsed(column: string) {
   return { type: type as keyof TypeNames, length: Number(length), constraints };
 }
 
-/** The primary keys; each driver generates the ids of the report log in its own way. */
+/** Each driver generates the ids of the report log in its own way. */
 export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   lane: 'lane_key',
   rate_slot: 'rate_key',
@@ -142,7 +137,6 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   report: 'id',
 };
 
-/** TypeORM's types of the columns; they fit every server. */
 const ENTITY_TYPES: Readonly<Record<keyof TypeNames, EntitySchemaColumnOptions>> = {
   uuid: { type: 'varchar', length: 36 },
   key: { type: 'varchar' },
@@ -181,10 +175,8 @@ export const STORE_ENTITIES = Object.entries(COLUMNS).map(([table, columns]) => 
 });
 
 /**
- * The indexes of servers with partial indexes: name, table, columns, condition. Each serves queries
- * of this folder: `queue` the plans and next-due queries, `content` and `purge` the retention,
- * `poll` the polls for missing reports, `list` a tenant's batches, `open` the takeover of a lane,
- * `reference` the matching of reports.
+ * Name, table, columns, condition. `queue` serves plans and next-due queries, `content` and `purge`
+ * the retention, `list` a tenant's batches, `open` the takeover of a lane.
  */
 const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])[] = [
   ['lane_held', 'lane', 'lane_key', 'owner IS NOT NULL'],
@@ -213,7 +205,6 @@ const UNIQUE_INDEXES: typeof PARTIAL_INDEXES = [
   ['report_hash', 'report', 'hash', 'hash IS NOT NULL'],
 ];
 
-/** CREATE statements of the indexes of servers with partial indexes. */
 export function partialIndexes(): string[] {
   const create = (kind: string, [name, table, columns, where]: (typeof PARTIAL_INDEXES)[number]) =>
     `CREATE ${kind} IF NOT EXISTS messaging_${name} ON messaging_${table} (${columns})${where ? ` WHERE ${where}` : ''}`;

@@ -3,11 +3,7 @@ import type { RowWriter } from '../database/dialect.js';
 /** Rows per statement: few texts, so that each is prepared once. */
 const SIZES = [256, 64, 16, 4, 1];
 
-/**
- * Writes rows on SQLite with bound values, which take half the time of values read from JSON. A
- * value that all rows share is bound once: concurrent messages differ in few columns.
- * @param statement reads the relation `v`, which has the columns
- */
+/** Bound values take half the time of values in JSON; one that all rows share is bound once. */
 export function boundRows(columns: readonly string[], statement: string): RowWriter {
   const texts = new Map<string, string>();
   const textOf = (size: number, own: readonly number[]): string => {

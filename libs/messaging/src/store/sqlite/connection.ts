@@ -22,8 +22,8 @@ const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key 
 const FAST_PATHS: FastPaths = { settle: steppedSettle(SQLITE_DIALECT) };
 
 /**
- * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and runs
- * each transaction within one turn of the event loop, so no other flow can join it.
+ * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and
+ * runs each transaction within one turn of the event loop, so no other flow can join it.
  */
 export class SqliteDatabase extends StoreDatabase {
   /** The store's connection while it is open, the app's before and after. */
@@ -85,10 +85,7 @@ export class SqliteDatabase extends StoreDatabase {
     );
   }
 
-  /**
-   * Serialises callers with each other and with the store: a plain `dataSource.transaction()` would
-   * join any open transaction.
-   */
+  /** Serialised: a plain `dataSource.transaction()` would join any open transaction. */
   callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const turn = () =>
       this.dataSource.transaction(async (manager) => {

@@ -48,7 +48,6 @@ export const SQLITE_DIALECT: Dialect = {
     const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
     return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
   },
-  // Bound values take half the time of values read from JSON.
   inserter: (into, columns, options) => {
     const names = Object.keys(columns);
     return boundRows(names, insertFrom(into, { sql: 'v', names }, options));

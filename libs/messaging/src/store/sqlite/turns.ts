@@ -19,15 +19,12 @@ class UndoneError extends Error {
   }
 }
 
-/**
- * Milliseconds after which a turn takes no further transaction: the driver blocks the event loop.
- */
+/** Milliseconds after which a turn takes no more transactions: the driver blocks the event loop. */
 const LONG_TURN = 5;
 
 /**
  * SQLite has one writer at a time, so writers take turns. Waiting transactions of the store share a
- * turn and its commit, which is the expensive part. Each resolves after the commit, and fails
- * alone.
+ * turn and its commit, the expensive part; each resolves after the commit, and fails alone.
  */
 export class SqliteTurns {
   readonly #waiting: Waiting[] = [];
@@ -35,10 +32,7 @@ export class SqliteTurns {
   /** Committed turns whose sync to the disk is under way. */
   #syncing: Promise<unknown> = Promise.resolve();
   #tail: Promise<unknown> = Promise.resolve();
-  /**
-   * The turn in which foreign code runs. The store's own code is not tracked: where Node implements
-   * the tracking by a hook on each promise, it costs a tenth of the throughput.
-   */
+  /** Tracks foreign code only: where Node hooks each promise, it costs a tenth of throughput. */
   readonly #turnOf = new AsyncLocalStorage<{ over: boolean }>();
   #foreignRuns = 0;
 
@@ -51,10 +45,7 @@ export class SqliteTurns {
     private readonly longTurn = LONG_TURN,
   ) {}
 
-  /**
-   * Runs a transaction of the store within one turn of the event loop: the driver is synchronous,
-   * so only microtasks run.
-   */
+  /** Within one turn of the event loop: the driver is synchronous, so only microtasks run. */
   async transaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
     this.refuseWithin();
     return new Promise<T>((resolve, reject) => {
@@ -63,7 +54,7 @@ export class SqliteTurns {
     });
   }
 
-  /** Runs `work` alone in a turn of any length. */
+  /** In a turn of any length. */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.refuseWithin();
     const result = this.#tail.then(work, work);
@@ -84,10 +75,7 @@ export class SqliteTurns {
     }
   }
 
-  /**
-   * Refuses a wait for a turn from within a turn, which would never end.
-   * @throws TransactionRequiredError within the code of {@link runForeign}
-   */
+  /** @throws TransactionRequiredError within {@link runForeign}: the wait would never end */
   refuseWithin(): void {
     const flow = this.#turnOf.getStore();
     if (flow && !flow.over)
@@ -109,7 +97,7 @@ export class SqliteTurns {
     this.#tail = this.#tail.then(next, next);
   }
 
-  /** Runs one turn. Never rejects. */
+  /** Never rejects. */
   async #turn(): Promise<void> {
     const done: Waiting[] = [];
     const settle: (() => void)[] = [];
@@ -124,8 +112,7 @@ export class SqliteTurns {
       this.#syncing = this.#settle(done, settle).then(() => before);
     } catch (error) {
       if (done.length === 0) done.push(...this.#waiting.splice(0));
-      // The transactions before the failed one are intact but were rolled back with it, so they run
-      // again.
+      // Transactions before the failed one are intact but were rolled back with it: they run again.
       if (error instanceof UndoneError) this.#waiting.unshift(...done.splice(0, done.length - 1));
       for (const { reject } of done) reject(error instanceof UndoneError ? error.cause : error);
     }
@@ -173,9 +160,8 @@ export class SqliteTurns {
 }
 
 /**
- * Runs a transaction in a savepoint, so that its failure rolls back only its own changes. The first
- * of a turn needs none: a rollback affects no other, and the next turn takes those after it.
- * @returns settles the caller, once the turn is committed
+ * In a savepoint, so that a failure rolls back its own changes only; the first of a turn needs
+ * none, because the next turn takes those after it. @returns settles the caller after the commit
  */
 async function run(
   runner: QueryRunner,
@@ -200,11 +186,7 @@ async function run(
 /** Wait for another process's lock, in ms, after which a warning is logged. */
 const LONG_WAIT = 5_000;
 
-/**
- * Runs `work` once no other process holds SQLite's write lock; waits without blocking the event
- * loop.
- * @throws the reason of `over` where that comes first
- */
+/** Waits for SQLite's write lock without blocking the event loop. @throws the reason of `over` */
 export async function whenFree<T>(work: () => Promise<T>, over?: AbortSignal): Promise<T> {
   let warnAt = Date.now() + LONG_WAIT;
   for (;;) {

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 
-/** The WAL file. */
 export interface WalFile {
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -20,10 +19,7 @@ export class WalSync {
 
   constructor(private readonly file: WalFile) {}
 
-  /**
-   * @param connection in WAL mode, open for as long as this object: the last connection to close
-   *   deletes the log
-   */
+  /** @param connection in WAL mode, kept open: the last one to close deletes the log */
   static async open(connection: DataSource): Promise<WalSync> {
     const files = await connection.query<{ name: string; file: string }[]>('PRAGMA database_list');
     const main = files.find(({ name }) => name === 'main');

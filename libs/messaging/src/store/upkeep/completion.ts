@@ -20,7 +20,6 @@ export interface CompletedBatch {
 /** Completes batches that have nothing left to start and no open submission. */
 export class BatchCompletion {
   readonly #sql: ReturnType<typeof statementsFor>;
-  /** The last batch that the sweep has read. */
   #swept = FIRST_ID;
 
   constructor(
@@ -32,11 +31,7 @@ export class BatchCompletion {
     this.#sql = statementsFor(database.dialect);
   }
 
-  /**
-   * Completes those of the batches that have no work left.
-   * @param at epoch microseconds
-   * @param unknown batches with a poll soon
-   */
+  /** `at`: epoch microseconds; batches in `unknown` are polled soon. */
   async after(
     tx: Sql,
     batches: readonly string[],
@@ -55,11 +50,7 @@ export class BatchCompletion {
     return done;
   }
 
-  /**
-   * Completes batches for which the plan found nothing to start. It waits for a concurrent
-   * transaction that closes an open submission, because that transaction cannot see that it closes
-   * the last one.
-   */
+  /** Waits for concurrent closes of submissions: none of them can see that it is the last one. */
   async exhausted(tx: Sql, batches: readonly string[], at: number): Promise<CompletedBatch[]> {
     if (batches.length === 0) return [];
     await tx.all(this.#sql.lockOpenSubmissions, this.#sql.ids.bind(keysOf(batches)));
@@ -71,11 +62,7 @@ export class BatchCompletion {
       this.events.publish(BATCH_COMPLETED, { tenant, channel: channel as Channel, batchId: id });
   }
 
-  /**
-   * Completes batches that have no work left. Each call reads the next `limit` batches by id and
-   * starts again after the last one.
-   * @param at epoch microseconds
-   */
+  /** Each call reads the next `limit` batches, and restarts after the last. `at`: epoch µs. */
   async sweep(limit: number, at: number): Promise<CompletedBatch[]> {
     const from = this.#swept;
     const [last] = await this.database.all<{ id: string }>(this.#sql.windowEnd, [from, limit - 1]);
@@ -90,7 +77,7 @@ export class BatchCompletion {
   }
 }
 
-/** Rows of ids in the order of the locks. */
+/** In the order of the locks. */
 function keysOf(batches: readonly string[]): string[][] {
   return [...new Set(batches)].toSorted().map((id) => [id]);
 }
@@ -105,8 +92,7 @@ function statementsFor(dialect: Dialect) {
   return {
     ids,
     completed,
-    // Two processes may close the last two submissions at once: the second one waits here for the
-    // first.
+    // Where two processes close the last two submissions at once, the second one waits here.
     lockDraining: `SELECT b.id FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.residual(isDraining('b'))}
       ORDER BY b.id ${dialect.forUpdate('b')}`,

@@ -8,11 +8,8 @@ export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk
   THEN 1 ELSE 0 END`;
 
 /**
- * Erases one recipient from ended batches and keeps every row: messages, reports and chunk lines. A
- * batch that is open, or whose reports are still polled, keeps the recipient.
- *
- * @param recipient an address key of any kind, the output of `addressKey()`
- * @returns erased messages, and batches that keep the recipient
+ * Keeps every row: messages, reports and chunk lines. A batch that is open, or whose reports are
+ * still polled, keeps the recipient and counts as `remaining`. `recipient`: an address key.
  */
 export async function eraseRecipient(
   tx: Sql,

@@ -4,9 +4,9 @@ import type { StoreDatabase, Transaction } from '../database/store-database.js';
 
 /** Milliseconds after the end of a batch; `undefined`: unlimited. */
 export interface RetentionSettings {
-  /** Retention of contents and recipients. */
+  /** Contents and recipients. */
   readonly content: number | undefined;
-  /** Retention of messages, reports and batches. */
+  /** Messages, reports and batches. */
   readonly messages: number | undefined;
 }
 
@@ -37,9 +37,8 @@ interface Progress {
 }
 
 /**
- * Deletes data past its retention: first contents and recipients, keeping the counts, then the
- * batch. A batch stays while its reports may be polled, and at least for the idempotency window. A
- * large batch is purged in several transactions, and reads in between see it partly purged.
+ * First erases contents and recipients, keeping the counts, then deletes the batch: not while its
+ * reports may be polled, or within the idempotency window. Reads may see it partly purged.
  */
 export class Purge {
   readonly #erase: BatchPurge;
@@ -50,7 +49,6 @@ export class Purge {
     private readonly settings: RetentionSettings,
     /** Milliseconds for which an ended batch is needed: idempotency keys, late reports. */
     private readonly needed: number,
-    /** Channels whose messages are never purged. */
     exempt: readonly string[] = [],
     rows = ROWS,
   ) {
@@ -79,11 +77,7 @@ export class Purge {
     return this.settings.content !== undefined || this.settings.messages !== undefined;
   }
 
-  /**
-   * Erases and deletes, in one transaction each.
-   * @param limit batches in one transaction
-   * @returns false where nothing is left to purge
-   */
+  /** `limit`: batches in one transaction. @returns false where nothing is left to purge */
   async step(limit: number): Promise<boolean> {
     const { content, messages } = this.settings;
     const keepContent = Math.min(content ?? Infinity, messages ?? Infinity);
@@ -95,9 +89,8 @@ export class Purge {
 }
 
 /**
- * Changes batches in short transactions, so that locks are short and a crash loses little: several
- * small batches together, a large one window by window, with its own row last. The progress is in
- * memory; a restarted process repeats the finished windows.
+ * Keeps locks short and the loss by a crash small: several small batches together, a large one
+ * window by window, with its own row last. A restarted process repeats the finished windows.
  */
 class BatchPurge {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -111,11 +104,7 @@ class BatchPurge {
     this.#sql = statementsFor(database.dialect, change);
   }
 
-  /**
-   * Runs one transaction.
-   * @param age milliseconds since the batches ended
-   * @returns false where no batch was found
-   */
+  /** Runs one transaction; `age`: ms since the batches ended. @returns false if none was found */
   async step(age: number, limit: number): Promise<boolean> {
     const found = await this.database.transaction((tx) =>
       this.#progress ? this.#window(tx, this.#progress) : this.#begin(tx, age, limit),

@@ -9,7 +9,6 @@ const LONGEST_WAIT = 3_600_000;
 /** Most recipients in one claim; a larger batch is claimed alone. */
 const RECIPIENTS = 100_000;
 
-/** A submission with messages that lack a final report. */
 export interface UnreportedSubmission extends SentSubmission {
   readonly provider: string;
 }
@@ -32,9 +31,7 @@ interface UnreportedRow extends Omit<
   readonly status: number;
 }
 
-/**
- * Schedules polls for missing reports: the wait doubles each time, up to the limit of the polls.
- */
+/** The wait between polls doubles each time, up to {@link LONGEST_WAIT}, until `giveUpAfter`. */
 export class ReportPolls {
   readonly #sql: ReturnType<typeof statementsFor>;
 
@@ -86,10 +83,7 @@ function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
   return [...submissions.values()];
 }
 
-/**
- * The first batches, with up to {@link RECIPIENTS} recipients together, at least one batch; the
- * others stay due.
- */
+/** Up to {@link RECIPIENTS} recipients together, at least one batch; the others stay due. */
 function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
   let sum = 0;
   return batches.filter(

@@ -10,7 +10,6 @@ import type { StatusWriter } from './status-writer.js';
 import type { RowWriter } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
-/** Cancels and reschedules batches. */
 export class BatchChanges {
   readonly #reschedule: RowWriter;
 
@@ -35,8 +34,7 @@ export class BatchChanges {
   }
 
   /**
-   * Cancels the messages that have not started. Repeated calls are safe.
-   * @throws BatchNotFoundError
+   * Repeated calls are safe. @throws BatchNotFoundError
    * @throws AlreadySentError where no message can be cancelled any more
    */
   async cancel(id: string, scope: BatchScope): Promise<BatchView> {
@@ -64,11 +62,7 @@ export class BatchChanges {
     return this.reads.batch(id, scope);
   }
 
-  /**
-   * Changes the time at which a batch is due. No message of the batch may have started.
-   * @throws BatchNotFoundError
-   * @throws AlreadySentError
-   */
+  /** @throws BatchNotFoundError, AlreadySentError where a message of the batch has started */
   async reschedule(
     id: string,
     scope: BatchScope,

@@ -23,7 +23,6 @@ import { logOf, type StatusWriter } from './status-writer.js';
 
 type Result = EnqueuedBatch | IdempotencyKeyReusedError;
 
-/** The batch that has an idempotency key. */
 interface KeyOwner {
   readonly id: string;
   readonly tenant: string;
@@ -37,10 +36,7 @@ interface KeyOwner {
 
 type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 
-/**
- * Longest wait, in ms, for a transaction that holds a key; also the delay after a group has waited
- * that long.
- */
+/** Longest wait, in ms, for a transaction that holds a key; `AGAIN`: for batches that timed out. */
 const KEY_TIMEOUT = 1_000;
 const KEY_TIMEOUT_AGAIN = 100;
 
@@ -75,7 +71,6 @@ export class NewBatches {
   }
 
   /**
-   * Stores the batch in a commit shared with other concurrent sends.
    * @throws IdempotencyKeyReusedError where the key was used for another message
    * @throws IdempotencyKeyInUseError where an open transaction holds the key
    */
@@ -94,23 +89,16 @@ export class NewBatches {
     );
   }
 
-  /**
-   * Stores the batch in the caller's transaction; call {@link publish} with the result after its
-   * commit.
-   */
+  /** Call {@link publish} with the result after the commit of `tx`. */
   async enqueueWithin(tx: Transaction, batch: NewBatch): Promise<EnqueuedBatch> {
     return answer((await this.#store(tx, [batch]))[0]!);
   }
 
-  /** Publishes the initial statuses of the batch's messages. */
   publish({ changes }: EnqueuedBatch): void {
     if (changes.length > 0) this.writer.publish(changes);
   }
 
-  /**
-   * The earlier batch with this idempotency key.
-   * @throws IdempotencyKeyReusedError where the key was used for another message
-   */
+  /** The batch with this key. @throws IdempotencyKeyReusedError where it is another message */
   async replayOf(batch: NewBatch, sql: Pick<Sql, 'all'>): Promise<EnqueuedBatch | undefined> {
     if (batch.idempotencyKey === null) return undefined;
     const [owner] = await this.#find(sql, this.#sql.findKeys, [batch]);
@@ -149,10 +137,7 @@ export class NewBatches {
     }
   }
 
-  /**
-   * Stores new batches of every kind, on every database: looks up their idempotency keys, inserts
-   * batches and chunks, looks up the keys again, and rejects the recipients that policy denied.
-   */
+  /** Batches of every kind, on every database; looks up the keys before and after the inserts. */
   async #store(tx: Transaction, batches: readonly NewBatch[]): Promise<Result[]> {
     const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
     let owners = await this.#ownersBefore(tx, keyed);
@@ -191,16 +176,13 @@ export class NewBatches {
     await this.#sql.insertBatches(tx, batches.map(newBatchRow));
   }
 
-  /**
-   * The owners of the keys before the batches are stored. Keys without an owner are not locked:
-   * under REPEATABLE READ MySQL would lock the gap around them, and with it other keys.
-   */
+  /** Missing keys are not locked: in REPEATABLE READ MySQL would lock the gap, and other keys. */
   async #ownersBefore(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
     const known = await this.#find(tx, this.#sql.findKeys, keyed);
     return known.length === 0 ? new Map() : this.#owners(tx, keyed);
   }
 
-  /** The owners of the keys, by {@link keyOf}, locked; expired keys are released. */
+  /** By {@link keyOf}, locked; expired keys are released. */
   async #owners(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
     const owners = new Map<string, KeyOwner>();
     const expired: string[][] = [];
@@ -234,7 +216,6 @@ export class NewBatches {
     return rows.map((row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) }));
   }
 
-  /** Sets the batch's first recipients, which policy denied, to `rejected`. */
   async #rejectDenied(
     tx: Transaction,
     batches: readonly NewBatch[],
@@ -265,7 +246,6 @@ function answer(result: Result): EnqueuedBatch {
   return result;
 }
 
-/** The result for a batch that was stored. */
 function enqueued(
   { id, createdAt, recipients }: NewBatch,
   changes: readonly StatusChange[] = [],
@@ -273,7 +253,6 @@ function enqueued(
   return { id, createdAt, recipients: recipients.length, replayed: false, changes };
 }
 
-/** The result for a batch whose key an earlier one has. */
 function replayed(
   { fingerprint }: NewBatch,
   { id, createdAt, recipientCount, ...owner }: KeyOwner,

@@ -30,18 +30,13 @@ const HEAVY = 500;
 /** Another process holds the lane: this one must stop working on it. */
 export class LaneLostError extends Error {}
 
-/** The results of intents, by lane. */
 interface Intended {
-  /**
-   * Ids of the batches that may start. A lane without an entry is lost, or was skipped for a locked
-   * row.
-   */
+  /** Batches that may start; a lane without an entry is lost, or was skipped for a locked row. */
   readonly live: ReadonlyMap<string, ReadonlySet<string>>;
   /** Completed batches: they had no message left to start. */
   readonly completed: readonly CompletedBatch[];
 }
 
-/** A submission that is sent again unchanged. */
 interface ResumedSubmission {
   readonly batch: string;
   readonly n: number;
@@ -71,8 +66,7 @@ export class Intents {
   }
 
   /**
-   * @returns ids of the batches that may start; the others were cancelled, rescheduled or reported
-   *   meanwhile
+   * @returns the batches that may start: not cancelled, rescheduled or reported meanwhile
    * @throws LaneLostError where another process holds the lane
    */
   async record(intent: Intent): Promise<ReadonlySet<string>> {
@@ -82,9 +76,8 @@ export class Intents {
   }
 
   /**
-   * Takes over open submissions of a former holder, or repeats a submission: the same bytes under
-   * the same id.
-   * @returns ids of the open submissions; a former holder may have recorded the others meanwhile
+   * Repeats submissions, also those of a former holder: the same bytes under the same id.
+   * @returns ids of the open ones; a former holder may have recorded the others meanwhile
    * @throws LaneLostError where another process holds the lane
    */
   async resume(
@@ -130,10 +123,7 @@ export class Intents {
     return batches;
   }
 
-  /**
-   * Locks, reads and writes. With `skip`, a lane with a locked batch is skipped whole: otherwise its
-   * later batches would go first.
-   */
+  /** With `skip`, a lane with a locked batch is skipped whole: no later batch may overtake it. */
   async #intend(tx: Transaction, intents: readonly Intent[], locked: LockWait): Promise<Intended> {
     const ours = await this.lanes.renewWithin(tx, intents, locked);
     const held = intents.filter(({ lane }) => ours.has(lane));
@@ -162,7 +152,7 @@ export class Intents {
     return { live, completed };
   }
 
-  /** Locks the batches. @returns their revisions, -1 for ended batches */
+  /** @returns the revisions, -1 for ended batches */
   async #lockBatches(
     tx: Sql,
     intents: readonly Intent[],
@@ -177,9 +167,7 @@ export class Intents {
     return new Map(rows.map(({ id, revision, open }) => [id, Number(open) === 1 ? revision : -1]));
   }
 
-  /**
-   * Batches with a message to repeat that is no longer queued, because a report arrived meanwhile.
-   */
+  /** Batches with a message to repeat for which a report arrived meanwhile. */
   async #reported(tx: Sql, intents: readonly Intent[]): Promise<ReadonlySet<string>> {
     const again = intents.flatMap((intent) => (isFresh(intent) ? [] : messageRows(intent).again));
     if (again.length === 0) return new Set();
@@ -213,7 +201,6 @@ export class Intents {
   }
 }
 
-/** The part of an intent that concerns the batches that may start. */
 function startedOf(intent: Intent, live: ReadonlySet<string>): Intent {
   if (live.size === intent.batches.length) return intent;
   const isLive = ({ batch }: { readonly batch: string }) => live.has(batch);

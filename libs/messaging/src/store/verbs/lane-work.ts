@@ -21,7 +21,6 @@ const MESSAGES = 16_000;
 /** Largest number of lanes in one flush of next-due queries. */
 const LANES = 500;
 
-/** The work of lanes: plans, and open submissions of former holders. */
 export class LaneWork {
   readonly #sql: ReturnType<typeof planStatements>;
   /** Set where the driver plans many lanes at once. */
@@ -97,7 +96,6 @@ export class LaneWork {
     );
   }
 
-  /** Messages of planned batches that were set back to `queued`. */
   async #setBackOf(batches: readonly PlanRow[]): Promise<SetBack> {
     const ids = batches
       .filter(({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred)

@@ -20,10 +20,9 @@ import type { Sql, StoreDatabase } from '../database/store-database.js';
 const MOST = 500;
 
 /**
- * The lane rows: leases on database time, pauses, and rate slots of providers. Rows are locked in the
- * order of their keys. Where many lanes share a statement, rows that another transaction has locked
- * are skipped, unchanged, so that two processes that take the same lanes do not wait for each other;
- * such a lane then goes alone, and waits.
+ * Leases on database time, pauses, and rate slots of providers. Rows are locked in the order of
+ * their keys; where many lanes share a statement, locked rows are skipped, so that two processes do
+ * not wait for each other, and such a lane then goes alone, and waits.
  */
 export class Lanes {
   readonly holder: LaneHolder;
@@ -57,9 +56,8 @@ export class Lanes {
   }
 
   /**
-   * The lane's lease; `undefined` while another process holds it. The caller must not work on the
-   * lane already: a lane held by this process is granted again under the next fence, because the
-   * response to an earlier grant or release may have been lost.
+   * `undefined` while another process holds the lane. The caller must not work on it already: after
+   * a lost response, a lane of this process is granted again under the next fence.
    */
   acquire(lane: string): Promise<Lease | undefined> {
     return this.#taking.add({ lane });
@@ -85,7 +83,7 @@ export class Lanes {
     await this.#releasing.add({ lane, fence, rateState, open });
   }
 
-  /** @returns the lanes that this process still has, renewed and locked until the transaction ends */
+  /** @returns the lanes of this process, renewed and locked until the transaction ends */
   renewWithin(tx: Sql, lanes: readonly HeldLane[], locked: LockWait): Promise<Set<string>> {
     return this.#writeOwn(tx, lanes, locked, this.#sql.renew);
   }
@@ -115,9 +113,8 @@ export class Lanes {
   }
 
   /**
-   * Reserves `count` evenly spaced start times of a provider's rate, exclusive to this process.
-   * @param interval milliseconds between two start times
-   * @returns milliseconds from now to the first one
+   * Reserves evenly spaced start times of a provider's rate, exclusive to this process. `interval`,
+   * and the result, the wait for the first one, are in milliseconds.
    */
   async reserve(key: string, count: number, interval: number): Promise<number> {
     const { dialect } = this.database;
@@ -185,7 +182,7 @@ export class Lanes {
       : this.database.transaction((tx) => this.#takeWithin(tx, lanes, 'skip'));
   }
 
-  /** @returns the lanes before those that no other process holds were taken */
+  /** @returns the lanes before they were taken */
   async #takeWithin(tx: Sql, lanes: readonly string[], locked: LockWait): Promise<LaneRow[]> {
     const wanted = lanes.map((lane) => ({ lane }));
     const { rows, former, take } = this.#sql;
@@ -195,7 +192,7 @@ export class Lanes {
     return found;
   }
 
-  /** @returns the lanes that this process holds; another process holds the others, or has them locked */
+  /** @returns the lanes that this process holds, without skipped ones */
   async #writeOwn(
     tx: Sql,
     lanes: readonly HeldLane[],
@@ -229,8 +226,8 @@ export class Lanes {
       lane: former.lane_key,
       fence: Number(former.fence) + 1,
       clean: former.owner === null,
-      // A holder stops starting requests at two thirds of its lease. A lease of this process may
-      // still be running.
+      // No request starts after two thirds of a lease. A lease of this process may still be
+      // running.
       idleFor:
         former.owner === null
           ? 0

@@ -47,10 +47,9 @@ function batchTimes({ now }: Dialect): string {
 /**
  * SQL: the lane's next due batches, as many as a slice can hold; `ahead` counts the recipients
  * before each. A separate query reads parked batches in the order of their return, so that the
- * server does not scan over the others.
- *
- * `most` bounds the limit: for an unknown limit PostgreSQL assumes a tenth of the rows, estimates a
- * high cost and compiles the plan, which takes a hundred times as long as its run.
+ * server does not scan over the others. `most` bounds the limit: for an unknown one PostgreSQL
+ * assumes a tenth of the rows, estimates a high cost and compiles the plan, which takes a hundred
+ * times as long as its run.
  */
 export function planOf(
   dialect: Dialect,
@@ -106,10 +105,7 @@ export function planOf(
     ORDER BY p.priority, p.available_at, p.id, c.n`;
 }
 
-/**
- * SQL: microseconds until the lane's next work, by the heads of each priority and of the parked
- * batches.
- */
+/** SQL: microseconds until the lane's next work. */
 export function nextDueOf({ now, hasWork }: Dialect, lane: string): string {
   const heads = Object.values(PRIORITY).flatMap((of) => {
     const pending = `FROM messaging_batch b WHERE ${hasWork('b')} AND b.lane = ${lane} AND b.priority = ${of}`;

@@ -36,13 +36,10 @@ interface Reference {
 }
 
 /**
- * Finds the messages of reports, within the provider of each report: by the polled submission; by
- * reference and recipient; by message id; by the reference, or an id that was the whole submit
- * response, where the submission had one recipient. Positions never change, so they may be read
- * before the transaction.
- *
- * Caches the recipients of references with several messages: a campaign's thousand reports read
- * them once.
+ * Finds messages within the report's provider: by the polled submission; by reference and
+ * recipient; by message id; by the reference, or an id that was the whole submit response, of a
+ * submission with one recipient. Positions never change: they may be read before the transaction,
+ * and those of wide references are cached, as a campaign's thousand reports read them once.
  */
 export class ReportPlaces {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -53,10 +50,7 @@ export class ReportPlaces {
     this.#sql = statementsFor(database.dialect);
   }
 
-  /**
-   * Positions by index of the report; reports without a match are left out.
-   * @param fresh without the cache: a provider may have reused a reference for another submission
-   */
+  /** By index of the report. `fresh` skips the cache: a provider may have reused a reference. */
   async find(sql: Reader, reports: readonly ReceivedReport[], fresh = false): Promise<Places> {
     const places: Places = new Map();
     await this.#bySubmission(sql, reports, places);
@@ -119,8 +113,7 @@ export class ReportPlaces {
     reports: readonly ReceivedReport[],
     places: Places,
   ): Promise<void> {
-    // A thousand recipients of one submission may share an id that belongs to no message: it is
-    // looked up once.
+    // Many recipients of a submission may share an id that belongs to no message: looked up once.
     const asked = new Map<string, { row: unknown[]; indexes: number[] }>();
     for (const [index, { provider, messageId, reference }] of withoutMessage(reports, places)) {
       const id = messageId ?? reference;

@@ -23,7 +23,6 @@ import type { StatusWriter } from './status-writer.js';
 import type { FastPaths } from '../store.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
-/** The provider of the reports. */
 export interface ReportOrigin {
   readonly provider: string;
 }
@@ -48,10 +47,9 @@ interface Recorded {
 }
 
 /**
- * Records delivery reports, many per commit: appends them to the log, matches them with messages and
- * raises statuses. Duplicates and other orders lead to the same state. A report without a match waits in
- * the log. A report by a batch's reference whose recipient is not in the batch belongs to the batch and
- * to none of its messages.
+ * Records delivery reports, many per commit; duplicates and other orders lead to the same state. A
+ * report without a match waits in the log. A report by a batch's reference whose recipient is not
+ * in the batch belongs to the batch and to none of its messages.
  *
  * ```
  * report ─→ log: waiting ─→ a message's (its status may rise)
@@ -64,7 +62,6 @@ export class ReportRecorder {
   readonly #places: ReportPlaces;
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #group: GroupCommit<ReceivedReport, boolean>;
-  /** The last waiting report that the sweep has read. */
   #swept = 0;
 
   constructor(
@@ -78,8 +75,7 @@ export class ReportRecorder {
     this.#sql = statementsFor(database.dialect);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 1_000,
-      // The delay ends when a turn of the event loop brings no more reports; larger groups cost the
-      // same commit.
+      // Ends when a turn of the event loop brings no more; larger groups cost the same commit.
       gather: { items: 48, milliseconds: 1, silence: 0, expecting: () => false },
       // A listener may throw any error.
       isItemError: (error) => !isUnavailable(error),
@@ -114,10 +110,7 @@ export class ReportRecorder {
     );
   }
 
-  /**
-   * Matches waiting reports and deletes those past their retention. Each call reads the next
-   * `limit` reports, and starts again after the last one.
-   */
+  /** Each call reads the next `limit` waiting reports, and deletes those past their retention. */
   async sweep(limit: number): Promise<void> {
     const from = this.#swept;
     const rows = await this.database.all<WaitingRow>(this.#sql.after, [from, limit]);
@@ -171,10 +164,7 @@ export class ReportRecorder {
     return { changes, matched: reports.map(() => true) };
   }
 
-  /**
-   * Records reports of every kind, on every database: locks their messages in a fixed order, raises
-   * the statuses and appends the reports to the log.
-   */
+  /** Reports of every kind, on every database; locks their messages in a fixed order. */
   async #slow(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Recorded> {
     const matches = await this.#match(tx, reports);
     const changes: StatusChange[] = [];
@@ -208,7 +198,7 @@ export class ReportRecorder {
     return matches;
   }
 
-  /** Locks the messages; reports of the same message share one object. */
+  /** Reports of the same message share one object. */
   async #lock(
     tx: Transaction,
     reports: readonly ReceivedReport[],
@@ -235,7 +225,7 @@ export class ReportRecorder {
     return matches;
   }
 
-  /** The batches of reports without a message. An erased batch does not store a recipient again. */
+  /** An erased batch does not store a recipient again. */
   async #batches(
     tx: Transaction,
     rest: readonly (readonly [number, MessagePlace])[],

@@ -24,13 +24,11 @@ interface SubmittedMessage extends HeldMessage {
 /** Locked messages by submission. */
 type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
 
-/** Outcomes by their effect on the messages. */
 interface SortedOutcomes {
   /** Outcomes that raise the status of their messages. */
   readonly facts: readonly Outcome[];
   /** Outcomes that set their messages back to `queued`. */
   readonly setBacks: readonly Outcome[];
-  /** Ids of cancelled batches. */
   readonly cancelled: ReadonlySet<string>;
 }
 
@@ -61,9 +59,7 @@ export class OutcomeRecorder {
     });
   }
 
-  /**
-   * Announces expected outcomes, so that they can share a commit; a negative number withdraws some.
-   */
+  /** Expected outcomes can share a commit; a negative number withdraws some. */
   expect(more: number): void {
     this.#expected += more;
   }
@@ -131,11 +127,7 @@ export class OutcomeRecorder {
     this.completion.publish(completed);
   }
 
-  /**
-   * Records outcomes of every kind, on every database: locks batches and submissions with messages
-   * to set back, closes the submissions, locks their messages, and raises or sets back each of them.
-   * @param at epoch microseconds
-   */
+  /** All kinds of outcomes; locks batches, submissions, messages, in this order. `at`: epoch µs. */
   async #slow(
     tx: Transaction,
     outcomes: readonly Outcome[],
@@ -149,9 +141,8 @@ export class OutcomeRecorder {
   }
 
   /**
-   * Setting messages back is a plan to send again, not a fact from the provider. The plan is
-   * dropped where another holder has taken over the submission; in a cancelled batch it cancels the
-   * messages.
+   * Setting back is a plan to send again, not a fact from the provider: it is dropped where another
+   * holder has taken over the submission; in a cancelled batch it cancels the messages.
    */
   async #sort(tx: Transaction, outcomes: readonly Outcome[]): Promise<SortedOutcomes> {
     const facts = outcomes.filter((outcome) => !isPlan(outcome));
@@ -242,8 +233,7 @@ export class OutcomeRecorder {
 
   async #setBack(tx: Transaction, outcomes: readonly Outcome[], held: HeldMessages): Promise<void> {
     const rows: unknown[][] = [];
-    // Only batches with a message to repeat are parked: a plan would find no work in any other
-    // batch.
+    // Only batches with a message to repeat are parked: a plan would find no work in any other.
     const parks = new Map<string, number>();
     for (const outcome of outcomes)
       for (const message of held.get(keyOf(outcome)) ?? []) {
@@ -260,7 +250,7 @@ export class OutcomeRecorder {
     );
   }
 
-  /** The new rank of the messages; `undefined`: it does not change. */
+  /** `undefined`: the rank does not change. */
   #rankOf({ result, exhausted }: Outcome, channel: string, cancelled: boolean): number | undefined {
     switch (result) {
       case 'accepted':
@@ -289,10 +279,7 @@ function isPlan({ result }: Outcome): boolean {
   return result === 'withdrawn' || result === 'refused';
 }
 
-/**
- * One outcome per submission: an acceptance wins over an unknown outcome, because it has the
- * reference.
- */
+/** An acceptance wins over an unknown outcome, because it has the reference. */
 function oneOfEach(outcomes: readonly Outcome[]): Outcome[] {
   const bySubmission = new Map<string, Outcome>();
   for (const outcome of outcomes) {

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { StatusChange } from '../rows/status.js';
 
-/** Waits for status changes of one batch. */
 export class StatusWatch {
   #move = new AbortController();
 
@@ -19,10 +18,7 @@ export class StatusWatch {
   }
 }
 
-/**
- * Wakes callers in this process that wait for a batch, after the commit. It does not see commits of
- * other processes, so callers poll the store as well.
- */
+/** Wakes callers in this process, after the commit; for other processes, callers poll the store. */
 export class StatusNotices {
   readonly #watches = new Map<string, Set<StatusWatch>>();
 

@@ -7,7 +7,6 @@ import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
-/** Columns of a row source for the report log. */
 export const LOG = {
   v_hash: 'uuid',
   v_tenant: 'key',
@@ -25,7 +24,7 @@ export const LOG = {
   v_sequence: 'int',
 } as const satisfies Columns;
 
-/** Columns of the report log, in the order of {@link LOG}. */
+/** In the order of {@link LOG}. */
 export const LOG_COLUMNS = `hash, tenant, batch, position, provider, reference, message_id, recipient, status,
   raw_status, error_code, provider_time, received_at, sequence`;
 
@@ -71,7 +70,6 @@ export function onLogged(dialect: Dialect): string {
   );
 }
 
-/** Writes status changes and report log entries, and passes the changes to listeners and events. */
 export class StatusWriter {
   readonly #updateStatuses: RowWriter;
   readonly #insertLog: RowWriter;
@@ -103,10 +101,7 @@ export class StatusWriter {
     });
   }
 
-  /**
-   * Writes the last state of each changed message, and calls the listeners.
-   * @param others further locked messages to write
-   */
+  /** Writes the last state of each changed message, and of `others`; calls the listeners. */
   async write(
     tx: Transaction,
     changes: readonly StatusChange[],
@@ -133,7 +128,7 @@ export class StatusWriter {
     );
   }
 
-  /** Runs a fast path; where there are listeners, in a transaction in which they hear its changes. */
+  /** Where there are listeners, in a transaction in which they hear its changes. */
   run<R>(
     work: (sql: Sql) => Promise<R>,
     changesOf: (result: R) => readonly StatusChange[],
@@ -146,7 +141,6 @@ export class StatusWriter {
     });
   }
 
-  /** Calls the listeners in the transaction of the changes. */
   async #notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     if (this.listeners.empty) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);
@@ -160,7 +154,7 @@ export class StatusWriter {
     if (rows.length > 0) await this.#insertLog(tx, rows);
   }
 
-  /** Publishes the changes, after the commit. */
+  /** After the commit. */
   publish(changes: readonly StatusChange[]): void {
     this.notices.wake(changes);
     if (this.events.wants(MESSAGE_STATUS_CHANGED))

@@ -6,12 +6,9 @@ import { isBelow, nextSequence, raisedTo } from '../rows/status.js';
 import type { SettleFastPath } from '../store.js';
 
 /**
- * Records acceptances in four statements without prior reads, for drivers that cannot use one:
- * closes the open submissions, logs and raises their messages, completes the batches with one
- * submission. It assumes that no other outcome or report was recorded for the messages.
- *
- * Gain, per message of a campaign: on SQLite 4.4 instead of 12.4 µs of CPU time, on MariaDB 41
- * instead of 67 µs.
+ * Four statements without prior reads, for drivers that cannot use one. Assumes that no other
+ * outcome or report was recorded for the messages. Gain, per message of a campaign: on SQLite 4.4
+ * instead of 12.4 µs of CPU time, on MariaDB 41 instead of 67 µs.
  */
 export function steppedSettle(dialect: Dialect): SettleFastPath {
   const [submission, message] = ['messaging_submission', 'messaging_message'];
