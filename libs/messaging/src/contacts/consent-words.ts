@@ -39,7 +39,6 @@ export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
 /**
  * Reads STOP and START: the message consists of the word alone, in any case, with or without marks,
  * white space or punctuation around it. `stop calling me` and `stopped` are not STOP.
- *
  * @example
  * consentWords({ ...CONSENT_WORDS, tr: { stop: ['dur'], start: ['başla'] } })
  * @throws MessagingConfigError where a word both opts out and opts in
@@ -68,7 +67,6 @@ export function consentWords(
 /** A longer text is never a single word, so it is not analysed. */
 const LONGEST = 100;
 
-/** Lower-case letters only, without diacritics. */
 function folded(text: string): string {
   return text
     .normalize('NFKD')

@@ -7,7 +7,6 @@ import type { OutlivedRefusal, Suppressions } from './suppressions.js';
 /** Consent of a contact; `at` in epoch milliseconds. */
 export type ContactConsent = Row<'consent'> & { readonly state: ConsentState };
 
-/** Key of `Contact.consents`. */
 export function consentKey({ channel, category }: ConsentScope): string {
   return category === EVERY ? channel : `${channel}:${category}`;
 }
@@ -16,7 +15,6 @@ export function consentOf({ state, at, source, evidence }: Row<'consent'>): Cons
   return { state: state as ConsentState, at: new Date(at), source, evidence };
 }
 
-/** Whether two scopes have a category in common. */
 export function overlap(one: ConsentScope, other: ConsentScope): boolean {
   if (one.channel !== other.channel) return false;
   return one.category === other.category || [one.category, other.category].includes(EVERY);
@@ -55,23 +53,18 @@ const WINS = `(new.at > messaging_consent.at OR (new.at = messaging_consent.at
   OR (new.state = 'opted_out' AND messaging_consent.at > ?))`;
 
 /**
- * Current consent by contact, channel and category, and an append-only history. A refusal stands
- * until a younger consent of the same or a wider scope, so that the order of arrival does not
- * matter. Consent for a whole channel ends older refusals of its categories, also those that arrive
- * later. Callers hold the contact locks.
+ * Current consent by contact, channel and category, and an append-only history. In any order of
+ * arrival, a refusal stands until a younger consent of the same scope or of the whole channel.
+ * Callers hold the contact locks.
  */
 export class Consents {
   constructor(
     private readonly tables: ContactTables,
     private readonly suppressions: Suppressions,
-    /** Returns a UUIDv7 for a history entry. */
     private readonly newId: () => string,
   ) {}
 
-  /**
-   * Appends to the history and updates the current consent.
-   * @returns the entries that changed the state of their scope
-   */
+  /** Appends to the history and updates the current consent. @returns as {@link raise} */
   async record(
     tx: Sql,
     consents: readonly ContactConsent[],
@@ -86,7 +79,6 @@ export class Consents {
     return (await this.tables.of(tx, 'consent', contacts)) as ContactConsent[];
   }
 
-  /** Entries, oldest first. */
   async history(sql: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<ConsentEntry[]> {
     const rows = await this.tables.of(sql, 'consent_history', contacts, 't.recorded_at, t.id');
     return rows.map((row) => ({

@@ -11,25 +11,21 @@ import { EVERY, type Identity, invalid, isText } from './contact-input.js';
 
 /** Rows per transaction. */
 const CHUNK = 500;
-/** Most errors that are reported individually. */
 const MAX_ERRORS = 1_000;
 const MAX_ROW = 65_536;
 const MAX_TEXT = 255;
 /** Separates several addresses of one kind; no address contains it. */
 const SEPARATOR = ' ; ';
-/** Former column names. */
 const RENAMED: Readonly<Record<string, string>> = { bsuid: 'platform' };
 /** Text that spreadsheets read as a formula; the export puts an apostrophe before it. */
 const GUARDED = /^'(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/;
 
-/** An error of one skipped row. */
 export interface CsvRowError extends FieldError {
   /** Line of the file, from 1. */
   readonly line: number;
 }
 
 export interface CsvImport {
-  /** Rows recorded. */
   readonly imported: number;
   /** Rows skipped. */
   readonly failed: number;
@@ -69,11 +65,8 @@ export class ContactCsv {
   }
 
   /**
-   * Reads contacts in chunks and reports bad rows.
-   * @param now epoch milliseconds
-   * @param store records a whole chunk
-   * @throws MessageValidationError where the header is missing or the file is not CSV; earlier rows
-   *   stay
+   * Passes the rows to `store` in chunks and reports bad ones; `now` in epoch milliseconds.
+   * @throws MessageValidationError without a header or where the file is not CSV; earlier rows stay
    */
   async read(
     source: Readable,
@@ -170,7 +163,6 @@ export class ContactCsv {
     return names;
   }
 
-  /** @param errors takes the errors of the row */
   #row(record: CsvRecord['record'], now: number, errors: FieldError[]): CsvContact {
     const refuse = (path: string, message: string) => void errors.push({ path, message });
     const cell = (column: string): string | undefined =>
@@ -210,10 +202,7 @@ export class ContactCsv {
   }
 }
 
-/**
- * Consent column of a channel; a channel with the name of an address kind gets a longer column
- * name.
- */
+/** A channel with the name of an address kind gets a longer column name. */
 function columnOf({ channel, category }: ConsentScope): string {
   if (category !== EVERY) return `${channel}_${category}`;
   return (ADDRESS_KINDS as readonly string[]).includes(channel) ? `${channel}_consent` : channel;

@@ -15,7 +15,6 @@ import type { ConsentScope, ContactListOptions, NewContact, Person } from './con
 /** Every channel, or every category of a channel. */
 export const EVERY = '*';
 
-/** A checked person with normalised addresses. */
 export interface Identity {
   /** Address keys in the order given; at least one. */
   readonly addresses: readonly string[];
@@ -52,7 +51,6 @@ function identityOf(person: Person | NewContact, path: string, errors: FieldErro
   return { addresses: [...addresses], name };
 }
 
-/** Each address of a person with its field and likely kind, as the error of a wrong one names them. */
 function givenBy(person: Person | NewContact) {
   if (typeof person === 'string' || 'kind' in person) {
     const kind = kindOf(person);

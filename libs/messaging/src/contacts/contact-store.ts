@@ -11,10 +11,7 @@ import { groupedBy, ContactTables, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
 
-/**
- * Sender of messages for which the provider chooses the number: inbound messages to any number
- * count.
- */
+/** For messages whose number the provider chooses: inbound messages to any number count. */
 const ANY_SENDER = '';
 
 /** Tables with rows of a contact, in the order of deletion. */
@@ -50,15 +47,11 @@ export class ContactStore {
     this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
   }
 
-  /** The caller's transaction, or the pool for reads outside of a transaction. */
   reader({ manager }: ContactOptions): Pick<Sql, 'all'> {
     return manager ? this.database.join(manager) : this.database;
   }
 
-  /**
-   * Runs `work` in the caller's transaction, or in a new one.
-   * @throws MessageValidationError on `tenant`
-   */
+  /** In the caller's transaction or a new one. @throws MessageValidationError on `tenant` */
   async write<T>(
     options: ContactOptions,
     work: (tx: Transaction, tenant: string) => Promise<T>,
@@ -75,7 +68,6 @@ export class ContactStore {
     }
   }
 
-  /** A page of the contacts of a tenant or group, oldest first. */
   async page(
     table: 'contact' | 'group_member',
     scope: string,
@@ -93,10 +85,7 @@ export class ContactStore {
     return { data: await this.views(sql, ids), nextCursor };
   }
 
-  /**
-   * Contact ids in the order given, each contact locked. Creates missing contacts. Where one
-   * identity names several contacts, they are merged into the oldest.
-   */
+  /** Locked ids in the order given. Creates missing contacts, merges those of one identity. */
   async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
     if (people.length === 0) return [];
     const made = new Set<string>();
@@ -104,8 +93,7 @@ export class ContactStore {
       const rows = await this.#make(tx, tenant, people, made, again);
       const existing = [...rows.values()].filter((id) => !made.has(id));
       const names = await this.#lock(tx, existing);
-      // Repeat where a contact was erased or merged before its lock, or was created after the
-      // snapshot.
+      // Repeat where a contact was erased or merged before its lock, or created after the snapshot.
       if (names && people.every(({ addresses }) => addresses.every((key) => rows.has(key))))
         return this.#settle(tx, tenant, people, rows, names, made);
     }
@@ -120,8 +108,7 @@ export class ContactStore {
     if (addresses.length === 0) return new Map();
     const { dialect } = this.tables;
     const keys = dialect.rows({ v_key: 'key' });
-    // A locking read sees the latest committed rows, also where the transaction has an older
-    // snapshot.
+    // A locking read sees the latest committed rows, even where the snapshot is older.
     const lock = locked ? `ORDER BY a.address ${dialect.forUpdate('a')}` : '';
     const rows = await sql.all<Row<'contact_address'>>(
       `SELECT a.address, a.contact FROM ${keys.keyed} ${dialect.join} messaging_contact_address a
@@ -150,16 +137,12 @@ export class ContactStore {
     await this.tables.insert(tx, 'last_inbound', [...latest.values()], conflict);
   }
 
-  /** Adds contacts to groups; existing members stay. */
   async join(tx: Sql, members: readonly Row<'group_member'>[]): Promise<void> {
     const conflict = this.tables.dialect.ignoreConflict('messaging_group_member', 'contact');
     await this.tables.insert(tx, 'group_member', members, conflict);
   }
 
-  /**
-   * Contacts in the order given, with addresses, consent, groups and inbound times: five queries for
-   * any number of contacts. Erased contacts are left out.
-   */
+  /** In the order given, without erased contacts; five queries for any number of contacts. */
   async views(sql: Pick<Sql, 'all'>, ids: readonly string[]): Promise<Contact[]> {
     if (ids.length === 0) return [];
     const { tables } = this;
@@ -232,8 +215,7 @@ export class ContactStore {
         const { kind } = addressOfKey(address);
         const contact = this.clock.id();
         made.add(contact);
-        // Of two new addresses of one kind, the first given is a microsecond younger, so that it is
-        // the contact's first.
+        // The first given address of a kind is a microsecond younger, so that it comes first.
         const given_at = this.clock.now() - n / 1_000;
         rows.set(address, { tenant, address, kind, contact, given_at });
       });
@@ -243,10 +225,7 @@ export class ContactStore {
     return this.find(tx, tenant, all, locked);
   }
 
-  /**
-   * Locks contacts in the order of their ids. @returns their names; `undefined`: a contact no
-   * longer exists
-   */
+  /** Locks contacts by id. @returns their names; `undefined`: a contact no longer exists */
   async #lock(
     tx: Sql,
     contacts: readonly string[],
@@ -296,9 +275,7 @@ export class ContactStore {
     return ids;
   }
 
-  /**
-   * Moves addresses, and for existing contacts all other rows, to the target contacts of a merge.
-   */
+  /** Moves addresses, and all other rows of existing contacts, to the targets of a merge. */
   async #move(
     tx: Sql,
     moves: ReadonlyMap<string, string>,
@@ -329,10 +306,7 @@ export class ContactStore {
   }
 }
 
-/**
- * Groups contacts that share an identity, directly or through other contacts.
- * @returns the merge target of each contact: the oldest existing one, else the first given
- */
+/** Merge target of contacts linked by identities: the oldest existing one, else the first given. */
 function oldestTogether(
   together: readonly (readonly string[])[],
   made: ReadonlySet<string>,

@@ -41,10 +41,7 @@ export class ContactTables {
     this.ids = dialect.rows({ v_id: 'uuid' });
   }
 
-  /**
-   * Inserts rows in the order of their keys, so that concurrent transactions do not deadlock.
-   * @param conflict SQL for existing rows, with `params`
-   */
+  /** Inserts in key order against deadlocks. @param conflict SQL for existing rows with `params` */
   async insert<T extends Table>(
     tx: Sql,
     table: T,
@@ -126,7 +123,6 @@ function keyOf(table: Table): string {
   return table === 'contact' ? 'id' : 'contact';
 }
 
-/** Compares rows by the first columns that differ. */
 function byKey(one: readonly unknown[], other: readonly unknown[]): number {
   const at = one.findIndex((value, n) => value !== other[n]);
   return at < 0 ? 0 : (one[at] as string) < (other[at] as string) ? -1 : 1;

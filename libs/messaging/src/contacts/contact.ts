@@ -2,10 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Address } from '../message/address.js';
 import type { Channel } from '../message/message.js';
 
-/**
- * A person, given by one address or several. A text is a phone number, an e-mail address, or
- * `platform:` and a platform id.
- */
+/** One or several addresses. A text is a phone number, an e-mail address or `platform:{id}`. */
 export type Person = string | Address | PersonAddresses;
 
 export interface PersonAddresses {
@@ -14,7 +11,6 @@ export interface PersonAddresses {
   readonly email?: string;
   /** A user id that only the platform knows, such as WhatsApp's business-scoped user id. */
   readonly platform?: string;
-  /** Further addresses. */
   readonly addresses?: readonly Address[];
 }
 
@@ -30,18 +26,13 @@ export interface Contact {
   readonly tenant: string;
   /** All addresses. The address of a kind that `upsert()` received last comes first in its kind. */
   readonly addresses: readonly Address[];
-  /** The first phone number of `addresses`. */
+  /** The first of its kind in `addresses`, as are `email` and `platform`. */
   readonly phone: string | null;
-  /** The first e-mail address of `addresses`. */
   readonly email: string | null;
-  /** The first platform id of `addresses`. */
   readonly platform: string | null;
   readonly name: string | null;
   readonly createdAt: Date;
-  /**
-   * Consent by channel, such as `sms`; for one category by `{channel}:{category}`, such as
-   * `email:marketing`.
-   */
+  /** Consent by channel (`sms`), and by `{channel}:{category}` (`email:marketing`). */
   readonly consents: Readonly<Record<string, Consent>>;
   /** Time of the contact's last message, by the address that received it. */
   readonly lastInbound: Readonly<Record<string, Date>>;
@@ -72,18 +63,14 @@ export interface ConsentEntry extends Consent, ConsentScope {}
 export interface ConsentOptions extends ContactOptions {
   readonly channel: Channel;
   /**
-   * `transactional`, `marketing`, or a category of the channel. A refusal of one category leaves
-   * the others unchanged; consent for the whole channel covers all of them. @default '*', the whole
-   * channel
+   * `transactional`, `marketing`, or a category of the channel. A refusal leaves other categories
+   * unchanged; consent for the whole channel covers all. @default '*', the whole channel
    */
   readonly category?: string;
   /** Origin of the consent; at most 255 characters. */
   readonly source: string;
   readonly evidence?: string;
-  /**
-   * Time of the consent. An older entry never overrules a younger one. A time in the future counts
-   * as now. @default now
-   */
+  /** An older entry never overrules a younger one; a future time counts as now. @default now */
   readonly at?: Date;
 }
 

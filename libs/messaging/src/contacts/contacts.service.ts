@@ -41,14 +41,12 @@ import { REFUSED } from './suppressions.js';
 const CONTACT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Contacts with their addresses, consent, inbound times and groups. Every method takes one person
- * or many in the same number of statements, and takes `manager` to join the caller's transaction.
- * An unknown person becomes a contact. Contacts that one person names together are merged into the
- * oldest.
- *
+ * Contacts with addresses, consent, inbound times and groups. Every method takes one person or many
+ * in the same number of statements, and `manager` to join the caller's transaction. An unknown
+ * person becomes a contact; contacts that one person names together are merged into the oldest.
  * @example
  * await contacts.optIn('+234 801 234 5678', { channel: 'whatsapp', source: 'web form' });
- * await contacts.optOut('ada@example.com', { channel: 'email', category: 'marketing', source: 'link' });
+ * await contacts.optOut(email, { channel: 'email', category: 'marketing', source: 'link' });
  */
 @Injectable()
 export class ContactsService {
@@ -101,10 +99,7 @@ export class ContactsService {
     return this.#consent(people, options, 'opted_in');
   }
 
-  /**
-   * Records a refusal. Messages of that channel and category are no longer sent, also those already
-   * accepted.
-   */
+  /** Records a refusal: such messages are no longer sent, also those already accepted. */
   optOut(people: Person | readonly Person[], options: ConsentOptions): Promise<void> {
     return this.#consent(people, options, 'opted_out');
   }
@@ -206,9 +201,7 @@ export class ContactsService {
    * reported. Columns: `phone`, `email`, `platform`, `name`, and consent by channel (`whatsapp`:
    * `opted_in` or `opted_out`, `whatsapp_at`, `whatsapp_source`) and category
    * (`whatsapp_marketing`); see docs/policy.md. An `opted_in` without a time overrules no refusal.
-   *
-   * @throws MessageValidationError where the file is not CSV or its header is unknown; rows before
-   *   that stay
+   * @throws MessageValidationError for an unknown header or no CSV; earlier rows stay
    */
   importCsv(
     source: Readable | AsyncIterable<string | Uint8Array> | Iterable<string>,
@@ -220,10 +213,7 @@ export class ContactsService {
     );
   }
 
-  /**
-   * The tenant's contacts as CSV for `importCsv()`, streamed. Spreadsheets read no cell as a
-   * formula.
-   */
+  /** The contacts as CSV for `importCsv()`, streamed. Spreadsheets read no cell as a formula. */
   exportCsv(options: Pick<ContactOptions, 'tenant'> = {}): Readable {
     return this.#csv.write(this.#all(options));
   }
@@ -314,7 +304,6 @@ export class ContactsService {
     return addresses.flatMap((address) => found.get(address) ?? []).slice(0, 1);
   }
 
-  /** Whether the channel sends to addresses of this kind. */
   #reaches(channel: string, address: string): boolean {
     const definition = this.registry.find(channel);
     return definition?.addressKinds.includes(addressOfKey(address).kind) ?? true;

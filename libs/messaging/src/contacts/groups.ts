@@ -18,10 +18,7 @@ import type { ContactStore } from './contact-store.js';
 import { groupedBy } from './contact-tables.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/**
- * Most members that are read, as a multiple of the allowed recipients. A send with more members is
- * refused; groups may share members, so the sum may exceed the recipients.
- */
+/** Members read at most per allowed recipient, as groups may share members; more are refused. */
 const MAX_OVERLAP = 4;
 
 export interface ContactGroup {
@@ -50,10 +47,7 @@ const SELECT = `SELECT g.id, g.name, g.created_at,
     (SELECT count(*) FROM messaging_group_member m WHERE m.group_id = g.id) AS size
   FROM messaging_contact_group g`;
 
-/**
- * Named lists of contacts. `send({ to: [group.id] })` sends to the first suitable address of every
- * member.
- */
+/** Named contact lists. `send({ to: [group.id] })` uses each member's first suitable address. */
 export class ContactGroups {
   constructor(
     private readonly store: ContactStore,
@@ -127,11 +121,7 @@ export class ContactGroups {
     });
   }
 
-  /**
-   * Removes members; their contacts stay.
-   * @returns number of removed members
-   * @throws GroupNotFoundError
-   */
+  /** Removes members; their contacts stay. @returns members removed @throws GroupNotFoundError */
   async remove(
     id: string,
     people: readonly Person[],
@@ -160,11 +150,9 @@ export class ContactGroups {
   /**
    * One address key for each member with an address of `kinds`, by group; one query for all groups.
    * @param paths position of each id in the message, as `to[3]`
-   * @param most largest number of recipients the caller accepts; far larger groups are refused
-   *   before the members are read
+   * @param most recipients that the caller accepts; far larger groups are refused unread
    * @param kinds in order of preference
-   * @throws MessageValidationError naming the groups that do not exist, or `to` for far too many
-   *   members
+   * @throws MessageValidationError naming unknown groups, or `to` for far too many members
    */
   async expand(
     sql: Pick<Sql, 'all'>,

@@ -23,7 +23,6 @@ const REMEMBERED = 30 * 86_400_000;
 const MAX_EVIDENCE = 255;
 const MAX_TEXT = 65_536;
 
-/** An inbound message with checked fields. */
 interface Incoming {
   readonly tenant: string;
   readonly message: InboundMessage;
@@ -49,7 +48,7 @@ export interface InboundDependencies {
 
 /**
  * Records inbound messages, many per commit and each once. One transaction makes the sender a
- * contact, opens its window, applies STOP and START and runs the listeners. Events follow the
+ * contact, opens its window, applies STOP and START and runs the listeners; events follow its
  * commit.
  */
 export class InboundRecorder {
@@ -104,11 +103,7 @@ export class InboundRecorder {
     });
   }
 
-  /**
-   * @returns one line with the reason where the message is left out
-   * @throws MessageValidationError where the tenant of the `inbound.tenant` option has no valid
-   *   form
-   */
+  /** @returns why it is skipped @throws MessageValidationError for a malformed `inbound.tenant` */
   async #checked(given: InboundMessage, transport: string): Promise<Incoming | string> {
     const { registry, clock, consentOf } = this.needs;
     const messageId = identifier(given.messageId);
@@ -183,10 +178,7 @@ export class InboundRecorder {
     return received;
   }
 
-  /**
-   * Records the digests of message ids; nothing else of the messages is stored.
-   * @returns the digests that are new
-   */
+  /** Stores only digests of the message ids. @returns the new ones */
   async #addDigests(tx: Sql, digests: ReadonlySet<string>): Promise<Set<string>> {
     const { clock } = this.needs;
     const { dialect, ids } = this.store.tables;

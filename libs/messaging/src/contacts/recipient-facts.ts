@@ -41,7 +41,6 @@ export interface FactsRow {
 
 export const NO_FACTS: FactsByPlace = new Map();
 
-/** Facts of a recipient that is not in the database. */
 export const UNKNOWN_RECIPIENT: RecipientFacts = {
   contact: null,
   suppressed: false,
@@ -49,10 +48,7 @@ export const UNKNOWN_RECIPIENT: RecipientFacts = {
   lastInboundAt: null,
 };
 
-/**
- * The facts for messages of one consent category; a refusal of the category or of the whole channel
- * applies.
- */
+/** A refusal of the category or of the whole channel applies. */
 export function factsFor(rows: readonly FactsRow[] | undefined, category: string): RecipientFacts {
   if (!rows) return UNKNOWN_RECIPIENT;
   const consentFor = (wanted: string) => rows.find((row) => row.category === wanted)?.consent;
@@ -117,10 +113,7 @@ export class RecipientFactsReader {
     this.#shared = { known: together('known'), refused: together('refused') };
   }
 
-  /**
-   * With `refused`, a recipient without rows has no refusal.
-   * @param within `fresh`: does not presume that the tables are still empty; `sql`: a transaction
-   */
+  /** With `refused`, no rows mean no refusal. `fresh`: does not presume that tables are empty. */
   async read(
     question: FactsQuestion,
     of: FactsOf,
@@ -136,10 +129,7 @@ export class RecipientFactsReader {
       : this.#shared[of].add(question);
   }
 
-  /**
-   * There were no contacts and no suppressions within the last second, so that the read can be
-   * skipped: apps without contacts pay nothing.
-   */
+  /** No contacts or suppressions within the last second: apps without any skip the read. */
   presumesEmpty(): boolean {
     return !this.#filled && this.clock.monotonic() < this.#emptyUntil;
   }

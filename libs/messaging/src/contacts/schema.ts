@@ -3,7 +3,7 @@ import { isDuplicateIndex } from '../store/database/database-errors.js';
 import type { TypeNames } from '../store/database/dialect.js';
 import { driverOf } from '../store/open-store.js';
 
-/** Contacts, their consent, groups and last inbound message, and the suppression list. Times are epoch microseconds. */
+/** Contacts, consent, groups, inbound times and suppressions. Times are epoch microseconds. */
 class Contacts1790000000010 implements MigrationInterface {
   readonly name = 'Contacts1790000000010';
 

@@ -65,7 +65,6 @@ export class Suppressions {
     };
   }
 
-  /** Refusals of erased contacts at addresses that now belong to these contacts. */
   async outlived(tx: Sql, contacts: Iterable<string>): Promise<OutlivedRefusal[]> {
     const { dialect, ids } = this.tables;
     const rows = await tx.all<Record<string, unknown>>(
@@ -79,7 +78,6 @@ export class Suppressions {
     return decoded('suppression', rows) as OutlivedRefusal[];
   }
 
-  /** Ends the refusal of an erased contact. */
   async lift(tx: Sql, { tenant, address, channel, category }: Row<'suppression'>): Promise<void> {
     await tx.run(
       `DELETE FROM messaging_suppression
