@@ -15,9 +15,7 @@ const OPTED_OUT: PolicyDecision = {
 };
 const SUPPRESSED: PolicyDecision = { ...OPTED_OUT, reason: 'is on the suppression list' };
 
-/**
- * On channels that require consent, denies recipients without an opt-in (interface section 4.2).
- */
+/** Denies recipients without an opt-in on channels that require it (interface section 4.2). */
 export class OptInRequiredPolicy implements MessagingPolicy {
   readonly name = 'opt-in-required';
   readonly scope: PolicyScope;
@@ -55,7 +53,6 @@ export class OptedOutPolicy implements MessagingPolicy {
   }
 }
 
-/** Whether the message confirms the recipient's opt-out. */
 function confirmsOptOut({ message: { content }, facts }: PolicyItem): boolean {
   return (
     content.kind === 'text' && content.confirms === 'opted_out' && facts.consent === 'opted_out'

@@ -44,9 +44,8 @@ export function capsOf(
 }
 
 /**
- * Denies a recipient more than `max` messages of a category in any window of `per`. The store
- * counts messages that may have left, with one query per cap; of several messages in one slice the
- * first ones pass. The confirmation of an opt-out always passes.
+ * Denies a recipient more than `max` messages of a category in any window of `per`. Messages that
+ * may have left count (one query per cap); in a slice the first pass. Opt-out confirmations pass.
  */
 export class FrequencyCapPolicy implements MessagingPolicy {
   readonly name = 'frequency-cap';

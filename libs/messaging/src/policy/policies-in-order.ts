@@ -8,11 +8,7 @@ import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
 import { QuietHoursPolicy } from './quiet-hours.policy.js';
 import { SERVICE_WINDOW, ServiceWindowPolicy } from './service-window.policy.js';
 
-/**
- * The policies in the order of their calls: built-in ones, then the app's, unless `order` changes
- * it.
- * @throws MessagingConfigError naming the option
- */
+/** Built-in, then the app's, or by `order`. @throws MessagingConfigError naming the option */
 export function policiesInOrder(
   options: MessagingSettings['policy'],
   own: readonly MessagingPolicy[],

@@ -30,7 +30,6 @@ export interface Addressed {
   readonly recipients: readonly string[];
 }
 
-/** A decision and the policy that made it. */
 export type NamedDecision = PolicyDecision & { readonly policy: string };
 
 /** Every policy's decision on one recipient, in the order of the calls. */
@@ -43,10 +42,9 @@ export interface PolicyExplanation {
 export type AppliedDecision = Exclude<NamedDecision, { readonly decision: 'allow' }>;
 
 /**
- * Asks every policy in order about a slice, with the facts of all recipients from one query. The
- * first denial and the latest deferral win. Later policies decide about the new content of a
- * substitution; earlier ones decide again where the consent category changed. A policy is not
- * called for messages outside its scope.
+ * Asks every policy in scope, in order, about a slice whose facts come from one query. The first
+ * denial and the latest deferral win. Later policies decide about the new content of a
+ * substitution; earlier ones decide again where the consent category changed.
  */
 export class PolicyPipeline implements OnModuleInit {
   #policies: readonly MessagingPolicy[] | undefined;
@@ -77,10 +75,7 @@ export class PolicyPipeline implements OnModuleInit {
     );
   }
 
-  /**
-   * Decisions by the position of the recipient over all of `asked`; a message without a decision
-   * may leave.
-   */
+  /** Decisions by position of the recipient in all of `asked`; a message without one may leave. */
   async review(
     asked: readonly Addressed[],
     stage: PolicySlice['stage'],
@@ -131,7 +126,6 @@ export class PolicyPipeline implements OnModuleInit {
     return all;
   }
 
-  /** The recipients of all messages, and the message to each of them. */
   #flat(asked: readonly Addressed[]): Pick<DecidedSlice, 'messages' | 'recipients'> {
     return {
       recipients: asked.flatMap(({ recipients }) => recipients),
@@ -158,10 +152,7 @@ export class PolicyPipeline implements OnModuleInit {
   }
 }
 
-/**
- * Messages that are decided together. Most policies concern few of them, so items are built only
- * for those.
- */
+/** Messages decided together. Items are built lazily: most policies concern few of them. */
 class DecidedSlice {
   readonly decisions = new Map<number, AppliedDecision>();
   facts: FactsByPlace = NO_FACTS;
@@ -178,7 +169,6 @@ class DecidedSlice {
   }
 
   /**
-   * Asks a policy about the messages in its scope.
    * @param only positions to ask about @default all
    * @returns the positions where a substitution changed the consent category
    */
@@ -204,7 +194,6 @@ class DecidedSlice {
     return changed;
   }
 
-  /** The positions in the scope of a policy. */
   #placesOf({ channels, recipients }: PolicyScope = {}): number[] {
     const places =
       recipients === 'refused'
@@ -235,10 +224,7 @@ class DecidedSlice {
   }
 }
 
-/**
- * Combines two consecutive decisions. The policies decide again about a deferred message when it is
- * due.
- */
+/** Combines consecutive decisions; a deferred message is decided again when it is due. */
 function combined(
   before: AppliedDecision | undefined,
   decision: PolicyDecision,

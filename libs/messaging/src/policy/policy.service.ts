@@ -31,7 +31,6 @@ export interface RecipientDenial {
   readonly recipient: string;
   readonly code: string;
   readonly reason: string;
-  /** Name of the policy. */
   readonly policy: string;
 }
 
@@ -49,7 +48,6 @@ export class PolicyError extends MessagingError {
 
 /**
  * Evaluates the policies without sending.
- *
  * @example
  * const [explanation] = await policy.explain({
  *   channel: 'sms', from: 'ACME', to: '2348012345678', content: { kind: 'text', text: 'Hello' },
@@ -92,9 +90,7 @@ export class PolicyService {
   }
 }
 
-/**
- * Builds the message from a request. Guards run before pipes, so the request is not validated yet.
- */
+/** Builds the message from a request that is not validated yet: guards run before pipes. */
 export type PolicySubject = (
   context: ExecutionContext,
 ) => ExplainedMessage | Promise<ExplainedMessage>;
@@ -110,7 +106,7 @@ export class PolicyGuard implements CanActivate {
   ) {}
 
   /**
-   * @throws ForbiddenException with the `code` and `message` of the first denial; the cause is the PolicyError
+   * @throws ForbiddenException with the first denial's `code` and `message`; cause: the PolicyError
    * @throws BadRequestException for a wrong address
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -136,7 +132,6 @@ export class PolicyGuard implements CanActivate {
  * Decorates a route, or a controller for all routes without their own decorator. Where policy
  * denies the message, the response is 403 with the code (`opt_in_required`, `window_closed`) and
  * the handler does not run. Nothing is sent.
- *
  * @example
  * @RequirePolicy((context) => {
  *   const { to, text } = context.switchToHttp().getRequest().body;

@@ -20,10 +20,7 @@ const LOOK_AHEAD = 48 * 60 * MINUTE;
 const COUNTRY_DIGITS = 8;
 const MAX_PREFIXES = 20_000;
 
-/**
- * Minutes of the day, including `from`, excluding `to`; the span passes midnight where `from` is
- * after `to`.
- */
+/** Minutes of the day, `to` excluded; the span passes midnight where `from` is after `to`. */
 export interface QuietSpan {
   readonly from: number;
   readonly to: number;
@@ -74,11 +71,7 @@ function minutesOf(time: string): number {
 
 const prefixes = new Map<string, readonly string[]>();
 
-/**
- * IANA zones of the number's country, since a mobile number has no location. Countries come from
- * libphonenumber's metadata, zones from the IANA database. Empty where the number has no known
- * country.
- */
+/** IANA zones of the number's country, as a mobile number has no location; empty if unknown. */
 export function zonesOfNumber(phone: string): readonly string[] {
   const prefix = phone.slice(0, COUNTRY_DIGITS);
   const known = prefixes.get(prefix);
@@ -90,7 +83,6 @@ export function zonesOfNumber(phone: string): readonly string[] {
   return zones;
 }
 
-/** False for a zone that the runtime does not know. */
 function isZone(zone: string): boolean {
   try {
     minuteOfDay(zone, 0);

@@ -22,8 +22,8 @@ const DENIED: PolicyDecision = {
  *        lastInbound                    + 24 h − margin   + 24 h
  * closed │ open                         │ closed early   │ closed
  * ```
- * A time in the future means a wrong clock. Up to `margin` ahead it counts as now, which the margin at the
- * end compensates; further ahead it opens no window.
+ * A time in the future means a wrong clock. Up to `margin` ahead it counts as now, which the margin
+ * at the end compensates; further ahead it opens no window.
  */
 export function windowIsOpen(lastInboundAt: number | null, now: number, margin: number): boolean {
   if (lastInboundAt === null) return false;
