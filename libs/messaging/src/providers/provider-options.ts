@@ -1,7 +1,6 @@
 import { MessagingConfigError } from '../message/errors.js';
 import type { OptionReader } from '../ports/option-schema.js';
 
-/** Name of a transport in the store. */
 export const providerName: OptionReader<string> = (option, value) => {
   if (typeof value !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,31}$/.test(value))
     throw new MessagingConfigError(

@@ -2,10 +2,9 @@ import { callbackParser } from '../../callbacks/callback-map.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /**
- * Parser of Africa's Talking's delivery reports (one form for each status of a message, without a time) and of
- * messages to its numbers and short codes. `Failed` means that the message did not reach the handset. The `date` of an
- * inbound message has no zone and is ignored.
- *
+ * Parser of Africa's Talking's delivery reports (one form for each status of a message, without a
+ * time) and of messages to its numbers and short codes. `Failed`: the handset was not reached. The
+ * `date` of an inbound message has no zone and is ignored.
  * @see https://developers.africastalking.com/docs/sms/notifications
  */
 export function africasTalkingParser(): CallbackParser {

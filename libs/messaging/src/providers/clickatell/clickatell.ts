@@ -2,9 +2,8 @@ import { callbackParser } from '../../callbacks/callback-map.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /**
- * Parser of Clickatell's status callbacks and of messages to its numbers: of the platform's REST API (flat JSON) and
- * of One API, SMS or WhatsApp. Times are milliseconds. The status `UNKNOWN` changes no message.
- *
+ * Parser of Clickatell's status callbacks and of messages to its numbers: REST API (flat JSON) and
+ * One API, SMS or WhatsApp. Times are milliseconds. The status `UNKNOWN` changes no message.
  * @see https://www.clickatell.com/developers/api-documentation/rest-api-status-callback/
  * @see https://www.clickatell.com/developers/api-documentation/rest-api-reply-callback/
  * @see https://docs.clickatell.com/channels/one-api/one-api-message-status-table/

@@ -19,7 +19,6 @@ export interface ClientRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** A text is sent unchanged; any other value is sent as JSON. */
   readonly body?: string | Readonly<Record<string, unknown>> | undefined;
-  /** Most bytes read of the answer. */
   readonly maxBytes: number;
 }
 
@@ -43,9 +42,8 @@ const STANDARD_KEYS = new Set(
 );
 
 /**
- * HTTP client of the providers. It applies the interceptors, defaults and overrides of `HttpService`. A `HttpService`
- * without changes has none, so its requests go directly to undici, which is several times faster.
- *
+ * HTTP client of the providers. It applies the interceptors, defaults and overrides of
+ * `HttpService`; without any, requests go directly to undici, which is several times faster.
  * ```
  * untouched                        → undici
  * interceptors, headers, timeout … → HttpService → undici
@@ -68,7 +66,7 @@ export class HttpClient {
     this.#client = new UndiciClient(connections);
   }
 
-  /** @throws SubmitFailure where no complete answer arrived; never an error that contains the request */
+  /** @throws SubmitFailure where no complete answer arrived, never an error with the request */
   async send(request: ClientRequest, signal: AbortSignal): Promise<ClientAnswer> {
     const trace: ExchangeTrace = { reach: 'untried' };
     try {
@@ -146,7 +144,7 @@ export function isUntouched(http: HttpService): boolean {
   return isEmpty(interceptors.request) && isEmpty(interceptors.response) && isStandard(defaults);
 }
 
-/** Whether the app has replaced the service, or has set an adapter, agent or proxy, which the request must use. */
+/** Whether the app replaced the service or set an adapter, agent or proxy, which must be used. */
 export function hasOwnWay(http: HttpService): boolean {
   const defaults = (http as Partial<HttpService>).axiosRef?.defaults;
   if (!defaults) return true;
@@ -176,7 +174,7 @@ function isStandard(defaults: Defaults): boolean {
 function hasStandardHeaders({ headers }: Defaults): boolean {
   for (const group in headers) {
     const named: unknown = headers[group as keyof typeof headers];
-    // An older axios keeps a content type for each method; the client sets its own on every request.
+    // An older axios keeps a content type for each method; the client always sets its own.
     if (typeof named !== 'object' || named === null) return false;
     for (const name in named) if (name !== 'Accept' && name !== 'Content-Type') return false;
   }
@@ -187,9 +185,7 @@ function count(transforms: unknown): number {
   return Array.isArray(transforms) ? transforms.length : 1;
 }
 
-/**
- * An axios adapter over undici, for texts and bytes without redirects. Interceptors and transforms run as usual.
- */
+/** Texts and bytes over undici, without redirects; interceptors and transforms run as usual. */
 function undiciAdapter(client: UndiciClient, trace: ExchangeTrace, maxBytes: number): AxiosAdapter {
   return async (config) => {
     // getUri() merges all options, so it is called only where it changes the address.
@@ -238,7 +234,6 @@ function bodyOf(config: InternalAxiosRequestConfig): string | Buffer | undefined
   );
 }
 
-/** The response, or the error of axios for a status that `validateStatus` refuses. */
 function settled(config: InternalAxiosRequestConfig, { status, headers, body }: HttpAnswer) {
   const response: AxiosResponse = {
     data: body,

@@ -7,18 +7,14 @@ import {
 } from '../../message/failures.js';
 import type { ExchangeTrace } from './undici.client.js';
 
-/** Codes that only occur before a connection is established, or before the client accepts a request. */
+/** Codes that occur only before a connection exists or before the client accepts a request. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|UND_ERR_CLOSED|UND_ERR_DESTROYED|ERR_INVALID_URL)$|^CERT_|^UNABLE_TO_|_CERT$|SELF_SIGNED|^ERR_TLS_CERT|^HOSTNAME_MISMATCH$/;
 const TIMEOUT = /_TIMEOUT$|^ETIMEDOUT$|^ECONNABORTED$/;
 const NOT_TRIED = /^UND_ERR_(CLOSED|DESTROYED|INVALID_ARG)$|^ERR_CANCELED$/;
 const TLS = /^CERT_|^UNABLE_TO_|_CERT$|SELF_SIGNED|^ERR_(TLS|SSL)|^EPROTO$|^HOSTNAME_MISMATCH$/;
 
-/**
- * The failure of a request without a complete answer, by whether bytes may have been sent.
- *
- * @param signal the request's signal, whose reason says why the client itself gave the request up
- */
+/** By whether bytes may have been sent. `signal.reason` says why the client gave up, if it did. */
 export function networkFailure(
   code: string | undefined,
   reach: ExchangeTrace['reach'],
@@ -48,12 +44,10 @@ export function networkFailure(
   return new PausedFailure('unreachable', `${cause}${why}; nothing was sent`);
 }
 
-/** An answer without success. */
 export interface Refusal {
   /** Name of the answering service at the start of a sentence. */
   readonly by: string;
   readonly status: number;
-  /** Error code of the body, where it has one. */
   readonly code?: string | undefined;
   /** Wait that the service asks for, in milliseconds. */
   readonly retryAfter?: number | undefined;
@@ -64,8 +58,7 @@ export interface Refusal {
  *
  * | answer | meaning |
  * |---|---|
- * | 3xx | paused: the address is not the final one; redirects are never followed, because they would send the
- * credential to another address |
+ * | 3xx | paused, never followed: a redirect would send the credential to another address |
  * | 408 | uncertain: the service may have read the request |
  * | 429 | paused |
  * | other 4xx | permanent |
@@ -100,7 +93,6 @@ const RETRY_AFTER_CAP = 3_600_000;
 
 /**
  * `Retry-After` (RFC 9110, 10.2.3): seconds or an HTTP date, in milliseconds from `now`.
- *
  * @param longest milliseconds returned at most @default an hour
  * @returns `undefined` for a past date or another text
  */

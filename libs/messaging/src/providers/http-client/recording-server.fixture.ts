@@ -8,22 +8,19 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A complete request as received. */
 interface ReceivedRequest {
   readonly method: string;
-  /** Path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** Answers instead of the server: write to `response`, or cut its socket. Return `false` to let the server answer. */
+/** Answers, or cuts the socket, instead of the server; `false` lets the server answer. */
 export type Answer = (
   request: ReceivedRequest,
   response: ServerResponse,
 ) => boolean | void | Promise<boolean | void>;
 
-/** Handles a request as the simulated service does. */
 export type Handler = (request: ReceivedRequest, response: ServerResponse) => void;
 
 /** A server on a free loopback port that records its requests. `answer()` injects faults. */
@@ -49,7 +46,7 @@ export class RecordingServer {
     await once(this.#server, 'close');
   }
 
-  /** Injects a fault: called before each request is answered, until the next call of this method. */
+  /** Called before each request is answered, until the next call of this method. */
   answer(answer: Answer | undefined): void {
     this.#answer = answer;
   }

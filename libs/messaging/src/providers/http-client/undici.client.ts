@@ -5,12 +5,9 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 
 const CONNECT_TIMEOUT = 5_000;
 
-/** One complete HTTP request. */
 export interface HttpRequest {
   readonly method: string;
-  /** Scheme, host and port. */
   readonly origin: string;
-  /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer | undefined;
@@ -28,16 +25,15 @@ export interface HttpAnswer {
 /** Updated during the exchange, so that the handler of its error knows how far the request came. */
 export interface ExchangeTrace {
   /**
-   * `untried`: an interceptor failed first; `unsent`: no socket took the request; `sent`: a socket took it, so the
+   * `untried`: an interceptor failed first; `unsent`: no socket took the request; `sent`: the
    * service may have it; `unknown`: a custom adapter does not report it.
    */
   reach: 'untried' | 'unsent' | 'sent' | 'unknown';
 }
 
 /**
- * Keep-alive HTTP/1.1 over undici: one pool per origin, one request per connection at a time, because with pipelining
- * one lost connection would make many requests uncertain. Redirects are not followed, and answers are not
- * decompressed (the client requests no compression).
+ * Keep-alive HTTP/1.1 over undici, one pool per origin. No pipelining: one lost connection would
+ * make many requests uncertain. No redirects and no decompression (none is requested).
  */
 export class UndiciClient {
   readonly #agent: Agent;
@@ -73,8 +69,8 @@ export class UndiciClient {
   }
 
   /**
-   * The running exchanges under one signal. Hundreds of exchanges share a signal and its one listener: removing a
-   * listener takes time in proportion to their number.
+   * The running exchanges under one signal. Hundreds share a signal and its one listener, because
+   * removing a listener takes time in proportion to their number.
    */
   #runningUnder(signal: AbortSignal): Set<Exchange> {
     const known = this.#running.get(signal);
@@ -92,7 +88,7 @@ export class UndiciClient {
   async close(grace: number): Promise<void> {
     const closed = this.#agent.close().catch(() => undefined);
     await Promise.race([closed, delay(grace, undefined, { ref: false })]);
-    // undici does not track sockets before the end of their handshake; they would keep the process alive.
+    // undici does not track sockets in their handshake; they would keep the process alive.
     for (const socket of this.#connecting) socket.destroy();
     await this.#agent.destroy().catch(() => undefined);
   }
@@ -120,7 +116,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // A thrown error removes the request from the queue; controller.abort() would also close a healthy connection.
+    // A thrown error dequeues the request; abort() would also close a healthy connection.
     if (this.#aborted) throw new Error('aborted');
     this.#controller = controller;
     this.trace.reach = 'sent';

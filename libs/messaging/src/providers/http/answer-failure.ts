@@ -2,26 +2,22 @@ import { PausedFailure, type SubmitFailure, UncertainFailure } from '../../messa
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import type { Credential } from './http.options.js';
 
-/** Facts of an answer without success. */
 export interface AnswerFacts {
   readonly status: number;
-  /** `error.code` of the body. */
   readonly code?: unknown;
-  /** The `Retry-After` header. */
   readonly retryAfter?: string | undefined;
 }
 
 /**
- * Maps every HTTP answer without success to a failure; answers that are not named here mean what they mean for every
- * service ({@link refusalFailure}).
+ * Failures of answers; those not named here mean what {@link refusalFailure} says.
  *
  * | answer | meaning |
  * |---|---|
  * | 401, 403 | paused until the credential is right |
- * | 404, 405 without the interface's error body | paused: `baseUrl` is wrong, and the message is not the cause |
+ * | 404, 405 without the interface's error body | paused: `baseUrl` is wrong, not the message |
  * | 409 `idempotency_key_in_use` | uncertain: the first try is still running |
- * | 422 `idempotency_key_reused` | uncertain: only this library uses the key, so the service accepted an earlier try
- * in another form |
+ * | 422 `idempotency_key_reused` | uncertain: the key is only ours, so an earlier try was accepted
+ * |
  */
 export function answerFailure(
   facts: AnswerFacts,
@@ -66,7 +62,7 @@ export function answerFailure(
   return refusalFailure({ by: 'The service', status, code, retryAfter });
 }
 
-/** Returns `error.code` in the interface's form of codes; any other value could be personal data. */
+/** Only the interface's form of codes, as any other value could be personal data. */
 function machineCode(code: unknown): string | undefined {
   return typeof code === 'string' && /^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : undefined;
 }

@@ -11,10 +11,8 @@ import {
 } from '../../ports/option-schema.js';
 import { httpAddress, providerName } from '../provider-options.js';
 
-/** The two credentials of the service. */
 export type Credential = 'apiToken' | 'apiKey';
 
-/** Address without a trailing slash. */
 const baseUrl: OptionReader<string> = (option, value) => {
   const { origin, pathname } = httpAddress(option, value);
   if (/\/ng\/v1\b/.test(pathname))
@@ -24,10 +22,7 @@ const baseUrl: OptionReader<string> = (option, value) => {
   return origin + pathname.replace(/\/+$/, '');
 };
 
-/**
- * Detects at boot the mistakes that the service would answer with 401 (interface section 5.7). The error never
- * contains the value.
- */
+/** Detects at boot what would be a 401 (interface section 5.7); errors never contain the value. */
 const credential: OptionReader<string> = (option, value) => {
   const reject = (cause: string): never => {
     throw new MessagingConfigError(`${option}: ${cause}`);
@@ -56,7 +51,6 @@ const credential: OptionReader<string> = (option, value) => {
   return value;
 };
 
-/** Name of the field with the text, by channel. */
 const readTextFields = group({
   /** @default 'body' */
   sms: withDefault(oneOf('body', 'content'), 'body'),
@@ -72,25 +66,19 @@ const HTTP = {
   /** `svk_` key for WhatsApp and email. */
   apiKey: optional(credential),
   /**
-   * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and of a WhatsApp
-   * message (the interface defines none).
-   * @default { sms: 'body', whatsapp: 'text' }
+   * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and
+   * of WhatsApp (it defines none). @default { sms: 'body', whatsapp: 'text' }
    */
   textField: readTextFields,
   /** Most recipients of one request. @default 1000 */
   maxRecipients: withDefault(wholeNumber, 1_000),
   /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
   idempotencyWindow: withDefault(duration(), '20h'),
-  /**
-   * Whether to ask the service for callbacks, regardless of the message's own setting. @default the message's setting
-   */
+  /** Whether to ask for callbacks, regardless of the message. @default the message's setting */
   deliveryReport: optional(oneOf('none', 'yes')),
   /** Most connections to the service, and most requests of this process in flight. @default 128 */
   connections: withDefault(wholeNumber, 128),
-  /**
-   * Distinguishes several transports. It is stored with every submission and report, so do not change it.
-   * @default 'http'
-   */
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'http' */
   name: withDefault(providerName, 'http'),
 };
 

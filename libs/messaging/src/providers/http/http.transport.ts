@@ -24,7 +24,6 @@ const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Sends through a service that speaks the messaging service interface.
- *
  * @throws MessagingConfigError at boot for each credential mistake that would cause a 401
  * @example
  * MessagingModule.forRoot({
@@ -37,8 +36,8 @@ export function http(options: HttpTransportOptions): TransportFactory {
 }
 
 /**
- * Client of the interface (sections 2.1 to 2.4, 4.1, 4.2 and 7). A resend is byte-identical and has the submission's
- * id as its idempotency key.
+ * Client of the interface (sections 2.1 to 2.4, 4.1, 4.2 and 7). A resend is byte-identical and has
+ * the submission's id as its idempotency key.
  */
 export class HttpTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
@@ -114,7 +113,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     await this.#client.close();
   }
 
-  /** Posts the submission, or gets `path`; returns the body of a 2xx and throws the failure of other answers. */
+  /** Posts the submission, or gets `path`. @throws SubmitFailure of answers other than 2xx */
   async #ask(
     wire: Wire,
     path: string,

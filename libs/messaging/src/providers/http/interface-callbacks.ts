@@ -17,17 +17,15 @@ import {
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
-/** Callbacks in the interface's own form. */
 export function interfaceCallbacks(channels: ChannelRegistry): DefaultCallbackForm {
   return { parser: interfaceParser(channels), verifier: standardWebhooks };
 }
 
 /**
- * Reads one delivery report in the interface's own form: the `data` of a callback, or an item of a report list. A
- * field of the wrong type counts as missing. A time without an offset, before 1990 or more than a day after `now`
- * counts as unknown. A status without a mapping is kept raw.
- *
- * @returns the report, or one line with the reason why there is none (without content or numbers)
+ * Reads a delivery report of the interface: the `data` of a callback, or an item of a report list.
+ * A field of the wrong type counts as missing; a time without an offset, before 1990 or more than a
+ * day after `now` as unknown. A status without a mapping is kept raw.
+ * @returns the report, or the reason why there is none (without content or numbers)
  */
 export function readDeliveryReport(
   data: unknown,
@@ -53,8 +51,8 @@ export function readDeliveryReport(
 }
 
 /**
- * Parser of the interface's own form: events, as `{ type, timestamp, data }`, or the bare `data` of a delivery report,
- * one or an array of them, as JSON, form or query. Events that are no channel's are skipped.
+ * Parser of the interface's events (`{ type, timestamp, data }`) and bare `data` of reports, one or
+ * an array, as JSON, form or query. Events that are no channel's are skipped.
  */
 export function interfaceParser(channels: ChannelRegistry): CallbackParser {
   const isReported = (status: unknown): status is ChannelStatus => channels.isReported(status);
@@ -80,7 +78,6 @@ export function interfaceParser(channels: ChannelRegistry): CallbackParser {
   };
 }
 
-/** Reads `{ message_id, from, to, text, received_at }`. */
 function readInboundMessage(
   channel: Channel,
   data: unknown,
@@ -114,9 +111,8 @@ const MAX_SIGNATURES = 8;
 const MIN_KEY_BYTES = 16;
 
 /**
- * Verifies Standard Webhooks, symmetric (`v1`): HMAC-SHA256 over `{id}.{timestamp}.{raw body}`, at most five minutes
- * old or early, by any of several secrets. A GET always fails, because the signature does not cover its query.
- *
+ * Verifies symmetric Standard Webhooks (`v1`): HMAC-SHA256 over `{id}.{timestamp}.{raw body}` by
+ * any of the secrets, at most five minutes old or early. A GET always fails: its query is unsigned.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  * @throws MessagingConfigError naming the secret by its index, never by its value
  */

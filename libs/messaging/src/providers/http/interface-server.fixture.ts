@@ -8,20 +8,13 @@ interface AcceptedRequest {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/**
- * A small server of the interface. It checks the credential and the sender, honours `Idempotency-Key`, records the
- * accepted submissions, and lists every accepted recipient as delivered, WhatsApp messages as read.
- */
+/** A small server of the interface: credential, sender, `Idempotency-Key`, reports by polling. */
 export class InterfaceServer extends RecordingServer {
   readonly apiToken = 'tok_test';
   readonly apiKey = 'svk_test';
-  /** The one registered sender. */
   readonly sender = 'ACME';
-  /** Accepted SMS submissions by idempotency key. */
   readonly accepted = new Map<string, AcceptedRequest>();
-  /** Accepted WhatsApp messages by idempotency key. */
   readonly acceptedWhatsApp = new Map<string, AcceptedRequest>();
-  /** Reports on one page of a list. */
   pageSize = 1000;
 
   static async start(): Promise<InterfaceServer> {
@@ -52,7 +45,6 @@ export class InterfaceServer extends RecordingServer {
     else refuse(response, 404, 'not_found');
   }
 
-  /** Answers a repeated key as before. */
   #accept(
     accepted: Map<string, AcceptedRequest>,
     key: string,

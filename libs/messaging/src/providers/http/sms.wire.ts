@@ -10,12 +10,10 @@ const REPORTS = '/ng/v1/deliveryreports';
 const PAGE = 1000;
 /** Most pages of one list, against a service whose cursors never end. */
 const MAX_PAGES = 1000;
-/** Most lists read at the same time. */
 const CONCURRENCY = 4;
 /** Longest query in characters: servers refuse request lines above 8 to 16 KiB. */
 const MAX_QUERY = 6000;
 
-/** One list, read page by page. */
 interface ReportList {
   readonly query: string;
   /** Set where the list belongs to one submission and is requested by its key. */
@@ -42,10 +40,7 @@ export class SmsWire implements Wire {
     };
   }
 
-  /**
-   * Submissions with a reference share a request (`reference_id` repeated); the others are requested one by one, by
-   * their idempotency key.
-   */
+  /** Submissions with a reference share requests; others have one each, by idempotency key. */
   async fetch(
     submissions: readonly SentSubmission[],
     get: (path: string) => Promise<unknown>,
@@ -91,7 +86,6 @@ function* listsOf(submissions: readonly SentSubmission[]): Generator<ReportList>
   if (query !== '') yield { query };
 }
 
-/** The items of all pages of a list. */
 async function* itemsOf(
   { query }: ReportList,
   get: (path: string) => Promise<unknown>,

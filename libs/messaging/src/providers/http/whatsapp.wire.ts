@@ -11,7 +11,6 @@ import { readDeliveryReport } from './interface-callbacks.js';
 import { askForEach, type FetchedReports, fieldOf, type Wire } from './wire.js';
 
 const PATH = '/whatsapp/ng/v1';
-/** Most messages queried at the same time. */
 const CONCURRENCY = 8;
 
 /** WhatsApp on the interface: `sendwhatsapp` and `messages/{id}` (sections 2.3, 2.4 and 4.2). */
@@ -37,7 +36,6 @@ export class WhatsAppWire implements Wire {
         };
   }
 
-  /** Price and sender of the answer; invalid values are left out. */
   detailsOf(id: string, answer: unknown): Partial<SubmissionAccepted> {
     const [cost, currency] = [fieldOf(answer, 'cost'), fieldOf(answer, 'currency')];
     const [category, sender] = [fieldOf(answer, 'category'), fieldOf(answer, 'sender')].map(word);
@@ -50,10 +48,7 @@ export class WhatsAppWire implements Wire {
     return { messageIds: [id], details };
   }
 
-  /**
-   * Queries each message with one request, because the interface has no list. A message without a known id is
-   * skipped.
-   */
+  /** One request per message, as the interface has no list; skips messages without a known id. */
   async fetch(
     submissions: readonly SentSubmission[],
     get: (path: string) => Promise<unknown>,

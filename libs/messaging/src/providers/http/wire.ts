@@ -11,15 +11,13 @@ import type { Credential } from './http.options.js';
 /** The interface's form of one channel: it has operations and credentials of its own for each. */
 export interface Wire {
   readonly credential: Credential;
-  /** Path that takes a submission. */
   readonly path: string;
   /** Field of the answer with the service's id of the submission. */
   readonly idField: string;
   /** @throws PermanentFailure where the channel cannot carry the submission */
   bodyOf(submission: Submission): Readonly<Record<string, unknown>>;
-  /** What the answer says beside the id. */
+  /** Contents of the answer beside the id. */
   detailsOf?(id: string, answer: unknown): Partial<SubmissionAccepted>;
-  /** Asks with `get` for the reports of the submissions. */
   fetch(
     submissions: readonly SentSubmission[],
     get: (path: string) => Promise<unknown>,
@@ -34,9 +32,8 @@ export interface FetchedReports {
 }
 
 /**
- * Asks for each item, `concurrency` of them at a time. A failure does not affect the other items, except a pause,
- * which affects every request: no further item is asked for.
- *
+ * Asks for each item, `concurrency` at a time. A pause affects every request, so no further item is
+ * asked for; other failures do not affect other items.
  * @returns the first failure; a permanent one only where no item was answered
  */
 export async function askForEach<T>(

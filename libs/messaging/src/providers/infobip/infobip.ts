@@ -2,10 +2,9 @@ import { callbackParser } from '../../callbacks/callback-map.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /**
- * Parser of Infobip's delivery reports and of messages to its numbers, SMS, MMS or WhatsApp: up to a hundred `results`
- * in one JSON. The status group decides, except for `DELIVERED_TO_OPERATOR`, where the handset does not have the
- * message yet.
- *
+ * Parser of Infobip's reports and of messages to its numbers, SMS, MMS or WhatsApp: up to 100
+ * `results` in one JSON. The status group decides, except `DELIVERED_TO_OPERATOR`: not on the
+ * handset.
  * @see https://www.infobip.com/docs/api/channels/sms/sms-messaging/logs-and-status-reports/receive-outbound-sms-message-report
  * @see https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes
  * @see https://www.infobip.com/docs/api/channels/sms/inbound-sms/receive-inbound-sms-messages

@@ -5,15 +5,13 @@ import { identifier, own, plausible, recipientNumber, word } from '../../message
 import type { ReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
-/** Placeholders that Kannel fills in: status bit, the SMSC's answer, its message id, seconds since 1970. */
+/** Kannel's placeholders: status bit, the SMSC's answer, its message id, seconds since 1970. */
 const FILLED_IN = 'status=%d&answer=%A&id=%F&time=%T';
 
 /**
- * The address that Kannel calls with a report. It contains the submission and the recipient as submitted, because
- * Kannel may rewrite the number in its own `%p`. The signature covers both, so that an address from Kannel's logs
- * allows reports on that message only.
- *
- * @returns the value of `dlr-url`
+ * The `dlr-url` that Kannel calls with a report. It contains the recipient as submitted, because
+ * Kannel may rewrite the number in its own `%p`. The signature covers submission and recipient, so
+ * that an address from Kannel's logs allows reports on that message only.
  */
 export function reportLink(
   callbackUrl: string,
@@ -33,7 +31,6 @@ function signed(submission: string, recipient: string): string {
 
 /**
  * Verifies a report by the signature in the callback address that was given to Kannel.
- *
  * @param secrets `callbackSecret`; during a rotation, the new and the old one
  * @throws MessagingConfigError where there is none, or one is too short
  */
@@ -68,8 +65,8 @@ export function kannelSignature(secrets: Secrets): CallbackVerifier {
  * | 4, 8 | the SMSC: queued, accepted | `sent` |
  * | 16 | the SMSC: refused | `rejected`; `failed` where Kannel's own retries ran out |
  *
- * Other values are stored raw and change no message. The query names the submission, so that a report also settles a
- * message whose submit received no answer.
+ * Other values are stored raw and change no message. The query names the submission, so that a
+ * report also settles a message whose submit received no answer.
  */
 export function kannelParser(): CallbackParser {
   return {
@@ -95,7 +92,6 @@ export function kannelParser(): CallbackParser {
   };
 }
 
-/** The SMSC's answer to the message. */
 interface SmscAnswer {
   /** Message state of SMPP. */
   readonly stat: string | null;
@@ -126,10 +122,7 @@ function statusOf(bit: string, { stat, retriesRanOut }: SmscAnswer): ReportedSta
   return Object.hasOwn(STATUSES, bit) ? (STATUSES[bit] ?? null) : null;
 }
 
-/**
- * Reads codes from `id:1 … stat:UNDELIV err:011 text:…` or `NACK/11/Invalid destination`. It skips the text, which is
- * the message's content.
- */
+/** Reads `… stat:UNDELIV err:011 text:…` or `NACK/11/…`, but not the text, which is content. */
 function answerOf(given: unknown): SmscAnswer {
   const text = typeof given === 'string' ? given.slice(0, 1024).replaceAll('\0', '') : '';
   const nack = /^NACK\/([\w .-]{1,64})?/.exec(text);
@@ -151,9 +144,8 @@ function seconds(value: unknown): Date | null {
 
 /**
  * Parser of messages through Kannel: a `get-url` or `post-url` of an `sms-service` that ends in
- * `?id=%I&from=%p&to=%P&text=%b&time=%T`. With a `post-url`, the parser also reads only the address and ignores the
- * body. `mo-recode = true` in the `smsbox` group converts every text to UTF-8. Kannel does not sign these calls.
- *
+ * `?id=%I&from=%p&to=%P&text=%b&time=%T`; the body of a `post-url` is ignored. `mo-recode = true`
+ * in the `smsbox` group converts every text to UTF-8. Kannel does not sign these calls.
  * @see https://www.kannel.org/download/kannel-userguide-snapshot/userguide.html
  */
 export function kannelInboundParser(): CallbackParser {

@@ -41,23 +41,17 @@ const KANNEL = {
   username: headerText,
   /** Password of that user. Sent in a header, never in an address. */
   password: headerText,
-  /** Address of this app's delivery-report controller, as Kannel reaches it. Without it, messages stay `sent`. */
+  /** Address of this app's callbacks, as Kannel reaches it. Without it, messages stay `sent`. */
   callbackUrl: optional(httpAddress),
-  /** Signs the callback address for Kannel; {@link kannelSignature} verifies it. At least 16 characters. */
+  /** Signs the callback address; {@link kannelSignature} verifies it. At least 16 characters. */
   callbackSecret: optional(secret),
-  /** `'message'`: reports only for messages that ask for them. Kannel offers no polling. @default 'always' */
+  /** `'message'`: only for messages that ask for them. Kannel has no polling. @default 'always' */
   reports: withDefault(oneOf('always', 'message'), 'always'),
   /** `smsc-id` to route through. @default Kannel's own routing */
   smsc: optional(headerText),
-  /**
-   * Most connections to smsbox, and most requests of this process in flight; smsbox accepts 500 from all clients.
-   * @default 64
-   */
+  /** Most connections, and requests in flight; smsbox accepts 500 from all clients. @default 64 */
   connections: withDefault(wholeNumber, 64),
-  /**
-   * Distinguishes several transports. It is stored with every submission and report, so do not change it.
-   * @default 'kannel'
-   */
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'kannel' */
   name: withDefault(providerName, 'kannel'),
 };
 
@@ -66,7 +60,6 @@ export type KannelOptions = OptionsOf<typeof KANNEL>;
 
 const read = group(KANNEL);
 
-/** The checked options with their defaults. */
 export type KannelSettings = ReturnType<typeof read>;
 
 /** @throws MessagingConfigError naming the option and the remedy; the error omits secret values */

@@ -27,11 +27,10 @@ const ALL_REPORTS = '31';
 
 /**
  * Sends through a Kannel SMS gateway (its smsbox's sendsms).
- *
  * @throws MessagingConfigError naming the option and the remedy
  * @example
  * MessagingModule.forRoot({
- *   transport: kannel({ url: 'http://kannel:13013', username, password, callbackUrl, callbackSecret }),
+ *   transport: kannel({ url: 'http://gw:13013', username, password, callbackUrl, callbackSecret }),
  *   callbacks: { parser: kannelParser(), verifier: kannelSignature(callbackSecret) },
  * });
  */
@@ -41,9 +40,9 @@ export function kannel(options: KannelOptions): TransportFactory {
 }
 
 /**
- * Submits one recipient per request, because Kannel's answer for several covers only the first. Kannel returns no
- * reference and ignores keys. The transport therefore makes its own reference, and never repeats a submission that
- * Kannel may have accepted: a report, which names the submission, settles it.
+ * Submits one recipient per request, because Kannel's answer for several covers only the first.
+ * Kannel returns no reference and ignores keys: the submission's id is the reference, and what
+ * Kannel may have accepted is never repeated; a report, which names the submission, settles it.
  */
 export class KannelTransport implements MessageTransport, OnApplicationShutdown {
   readonly name: string;
@@ -65,9 +64,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
     this.#client = new HttpClient(http, url, connections);
   }
 
-  /**
-   * Sends the text in a `POST`. All other values, including the password, are in headers, which Kannel does not log.
-   */
+  /** The password and all values but the text are in headers, which Kannel does not log. */
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     const { text, headers } = this.#requestOf(submission);
     const answer = await this.#client.send(
@@ -124,8 +121,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
 }
 
 /**
- * Maps an answer of smsbox other than 202 to a failure; answers that are not named here mean what they mean for every
- * service ({@link refusalFailure}).
+ * Failures of smsbox's answers; those not named here mean what {@link refusalFailure} says.
  *
  * | answer | meaning |
  * |---|---|
@@ -134,7 +130,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
  * | 403 `Not routable` | permanent: no SMSC takes this number |
  * | 401, 403, 407 | paused: a proxy in front of Kannel refuses the request |
  * | 404, 405 | paused: the address is not that of sendsms |
- * | 503 `Temporal failure` | retryable: queues are full or no SMSC is connected; Kannel accepted nothing |
+ * | 503 `Temporal failure` | retryable: queues full or no SMSC connected; nothing accepted |
  * | other 2xx | uncertain |
  */
 function sendsmsFailure(status: number, text: string): SubmitFailure {

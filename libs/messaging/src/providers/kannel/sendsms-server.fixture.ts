@@ -1,16 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { type Handler, RecordingServer } from '../http-client/recording-server.fixture.js';
 
-/**
- * smsbox's sendsms over POST, with the observed answers of Kannel 1.4.5: it checks the user and the number, records
- * the accepted messages, returns no reference and ignores keys.
- */
+/** smsbox's sendsms over POST, with the observed answers of Kannel 1.4.5; it ignores keys. */
 export class SendsmsServer extends RecordingServer {
   readonly username = 'tester';
   readonly password = 'kannel-pass-1';
   /** Prefix of numbers that no SMSC takes. */
   readonly unroutable = '99';
-  /** Accepted requests. */
   readonly taken: Parameters<Handler>[0][] = [];
 
   static async start(): Promise<SendsmsServer> {

@@ -15,9 +15,8 @@ import type {
 import { group, type OptionsOf } from '../../ports/option-schema.js';
 
 /**
- * Parser of Plivo's message status callbacks, whose times have no zone and are ignored, and of messages to its
- * numbers, SMS, MMS or WhatsApp: form or query.
- *
+ * Parser of Plivo's message status callbacks, whose times have no zone and are ignored, and of
+ * messages to its numbers, SMS, MMS or WhatsApp: form or query.
  * @see https://www.plivo.com/docs/messaging/api/message/message-status-callbacks
  * @see https://www.plivo.com/docs/messaging/api/message/handling-incoming
  */
@@ -54,26 +53,21 @@ export function plivoParser(): CallbackParser {
 }
 
 const read = group({
-  /** The account's auth token, and the subaccount's for messages from one; two of them during a rotation. */
+  /** Auth tokens of the account and of the subaccount that sends; two of them in a rotation. */
   authToken: readSecrets,
-  /**
-   * Scheme and host as Plivo calls them, such as `https://app.example.com`; behind a proxy, the request does not
-   * contain them.
-   */
+  /** Scheme and host as Plivo calls them (`https://app.example.com`); a proxy may hide them. */
   origin: readOrigin,
 });
 
 export type PlivoSignatureOptions = OptionsOf<typeof read.readers>;
 
-/** Most signatures checked in one header. */
 const MAX_SIGNATURES = 8;
 
 /**
- * Verifies Plivo's signatures, HMAC-SHA256 with the auth token. `X-Plivo-Signature-V3` (or `-Ma-V3`, always with the
- * main account's token) covers the address, the fields and a nonce. Plivo documents only `X-Plivo-Signature-V2` for
- * callbacks of messages. It covers the address without its query and a nonce, so it proves the caller but not the
- * content: use HTTPS. Where a V3 signature exists, V2 is ignored.
- *
+ * Verifies Plivo's HMAC-SHA256 signatures. `X-Plivo-Signature-V3` (or `-Ma-V3`, always with the
+ * main account's token) covers the address, the fields and a nonce, and overrules V2. Plivo
+ * documents only `X-Plivo-Signature-V2` for callbacks of messages: it covers the address without
+ * its query and a nonce, so it proves the caller but not the content. Use HTTPS.
  * @see https://docs.plivo.com/docs/messaging/concepts/signature-validation
  * @see https://docs.plivo.com/docs/voice/xml/request/validation
  * @throws MessagingConfigError naming the wrong option
@@ -90,7 +84,7 @@ export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier
   };
 }
 
-/** Signatures of the account and of the main account; a header may have several, separated by commas. */
+/** By the account and the main account; a header may have several, separated by commas. */
 function signaturesOf({ headers }: CallbackRequest, version: 'v2' | 'v3'): readonly Buffer[] {
   return [headers[`x-plivo-signature-${version}`], headers[`x-plivo-signature-ma-${version}`]]
     .flatMap((header) => (typeof header === 'string' ? header.split(',', MAX_SIGNATURES) : []))
@@ -102,7 +96,7 @@ function signedByV2(origin: string, { url, headers }: CallbackRequest): string |
   return typeof nonce === 'string' ? `${origin}${url.split('?')[0]}${nonce}` : undefined;
 }
 
-/** Signed text of V3; `undefined` without a nonce, or where the body is no form, which the signature does not cover. */
+/** `undefined` without a nonce, or where the body is no form, which V3 does not cover. */
 function signedByV3(origin: string, request: CallbackRequest): string | undefined {
   const nonce = request.headers['x-plivo-signature-v3-nonce'];
   const isEmpty = request.method === 'GET' || rawBodyOf(request).length === 0;

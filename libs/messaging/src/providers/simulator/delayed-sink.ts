@@ -5,8 +5,8 @@ const RETRY = 500;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Passes reports, or inbound messages, to a sink when they are due, and again until the sink has them: none is lost
- * while the process lives. The sink is called for several groups at the same time and shares their commits.
+ * Passes reports, or inbound messages, to a sink when due, and again until the sink has them: none
+ * is lost while the process lives. Concurrent calls let the sink share commits.
  */
 export class DelayedSink<T> {
   readonly #logger = new Logger(DelayedSink.name);
@@ -46,7 +46,7 @@ export class DelayedSink<T> {
     }
   }
 
-  /** Drops what is not due or not yet taken, which a poll finds, and waits for the running calls. */
+  /** Drops what is not due or not yet taken, which a poll finds, and waits for running calls. */
   async stop(): Promise<void> {
     this.#stop.abort();
     for (const timer of this.#timers) clearTimeout(timer);

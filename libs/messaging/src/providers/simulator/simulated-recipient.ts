@@ -4,9 +4,8 @@ import type { SimulatedFate, Simulation } from '../../message/channel-definition
 import type { DeliveryReport } from '../../message/delivery-report.js';
 
 /**
- * All reports of the simulator for one recipient of one submission. They derive from data that a resend repeats.
- * After a restart the simulator gives the same reports with the same times, so that a repeated report is recognised.
- * The times lie within 50 ms after the first start of the submission.
+ * All reports for one recipient, derived from data that a resend repeats: after a restart they have
+ * the same times, so that a repeat is recognised. Times lie within 50 ms after the first start.
  */
 export interface SimulatedRecipient {
   readonly course: SimulatedFate['course'];
@@ -19,7 +18,6 @@ export interface SimulatedRecipient {
   readonly followUp: DeliveryReport | undefined;
 }
 
-/** @param recipient address key of the recipient */
 export function simulatedRecipient(
   submissionId: string,
   recipient: string,
@@ -49,12 +47,10 @@ export function simulatedRecipient(
   };
 }
 
-/** The simulated platform's own id of a message. */
 export function platformIdOf(prefix: string, submissionId: string, recipient: string): string {
   return prefix + hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32);
 }
 
-/** The same submission always has the same reference. */
 export function referenceOf(submissionId: string): string {
   return `sim-${hash('sha256', submissionId, 'hex').slice(0, 32)}`;
 }

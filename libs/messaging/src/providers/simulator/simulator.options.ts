@@ -18,10 +18,7 @@ const rateCard: OptionReader<RateCard, RateCard | PriceList | undefined> = (opti
 const category = oneOf<MessageCategory>('utility', 'marketing', 'authentication', 'service');
 
 const SIMULATOR = {
-  /**
-   * Shortest time from the acceptance to the report; up to three times as long, depending on the recipient.
-   * @default '50ms'
-   */
+  /** Least time from acceptance to report; up to threefold, by recipient. @default '50ms' */
   reportDelay: withDefault(duration(), '50ms'),
   /** Most recipients of one submission. @default 1000 */
   maxRecipients: withDefault(wholeNumber, 1_000),

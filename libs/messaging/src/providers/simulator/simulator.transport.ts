@@ -29,12 +29,12 @@ import {
 } from './simulator.options.js';
 
 const REFUSED = 'destination_refused';
-/** Most messages remembered as throttled. */
+/** A forgotten message is throttled once more. */
 const MAX_THROTTLED = 10_000;
 
 /**
- * A provider that sends nothing. The definition of each channel decides the outcome for a recipient (`simulate`). On
- * SMS and WhatsApp, the last four digits of the number decide:
+ * A provider that sends nothing. Each channel's definition (`simulate`) decides the outcome for a
+ * recipient; on SMS and WhatsApp, the last four digits of the number decide:
  *
  * | digits | outcome |
  * |---|---|
@@ -50,12 +50,10 @@ const MAX_THROTTLED = 10_000;
  * | `9910` | delivered; on WhatsApp the recipient writes back a second later |
  * | other | delivered |
  *
- * The answer to a submission of many recipients names the refused ones beside the reference; where all are refused,
- * the submission is refused. One `9907` throttles the whole submission. One `9908` or `9909` loses its answer: then
- * no report is pushed, and a poll finds all recipients but the `9909`s.
- *
- * On WhatsApp the answer gives category, cost, currency and sender, and a delivered message is read.
- *
+ * The answer names refused recipients beside the reference; where all are refused, so is the
+ * submission. One `9907` throttles the whole submission. One `9908` or `9909` loses its answer:
+ * then no report is pushed, and a poll finds all recipients but the `9909`s. On WhatsApp the answer
+ * gives category, cost, currency and sender, and a delivered message is read.
  * @example
  * MessagingModule.forRoot({ transport: simulator({ reportDelay: '10ms' }) });
  */
@@ -64,17 +62,11 @@ export function simulator(options: SimulatorOptions = {}): TransportFactory {
   return (context) => new SimulatorTransport(settings, context);
 }
 
-/**
- * Stateless except for pending pushes: every answer and report derives from submission id and recipient, so that a
- * restart repeats them.
- */
+/** Answers and reports derive from submission id and recipient, so that a restart repeats them. */
 export class SimulatorTransport implements MessageTransport, BeforeApplicationShutdown {
   readonly name = 'simulator';
   readonly capabilities: TransportCapabilities;
-  /**
-   * Messages that were throttled, by batch and recipient: a throttled submission returns with a new id and the same
-   * attempt count. A forgotten message is throttled once more.
-   */
+  /** By batch and recipient: a throttled submission returns with a new id and the same attempt. */
   readonly #throttled = new Set<string>();
   #reports: DelayedSink<DeliveryReport> | undefined;
   #replies: DelayedSink<InboundMessage> | undefined;
@@ -129,7 +121,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     };
   }
 
-  /** Recognises every submission that it could have accepted; a report is found after its due time. */
+  /** Recognises every submission that it may have accepted; a report is found when it is due. */
   fetchReports(submissions: readonly SentSubmission[]): Promise<readonly DeliveryReport[]> {
     const now = this.context.clock.now();
     const reports: DeliveryReport[] = [];
@@ -167,7 +159,6 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     return definition.simulate;
   }
 
-  /** Category and price of a message, as in the platform's answer. */
   async #charge({ tenant, channel, content, recipients }: Submission) {
     const category =
       content.kind === 'template'
@@ -178,7 +169,6 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     return { category, ...(price && { cost: price.amount, currency: price.currency }) };
   }
 
-  /** Throttles a submission with messages that were not throttled before. */
   #throttle({ batchId, attempt }: Submission, recipients: readonly SimulatedRecipient[]): void {
     if (attempt > 1) return;
     const first = recipients
@@ -191,7 +181,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
       throw new PausedFailure('throttled', 'The simulated carrier asks to send more slowly', 100);
   }
 
-  /** @throws UncertainFailure where `signal` ends the wait for a sink that gets a report before the answer */
+  /** @throws UncertainFailure where `signal` ends the wait for the sink of an early report */
   async #push(
     submission: Submission,
     recipients: readonly SimulatedRecipient[],
@@ -261,7 +251,7 @@ async function unlessAborted(
   signal: AbortSignal,
 ): Promise<void> {
   const done = new AbortController();
-  // One signal may serve all submissions of a lane, so the warning about a listener leak does not apply.
+  // One signal may serve all submissions of a lane, so a listener-leak warning would be wrong.
   setMaxListeners(0, signal);
   await Promise.race([work(), once(signal, 'abort', { signal: done.signal })]).finally(() =>
     done.abort(),

@@ -2,9 +2,9 @@ import { callbackParser } from '../../callbacks/callback-map.js';
 import type { CallbackParser } from '../../ports/callback-parser.js';
 
 /**
- * Parser of Termii's events: JSON, signed with HMAC-SHA512 in `X-Termii-Signature`. A sentence may follow the status
- * after a bar (`DELIVERED | Message delivered to handset`). The channel of an inbound message is a route, or WhatsApp.
- *
+ * Parser of Termii's events: JSON, signed with HMAC-SHA512 in `X-Termii-Signature`. Text may follow
+ * the status after a bar (`DELIVERED | Message delivered to handset`). The channel of an inbound
+ * message is a route, or WhatsApp.
  * @see https://developer.termii.com/events-and-reports
  * @see https://developer.termii.com/incoming
  */

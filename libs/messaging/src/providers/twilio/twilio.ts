@@ -17,9 +17,8 @@ import type {
 import { group, type OptionsOf } from '../../ports/option-schema.js';
 
 /**
- * Parser of Twilio's status callbacks (one form for each status of a message) and of messages to its numbers, both
- * without a time. The prefix `whatsapp:` in the addresses marks WhatsApp; messages of other channels are skipped.
- *
+ * Parser of Twilio's status callbacks (a form for each status of a message) and of messages to its
+ * numbers, both without a time. The prefix `whatsapp:` marks WhatsApp; other channels are skipped.
  * @see https://www.twilio.com/docs/messaging/guides/track-outbound-message-status
  * @see https://www.twilio.com/docs/messaging/guides/webhook-request
  */
@@ -59,19 +58,15 @@ export function twilioParser(): CallbackParser {
 const read = group({
   /** The account's auth token; two during a rotation. */
   authToken: readSecrets,
-  /**
-   * Scheme and host as Twilio calls them, such as `https://app.example.com`; behind a proxy, the request does not
-   * contain them.
-   */
+  /** Scheme and host as Twilio calls them (`https://app.example.com`); a proxy may hide them. */
   origin: readOrigin,
 });
 
 export type TwilioSignatureOptions = OptionsOf<typeof read.readers>;
 
 /**
- * Verifies `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the sorted fields of the
- * form. For another body, the address contains its SHA-256.
- *
+ * Verifies `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the
+ * sorted fields of the form. For another body, the address contains its SHA-256.
  * @see https://www.twilio.com/docs/usage/security#validating-requests
  * @throws MessagingConfigError naming the wrong option
  */
@@ -88,7 +83,7 @@ export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifi
   };
 }
 
-/** Text that is signed after the address, a repeated field once; `undefined` where the body does not match the hash in the address. */
+/** A repeated field once; `undefined` where the body does not match the hash in the address. */
 function signedFields(request: CallbackRequest): string | undefined {
   if (request.method === 'GET') return '';
   const form = signedForm(request);

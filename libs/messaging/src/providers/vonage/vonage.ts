@@ -12,10 +12,9 @@ import {
 } from '../../ports/option-schema.js';
 
 /**
- * Parser of Vonage's SMS API (query, form or JSON; `msisdn` is the other side, `message-timestamp` is UTC, and each
- * part of a long text is a message of its own) and Messages API, v1 and v0.1: delivery receipts, status callbacks and
- * messages to its numbers.
- *
+ * Parser of Vonage's SMS API (query, form or JSON; `msisdn` is the other side, `message-timestamp`
+ * is UTC, and each part of a long text is a message of its own) and Messages API, v1 and v0.1:
+ * delivery receipts, status callbacks and messages to its numbers.
  * @see https://developer.vonage.com/en/messaging/sms/guides/delivery-receipts
  * @see https://developer.vonage.com/en/messages/concepts/messages-status-callbacks
  * @see https://developer.vonage.com/en/messaging/sms/guides/inbound-sms
@@ -68,7 +67,7 @@ export function vonageParser(): CallbackParser {
 const read = group({
   /** The account's signature secret; two during a rotation. */
   secret: readSecrets,
-  /** Claims that a token must have, where one secret signs for several accounts or applications. @default none */
+  /** Required claims, where one secret signs for several accounts or apps. @default none */
   claims: group({ api_key: optional(text), application_id: optional(text) }),
   /** How old or early a token may be. @default '5m' */
   tolerance: withDefault(duration(1), '5m'),
@@ -80,10 +79,9 @@ export type VonageSignatureOptions = OptionsOf<typeof read.readers>;
 const MAX_TOKEN = 4_096;
 
 /**
- * Verifies Vonage's signed webhooks (Messages API): a JSON Web Token, HS256 (RFC 7515, 7519), in the `Authorization`
- * header, whose `payload_hash` is the SHA-256 of the body. A GET always fails. So does a delivery receipt of the SMS
- * API, which has no token: use `sharedSecret()` for those.
- *
+ * Verifies Vonage's signed webhooks (Messages API): a JSON Web Token, HS256 (RFC 7515, 7519), in
+ * the `Authorization` header, whose `payload_hash` is the SHA-256 of the body. A GET always fails.
+ * So does a delivery receipt of the SMS API, which has no token: use `sharedSecret()` for those.
  * @example
  * vonageSignature({ secret: process.env.VONAGE_SIGNATURE_SECRET })
  * @see https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
