@@ -8,7 +8,6 @@ export interface CallbackCount {
   readonly accepted: number;
   /** Callbacks not answered 2xx: failed verification, unreadable, too large, not committed. */
   readonly refused: number;
-  /** Reports stored. */
   readonly reports: number;
   /** Reports whose status has no mapping. They are stored raw and change no message. */
   readonly unmapped: number;

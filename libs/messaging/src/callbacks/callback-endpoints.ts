@@ -5,23 +5,20 @@ import { MESSAGE_TRANSPORTS, type MessageTransport } from '../ports/message-tran
 import type { CallbackEndpointOptions, CallbackOptions } from '../ports/messaging-options.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
 
-/** One path for callbacks: how they are verified and parsed, and the provider that their messages belong to. */
+/** One path for callbacks, and the provider that their messages belong to. */
 export interface CallbackEndpoint {
   readonly name: string;
-  /** Name of the provider whose submissions the reports are about. */
   readonly provider: string;
   readonly verifier: CallbackVerifier;
   readonly parser: CallbackParser;
 }
 
-/** Form of callbacks at an endpoint without a parser or verifier of its own: that of the published interface. */
+/** Callback form of endpoints without their own parser or verifier: the published interface's. */
 export interface DefaultCallbackForm {
   readonly parser: CallbackParser;
-  /** Builds a verifier of signatures by `secrets`; errors name the option `option`. */
   readonly verifier: (secrets: readonly string[], option: string) => CallbackVerifier;
 }
 
-/** Injection token of the {@link DefaultCallbackForm}. */
 export const DEFAULT_CALLBACK_FORM = Symbol('DEFAULT_CALLBACK_FORM');
 
 /** Name of the endpoint at the callback path itself. */
@@ -53,7 +50,6 @@ export class CallbackEndpoints {
     }
   }
 
-  /** Returns `undefined` where the path has no endpoint. */
   find(provider: string | undefined): CallbackEndpoint | undefined {
     return provider === DEFAULT ? undefined : this.#endpoints.get(provider ?? DEFAULT);
   }
@@ -69,7 +65,6 @@ export class CallbackEndpoints {
     this.#endpoints.set(name, { name, provider, verifier, parser });
   }
 
-  /** The provider with the endpoint's name, or else the only provider. */
   #providerOf(endpoint: string, option: string): string {
     if (this.transports.has(endpoint)) return endpoint;
     const [only, ...others] = this.transports.keys();
@@ -89,10 +84,7 @@ function hasProvidersAlone({ providers, ...own }: CallbackOptions = {}): boolean
 }
 
 /**
- * Verifier of the callbacks of one endpoint: `verifier`, or one for the signatures of `secrets`. With `insecure` the
- * callbacks are not verified, which is logged as a warning.
- *
- * @param option path of the endpoint's options, for errors
+ * Uses `verifier` or `secrets`. With `insecure`, callbacks are not verified, which logs a warning.
  * @throws MessagingConfigError naming the option where none or several of them are given
  */
 export function callbackVerifier(

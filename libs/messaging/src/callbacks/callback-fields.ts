@@ -1,7 +1,6 @@
 import { identifier, moment, own } from '../message/report-fields.js';
 import type { CallbackRequest } from '../ports/callback-parser.js';
 
-/** The body has no form that a callback can have. */
 export class UnreadableCallbackError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,7 +8,7 @@ export class UnreadableCallbackError extends Error {
   }
 }
 
-/** One or several names of a field; the first name with a value counts. `status.name` reads a nested field. */
+/** Names of a field; the first with a value counts. `status.name` reads a nested field. */
 export type FieldName = string | readonly string[];
 
 /** Format of a time; `offset`: date and time with a zone, `utc`: without a zone. */
@@ -23,7 +22,6 @@ export interface EntryFilter {
   readonly except?: FieldName;
 }
 
-/** Whether the filter selects the entry. */
 export function selects({ only = {}, except = [] }: EntryFilter, entry: object): boolean {
   const isOther = Object.entries(only).some(([name, value]) => {
     const [given] = valuesOf(entry, name);
@@ -33,9 +31,8 @@ export function selects({ only = {}, except = [] }: EntryFilter, entry: object):
 }
 
 /**
- * Reads the entries of a callback: those of a POST's body or of a GET's query, as an array or as one object.
- *
- * @param read returns a text with the reason why it cannot read an entry, or `undefined` to skip the entry
+ * Reads the entries of a POST's body or of a GET's query, as an array or as one object.
+ * @param read returns the reason why it cannot read an entry, or `undefined` to skip the entry
  * @param lists fields of the entries with lists of entries, which replace the entry
  * @param takes whether an entry, or the lists in it, are read
  * @throws UnreadableCallbackError where the callback has no entry
@@ -68,7 +65,6 @@ function isObject(entry: unknown): entry is object {
   return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }
 
-/** Returns the first value of the field that `read` accepts. */
 export function first<T>(
   entry: object,
   field: FieldName | undefined,
@@ -81,7 +77,6 @@ export function first<T>(
   return null;
 }
 
-/** Values of the named fields, in the order of the names. */
 export function valuesOf(entry: unknown, field: FieldName): unknown[] {
   return [field]
     .flat()
@@ -96,7 +91,7 @@ function inside(entry: unknown, name: string): unknown {
   return dot < 0 ? undefined : inside(own(entry, name.slice(0, dot)), name.slice(dot + 1));
 }
 
-/** Reads an id. Some providers' ids are numbers; a number that lost digits in JSON identifies no message. */
+/** Some providers' ids are numbers; one that lost digits in JSON identifies no message. */
 export function idOf(value: unknown): string | null {
   return identifier(Number.isSafeInteger(value) ? String(value) : value);
 }

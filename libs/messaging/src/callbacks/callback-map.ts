@@ -22,20 +22,13 @@ import {
 export interface ReportMap extends EntryFilter {
   /** The reference from the answer to the submit. */
   readonly reference?: FieldName;
-  /** The provider's id of the message. */
   readonly messageId?: FieldName;
   readonly recipient?: FieldName;
-  /**
-   * Status. Of several values, the first one that `statuses` maps decides; without one, the first value is stored as
-   * the raw status.
-   */
+  /** Of several values, the first in `statuses` decides; without one, the first is stored raw. */
   readonly status: FieldName;
-  /**
-   * The provider's status words in lower case, and the statuses they map to. Other words are stored raw and change no
-   * message.
-   */
+  /** Statuses by lower-case provider word; other words are stored raw and change no message. */
   readonly statuses: Readonly<Record<string, ChannelStatus>>;
-  /** Registered channel whose own statuses `statuses` may name. @default only the built-in statuses */
+  /** Channel whose own statuses `statuses` may name. @default only the built-in statuses */
   readonly channel?: ChannelDefinition;
   /** Separator that ends the status word where more text follows it. */
   readonly statusEnd?: string;
@@ -64,19 +57,18 @@ export interface InboundMap extends EntryFilter {
   readonly media?: FieldName;
   /** Channel of the messages that have no word for it. */
   readonly channel: Channel;
-  /** Field with the provider's word for the channel; a prefix in `from`, as in `whatsapp:+234…`, overrides it. */
+  /** The provider's word for the channel; a prefix in `from` (`whatsapp:+234…`) overrides it. */
   readonly channelWord?: FieldName;
-  /** Channels by further words, in lower case. Messages with other words are skipped. @default the name of `channel` */
+  /** Channels by lower-case word; other words are skipped. @default the name of `channel` */
   readonly channels?: Readonly<Record<string, Channel>>;
-  /** Time of the message. */
   readonly time?: FieldName;
   /** @default 'offset' */
   readonly timeFormat?: TimeFormat;
 }
 
-/** What a provider calls back with. */
+/** Fields of a provider's callbacks. */
 export interface CallbackMap {
-  /** Fields that hold lists of entries, such as `results`. @default the body is the entry, or an array of entries */
+  /** Fields with lists of entries (`results`). @default the body is an entry or an array of them */
   readonly entries?: FieldName;
   /** @default no entry is a delivery report */
   readonly reports?: ReportMap;
@@ -85,13 +77,13 @@ export interface CallbackMap {
 }
 
 /**
- * Builds a parser from field names: JSON or form, one or several entries, POST or GET. A value of the wrong type
- * counts as missing. An unreadable entry is listed in `errors` and does not affect the others.
- *
+ * Builds a parser from field names: JSON or form, one or several entries, POST or GET. A value of
+ * the wrong type counts as missing. An unreadable entry is listed in `errors`; the others are read.
  * @example
  * callbackParser({
- *   reports: { messageId: 'id', recipient: 'msisdn', status: 'dlr', statuses: { ok: 'delivered' } },
- *   messages: { messageId: 'id', from: 'msisdn', to: 'shortcode', text: 'message', channel: 'sms', except: 'dlr' },
+ *   reports: { messageId: 'id', recipient: 'to', status: 'dlr', statuses: { ok: 'delivered' } },
+ *   messages: { messageId: 'id', from: 'msisdn', to: 'shortcode', text: 'message', channel: 'sms',
+ *     except: 'dlr' },
  * })
  * @throws MessagingConfigError where a map is invalid
  */
@@ -122,7 +114,6 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
   };
 }
 
-/** The mapped statuses by the provider's word, in lower case. */
 function checkedStatuses({
   reference,
   messageId,
@@ -210,7 +201,6 @@ function readMessage(entry: object, map: InboundMap): InboundMessage | string | 
 }
 
 interface Address {
-  /** Prefix before the address, in lower case. */
   readonly scheme: string | undefined;
   readonly rest: unknown;
 }

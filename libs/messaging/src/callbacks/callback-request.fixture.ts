@@ -1,6 +1,5 @@
 import type { CallbackRequest, CallbackVerifier } from '../ports/callback-parser.js';
 
-/** An empty POST, with the test's changes. */
 export function callbackRequest(changes: Partial<CallbackRequest> = {}): CallbackRequest {
   return {
     method: 'POST',
@@ -16,7 +15,6 @@ export function callbackRequest(changes: Partial<CallbackRequest> = {}): Callbac
   };
 }
 
-/** Whether each of the requests is verified. */
 export function proven(
   verifier: CallbackVerifier,
   requests: readonly Partial<CallbackRequest>[],

@@ -12,13 +12,9 @@ interface IncomingCallback extends Pick<
   readonly params: { readonly provider?: string; readonly secret?: string };
 }
 
-/** Routes of the callback path, of a provider below it, and of a provider with a secret in its path. */
 const ROUTES = ['', ':provider', ':provider/:secret'];
 
-/**
- * Builds the controller that takes delivery reports and inbound messages at `path`, on both HTTP platforms and for
- * every API version.
- */
+/** Takes callbacks at `path` by POST and GET, on both HTTP platforms and for every API version. */
 export function callbackController(path: string): Type<object> {
   @Controller({ path, version: VERSION_NEUTRAL })
   class CallbackController {

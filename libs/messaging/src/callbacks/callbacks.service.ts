@@ -18,7 +18,6 @@ import { CallbackCounts } from './callback-counts.js';
 import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
 
 const MAX_BYTES = 1_048_576;
-/** Most entries, or statuses, named in one log line. */
 const MAX_NAMED = 3;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
@@ -26,9 +25,9 @@ const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 type Contents = Required<Pick<ParsedCallback, 'reports' | 'messages'>>;
 
 /**
- * Verifies, parses and records a callback. Resolves once everything is committed. Throws the HTTP error for the
- * sender: 404 for an unknown endpoint, 401 for an invalid signature, 400 for an unreadable body, 413 above 1 MiB, and
- * 503 where the store cannot commit, so that the sender repeats the callback.
+ * Verifies, parses and records a callback; resolves once everything is committed. HTTP errors: 404
+ * unknown endpoint, 401 invalid signature, 400 unreadable body, 413 above 1 MiB, and 503 where the
+ * store cannot commit, so that the sender repeats the callback.
  */
 @Injectable()
 export class CallbacksService {

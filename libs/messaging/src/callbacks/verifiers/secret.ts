@@ -28,7 +28,7 @@ export const readSecrets: OptionReader<readonly string[], Secrets> = (option, gi
   });
 };
 
-/** Compares every candidate in constant time, so that the duration does not reveal which one matches. */
+/** Compares every candidate in constant time, so that the duration does not reveal the match. */
 export function anySame(given: string, expected: readonly string[]): boolean {
   return expected.map((one) => timingSafeEqual(digestOf(given), digestOf(one))).includes(true);
 }
@@ -37,7 +37,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Whether one of the signatures is the HMAC of `content` by one of the keys, compared as {@link anySame} does. */
+/** Compares every signature with every key's HMAC in constant time, as {@link anySame} does. */
 export function isSignedBy(
   keys: readonly (string | Buffer)[],
   algorithm: string,
@@ -52,10 +52,7 @@ export function isSignedBy(
     .includes(true);
 }
 
-/**
- * Bytes that the signature covers.
- * @throws MessagingConfigError where the request has a body and the application keeps no raw bytes
- */
+/** @throws MessagingConfigError where the request has a body but the app keeps no raw bytes */
 export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   if (rawBody) return rawBody;
   // Express sets `{}` for a request without a body.
@@ -69,7 +66,6 @@ export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   return Buffer.alloc(0);
 }
 
-/** Sorted names and values of the body; `undefined` where the body is no form. */
 export function signedForm(request: CallbackRequest): readonly [string, string][] | undefined {
   const type = request.headers['content-type'];
   return typeof type === 'string' && type.startsWith('application/x-www-form-urlencoded')
@@ -77,7 +73,6 @@ export function signedForm(request: CallbackRequest): readonly [string, string][
     : undefined;
 }
 
-/** Fields of a form or query, sorted by name, then by value. */
 export function sortedFields(form: string): readonly [string, string][] {
   return [...new URLSearchParams(form)].toSorted(
     ([name, value], [otherName, otherValue]) =>
@@ -89,7 +84,6 @@ function compared(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-/** Scheme and host of the callback address, as the provider calls it. */
 export const readOrigin: OptionReader<string> = (option, given) => {
   if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+$/.test(given))
     throw new MessagingConfigError(

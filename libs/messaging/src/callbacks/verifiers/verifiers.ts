@@ -11,7 +11,6 @@ import {
 } from '../../ports/option-schema.js';
 import { anySame, isSignedBy, rawBodyOf, readSecrets } from './secret.js';
 
-/** A text in a form that the provider can send. */
 function textLike(form: RegExp, rule: string): OptionReader<string> {
   return (option, given) => {
     if (typeof given !== 'string' || !form.test(given))
@@ -49,7 +48,6 @@ export function basicAuth(options: BasicAuthOptions): CallbackVerifier {
 const readHmacSignature = group({
   /** At least 16 characters; two during a rotation. */
   secret: readSecrets,
-  /** Name of the header that carries the signature. */
   header: headerName,
   /** @default 'sha256' */
   algorithm: withDefault(oneOf('sha1', 'sha256', 'sha384', 'sha512'), 'sha256'),
@@ -62,12 +60,11 @@ const readHmacSignature = group({
 export type HmacSignatureOptions = OptionsOf<typeof readHmacSignature.readers>;
 
 /**
- * Verifies a header with the HMAC of the body's bytes. A GET always fails, because its query is not signed. The HMAC
- * proves the author of the body but not its time: add `ipRanges()` where a repeated body matters. Repeated reports
- * change nothing.
- *
+ * Verifies a header with the HMAC of the body's bytes. A GET always fails, because its query is not
+ * signed. The HMAC does not prove the time: add `ipRanges()` where a repeated body matters
+ * (repeated reports change nothing).
  * @example
- * hmacSignature({ header: 'X-Termii-Signature', algorithm: 'sha512', secret: process.env.TERMII_SECRET })
+ * hmacSignature({ header: 'X-Termii-Signature', algorithm: 'sha512', secret: TERMII_SECRET })
  * @throws MessagingConfigError naming the wrong option
  */
 export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
@@ -85,10 +82,9 @@ export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
 }
 
 /**
- * Verifies that the peer's address is in one of the ranges (`203.0.113.0/24`, `2001:db8::/32`, or one address). An
- * IPv4-mapped IPv6 address counts as IPv4. Behind a proxy, make the platform trust it (`trustProxy` on Fastify,
- * `app.set('trust proxy', …)` on Express); otherwise the peer is the proxy.
- *
+ * Verifies that the peer's address is in a range (`203.0.113.0/24`, `2001:db8::/32`, or an
+ * address). An IPv4-mapped IPv6 address counts as IPv4. Behind a proxy, make the platform trust it,
+ * or the peer is the proxy: `trustProxy` on Fastify, `app.set('trust proxy', …)` on Express.
  * @throws MessagingConfigError naming the range by its index
  */
 export function ipRanges(ranges: readonly string[]): CallbackVerifier {
@@ -116,7 +112,6 @@ export function ipRanges(ranges: readonly string[]): CallbackVerifier {
   };
 }
 
-/** Where a request has the secret. */
 const secretIn: OptionReader<
   (request: CallbackRequest) => unknown,
   'path' | { readonly query: string } | { readonly header: string }
@@ -135,17 +130,16 @@ const secretIn: OptionReader<
 const readSharedSecret = group({
   /** At least 16 characters; two during a rotation. */
   secret: readSecrets,
-  /** Place of the secret: after the provider's name in the path, or in a named parameter or header. @default 'path' */
+  /** Path segment after the provider's name, or a named parameter or header. @default 'path' */
   in: withDefault(secretIn, 'path'),
 });
 
 export type SharedSecretOptions = OptionsOf<typeof readSharedSecret.readers>;
 
 /**
- * Verifies a secret in the callback address: `…/delivery-reports/acme/{secret}`, for providers that cannot sign. It
- * is the weakest verifier, because access logs of servers and proxies show paths and queries. Combine it with {@link
- * ipRanges}.
- *
+ * Verifies a secret in the callback address (`…/delivery-reports/acme/{secret}`), for providers
+ * that cannot sign. It is the weakest verifier, because access logs of servers and proxies show
+ * paths and queries: combine it with {@link ipRanges}.
  * @example
  * sharedSecret({ secret: process.env.ACME_SECRET, in: { query: 'token' } })
  * @throws MessagingConfigError naming the wrong option
@@ -175,7 +169,7 @@ export function allOf(...verifiers: readonly CallbackVerifier[]): CallbackVerifi
   };
 }
 
-/** Verifies a callback where one verifier accepts it, for a provider that changes its verification. */
+/** Verifies a callback that one verifier accepts, for a provider that changes its verification. */
 export function anyOf(...verifiers: readonly CallbackVerifier[]): CallbackVerifier {
   atLeastOne('anyOf', verifiers);
   return {
