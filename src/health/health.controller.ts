@@ -1,10 +1,16 @@
+import { MessagingService } from '@dundun/messaging';
 import { Controller, Get, Header, Inject, Res, ServiceUnavailableException } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import { HealthCheck, HealthCheckService, TypeOrmHealthIndicator } from '@nestjs/terminus';
+import {
+  HealthCheck,
+  HealthCheckService,
+  type HealthIndicatorResult,
+  HealthIndicatorService,
+  TypeOrmHealthIndicator,
+} from '@nestjs/terminus';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
-import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 import { Live, Readiness } from './health.dto.js';
 
 @Controller('health')
@@ -13,8 +19,8 @@ export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
     private readonly database: TypeOrmHealthIndicator,
-    private readonly lanes: LanesIndicator,
-    private readonly engine: EngineIndicator,
+    private readonly indicators: HealthIndicatorService,
+    private readonly messaging: MessagingService,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
@@ -46,8 +52,8 @@ export class HealthController {
     try {
       return await this.health.check([
         () => this.database.pingCheck('database', { timeout: 2_000 }),
-        () => this.lanes.check('lanes'),
-        ...(this.environment.ENGINE === 'bullmq' ? [() => this.engine.check('engine')] : []),
+        () => this.#lanes(),
+        ...(this.environment.ENGINE === 'bullmq' ? [() => this.#engine()] : []),
       ]);
     } catch (error) {
       if (!(error instanceof ServiceUnavailableException)) throw error;
@@ -55,5 +61,34 @@ export class HealthController {
       reply.code(error.getStatus());
       return error.getResponse();
     }
+  }
+
+  /**
+   * A paused lane keeps its messages and only degrades readiness (still 200). A lane that has due
+   * work, no pause and no holder is stuck and makes the gateway not ready. Lane names contain the
+   * account and are not shown.
+   */
+  async #lanes(): Promise<HealthIndicatorResult> {
+    const session = this.indicators.check('lanes');
+    const lanes = await this.messaging.lanes().catch(() => undefined);
+    if (!lanes) return session.down('the store cannot be read');
+    const paused: Record<string, number> = {};
+    let waiting = 0;
+    let stuck = 0;
+    for (const lane of lanes) {
+      if (lane.pauseReason !== null) paused[lane.pauseReason] = (paused[lane.pauseReason] ?? 0) + 1;
+      else if (!lane.held && lane.waiting > this.environment.LANE_STUCK_AFTER) stuck++;
+      waiting = Math.max(waiting, lane.waiting);
+    }
+    const details = { busy: lanes.length, paused, stuck, longest_wait_ms: Math.round(waiting) };
+    if (stuck > 0) return session.down(details);
+    return Object.keys(paused).length > 0 ? session.degraded(details) : session.up(details);
+  }
+
+  /** Without wakes messages go out some seconds later, which only degrades readiness (still 200). */
+  async #engine(): Promise<HealthIndicatorResult> {
+    const session = this.indicators.check('engine');
+    const { state, reason } = await this.messaging.engineHealth();
+    return state === 'up' ? session.up() : session.degraded({ reason });
   }
 }

@@ -2,11 +2,9 @@ import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
-import { EngineIndicator, LanesIndicator } from './health.indicators.js';
 
 @Module({
   imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
   controllers: [HealthController, MetricsController],
-  providers: [EngineIndicator, LanesIndicator],
 })
 export class HealthModule {}
