@@ -26,7 +26,11 @@ interface BodyOptions {
 
 /** Validates synchronously in the parameter decorator: a pipe costs more than the validation. */
 export function JsonBody(dto: Type<object>, options: BodyOptions = {}): ParameterDecorator {
-  return documenting(bodyParameter({ dto, ...options }), DocumentedBody(dto, options));
+  const parameter = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+    const request = requestOf(context);
+    return validated(dto, options.optional && request.body == null ? {} : readJsonBody(request));
+  });
+  return documenting(parameter(), DocumentedBody(dto, options));
 }
 
 /** Documents a JSON body of a route that parses its request itself. */
@@ -44,26 +48,18 @@ export function DocumentedBody(
   });
 }
 
-const bodyParameter = createParamDecorator(
-  ({ dto, optional }: { dto: Type<object> } & BodyOptions, context: ExecutionContext): object => {
-    const request = requestOf(context);
-    return validated(dto, optional && request.body == null ? {} : readJsonBody(request));
-  },
-);
-
 export function ValidQuery(dto: Type<object>): ParameterDecorator {
+  const parameter = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+    validated(dto, requestOf(context).query as object, (known) =>
+      plainToInstance(dto, known, { exposeDefaultValues: true }),
+    ),
+  );
   return documenting(
-    queryParameter(dto),
+    parameter(),
     ApiExtraModels(dto) as MethodDecorator,
     ApiExtension(QUERY_KEY, dto.name) as MethodDecorator,
   );
 }
-
-const queryParameter = createParamDecorator((dto: Type<object>, context: ExecutionContext) =>
-  validated(dto, requestOf(context).query as object, (known) =>
-    plainToInstance(dto, known, { exposeDefaultValues: true }),
-  ),
-);
 
 /** A parameter decorator that also decorates the method for Nest's swagger. */
 function documenting(
