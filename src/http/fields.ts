@@ -1,7 +1,6 @@
 import {
   type FieldError,
   FIRST_REPORTED_RANK,
-  isGroupId,
   isPhoneNumber,
   type MessageStatus,
   type ReportedStatus,
@@ -207,28 +206,16 @@ export function listErrors(
   return errors;
 }
 
-export function groupRemedy(id: unknown): string | undefined {
-  return isGroupId(id) ? undefined : UNKNOWN_GROUP;
-}
-
-export const UNKNOWN_GROUP = 'names a group that does not exist';
-
-/** An object of another DTO; with `orFlag` also a boolean. */
-export function Nested<T extends object>(
-  dto: Type<T>,
-  { orFlag = false, ...options }: FieldOptions & { readonly orFlag?: boolean } = {},
-): PropertyDecorator {
+/** A boolean, or an object of another DTO. */
+export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyDecorator {
   const check: FieldCheck = (value, { name }) => {
-    if (orFlag && typeof value === 'boolean') return undefined;
-    if (!isObject(value))
-      return orFlag ? 'must be true, false or a JSON object' : 'must be a JSON object';
+    if (typeof value === 'boolean') return undefined;
+    if (!isObject(value)) return 'must be true, false or a JSON object';
     const errors = errorsOf(dto, value);
     return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
   };
-  const schema = orFlag
-    ? { anyOf: [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }] }
-    : { type: dto };
-  const field = Field({ ...schema, ...options }, Rule('nested', check));
+  const anyOf = [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }];
+  const field = Field({ anyOf, ...options }, Rule('flagOr', check));
   return (target, key) => {
     field(target, key);
     ApiExtraModels(dto)(target.constructor);

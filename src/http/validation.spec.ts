@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApiError } from './api-error.js';
-import { Choice, Flag, List, Nested, Text, TextUnder, SameText, WholeNumber } from './fields.js';
+import { Choice, Flag, FlagOr, List, Text, TextUnder, SameText, WholeNumber } from './fields.js';
 import { OneOfForms, validated } from './validation.js';
 
 class Body {
@@ -17,7 +17,7 @@ class Inner {
 }
 
 class Outer {
-  @Nested(Inner, { optional: true, orFlag: true })
+  @FlagOr(Inner, { optional: true })
   readonly inner?: boolean | Inner;
 
   @List(

@@ -16,7 +16,6 @@ import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';
-import { UNKNOWN_GROUP } from '../http/fields.js';
 import { Operation } from '../http/operation.decorator.js';
 import { pageOf } from '../http/page.dto.js';
 import { JsonBody, ValidQuery } from '../http/request.decorators.js';
@@ -28,6 +27,7 @@ import {
   ContactsQuery,
   Erasure,
   GivenConsent,
+  UNKNOWN_GROUP,
   UpsertContact,
 } from './contacts.dto.js';
 

@@ -1,13 +1,11 @@
-import type { ConsentState, Contact as StoredContact } from '@dundun/messaging';
-import { isPhoneNumber } from '@dundun/messaging';
+import { type ConsentState, type Contact as StoredContact, isGroupId } from '@dundun/messaging';
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import {
   Choice,
   Field,
+  FlagOr,
   GROUP_ID,
-  groupRemedy,
   List,
-  Nested,
   NULLABLE_TEXT,
   numberRemedy,
   PHONE_NUMBER,
@@ -22,6 +20,8 @@ import { BodyExamples } from '../http/request.decorators.js';
 import { Rule } from '../http/validation.js';
 
 const MOST_GROUPS = 100;
+
+export const UNKNOWN_GROUP = 'names a group that does not exist';
 
 /** Milliseconds for which an inbound message opens the window (interface section 3.1). */
 const WINDOW = 24 * 60 * 60 * 1_000;
@@ -70,7 +70,7 @@ export class UpsertContact {
   @Field(
     { ...PHONE_NUMBER, optional: 'in the document' },
     Rule('phoneOrBsuid', (phone, { of }) => {
-      if (phone !== undefined) return isPhoneNumber(phone) ? undefined : numberRemedy(phone);
+      if (phone !== undefined) return numberRemedy(phone);
       return (of as UpsertContact).bsuid === undefined ? 'or bsuid must be there' : undefined;
     }),
   )
@@ -82,9 +82,8 @@ export class UpsertContact {
   @Text({ optional: true, maxLength: 255 })
   readonly name?: string;
 
-  @Nested(GivenOptIn, {
+  @FlagOr(GivenOptIn, {
     optional: true,
-    orFlag: true,
     description: 'The consent to WhatsApp messages; `true` is `opted_in`.',
   })
   readonly opt_in?: boolean | GivenOptIn;
@@ -97,7 +96,7 @@ export class UpsertContact {
     },
     {
       maxItems: MOST_GROUPS,
-      entry: groupRemedy,
+      entry: (id) => (isGroupId(id) ? undefined : UNKNOWN_GROUP),
       message: `must be a list of at most ${MOST_GROUPS} group ids`,
     },
   )
