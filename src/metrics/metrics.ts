@@ -8,7 +8,7 @@ import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Values of a gauge by their labels. */
+/** Values of a gauge and their labels; those with the same labels are added up. */
 type Reading = readonly (readonly [Readonly<Record<string, string>>, number])[];
 
 const LAG_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
@@ -63,15 +63,11 @@ export class Metrics {
       'Lanes that are paused, by the reason, or have due work.',
       ['state', 'reason'],
       async () => {
-        const counts = new Map<string, number>();
-        for (const { pauseReason, held } of await messaging.lanes()) {
-          const state = pauseReason === null ? (held ? 'working ' : 'waiting ') : 'paused ';
-          const key = state + (pauseReason ?? '');
-          counts.set(key, (counts.get(key) ?? 0) + 1);
-        }
-        return [...counts].map(([key, count]) => {
-          const [state = '', reason = ''] = key.split(' ');
-          return [{ state, reason }, count];
+        const lanes = await messaging.lanes();
+        return lanes.map(({ pauseReason, held }) => {
+          const working = held ? 'working' : 'waiting';
+          const state = pauseReason === null ? working : 'paused';
+          return [{ state, reason: pauseReason ?? '' }, 1];
         });
       },
     );
@@ -95,9 +91,9 @@ export class Metrics {
       labelNames,
       registers: [this.registry],
       async collect() {
-        this.reset();
         const reading = await read().catch(() => []);
-        for (const [labels, value] of reading) this.set(labels, value);
+        this.reset();
+        for (const [labels, value] of reading) this.inc(labels, value);
       },
     });
   }
