@@ -18,9 +18,11 @@ describeEachDatabase(
     let app: ReportsApp;
     let elsewhere: DataSource;
     let lock: QueryRunner;
+    let received = 0;
 
     beforeAll(async () => {
-      app = await ReportsApp.start(database, { callbacks: { insecure: true } }, 'fastify');
+      const verifier = { verify: () => ++received > 0 };
+      app = await ReportsApp.start(database, { callbacks: { verifier } }, 'fastify');
       elsewhere = await database.open();
       lock = elsewhere.createQueryRunner();
     });
@@ -39,13 +41,7 @@ describeEachDatabase(
       await lock.query(
         `SELECT position FROM messaging_message WHERE batch = '${id}' AND position = 0 FOR UPDATE`,
       );
-      const record = jest.spyOn(app.store.reports, 'record');
-      const { database: store } = app.store;
-      const transactions = jest.spyOn(store, 'transaction');
-      const statements = jest.spyOn(store.standalone, 'all');
-      const commits = () =>
-        transactions.mock.calls.length +
-        statements.mock.calls.filter(([sql]) => !sql.startsWith('SELECT')).length;
+      app.statements.clear();
       const order: string[] = [];
       const post = async (to: string) => {
         const body = JSON.stringify({ reference_id: `ref-${reference}`, to, status: 'delivered' });
@@ -55,15 +51,15 @@ describeEachDatabase(
       };
       const first = post(recipients[0]!);
       await untilTransactionsWait(database.kind, elsewhere);
-      expect(commits()).toBe(1);
+      expect(app.statements.transactions).toBe(1);
       const others = recipients.slice(1).map(post);
-      await until(() => record.mock.calls.length === recipients.length);
+      await until(() => received === recipients.length);
       expect(await app.counts(id)).toEqual({ sent: 30 });
       order.push('commit');
       await lock.commitTransaction();
       await Promise.all([first, ...others]);
       expect(order).toEqual(['commit', ...recipients.map(() => '204')]);
-      expect(commits()).toBe(2);
+      expect(app.statements.transactions).toBe(2);
       expect(await app.counts(id)).toEqual({ delivered: 30 });
     });
   },

@@ -219,7 +219,7 @@ describeEachDatabase('callback endpoints', (database) => {
     it('concurrent callbacks share commits', async () => {
       const recipients = Array.from({ length: 200 }, (_, n) => `23480${20_000_000 + n}`);
       const id = await sent(`crowd-${platform}`, recipients);
-      const commits = jest.spyOn(app.store.database, 'transaction');
+      app.statements.clear();
       const answers = await Promise.all(
         recipients.map((to) =>
           own(JSON.stringify({ reference_id: `crowd-${platform}`, to, status: 'delivered' })),
@@ -227,7 +227,9 @@ describeEachDatabase('callback endpoints', (database) => {
       );
       expect(new Set(answers)).toEqual(new Set([204]));
       expect(await app.counts(id)).toEqual({ delivered: 200 });
-      expect(commits.mock.calls.length).toBeLessThan(recipients.length);
+      const { transactions } = app.statements;
+      expect(transactions).toBeGreaterThan(0);
+      expect(transactions).toBeLessThan(recipients.length);
     });
   });
 });

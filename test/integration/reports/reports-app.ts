@@ -15,6 +15,7 @@ import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js'
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import type { TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { StatementLog } from '../../support/statement-log.js';
 import { PaperTransport } from './paper.transport.js';
 
 export const TO = '2348012345678';
@@ -55,6 +56,7 @@ export class ReportsApp {
     readonly paper: PaperTransport,
     /** Address of the callback path; empty where there is none. */
     readonly url: string,
+    readonly statements: StatementLog,
   ) {}
 
   static async start(
@@ -63,10 +65,11 @@ export class ReportsApp {
     platform?: keyof typeof platforms,
   ): Promise<ReportsApp> {
     const paper = new PaperTransport();
+    const statements = new StatementLog();
     const module = await Test.createTestingModule({
       imports: [
         ScheduleModule.forRoot(),
-        TypeOrmModule.forRoot(database.options()),
+        TypeOrmModule.forRoot(database.options({ logger: statements })),
         MessagingModule.forRoot({
           transport: () => paper,
           ...options,
@@ -86,7 +89,7 @@ export class ReportsApp {
     const registry = app.get(SchedulerRegistry);
     if (registry.doesExist('interval', 'messaging.reconcile'))
       registry.deleteInterval('messaging.reconcile');
-    const started = new ReportsApp(app, paper, url);
+    const started = new ReportsApp(app, paper, url, statements);
     for (const table of TABLES) await started.query(`DELETE FROM messaging_${table}`);
     return started;
   }
