@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ContactsService, MessagingService, PolicyService } from '@dundun/messaging';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
-import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { untilTransactionsWait } from '../../support/lock-waits.js';
+import { RelayedDatabase } from '../dispatch/dispatch-fixture.js';
 import { bootApp } from './policy-app.js';
 
 // On SQLite a whole transaction is one turn.
@@ -81,22 +81,27 @@ describeEachDatabase(
       expect(await codesFor(phone)).toEqual(['opted_out']);
     });
 
-    it('a contact erased during a listing is left out', async () => {
-      const tenant = 'listed';
-      const [gone, stays] = [number(), number()];
-      await contacts.upsert([{ phone: gone }, { phone: stays }], { tenant });
-      const { database } = app.get(MessageStore);
-      const all = database.all.bind(database);
-      const reading = jest.spyOn(database, 'all').mockImplementation(async (sql, params) => {
-        const rows = await all<never>(sql, params);
-        if (!sql.startsWith('SELECT id AS id FROM messaging_contact')) return rows;
-        reading.mockRestore();
-        await contacts.erase(gone, { tenant });
-        return rows;
-      });
-      const { data } = await contacts.list({ tenant });
-      expect(data.map((contact) => contact?.phone)).toEqual([stays]);
-    });
+    it.each(['contact', 'contact_address'])(
+      'a contact erased before a listing reads the table %s is left out',
+      async (table) => {
+        const tenant = `listed-${table}`;
+        const [gone, stays] = [number(), number()];
+        await contacts.upsert([{ phone: gone }, { phone: stays }], { tenant });
+        const { relay, database: relayed } = await RelayedDatabase.start(database);
+        const other = await bootApp(relayed.options());
+        try {
+          const reading = relay.hold(`messaging_${table} t ON`);
+          const listed = other.get(ContactsService).list({ tenant });
+          const read = await reading;
+          await contacts.erase(gone, { tenant });
+          read();
+          expect((await listed).data.map(({ phone }) => phone)).toEqual([stays]);
+        } finally {
+          await other.close();
+          await relay.stop();
+        }
+      },
+    );
 
     it('a transaction finds a contact created after it began', async () => {
       const phone = number();
