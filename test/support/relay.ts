@@ -1,12 +1,18 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP relay that can drop connections silently, lose an answer and hold back a request. */
+/** The texts of one connection, sent one after another; the last one or its answer is lost. */
+interface Loss {
+  readonly texts: readonly string[];
+  readonly what: 'request' | 'answer';
+}
+
+/** A TCP relay that can drop connections silently, lose a request or an answer and hold back a request. */
 export class Relay {
   readonly #open = new Set<Socket>();
   readonly #server: Server;
   #carries = true;
-  #lost: readonly string[] | undefined;
+  #loss: Loss | undefined;
   #held: { readonly text: string; readonly came: (pass: () => void) => void } | undefined;
 
   private constructor(private readonly target: URL) {
@@ -48,12 +54,17 @@ export class Relay {
    * answer to the last one.
    */
   loseAnswer(...texts: readonly string[]): void {
-    this.#lost = texts;
+    this.#loss = { texts, what: 'answer' };
   }
 
-  /** Whether an answer is still to be lost. */
-  get losesAnswer(): boolean {
-    return this.#lost !== undefined;
+  /** Like {@link loseAnswer}, but the target does not get the last text. */
+  loseRequest(...texts: readonly string[]): void {
+    this.#loss = { texts, what: 'request' };
+  }
+
+  /** Whether a request or an answer is still to be lost. */
+  get isLosing(): boolean {
+    return this.#loss !== undefined;
   }
 
   /** Holds back the next request with the text. @returns after its arrival: a function that lets it pass */
@@ -76,12 +87,16 @@ export class Relay {
   }
 
   #requests(near: Socket, far: Socket): Transform {
-    let awaited: readonly string[] | undefined;
+    let awaited: Loss | undefined;
     let sent = 0;
     const transform = (data: Buffer, _encoding: string, done: TransformCallback) => {
-      if (awaited !== this.#lost) [awaited, sent] = [this.#lost, 0];
-      if (awaited && data.includes(awaited[sent] as string) && ++sent === awaited.length) {
-        this.#lost = undefined;
+      if (awaited !== this.#loss) [awaited, sent] = [this.#loss, 0];
+      if (awaited && data.includes(awaited.texts[sent]!) && ++sent === awaited.texts.length) {
+        this.#loss = undefined;
+        if (awaited.what === 'request') {
+          near.destroy();
+          return done();
+        }
         far.unpipe(near);
         far.once('data', () => near.destroy()).resume();
       }

@@ -45,7 +45,7 @@ describeEachDatabase(
       for (let round = 0; round < 2; round++) {
         relayed.loseCommit('INSERT INTO messaging_batch_chunk');
         ids.push(...(await Promise.all(Array.from({ length: 20 }, (_, n) => send(String(n))))));
-        expect(relayed.relay.losesAnswer).toBe(false);
+        expect(relayed.relay.isLosing).toBe(false);
       }
       const { data } = await sms.batches({ limit: 100 });
       expect(data.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());

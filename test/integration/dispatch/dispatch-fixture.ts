@@ -119,7 +119,7 @@ export class DispatchFixture {
   }
 }
 
-/** A database behind a relay that can lose the answer to a commit. */
+/** A database behind a relay that can lose a commit or the answer to it. */
 export class RelayedDatabase {
   private constructor(
     readonly relay: Relay,
@@ -135,9 +135,17 @@ export class RelayedDatabase {
 
   /** The next commit of a transaction with this statement takes place, and its connection breaks. */
   loseCommit(statement: string): void {
+    this.relay.loseAnswer(...this.#commitOf(statement));
+  }
+
+  /** The connection of the next transaction with this statement breaks before its commit. */
+  loseTransaction(statement: string): void {
+    this.relay.loseRequest(...this.#commitOf(statement));
+  }
+
+  #commitOf(statement: string): readonly string[] {
     // On PostgreSQL the statement is its own transaction.
-    if (this.database.kind === 'postgres') this.relay.loseAnswer(statement);
-    else this.relay.loseAnswer(statement, 'COMMIT');
+    return this.database.kind === 'postgres' ? [statement] : [statement, 'COMMIT'];
   }
 }
 

@@ -198,7 +198,7 @@ describeEachDatabase(
       expect((await engine.drainAll()).filter(({ status }) => status === 'rejected')).not.toEqual(
         [],
       );
-      expect(relayed.relay.losesAnswer).toBe(false);
+      expect(relayed.relay.isLosing).toBe(false);
       expect(app.transport.started.length).toBeLessThan(TENANTS.length);
       for (const { status } of await engine.drainAll()) expect(status).toBe('fulfilled');
       await eventually(async () =>

@@ -1,9 +1,14 @@
-import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { UncertainFailure } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture, ForwardClock, Gate, ScriptedTransport } from './dispatch-fixture.js';
+import {
+  DispatchFixture,
+  ForwardClock,
+  RelayedDatabase,
+  ScriptedTransport,
+} from './dispatch-fixture.js';
 
 const WINDOW = 3_600_000;
 
@@ -27,59 +32,64 @@ describeEachDatabase('an answer that was lost', (database) => {
     await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ unknown: 1 }));
     expect(transport.started).toHaveLength(1);
   });
-
-  it.each([
-    ['and keys are honoured', WINDOW],
-    ['and keys are not', 0],
-  ])(
-    'messages whose intent commit lost its answer (%s) are sent once',
-    async (_, idempotencyWindow) => {
-      const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
-      const { send, sms, store } = await fixture.boot({}, transport);
-      const record = store.intents.record.bind(store.intents);
-      let losses = 2;
-      store.intents.record = async (intent) => {
-        const live = await record(intent);
-        if (intent.submissions.length > 0 && losses-- > 0)
-          throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
-        return live;
-      };
-      const ids = await Promise.all([send('x'), send('y')]);
-      for (const id of ids)
-        await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
-      expect(transport.started).toHaveLength(2);
-      expect(transport.texts.toSorted()).toEqual(['x', 'y']);
-    },
-  );
-
-  it.each(['acquire', 'release'] as const)(
-    "a lost answer to a lane's %s does not block the lane until the lease expires",
-    async (step) => {
-      const { app, send, transport, store } = await fixture.boot({ lease: '10m' });
-      await send('first');
-      await eventually(async () => expect(transport.texts).toEqual(['first']));
-      // The lane's holder still records late answers and does not resend.
-      await eventually(async () =>
-        expect(await app.get(DataSource).query('SELECT owner FROM messaging_lane')).toEqual([
-          { owner: null },
-        ]),
-      );
-      const { lanes } = store;
-      const lost = new Gate();
-      const lose = (answer: unknown) => {
-        Object.assign(lanes, { [step]: done });
-        lost.open();
-        void answer;
-        throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' });
-      };
-      const done = (lanes[step] as (...args: unknown[]) => Promise<unknown>).bind(lanes);
-      Object.assign(lanes, {
-        [step]: async (...args: unknown[]) => lose(step === 'acquire' && (await done(...args))),
-      });
-      await send('second');
-      await lost.opened;
-      await send('third');
-      await eventually(async () => expect(transport.texts).toEqual(['first', 'second', 'third']));
-    },
-  );
 });
+
+// SQLite has no connection that could break.
+describeEachDatabase(
+  'a connection that breaks at a commit',
+  (database) => {
+    let relayed: RelayedDatabase;
+    let fixture: DispatchFixture;
+    beforeAll(async () => {
+      relayed = await RelayedDatabase.start(database);
+      fixture = new DispatchFixture(relayed.database);
+    });
+    afterEach(() => fixture.clear());
+    afterAll(() => relayed.relay.stop());
+
+    it.each([
+      ['are honoured', WINDOW],
+      ['are not honoured', 0],
+    ])(
+      'messages whose intent commit lost its answer are sent once where keys %s',
+      async (_, idempotencyWindow) => {
+        const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
+        const { send, sms } = await fixture.boot({}, transport);
+        for (const round of [1, 2]) {
+          relayed.loseCommit('INSERT INTO messaging_submission');
+          const ids = await Promise.all([send(`x${round}`), send(`y${round}`)]);
+          for (const id of ids)
+            await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
+          expect(relayed.relay.isLosing).toBe(false);
+        }
+        expect(transport.started).toHaveLength(4);
+        expect(transport.texts.toSorted()).toEqual(['x1', 'x2', 'y1', 'y2']);
+      },
+    );
+
+    it.each([
+      ['the answer to the acquisition of a lane', 'loseCommit', 'owner = v_owner'],
+      ['the release of a lane', 'loseTransaction', 'owner = CASE'],
+      ['the answer to the release of a lane', 'loseCommit', 'owner = CASE'],
+    ] as const)(
+      '%s is lost and the lane is not blocked until the lease expires',
+      async (_, lose, statement) => {
+        const { app, send, transport } = await fixture.boot({ lease: '10m' });
+        await send('first');
+        await eventually(async () => expect(transport.texts).toEqual(['first']));
+        // The lane's holder still records late answers and does not resend.
+        await eventually(async () =>
+          expect(await app.get(DataSource).query('SELECT owner FROM messaging_lane')).toEqual([
+            { owner: null },
+          ]),
+        );
+        relayed[lose](statement);
+        await send('second');
+        await eventually(async () => expect(relayed.relay.isLosing).toBe(false));
+        await send('third');
+        await eventually(async () => expect(transport.texts).toEqual(['first', 'second', 'third']));
+      },
+    );
+  },
+  ['postgres', 'mariadb'],
+);
