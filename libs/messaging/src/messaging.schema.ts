@@ -1,10 +1,10 @@
-import { CONTACT_MIGRATIONS } from './contacts/schema.js';
+import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
 import { FREQUENCY_CAP_MIGRATIONS, STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { STORE_ENTITIES } from './store/schema/tables.js';
 import type { MessagingSettings } from './ports/messaging-settings.js';
 
-/** Entities of the tables of messages, for apps' own repositories; read-only for apps. */
-export const MESSAGING_ENTITIES = STORE_ENTITIES;
+/** Entities of the library's tables, for apps' own repositories; read-only for apps. */
+export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
 
 /** For apps that run their own migrations (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import {
   ContactsService,
   GroupNotFoundError,
+  MESSAGING_ENTITIES,
   MessageValidationError,
   MessagingService,
   SmsService,
@@ -39,6 +40,22 @@ describeEachDatabase('contacts', (database) => {
     expect(second).toMatchObject({ id: first?.id, platform: 'NG.1', name: 'Ade' });
     expect(await contacts.find({ phone })).toMatchObject({ id: both?.id, name: 'Ade B.' });
     expect(await contacts.find('2348099999999')).toBeUndefined();
+  });
+
+  it('an app reads every table of the library with its own repositories', async () => {
+    const name = `Ada ${number()}`;
+    const before = Date.now();
+    const [contact] = await contacts.upsert({ phone: number(), name });
+    const group = await contacts.groups.create(name);
+    await contacts.groups.add(group.id, [contact?.phone ?? '']);
+    const source = await database.open({ entities: MESSAGING_ENTITIES });
+    for (const entity of MESSAGING_ENTITIES) await source.getRepository(entity).find({ take: 1 });
+    const rows = (table: string, where: object) => source.getRepository(table).findBy(where);
+    const [row] = await rows('messaging_contact', { name });
+    expect(row).toMatchObject({ id: contact?.id, tenant: '', createdAt: expect.any(Number) });
+    expect(row?.createdAt).toBeGreaterThanOrEqual(before * 1_000);
+    const members = await rows('messaging_group_member', { groupId: group.id });
+    expect(members).toEqual([{ groupId: group.id, contact: contact?.id }]);
   });
 
   it('50 concurrent upserts of one person create one contact', async () => {

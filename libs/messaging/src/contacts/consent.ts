@@ -2,7 +2,7 @@ import type { Sql } from '../store/database/store-database.js';
 import type { Consent, ConsentEntry, ConsentScope, ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
 import { type ContactTables, groupedBy, type Row } from './contact-tables.js';
-import type { OutlivedRefusal, Suppressions } from './suppressions.js';
+import type { Suppressions } from './suppressions.js';
 
 /** Consent of a contact; `at` in epoch milliseconds. */
 export type ContactConsent = Row<'consent'> & { readonly state: ConsentState };
@@ -20,25 +20,8 @@ export function overlap(one: ConsentScope, other: ConsentScope): boolean {
   return one.category === other.category || [one.category, other.category].includes(EVERY);
 }
 
-/** Whether a consent ends the refusal of an erased contact. */
-function ends(
-  { contact, channel, category, at }: ContactConsent,
-  refusal: OutlivedRefusal,
-): boolean {
-  if (refusal.contact !== contact || refusal.channel !== channel || refusal.at >= at) return false;
-  return category === EVERY || category === refusal.category;
-}
-
 function keyOf(consent: ContactConsent): string {
   return `${consent.contact} ${consentKey(consent)}`;
-}
-
-/** Splits entries, in order, into rounds that have each scope of a contact once. */
-function roundsOf(consents: readonly ContactConsent[]): ContactConsent[][] {
-  const rounds: ContactConsent[][] = [];
-  for (const scope of groupedBy(consents, keyOf).values())
-    scope.forEach((one, n) => (rounds[n] ??= []).push(one));
-  return rounds;
 }
 
 /** MySQL assigns from left to right, so the columns that the condition reads are last. */
@@ -101,8 +84,12 @@ export class Consents {
       RAISED.map(raise).join(', '),
     );
     const present = RAISED.map(() => now * 1_000);
+    // Each round has each scope of a contact once; the order of its entries stays.
+    const rounds: ContactConsent[][] = [];
+    for (const scope of groupedBy(consents, keyOf).values())
+      scope.forEach((one, n) => (rounds[n] ??= []).push(one));
     const changed: ContactConsent[] = [];
-    for (const round of roundsOf(consents)) {
+    for (const round of rounds) {
       const before = await this.#states(tx, round);
       await this.tables.insert(tx, 'consent', round, conflict, present);
       const after = await this.#states(tx, round);
@@ -132,8 +119,14 @@ export class Consents {
       tx,
       optedIn.map(({ contact }) => contact),
     );
-    for (const refusal of outlived)
-      if (optedIn.some((one) => ends(one, refusal))) await this.suppressions.lift(tx, refusal);
+    for (const refusal of outlived) {
+      const ends = ({ contact, channel, category, at }: ContactConsent) =>
+        refusal.contact === contact &&
+        refusal.channel === channel &&
+        refusal.at < at &&
+        (category === EVERY || category === refusal.category);
+      if (optedIn.some(ends)) await this.suppressions.lift(tx, refusal);
+    }
   }
 
   /** Refusals of a category that a younger consent for the whole channel overrules. */

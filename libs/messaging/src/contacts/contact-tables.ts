@@ -1,36 +1,26 @@
-import type { ColumnType, Columns, Dialect, RowSource } from '../store/database/dialect.js';
+import type { ColumnType, Dialect, RowSource } from '../store/database/dialect.js';
 import type { Sql } from '../store/database/store-database.js';
+import { CONTACT_COLUMNS } from './schema.js';
 
-const CONSENT = {
-  contact: 'uuid',
-  channel: 'key',
-  category: 'key',
-  state: 'key',
-  at: 'bigint',
-  source: 'key',
-  evidence: 'text',
-} as const;
+type Table = keyof typeof CONTACT_COLUMNS;
+/** The tables whose rows {@link keyOf} finds. */
+type KeyedTable = Exclude<Table, 'suppression'>;
+type Value<C> = C extends `big ${string}`
+  ? number
+  : C extends `${string} NOT NULL${string}`
+    ? string
+    : string | null;
 
-const ADDRESS = { tenant: 'key', address: 'key' } as const;
-
-/** Columns with their types, the primary key first. A `bigint` is a time; a `text` may be null. */
-const COLUMNS = {
-  contact: { id: 'uuid', tenant: 'key', name: 'text', created_at: 'bigint' },
-  contact_address: { ...ADDRESS, kind: 'key', contact: 'uuid', given_at: 'bigint' },
-  consent: CONSENT,
-  consent_history: { id: 'uuid', ...CONSENT, recorded_at: 'bigint' },
-  last_inbound: { contact: 'uuid', sender: 'key', last_at: 'bigint' },
-  group_member: { group_id: 'key', contact: 'uuid' },
-  suppression: { ...ADDRESS, channel: 'key', category: 'key', reason: 'key', at: 'bigint' },
-} as const satisfies Record<string, Readonly<Record<string, ColumnType>>>;
-
-type Table = keyof typeof COLUMNS;
-type ContactTable = Exclude<Table, 'suppression'>;
-type Value<T> = T extends 'bigint' ? number : T extends 'text' ? string | null : string;
+/** Types of row sources; a column of any other type is a key. */
+const SOURCE_TYPES: Readonly<Record<string, ColumnType>> = {
+  uuid: 'uuid',
+  big: 'bigint',
+  text: 'text',
+};
 
 /** A row of a table; times in epoch milliseconds, which the database keeps in microseconds. */
 export type Row<T extends Table> = {
-  readonly [C in keyof (typeof COLUMNS)[T]]: Value<(typeof COLUMNS)[T][C]>;
+  readonly [C in keyof (typeof CONTACT_COLUMNS)[T]]: Value<(typeof CONTACT_COLUMNS)[T][C]>;
 };
 
 /** Inserts, reads and deletes rows of many contacts in one statement. */
@@ -50,23 +40,23 @@ export class ContactTables {
     params: readonly unknown[] = [],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const columns = Object.entries(COLUMNS[table]) as [keyof Row<T> & string, ColumnType][];
+    const columns = sourceOf(table);
     const source = this.dialect.rows(
-      Object.fromEntries(columns.map(([name, type]) => [`v_${name}`, type])) as Columns,
+      Object.fromEntries(columns.map(({ name, type }) => [`v_${name}`, type])),
     );
-    const values = rows.map((row) =>
-      columns.map(([name, type]) =>
+    const values = rows.map((row: Readonly<Record<string, unknown>>) =>
+      columns.map(({ name, type }) =>
         type === 'bigint' ? Math.round((row[name] as number) * 1_000) : row[name],
       ),
     );
     await tx.run(
-      `INSERT INTO messaging_${table} (${columns.map(([name]) => name).join(', ')})
+      `INSERT INTO messaging_${table} (${columns.map(({ name }) => name).join(', ')})
        SELECT ${source.names.join(', ')} FROM ${source.sql} WHERE 1 = 1 ${conflict}`,
       [...source.bind(values.sort(byKey)), ...params],
     );
   }
 
-  async of<T extends ContactTable>(
+  async of<T extends KeyedTable>(
     sql: Pick<Sql, 'all'>,
     table: T,
     contacts: Iterable<string>,
@@ -96,14 +86,14 @@ export class ContactTables {
     );
   }
 
-  async delete(tx: Sql, table: ContactTable, contacts: Iterable<string>): Promise<void> {
+  async delete(tx: Sql, table: KeyedTable, ids: Iterable<string>): Promise<void> {
     const statement = this.dialect.deleteFrom(`messaging_${table}`, keyOf(table), this.ids);
-    await tx.run(statement, this.bind(contacts));
+    await tx.run(statement, this.bind(ids));
   }
 
   /** Parameters of {@link ids}, in order. */
-  bind(contacts: Iterable<string>): unknown[] {
-    return this.ids.bind([...new Set(contacts)].sort().map((id) => [id]));
+  bind(ids: Iterable<string>): unknown[] {
+    return this.ids.bind([...new Set(ids)].sort().map((id) => [id]));
   }
 }
 
@@ -112,15 +102,21 @@ export function decoded<T extends Table>(
   table: T,
   rows: readonly Record<string, unknown>[],
 ): Row<T>[] {
-  const times = Object.entries(COLUMNS[table]).filter(([, type]) => type === 'bigint');
+  const times = sourceOf(table).filter(({ type }) => type === 'bigint');
   return rows.map((row) => {
-    const at = times.map(([name]) => [name, Number(row[name]) / 1_000]);
+    const at = times.map(({ name }) => [name, Number(row[name]) / 1_000]);
     return { ...row, ...Object.fromEntries(at) } as Row<T>;
   });
 }
 
-function keyOf(table: Table): string {
-  return table === 'contact' ? 'id' : 'contact';
+function sourceOf(table: Table): { readonly name: string; readonly type: ColumnType }[] {
+  return Object.entries(CONTACT_COLUMNS[table]).map(([name, column]) => {
+    return { name, type: SOURCE_TYPES[column.split(' ')[0] as string] ?? 'key' };
+  });
+}
+
+function keyOf(table: KeyedTable): string {
+  return 'contact' in CONTACT_COLUMNS[table] ? 'contact' : 'id';
 }
 
 function byKey(one: readonly unknown[], other: readonly unknown[]): number {

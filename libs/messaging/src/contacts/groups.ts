@@ -58,10 +58,8 @@ export class ContactGroups {
     checkName(name);
     const id = `grp_${Array.from({ length: 22 }, () => BASE62[randomInt(62)]).join('')}`;
     const now = this.clock.now();
-    const statement =
-      'INSERT INTO messaging_contact_group (id, tenant, name, created_at) VALUES (?, ?, ?, ?)';
     await this.store.write(options, (tx, tenant) =>
-      tx.run(statement, [id, tenant, name, now * 1_000]),
+      this.store.tables.insert(tx, 'contact_group', [{ id, tenant, name, created_at: now }]),
     );
     return { id, name, size: 0, createdAt: new Date(now) };
   }

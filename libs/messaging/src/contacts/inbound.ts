@@ -91,15 +91,14 @@ export class InboundRecorder {
 
   /** Deletes at most `limit` ids past their retention. @returns the number of deleted ids */
   forget(limit: number): Promise<number> {
-    const { dialect, ids } = this.store.tables;
     return this.store.database.transaction(async (tx) => {
       const rows = await tx.all<{ id: string }>(
         'SELECT id FROM messaging_inbound_message WHERE received_at < ? ORDER BY received_at LIMIT ?',
         [(this.needs.clock.now() - REMEMBERED) * 1_000, limit],
       );
-      const remove = dialect.deleteFrom('messaging_inbound_message', 'id', ids);
-      if (rows.length > 0) await tx.run(remove, this.store.tables.bind(rows.map(({ id }) => id)));
-      return rows.length;
+      const old = rows.map(({ id }) => id);
+      if (old.length > 0) await this.store.tables.delete(tx, 'inbound_message', old);
+      return old.length;
     });
   }
 
@@ -119,7 +118,10 @@ export class InboundRecorder {
     if (addresses.length === 0) return 'no address it was written from';
     if (!channel) return 'no channel of this app';
     const now = clock.now();
-    const text = typeof given.text === 'string' ? cleaned(given.text) : null;
+    const text =
+      typeof given.text === 'string'
+        ? given.text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '')
+        : null;
     const message: InboundMessage = {
       messageId,
       channel: given.channel,
@@ -181,20 +183,20 @@ export class InboundRecorder {
   /** Stores only digests of the message ids. @returns the new ones */
   async #addDigests(tx: Sql, digests: ReadonlySet<string>): Promise<Set<string>> {
     const { clock } = this.needs;
-    const { dialect, ids } = this.store.tables;
-    const rows = dialect.rows({ v_id: 'uuid', v_token: 'uuid', v_at: 'bigint' });
+    const { tables } = this.store;
+    const { dialect, ids } = tables;
     // The token tells the rows of this transaction from earlier ones.
-    const [token, at] = [clock.id(), clock.now() * 1_000];
-    await tx.run(
-      `INSERT INTO messaging_inbound_message (id, token, received_at)
-       SELECT v_id, v_token, v_at FROM ${rows.sql} WHERE 1 = 1
-       ${dialect.ignoreConflict('messaging_inbound_message', 'id')}`,
-      rows.bind([...digests].sort().map((id) => [id, token, at])),
+    const [token, received_at] = [clock.id(), clock.now()];
+    await tables.insert(
+      tx,
+      'inbound_message',
+      [...digests].map((id) => ({ id, token, received_at })),
+      dialect.ignoreConflict('messaging_inbound_message', 'id'),
     );
     const fresh = await tx.all<{ id: string }>(
       `SELECT i.id FROM ${ids.sql} ${dialect.join} messaging_inbound_message i
          ON i.id = v_id AND i.token = ?`,
-      [...this.store.tables.bind(digests), token],
+      [...tables.bind(digests), token],
     );
     return new Set(fresh.map(({ id }) => id));
   }
@@ -237,8 +239,4 @@ export class InboundRecorder {
       .finally(() => this.#afterwards.delete(done));
     this.#afterwards.add(done);
   }
-}
-
-function cleaned(text: string): string {
-  return text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '');
 }

@@ -9,7 +9,7 @@ import { type ContactTables, decoded, type Row } from './contact-tables.js';
 export const REFUSED = 'opted_out';
 
 /** A refusal of an erased contact, and the contact that now has its address. */
-export type OutlivedRefusal = Row<'suppression'> & { readonly contact: string };
+type OutlivedRefusal = Row<'suppression'> & { readonly contact: string };
 
 /** Addresses that receive no messages, regardless of their contact. */
 export class Suppressions {

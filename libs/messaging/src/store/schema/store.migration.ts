@@ -8,7 +8,7 @@ class Store1790000000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of await driverOf(runner.dataSource).schema(runner))
-      await create(runner, statement);
+      await createIfMissing(runner, statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -21,7 +21,7 @@ class RecipientIndex1790000000100 implements MigrationInterface {
   readonly name = 'RecipientIndex1790000000100';
 
   async up(runner: QueryRunner): Promise<void> {
-    await create(
+    await createIfMissing(
       runner,
       'CREATE INDEX messaging_message_recipient ON messaging_message (recipient, batch)',
     );
@@ -36,7 +36,7 @@ class RecipientIndex1790000000100 implements MigrationInterface {
 }
 
 /** MySQL commits each DDL statement and has no `CREATE INDEX IF NOT EXISTS`. */
-async function create(runner: QueryRunner, statement: string): Promise<void> {
+export async function createIfMissing(runner: QueryRunner, statement: string): Promise<void> {
   await runner.query(statement).catch((error: unknown) => {
     if (!isDuplicateIndex(error)) throw error;
   });

@@ -1,11 +1,11 @@
-import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { HAS_WORK } from '../rows/batch-state.js';
 import type { TypeNames } from '../database/dialect.js';
+import { columnsSql, entitiesOf } from './columns.js';
 
 /** Number of recipients in a chunk row. */
 export const CHUNK_SIZE = 1_000;
 
-/** A type of {@link TypeNames}, and SQL. Times are epoch microseconds, statuses are ranks. */
+/** Columns of the store's tables. Times are epoch microseconds, statuses are ranks. */
 const COLUMNS = {
   lane: {
     lane_key: 'key NOT NULL',
@@ -111,19 +111,9 @@ const COLUMNS = {
 export type StoreTable = keyof typeof COLUMNS;
 
 export function storeColumns(types: TypeNames): Record<StoreTable, string[]> {
-  const columnsOf = (columns: Readonly<Record<string, string>>) =>
-    Object.entries(columns).map(([name, column]) => {
-      const { type, length, constraints } = parsed(column);
-      return `${name} ${type === 'short' ? types.short(length) : types[type]}${constraints}`;
-    });
   return Object.fromEntries(
-    Object.entries(COLUMNS).map(([table, columns]) => [table, columnsOf(columns)]),
+    Object.entries(COLUMNS).map(([table, columns]) => [table, columnsSql(columns, types)]),
   ) as Record<StoreTable, string[]>;
-}
-
-function parsed(column: string) {
-  const [, type = '', length, constraints = ''] = /^(\w+)(?:\((\d+)\))?(.*)$/.exec(column) ?? [];
-  return { type: type as keyof TypeNames, length: Number(length), constraints };
 }
 
 /** Each driver generates the ids of the report log in its own way. */
@@ -137,42 +127,10 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   report: 'id',
 };
 
-const ENTITY_TYPES: Readonly<Record<keyof TypeNames, EntitySchemaColumnOptions>> = {
-  uuid: { type: 'varchar', length: 36 },
-  key: { type: 'varchar' },
-  address: { type: 'varchar', length: 320 },
-  text: { type: 'text' },
-  big: {
-    type: 'bigint',
-    transformer: {
-      to: (value: unknown) => value,
-      from: (value: string | number | null) => (value === null ? null : Number(value)),
-    },
-  },
-  int: { type: 'int' },
-  small: { type: 'smallint' },
-  short: { type: 'varchar' },
-};
-
-/** Entities by the name of their table, with the names of the columns in camel case. */
-export const STORE_ENTITIES = Object.entries(COLUMNS).map(([table, columns]) => {
-  const primary = PRIMARY_KEYS[table as StoreTable].split(', ');
-  const fields = Object.entries(table === 'report' ? { id: 'big NOT NULL', ...columns } : columns);
-  return new EntitySchema<Record<string, unknown>>({
-    name: `messaging_${table}`,
-    columns: Object.fromEntries(
-      fields.map(([name, column]) => {
-        const { type, constraints } = parsed(column);
-        const isRequired = constraints.includes('NOT NULL');
-        const own = { name, nullable: !isRequired, primary: primary.includes(name) };
-        return [
-          name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-          { ...ENTITY_TYPES[type], ...own },
-        ];
-      }),
-    ),
-  });
-});
+export const STORE_ENTITIES = entitiesOf(
+  { ...COLUMNS, report: { id: 'big NOT NULL', ...COLUMNS.report } },
+  PRIMARY_KEYS,
+);
 
 /**
  * Name, table, columns, condition. `queue` serves plans and next-due queries, `content` and `purge`

@@ -5,6 +5,6 @@ import { sqliteSchema } from './schema.js';
 export const SQLITE_DRIVER: StoreDriver = {
   dialect: SQLITE_DIALECT,
   schema: sqliteSchema,
-  tableOptions: () => Promise.resolve(''),
+  tableOptions: () => Promise.resolve(' WITHOUT ROWID'),
   migrationLock: undefined,
 };
