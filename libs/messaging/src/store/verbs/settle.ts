@@ -6,15 +6,10 @@ import type { Columns, Dialect } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 import { BATCH_STATE, isUnderWay, setBack } from '../rows/batch-state.js';
-import {
-  isPlain,
-  type Outcome,
-  type PlainOutcome,
-  type SettledOutcomes,
-  SUBMISSION_OUTCOME,
-} from '../rows/outcome.js';
+import { isPlain, type Outcome, type PlainOutcome, SUBMISSION_OUTCOME } from '../rows/outcome.js';
 import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
+import type { SettleFastPath } from '../store.js';
 import { logOf, type StatusWriter } from './status-writer.js';
 
 interface SubmittedMessage extends HeldMessage {
@@ -23,6 +18,13 @@ interface SubmittedMessage extends HeldMessage {
 
 /** Locked messages by submission. */
 type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
+
+interface Settled {
+  readonly changes: () => readonly StatusChange[];
+  readonly completed: readonly CompletedBatch[];
+  /** Outcomes that the slow path records again. */
+  readonly missed: readonly Outcome[];
+}
 
 interface SortedOutcomes {
   /** Outcomes that raise the status of their messages. */
@@ -86,58 +88,70 @@ export class OutcomeRecorder {
 
   async #settle(take: () => readonly Outcome[]): Promise<void> {
     const at = this.clock.now() * 1_000;
-    const fast = await this.#fast(take, at);
-    if (fast) this.#publish(fast.changes, fast.completed.map(batchOf));
-    const done = new Set<Outcome>(fast?.completed);
-    if (fast && fast.missed.length === 0 && done.size === take().length) return;
-    const rest = await this.database.transaction(async (tx) => {
-      const outcomes = take();
-      const changes = await this.#slow(tx, fast ? fast.missed : outcomes, at);
-      const open = outcomes.filter((outcome) => !done.has(outcome));
-      const unknown = open.filter(({ result }) => result === 'unknown');
-      const ids = (of: readonly Outcome[]) => of.map(({ batch }) => batch);
-      const completed = await this.completion.after(tx, ids(open), at, new Set(ids(unknown)));
-      return { changes, completed };
-    });
-    this.#publish(() => rest.changes, rest.completed);
+    const { settle } = this.database.fastPaths;
+    const { missed, ...settled } = await fastOrSlow(
+      settle && (() => this.#fast(settle, take, at)),
+      () => this.database.transaction((tx) => this.#slow(tx, take(), at)),
+    );
+    this.#publish(settled);
+    if (missed.length > 0)
+      this.#publish(await this.database.transaction((tx) => this.#slow(tx, missed, at)));
   }
 
-  /** @returns `undefined` where the outcomes need the slow path */
-  #fast(take: () => readonly Outcome[], at: number): Promise<SettledOutcomes | undefined> {
-    const { channels, fastPaths } = this.database;
-    const { settle } = fastPaths;
+  /** One statement by itself where it completes the batches, too, and no listener joins it. */
+  async #fast(
+    settle: SettleFastPath,
+    take: () => readonly Outcome[],
+    at: number,
+  ): Promise<Settled> {
+    const { channels, standalone } = this.database;
     const context = {
       at,
       pollAfter: this.completion.pollAfter,
       acceptedRankOf: (channel: string) => channels.acceptedRankOf(channel),
     };
-    const work = async (sql: Sql) => {
+    let isJoined = false;
+    const work = async (sql: Sql): Promise<Settled> => {
       const outcomes = take();
       if (!outcomes.every(isPlain)) throw new ConcurrentChangeError();
-      return settle!(sql, outcomes, context);
+      isJoined = sql !== standalone;
+      const others = outcomes.filter(({ intended }) => !intended.whole);
+      if (!isJoined && others.length > 0) throw new ConcurrentChangeError();
+      const { changes, completed, missed } = await settle(sql, outcomes, context);
+      const done = completed.map(batchOf);
+      if (!isJoined) return { changes, completed: done, missed };
+      if (missed.length > 0) throw new ConcurrentChangeError();
+      const tx = sql as Transaction;
+      if (this.writer.hasListeners) await this.writer.notify(tx, changes());
+      return { changes, completed: [...done, ...(await this.#complete(tx, others, at))], missed };
     };
-    return fastOrSlow<SettledOutcomes | undefined>(
-      settle && (() => this.writer.run(work, ({ changes }) => changes())),
-      async () => undefined,
-    );
+    const run = () =>
+      this.writer.hasListeners ? this.database.transaction(work) : this.database.fastPath(work);
+    return fastOrSlow(run, () => {
+      if (isJoined || !take().every(isPlain)) throw new ConcurrentChangeError();
+      return this.database.transaction(work);
+    });
   }
 
-  #publish(changes: () => readonly StatusChange[], completed: readonly CompletedBatch[]): void {
+  #complete(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<CompletedBatch[]> {
+    const unknown = outcomes.flatMap(({ batch, result }) => (result === 'unknown' ? [batch] : []));
+    const batches = outcomes.map(({ batch }) => batch);
+    return this.completion.after(tx, batches, at, new Set(unknown));
+  }
+
+  #publish({ changes, completed }: Omit<Settled, 'missed'>): void {
     if (this.writer.isObserved) this.writer.publish(changes());
     this.completion.publish(completed);
   }
 
   /** All kinds of outcomes; locks batches, submissions, messages, in this order. `at`: epoch µs. */
-  async #slow(
-    tx: Transaction,
-    outcomes: readonly Outcome[],
-    at: number,
-  ): Promise<readonly StatusChange[]> {
+  async #slow(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<Settled> {
     const { facts, setBacks, cancelled } = await this.#sort(tx, outcomes);
     const held = await this.#close(tx, [...facts, ...setBacks], at);
     const changes = await this.#raise(tx, facts, held, cancelled, at);
     if (setBacks.length > 0) await this.#setBack(tx, setBacks, held);
-    return changes;
+    const completed = await this.#complete(tx, outcomes, at);
+    return { changes: () => changes, completed, missed: [] };
   }
 
   /**

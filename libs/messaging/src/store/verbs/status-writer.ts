@@ -118,7 +118,11 @@ export class StatusWriter {
       m.reference,
     ]);
     await this.#updateStatuses(tx, rows);
-    await this.#notify(tx, changes);
+    await this.notify(tx, changes);
+  }
+
+  get hasListeners(): boolean {
+    return !this.listeners.empty;
   }
 
   /** Whether a listener, an event or a watch needs the changes. */
@@ -136,12 +140,12 @@ export class StatusWriter {
     if (this.listeners.empty) return this.database.fastPath(work);
     return this.database.transaction(async (tx) => {
       const result = await work(tx);
-      await this.#notify(tx, changesOf(result));
+      await this.notify(tx, changesOf(result));
       return result;
     });
   }
 
-  async #notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
+  async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
     if (this.listeners.empty) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);
     if (announced.length === 0) return;
