@@ -16,11 +16,11 @@ function slowDatabase() {
   return { answers, reader: new RecipientFactsReader({ database } as MessageStore, systemClock) };
 }
 
-const nobody = { recipients: [], messages: [] };
+const noRecipients = { recipients: [], messages: [] };
 
 it('concurrent questions whether the tables are empty share one query', async () => {
   const { answers, reader } = slowDatabase();
-  const asked = [1, 2, 3].map(() => reader.read(nobody, 'known'));
+  const asked = [1, 2, 3].map(() => reader.read(noRecipients, 'known'));
   await turn();
   expect(answers).toHaveLength(1);
   answers[0]!(0);
@@ -30,7 +30,7 @@ it('concurrent questions whether the tables are empty share one query', async ()
 
 it('a contact written during the query ends its answer', async () => {
   const { answers, reader } = slowDatabase();
-  const asked = reader.read(nobody, 'known');
+  const asked = reader.read(noRecipients, 'known');
   await turn();
   reader.wrote();
   answers[0]!(0);
@@ -40,13 +40,13 @@ it('a contact written during the query ends its answer', async () => {
 
 it('a fresh look uses no earlier answer', async () => {
   const { answers, reader } = slowDatabase();
-  const early = reader.read(nobody, 'known');
+  const early = reader.read(noRecipients, 'known');
   await turn();
   answers[0]!(0);
   await early;
-  await reader.read(nobody, 'known');
+  await reader.read(noRecipients, 'known');
   expect(answers).toHaveLength(1);
-  const late = reader.read(nobody, 'known', { fresh: true });
+  const late = reader.read(noRecipients, 'known', { fresh: true });
   await turn();
   expect(answers).toHaveLength(2);
   answers[1]!(1);
@@ -56,7 +56,7 @@ it('a fresh look uses no earlier answer', async () => {
 
 it('fresh looks share a query that begins after they were asked for', async () => {
   const { answers, reader } = slowDatabase();
-  const look = () => reader.read(nobody, 'known', { fresh: true });
+  const look = () => reader.read(noRecipients, 'known', { fresh: true });
   const first = [look(), look()];
   await turn();
   const later = look();
