@@ -6,11 +6,11 @@ export type FlatOptions = Omit<DispatchOptions, 'enabled'> &
 
 /** The options as the module takes them. */
 export function grouped(flat: FlatOptions): MessagingOptions {
-  const { baseUrl, apiToken, apiKey, transport, providers, routes, ...grouping } = flat;
+  const { transport, providers, routes, ...grouping } = flat;
   const { store, reports, callbacks, ...rest } = grouping;
   const { policy, sms, whatsapp, channels, inbound, rateCard, ...others } = rest;
   const { dispatch: enabled, ...dispatch } = others;
-  const way = { baseUrl, apiToken, apiKey, transport, providers, routes };
+  const way = { transport, providers, routes };
   const groups = { ...way, store, reports, callbacks };
   return {
     ...given({ ...groups, policy, sms, whatsapp, channels, inbound, rateCard }),

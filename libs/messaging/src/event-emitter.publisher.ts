@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import type { EventPublisher, MessagingEvents } from './ports/event-publisher.js';
+import type { MessagingEvents } from './message/events.js';
+import type { EventPublisher } from './ports/listeners.js';
 
 /** Publishes events through `@nestjs/event-emitter`, for `@OnEvent()` listeners. */
 @Injectable()

@@ -74,7 +74,6 @@ it('the public names match the snapshot', () => {
   "maskAddress",
   "maskPhoneNumber",
   "milliseconds",
-  "normalisePhoneNumber",
   "plivoParser",
   "plivoSignature",
   "rateOf",

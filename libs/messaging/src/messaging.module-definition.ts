@@ -1,15 +1,19 @@
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CallbackCounts } from './callbacks/callback-counts.js';
 import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callbacks/callback-endpoints.js';
 import { CallbacksService } from './callbacks/callbacks.service.js';
 import { callbackController } from './callbacks/callback.controller.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { interfaceCallbacks } from './providers/http/interface-callbacks.js';
-import { MESSAGING_OPTIONS, type MessagingOptions } from './ports/messaging-options.js';
-import { extrasOf, MESSAGING_EXTRAS } from './ports/messaging-settings.js';
+import {
+  extrasOf,
+  MESSAGING_EXTRAS,
+  MESSAGING_OPTIONS,
+  type MessagingOptions,
+} from './ports/messaging-options.js';
+import type { Token } from './ports/token.js';
 
-export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE');
+export const MESSAGING_DATA_SOURCE = Symbol('MESSAGING_DATA_SOURCE') as Token<DataSource>;
 
 const CALLBACK_PROVIDERS: Provider[] = [
   CallbacksService,
@@ -23,17 +27,14 @@ export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<Messagi
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createMessagingOptions')
   .setExtras(MESSAGING_EXTRAS, (definition, extras) => {
-    const { isGlobal, dataSource, paths, overrides } = extrasOf(extras);
-    const takesCallbacks = paths.length > 0;
+    const { isGlobal, dataSource, callbackPath, overrides } = extrasOf(extras);
     return {
       ...definition,
       global: isGlobal,
-      exports: [...(definition.exports ?? []), CallbackCounts],
-      controllers: paths.map(callbackController),
+      controllers: callbackPath === false ? [] : [callbackController(callbackPath)],
       providers: [
         ...(definition.providers ?? []),
-        CallbackCounts,
-        ...(takesCallbacks ? CALLBACK_PROVIDERS : []),
+        ...(callbackPath === false ? [] : CALLBACK_PROVIDERS),
         {
           provide: MESSAGING_DATA_SOURCE,
           // Nest's token of a named data source.

@@ -1,8 +1,8 @@
 import { HttpModule, HttpService } from '@nestjs/axios';
-import { type FactoryProvider, type InjectionToken, Module, type Provider } from '@nestjs/common';
+import { type Abstract, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
-import type { DataSource } from 'typeorm';
+import { CallbackCounts } from './callbacks/callback-counts.js';
 import { registryOf } from './channels/built-in-channels.js';
 import { ChannelContext } from './channels/channel.service.js';
 import { Enqueuer } from './channels/enqueuer.js';
@@ -29,69 +29,58 @@ import { openTelemetryTracing } from './open-telemetry.tracing.js';
 import { policiesInOrder } from './policy/policies-in-order.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
-import { type Clock, MESSAGING_CLOCK, systemClock } from './ports/clock.js';
-import { DISPATCH_ENGINE, type DispatchEngine, LANE_WAKER } from './ports/dispatch-engine.js';
-import type { EventPublisher } from './ports/event-publisher.js';
+import { MESSAGING_CLOCK, systemClock } from './ports/clock.js';
+import { DISPATCH_ENGINE, LANE_WAKER } from './ports/dispatch-engine.js';
 import { InboundListeners, StatusListeners } from './ports/listeners.js';
-import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
-import { MESSAGING_OPTIONS } from './ports/messaging-options.js';
-import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
 import {
+  MESSAGE_TRANSPORTS,
+  type MessageTransport,
+  type TransportContext,
+  type Transports,
+} from './ports/message-transport.js';
+import {
+  MESSAGING_OPTIONS,
   MESSAGING_SETTINGS,
   type MessagingSettings,
   settingsOf,
-} from './ports/messaging-settings.js';
+} from './ports/messaging-options.js';
+import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
 import { wholeNumber } from './ports/option-schema.js';
 import { ProvidedPorts } from './ports/provided-ports.js';
 import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
-import { MESSAGING_TRACING, type MessagingTracing } from './ports/tracing.js';
-import { http } from './providers/http/http.transport.js';
+import type { Token } from './ports/token.js';
+import { MESSAGING_TRACING } from './ports/tracing.js';
 import { Router } from './routing/router.js';
 import { MessageStore } from './store/message-store.js';
 import { ReportRecorder } from './store/verbs/report.js';
 import { WorkQueues } from './work-queues.js';
 
-type Transports = ReadonlyMap<string, MessageTransport>;
-
 const PROVIDERS: Provider[] = [
-  provide(MESSAGING_SETTINGS, settingsOf, [MESSAGING_OPTIONS]),
-  provide(ChannelRegistry, registryOf, [MESSAGING_SETTINGS]),
+  { provide: MESSAGING_CLOCK, useValue: systemClock },
+  { provide: LANE_WAKER, useExisting: Dispatcher },
+  provide(MESSAGING_TRACING, [], () => openTelemetryTracing()),
+  provide(MESSAGING_SETTINGS, [MESSAGING_OPTIONS], settingsOf),
+  provide(ChannelRegistry, [MESSAGING_SETTINGS], registryOf),
   provide(
     DISPATCH_ENGINE,
-    ({ dispatch }: MessagingSettings) =>
-      dispatch.engine?.({ leaseTime: dispatch.lease }) ?? new DatabaseEngine(),
     [MESSAGING_SETTINGS],
+    ({ dispatch }) => dispatch.engine?.({ leaseTime: dispatch.lease }) ?? new DatabaseEngine(),
   ),
-  provide(MESSAGE_TRANSPORTS, transportsOf, [
-    MESSAGING_SETTINGS,
-    ChannelRegistry,
-    HttpService,
-    MESSAGING_CLOCK,
-  ]),
+  provide(
+    MESSAGE_TRANSPORTS,
+    [MESSAGING_SETTINGS, ChannelRegistry, HttpService, MESSAGING_CLOCK],
+    (settings, channels, http, clock) => transportsOf(settings, { channels, http, clock }),
+  ),
   provide(
     Router,
-    ({ routes }: MessagingSettings, transports: Transports) => new Router(routes, transports),
     [MESSAGING_SETTINGS, MESSAGE_TRANSPORTS],
+    ({ routes }, transports) => new Router(routes, transports),
+  ),
+  provide(MESSAGING_RATE_CARD, [MESSAGING_SETTINGS, ChannelRegistry], ({ rateCard }, channels) =>
+    rateCardOf('rateCard', rateCard, channels),
   ),
   provide(
     MessageStore,
-    (
-      dataSource: DataSource,
-      { dispatch, reports, store, policy }: MessagingSettings,
-      channels: ChannelRegistry,
-      clock: Clock,
-      events: EventPublisher,
-      listeners: StatusListeners,
-      tracing: MessagingTracing | undefined,
-    ) => {
-      const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
-      const migrations = migrationsFor(policy);
-      return MessageStore.open(
-        dataSource,
-        { ...store, ...reports, migrate, leaseTime: dispatch.lease, migrations },
-        { channels, clock, events, listeners, tracing },
-      );
-    },
     [
       MESSAGING_DATA_SOURCE,
       MESSAGING_SETTINGS,
@@ -101,44 +90,79 @@ const PROVIDERS: Provider[] = [
       StatusListeners,
       MESSAGING_TRACING,
     ],
+    (source, { dispatch, reports, store, policy }, channels, clock, events, listeners, tracing) => {
+      const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
+      const migrations = migrationsFor(policy);
+      return MessageStore.open(
+        source,
+        { ...store, ...reports, migrate, leaseTime: dispatch.lease, migrations },
+        { channels, clock, events, listeners, tracing },
+      );
+    },
   ),
-  provide(Dispatcher, dispatcherOf, [
-    DISPATCH_ENGINE,
-    MessageStore,
+  provide(ReportRecorder, [MessageStore], ({ reports }) => reports),
+  provide(
     PolicyPipeline,
-    MESSAGE_TRANSPORTS,
-    Router,
-    MESSAGING_CLOCK,
-    MESSAGING_SETTINGS,
-    MESSAGING_TRACING,
-  ]),
-  { provide: LANE_WAKER, useExisting: Dispatcher },
+    [
+      ProvidedPorts,
+      MESSAGING_SETTINGS,
+      ChannelRegistry,
+      MessageStore,
+      RecipientFactsReader,
+      MESSAGING_CLOCK,
+    ],
+    (provided, { policy }, channels, { recentSends }, facts, clock) => {
+      const own = () =>
+        provided.under<MessagingPolicy>(MESSAGING_POLICY, 'decide', 'a policy with a name');
+      const policies = () => policiesInOrder(policy, own(), channels, recentSends);
+      return new PolicyPipeline(policies, facts, clock, channels);
+    },
+  ),
+  provide(
+    Dispatcher,
+    [
+      DISPATCH_ENGINE,
+      MessageStore,
+      PolicyPipeline,
+      MESSAGE_TRANSPORTS,
+      Router,
+      MESSAGING_CLOCK,
+      MESSAGING_SETTINGS,
+      MESSAGING_TRACING,
+    ],
+    (
+      engine,
+      store,
+      policy,
+      transports,
+      router,
+      clock,
+      { dispatch, providers: options },
+      tracing,
+    ) => {
+      const { lanes, work, intents, outcomes } = store;
+      const providers = new Map<string, ProviderState>();
+      for (const [name, transport] of transports) {
+        const limit = options?.[name]?.rateLimit;
+        const rate =
+          limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
+        providers.set(name, new ProviderState(name, transport, rate, tracing));
+      }
+      const budget = new PrefetchBudget();
+      const stores = { lanes, work, intents, outcomes };
+      const parts = { ...stores, policy, router, providers, budget, clock };
+      const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
+      return new Dispatcher(engine, context, new MessageLanes(context));
+    },
+  ),
   provide(
     WorkQueues,
-    (store: MessageStore, clock: Clock, { dispatch }: MessagingSettings) =>
-      new WorkQueues(store, clock, { ...dispatch, leaseTime: dispatch.lease }),
     [MessageStore, MESSAGING_CLOCK, MESSAGING_SETTINGS],
+    (store, clock, { dispatch }) =>
+      new WorkQueues(store, clock, { ...dispatch, leaseTime: dispatch.lease }),
   ),
   provide(
     InboundRecorder,
-    (
-      contacts: ContactStore,
-      enqueuer: Enqueuer,
-      listeners: InboundListeners,
-      events: EventPublisher,
-      clock: Clock,
-      registry: ChannelRegistry,
-      { inbound: { consent = consentWords(), tenant } }: MessagingSettings,
-    ) =>
-      new InboundRecorder(contacts, {
-        registry,
-        clock,
-        events,
-        listeners,
-        consentOf: consent,
-        tenantOf: tenant,
-        after: (received) => enqueuer.replyTo(received),
-      }),
     [
       ContactStore,
       Enqueuer,
@@ -148,73 +172,52 @@ const PROVIDERS: Provider[] = [
       ChannelRegistry,
       MESSAGING_SETTINGS,
     ],
+    (contacts, enqueuer, listeners, events, clock, registry, { inbound }) =>
+      new InboundRecorder(contacts, {
+        registry,
+        clock,
+        events,
+        listeners,
+        consentOf: inbound.consent ?? consentWords(),
+        tenantOf: inbound.tenant,
+        after: (received) => enqueuer.replyTo(received),
+      }),
   ),
-  provide(
-    PolicyPipeline,
-    (
-      provided: ProvidedPorts,
-      { policy }: MessagingSettings,
-      channels: ChannelRegistry,
-      { recentSends }: MessageStore,
-      facts: RecipientFactsReader,
-      clock: Clock,
-    ) => {
-      const own = () =>
-        provided.under<MessagingPolicy>(MESSAGING_POLICY, 'decide', 'a policy with a name');
-      const policies = () => policiesInOrder(policy, own(), channels, recentSends);
-      return new PolicyPipeline(policies, facts, clock, channels);
-    },
-    [
-      ProvidedPorts,
-      MESSAGING_SETTINGS,
-      ChannelRegistry,
-      MessageStore,
-      RecipientFactsReader,
-      MESSAGING_CLOCK,
-    ],
-  ),
-  provide(ReportRecorder, ({ reports }: MessageStore) => reports, [MessageStore]),
-  provide(
-    MESSAGING_RATE_CARD,
-    ({ rateCard }: MessagingSettings, channels: ChannelRegistry) =>
-      rateCardOf('rateCard', rateCard, channels),
-    [MESSAGING_SETTINGS, ChannelRegistry],
-  ),
-  provide(MESSAGING_TRACING, openTelemetryTracing, []),
-  { provide: MESSAGING_CLOCK, useValue: systemClock },
-  EventEmitterPublisher,
-  StatusListeners,
-  InboundListeners,
-  RecipientFactsReader,
-  ContactStore,
 ];
 
 /**
  * Background messaging on the app's own TypeORM database.
  * @example
- * MessagingModule.forRoot({ baseUrl: 'https://sms.example.com', apiToken: process.env.SMS_TOKEN })
+ * MessagingModule.forRoot({ transport: http({ baseUrl: 'https://sms.example.com', apiToken }) })
  */
 @Module({
   imports: [HttpModule, EventEmitterModule.forRoot(), DiscoveryModule],
   providers: [
     ...PROVIDERS,
-    ProvidedPorts,
-    Enqueuer,
+    CallbackCounts,
     ChannelContext,
-    SmsService,
-    WhatsAppService,
     ContactsService,
-    PolicyService,
-    MessagingService,
+    ContactStore,
+    Enqueuer,
+    EventEmitterPublisher,
+    InboundListeners,
     MessagingRuntime,
+    MessagingService,
+    PolicyService,
+    ProvidedPorts,
+    RecipientFactsReader,
+    SmsService,
+    StatusListeners,
+    WhatsAppService,
   ],
   exports: [
+    CallbackCounts,
+    ChannelRegistry,
+    ContactsService,
+    MessagingService,
+    PolicyService,
     SmsService,
     WhatsAppService,
-    ContactsService,
-    PolicyService,
-    MessagingService,
-    ChannelRegistry,
     WorkQueues,
     DISPATCH_ENGINE,
     MESSAGE_TRANSPORTS,
@@ -225,22 +228,24 @@ const PROVIDERS: Provider[] = [
 })
 export class MessagingModule extends ConfigurableModuleClass {}
 
-function provide<A extends unknown[], T>(
-  token: InjectionToken,
-  useFactory: (...dependencies: A) => T,
-  inject: InjectionToken[],
-): FactoryProvider<T> {
-  return { provide: token, useFactory, inject };
+type Dependency = Token<unknown> | Abstract<unknown>;
+type Provided<D> = D extends Token<infer T> | Abstract<infer T> ? T : never;
+
+function provide<const D extends Dependency, const I extends readonly Dependency[]>(
+  token: D,
+  inject: I,
+  useFactory: (
+    ...dependencies: { -readonly [Place in keyof I]: Provided<I[Place]> }
+  ) => Provided<D> | Promise<Provided<D>>,
+): Provider {
+  return { provide: token, useFactory, inject: [...inject] };
 }
 
 /** @throws MessagingConfigError without a transport, or where a capability prevents all sending */
 function transportsOf(
-  { providers, transport, baseUrl, apiToken = '', apiKey }: MessagingSettings,
-  channels: ChannelRegistry,
-  httpService: HttpService,
-  clock: Clock,
+  { providers, transport }: MessagingSettings,
+  context: TransportContext,
 ): Transports {
-  const context = { channels, http: httpService, clock };
   if (providers)
     return new Map(
       Object.entries(providers).map(([name, provider]) => [
@@ -248,14 +253,11 @@ function transportsOf(
         checked(`providers.${name}`, provider.transport(context)),
       ]),
     );
-  if (!transport && baseUrl === undefined)
+  if (!transport)
     throw new MessagingConfigError(
-      'transport: is missing; set baseUrl and apiToken, or transport: simulator() for development',
+      'transport: is missing; set it to http({ baseUrl, apiToken }), or to simulator() for development',
     );
-  const short =
-    transport ??
-    http({ baseUrl: baseUrl ?? '', apiToken, ...(apiKey !== undefined && { apiKey }) });
-  const only = checked('transport', short(context));
+  const only = checked('transport', transport(context));
   return new Map([[only.name, only]]);
 }
 
@@ -264,36 +266,4 @@ function checked(option: string, transport: MessageTransport): MessageTransport 
   for (const [name, value] of Object.entries({ maxRecipients, connections }))
     wholeNumber(`${option}.capabilities.${name}`, value);
   return transport;
-}
-
-function dispatcherOf(
-  engine: DispatchEngine,
-  { lanes, work, intents, outcomes }: MessageStore,
-  policy: PolicyPipeline,
-  transports: Transports,
-  router: Router,
-  clock: Clock,
-  { dispatch, providers: options }: MessagingSettings,
-  tracing: MessagingTracing | undefined,
-): Dispatcher {
-  const providers = new Map<string, ProviderState>();
-  for (const [name, transport] of transports) {
-    const limit = options?.[name]?.rateLimit;
-    const rate = limit && new ProviderRate(lanes, clock, `provider ${name}`, limit.max, limit.per);
-    providers.set(name, new ProviderState(name, transport, rate, tracing));
-  }
-  const context = {
-    lanes,
-    work,
-    intents,
-    outcomes,
-    policy,
-    router,
-    providers,
-    budget: new PrefetchBudget(),
-    clock,
-    leaseTime: dispatch.lease,
-    ...dispatch,
-  };
-  return new Dispatcher(engine, context, new MessageLanes(context));
 }

@@ -13,7 +13,6 @@ import { Dispatcher } from './dispatch/dispatcher.js';
 import {
   completeJob,
   inboundJob,
-  type MessagingJob,
   MessagingJobs,
   purgeJob,
   wakeJob,
@@ -21,8 +20,8 @@ import {
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
-import { MESSAGE_TRANSPORTS, type MessageTransport } from './ports/message-transport.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-settings.js';
+import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
 const CLEANUP_TIMEOUT = 2_000;
@@ -40,8 +39,7 @@ export class MessagingRuntime
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
     @Inject(WorkQueues) private readonly queues: WorkQueues,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
-    @Inject(MESSAGE_TRANSPORTS)
-    private readonly transports: ReadonlyMap<string, MessageTransport>,
+    @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
     /** The app's registry if there is one, so that operators see all intervals in one place. */
     @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
@@ -59,7 +57,12 @@ export class MessagingRuntime
     const jobs = [...this.queues.jobs];
     if (this.settings.dispatch.enabled) {
       jobs.push(
-        this.#wakeJob(),
+        wakeJob(this.dispatcher, 'wake', async (horizon) => {
+          const due = await store.queues.due(horizon);
+          const abandoned = await store.queues.abandoned();
+          const own = abandoned.filter((lane) => !this.queues.owns(lane));
+          return [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
+        }),
         reconcileJob(store, transports),
         inboundJob(this.inbound),
         completeJob(store),
@@ -78,11 +81,8 @@ export class MessagingRuntime
     const { shutdownTimeout } = this.settings.dispatch;
     this.store.database.setShutdownDeadline(shutdownTimeout);
     const until = begun + shutdownTimeout + CLEANUP_TIMEOUT;
-    await Promise.all([
-      this.#jobs && this.#within(until, this.#jobs.stop(), this.#jobs),
-      this.#within(until, this.dispatcher.stop(), this.dispatcher),
-      this.#within(until, this.queues.stop(), this.queues),
-    ]);
+    const parts = [this.dispatcher, this.queues, ...(this.#jobs ? [this.#jobs] : [])];
+    await Promise.all(parts.map((part) => this.#stop(part, until)));
     if (this.#jobs)
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
   }
@@ -92,27 +92,13 @@ export class MessagingRuntime
     await this.store.close();
   }
 
-  #wakeJob(): MessagingJob {
-    const { queues } = this.store;
-    return wakeJob(this.dispatcher, 'wake', async (horizon) => {
-      const due = await queues.due(horizon);
-      const abandoned = await queues.abandoned();
-      const own = abandoned.filter((lane) => !this.queues.owns(lane));
-      return [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
-    });
-  }
-
-  /** Waits for `part` until `until`, then logs unfinished work and continues. */
-  async #within(
-    until: number,
-    stopped: Promise<void>,
-    part: { readonly underWay: string },
-  ): Promise<void> {
+  /** Waits until `until`, then logs unfinished work and continues. */
+  async #stop(part: Dispatcher | WorkQueues | MessagingJobs, until: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => {
       timer = setTimeout(resolve, until - performance.now(), 'late');
     });
-    if ((await Promise.race([stopped, late])) === 'late')
+    if ((await Promise.race([part.stop(), late])) === 'late')
       this.#logger.error(
         `Not stopped in time, left behind: ${part.underWay}. The lanes are free after their leases expire`,
       );

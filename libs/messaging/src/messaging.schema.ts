@@ -1,7 +1,7 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
 import { FREQUENCY_CAP_MIGRATIONS, STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { STORE_ENTITIES } from './store/schema/tables.js';
-import type { MessagingSettings } from './ports/messaging-settings.js';
+import type { MessagingSettings } from './ports/messaging-options.js';
 
 /** Entities of the library's tables, for apps' own repositories; read-only for apps. */
 export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];

@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import { MessagingModule, SmsService } from '@dundun/messaging';
+import { http, MessagingModule, SmsService } from '@dundun/messaging';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
@@ -33,8 +33,7 @@ describeEachDatabase('a trace that begins in a customer’s app', (database) => 
       imports: [
         TypeOrmModule.forRoot(database.options()),
         MessagingModule.forRoot({
-          baseUrl: gateway.url,
-          apiToken: token,
+          transport: http({ baseUrl: gateway.url, apiToken: token }),
           callbacks: { insecure: true },
           callbackPath: 'reports',
         }),

@@ -16,6 +16,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
+  http,
   MESSAGE_STATUS_CHANGED,
   type MessageStatusChanged,
   MessagingModule,
@@ -64,8 +65,7 @@ describeEachDatabase('a customer app and the gateway', (database) => {
         imports: [
           TypeOrmModule.forRoot(database.options()),
           MessagingModule.forRoot({
-            baseUrl: gateway.url,
-            apiToken: token,
+            transport: http({ baseUrl: gateway.url, apiToken: token }),
             callbacks: { secrets: [secret] },
             callbackPath: path,
           }),

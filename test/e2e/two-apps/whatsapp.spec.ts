@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   ContactsService,
+  http,
   INBOUND_RECEIVED,
   type InboundReceived,
   MESSAGING_CLOCK,
@@ -61,9 +62,11 @@ describeEachDatabase('a customer app and the gateway, on WhatsApp', (database) =
       imports: [
         TypeOrmModule.forRoot(database.options()),
         MessagingModule.forRoot({
-          baseUrl: gateway.url,
-          apiToken: account.apiToken,
-          apiKey: account.apiKey,
+          transport: http({
+            baseUrl: gateway.url,
+            apiToken: account.apiToken,
+            apiKey: account.apiKey,
+          }),
           whatsapp: { from: number },
           callbacks: { secrets: [secret] },
           callbackPath: PATH,

@@ -8,7 +8,7 @@ import {
   MESSAGE_TRANSPORTS,
   type MessageTransport,
 } from '../../../libs/messaging/src/ports/message-transport.js';
-import { UncertainFailure } from '../../../libs/messaging/src/message/failures.js';
+import { UncertainFailure } from '../../../libs/messaging/src/message/errors.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { report, ReportsApp, TO } from './reports-app.js';

@@ -36,7 +36,7 @@ describeEachDatabase('what people write to other providers’ numbers', (databas
           transport: simulator(),
           dispatch: { enabled: false },
           whatsapp: { from: OUR_NUMBER },
-          inboundPath: 'inbound',
+          callbackPath: 'inbound',
           callbacks: {
             providers: {
               twilio: {

@@ -1,9 +1,13 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackParser, CallbackVerifier } from '../ports/callback-parser.js';
-import { MESSAGE_TRANSPORTS, type MessageTransport } from '../ports/message-transport.js';
-import type { CallbackEndpointOptions, CallbackOptions } from '../ports/messaging-options.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
+import { MESSAGE_TRANSPORTS, type Transports } from '../ports/message-transport.js';
+import {
+  type CallbackEndpointOptions,
+  type CallbackOptions,
+  MESSAGING_SETTINGS,
+  type MessagingSettings,
+} from '../ports/messaging-options.js';
 
 /** One path for callbacks, and the provider that their messages belong to. */
 export interface CallbackEndpoint {
@@ -35,8 +39,7 @@ export class CallbackEndpoints {
   /** @throws MessagingConfigError naming the option and the remedy. */
   constructor(
     @Inject(MESSAGING_SETTINGS) { callbacks }: Pick<MessagingSettings, 'callbacks'>,
-    @Inject(MESSAGE_TRANSPORTS)
-    private readonly transports: ReadonlyMap<string, MessageTransport>,
+    @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(DEFAULT_CALLBACK_FORM) private readonly form: DefaultCallbackForm,
   ) {
     if (!hasProvidersAlone(callbacks)) this.#add(DEFAULT, callbacks ?? {}, 'callbacks');

@@ -1,7 +1,6 @@
 import type { ChannelDefinition } from '../message/channel-definition.js';
-import type { DeliveryReport } from '../message/delivery-report.js';
+import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { InboundMessage } from '../message/inbound-message.js';
 import type { Channel } from '../message/message.js';
 import { identifier, own, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';

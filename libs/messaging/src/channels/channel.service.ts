@@ -15,10 +15,9 @@ import type {
   TenantOption,
 } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { type Duration, milliseconds } from '../ports/duration.js';
+import { type Duration, milliseconds } from '../ports/option-schema.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
-import { Router } from '../routing/router.js';
 import type { BatchScope } from '../store/rows/cursor.js';
 import { MessageStore } from '../store/message-store.js';
 import { isBatchId } from '../store/reads/reads.js';
@@ -58,7 +57,6 @@ export class ChannelContext {
     @Inject(MessageStore) readonly store: MessageStore,
     @Inject(LANE_WAKER) readonly waker: LaneWaker,
     @Inject(MESSAGING_CLOCK) readonly clock: Clock,
-    @Inject(Router) readonly router: Router,
     @Inject(MESSAGING_RATE_CARD) readonly rates: RateCard,
     @Inject(Enqueuer) readonly enqueuer: Enqueuer,
   ) {}
@@ -170,10 +168,8 @@ export abstract class ChannelService {
     return this.#store.batches.cancel(id, this.#scopeOf(options));
   }
 
-  protected async enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
-    const { router, enqueuer } = this.context;
-    router.providerOf({ channel: this.definition.name });
-    return enqueuer.enqueue(this.definition, message, options);
+  protected enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
+    return this.context.enqueuer.enqueue(this.definition, message, options);
   }
 
   protected replay(message: ChannelMessage, options: SendOptions): Promise<Receipt | undefined> {

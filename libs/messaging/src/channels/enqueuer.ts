@@ -9,8 +9,9 @@ import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-settings.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
+import { Router } from '../routing/router.js';
 import { MessageStore } from '../store/message-store.js';
 import type { EnqueuedBatch, NewBatch } from '../store/rows/new-batch.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
@@ -38,6 +39,7 @@ import {
 export class Enqueuer {
   constructor(
     @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
+    @Inject(Router) private readonly router: Router,
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(LANE_WAKER) private readonly waker: LaneWaker,
     @Inject(PolicyPipeline) private readonly policy: PolicyPipeline,
@@ -53,6 +55,7 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt> {
+    this.router.providerOf({ channel: channel.name });
     const { tx, send } = this.#checked(channel, message, options);
     if (send.groups.length === 0 || channel.groups !== 'expand') return this.#traced(send, tx);
     try {

@@ -7,10 +7,15 @@ import {
   MessagingConfigError,
 } from '../message/errors.js';
 import type { MessageClass, MessageContent } from '../message/message.js';
-import { readRecipients, type Recipients, ruleOf } from '../message/recipients.js';
+import {
+  readRecipients,
+  type ReadRecipients,
+  type Recipients,
+  ruleOf,
+} from '../message/address.js';
 import type { Clock } from '../ports/clock.js';
-import { type Duration, milliseconds } from '../ports/duration.js';
-import type { MessagingSettings } from '../ports/messaging-settings.js';
+import { type Duration, milliseconds } from '../ports/option-schema.js';
+import type { MessagingSettings } from '../ports/messaging-options.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
 
 export interface SendOptions {
@@ -171,7 +176,7 @@ function recipientsOf(
   { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
   to: unknown,
   errors: FieldError[],
-): { readonly recipients: readonly string[]; readonly groups: readonly string[] } {
+): Pick<ReadRecipients, 'recipients' | 'groups'> {
   const list: readonly unknown[] = Array.isArray(to) ? to : [to];
   if (maxRecipients === 1 && list.length !== 1) {
     errors.push({ path: 'to', message: ruleOf(addressKinds) });

@@ -1,12 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { addressKey, addressOf, readAddress } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import { INBOUND_RECEIVED, type InboundReceived } from '../message/events.js';
-import type { InboundMessage } from '../message/inbound-message.js';
+import { INBOUND_RECEIVED, type InboundMessage, type InboundReceived } from '../message/events.js';
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Clock } from '../ports/clock.js';
-import type { EventPublisher } from '../ports/event-publisher.js';
-import type { InboundListeners } from '../ports/listeners.js';
+import type { EventPublisher, InboundListeners } from '../ports/listeners.js';
 import type { ConsentReader, InboundOptions } from '../ports/messaging-options.js';
 import { isUnavailable } from '../store/database/database-errors.js';
 import { GroupCommit } from '../store/database/group-commit.js';

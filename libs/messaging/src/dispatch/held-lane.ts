@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
-import { type RateLimit, rateOf } from '../ports/rate-limit.js';
+import { type RateLimit, rateOf } from '../ports/option-schema.js';
 import type { Router } from '../routing/router.js';
 import type { Outcome } from '../store/rows/outcome.js';
 import type { Intents } from '../store/verbs/intents.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { PausedFailure, RetryableFailure, UncertainFailure } from '../message/failures.js';
+import { PausedFailure, RetryableFailure, UncertainFailure } from '../message/errors.js';
 import { failureOf } from './submit-result.js';
 
 const FAILURES = [PausedFailure, RetryableFailure, UncertainFailure];

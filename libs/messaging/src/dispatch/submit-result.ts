@@ -4,7 +4,7 @@ import {
   RetryableFailure,
   SubmitFailure,
   UncertainFailure,
-} from '../message/failures.js';
+} from '../message/errors.js';
 import { identifier, word } from '../message/report-fields.js';
 import type { Outcome } from '../store/rows/outcome.js';
 import type { SubmissionAccepted } from '../ports/message-transport.js';

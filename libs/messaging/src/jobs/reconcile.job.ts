@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DeliveryReport } from '../message/delivery-report.js';
+import type { DeliveryReport } from '../message/events.js';
 import type { MessageStore } from '../store/message-store.js';
 import type { MessageTransport, SentSubmission } from '../ports/message-transport.js';
 import type { MessagingJob } from './messaging.jobs.js';

@@ -1,9 +1,4 @@
-import {
-  isPhoneNumber,
-  maskPhoneNumber,
-  NO_PHONE_NUMBER,
-  normalisePhoneNumber,
-} from './phone-number.js';
+import type { FieldError } from './errors.js';
 
 /** `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
 export type AddressKind = 'phone' | 'email' | 'platform';
@@ -17,7 +12,7 @@ export interface Address {
 }
 
 export const ADDRESS_RULES: Readonly<Record<AddressKind, string>> = {
-  phone: NO_PHONE_NUMBER,
+  phone: 'must be a phone number: 7 to 15 digits with country code, such as 2348012345678',
   email: 'must be an e-mail address, such as ada@example.com',
   platform: 'must be 1 to 255 visible ASCII characters',
 };
@@ -39,8 +34,7 @@ export function addressOfKey(key: string): Address {
 
 /** Normalises an address of this kind; `undefined`: it breaks {@link ADDRESS_RULES}. */
 export function addressOf(kind: AddressKind, given: unknown): Address | undefined {
-  if (typeof given !== 'string') return undefined;
-  const value = NORMALISED[kind](given);
+  const value = typeof given === 'string' ? NORMALISED[kind](given) : undefined;
   return value === undefined ? undefined : { kind, value };
 }
 
@@ -80,6 +74,25 @@ export function maskAddress({ kind, value }: Address): string {
   }
 }
 
+const NUMBER = /^[1-9]\d{6,14}$/;
+
+/** Digits with country code, 7–15 of them (E.164 without the plus). */
+export function isPhoneNumber(value: unknown): value is string {
+  return typeof value === 'string' && NUMBER.test(value);
+}
+
+/** Removes a leading plus, spaces, dashes, dots and brackets. */
+export function normalisePhoneNumber(value: string): string {
+  return value.trim().replace(/^\+|[\s\-().]/g, '');
+}
+
+/** `23480******78`: distinguishable in a log, not callable. */
+export function maskPhoneNumber(value: string): string {
+  return value.length < 8
+    ? '****'
+    : `${value.slice(0, 5)}${'*'.repeat(value.length - 7)}${value.slice(-2)}`;
+}
+
 const NORMALISED: Readonly<Record<AddressKind, (given: string) => string | undefined>> = {
   phone: (given) => {
     const number = normalisePhoneNumber(given);
@@ -109,4 +122,48 @@ function normalisedEmail(given: string): string | undefined {
   }
   const email = `${local}@${host}`;
   return HOST.test(host) && email.length <= 254 ? email : undefined;
+}
+
+/** Recipients of a send: addresses, or texts that are parsed as the channel's address kinds. */
+export type Recipients = string | Address | readonly (string | Address)[];
+
+/** Whether the text has the form of a group id. */
+export function isGroupId(value: unknown): value is string {
+  return typeof value === 'string' && /^grp_[0-9A-Za-z]{10,60}$/.test(value);
+}
+
+/** Parsed recipients without duplicates, in the order given. */
+export interface ReadRecipients {
+  /** Address keys and group ids. */
+  readonly recipients: string[];
+  readonly groups: string[];
+  /** The first ten errors, with paths such as `to[3]`. */
+  readonly errors: FieldError[];
+}
+
+export function readRecipients(
+  to: readonly unknown[],
+  kinds: readonly AddressKind[],
+  withGroups = false,
+): ReadRecipients {
+  const recipients = new Set<string>();
+  const groups = new Set<string>();
+  const errors: FieldError[] = [];
+  const phone = kinds[0] === 'phone';
+  to.forEach((entry, index) => {
+    if (phone && isPhoneNumber(entry)) recipients.add(entry);
+    else if (withGroups && isGroupId(entry)) {
+      recipients.add(entry);
+      groups.add(entry);
+    } else {
+      const address = readAddress(entry, kinds);
+      if (address) recipients.add(addressKey(address));
+      else if (errors.length < 10) errors.push({ path: `to[${index}]`, message: ruleOf(kinds) });
+    }
+  });
+  return { recipients: [...recipients], groups: [...groups], errors };
+}
+
+export function ruleOf(kinds: readonly AddressKind[]): string {
+  return kinds.map((kind) => ADDRESS_RULES[kind]).join(', or ');
 }

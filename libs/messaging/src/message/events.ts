@@ -1,11 +1,52 @@
-import type { InboundMessage } from './inbound-message.js';
 import type { Channel } from './message.js';
 import type { ChannelStatus } from './status.js';
+
+/** One delivery report from a parser or a poll, not yet matched with a message. */
+export interface DeliveryReport {
+  /** The library's id of the submission, where the report contains it or the poll used it. */
+  readonly submissionId?: string | undefined;
+  /** The provider's reference of the submission, if any. */
+  readonly reference: string | null;
+  readonly messageId: string | null;
+  /** Address key of the recipient, such as digits with country code. */
+  readonly recipient: string | null;
+  /** `null`: a status without a mapping; the report is stored and changes no status. */
+  readonly status: ChannelStatus | null;
+  /** The provider's own word for the status. */
+  readonly rawStatus: string;
+  readonly errorCode: string | null;
+  /** When the SMSC made the report; `null` where the provider omits it. */
+  readonly providerTime: Date | null;
+}
+
+export interface InboundMessage {
+  /** The provider's id, at most 255 characters; identifies the message. */
+  readonly messageId: string;
+  readonly channel: Channel;
+  /** Sender's address, such as digits with country code; `null` where only the `bsuid` is known. */
+  readonly from: string | null;
+  /** WhatsApp's business-scoped user id of the sender. */
+  readonly bsuid: string | null;
+  /** The number or address that received the message. */
+  readonly to: string;
+  /** `null`: not a text message. */
+  readonly text: string | null;
+  /** `null` where the provider omits it. */
+  readonly sentAt: Date | null;
+  /** Tenant of the message, where the transport has it. @default the `inbound.tenant` option */
+  readonly tenant?: string;
+}
 
 /** Event names, for `@OnEvent()`. */
 export const MESSAGE_STATUS_CHANGED = 'messaging.message.status';
 export const BATCH_COMPLETED = 'messaging.batch.completed';
 export const INBOUND_RECEIVED = 'messaging.inbound';
+
+export interface MessagingEvents {
+  readonly [MESSAGE_STATUS_CHANGED]: MessageStatusChanged;
+  readonly [BATCH_COMPLETED]: BatchCompleted;
+  readonly [INBOUND_RECEIVED]: InboundReceived;
+}
 
 /** A message's status rose. Published once, after the commit that raised it. */
 export interface MessageStatusChanged {

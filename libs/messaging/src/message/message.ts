@@ -1,5 +1,3 @@
-import type { MessageCategory } from './category.js';
-
 /** Name of a channel: a built-in one, or one of the `channels` option. */
 export type Channel = 'sms' | 'whatsapp' | (string & {});
 
@@ -30,4 +28,13 @@ export interface TemplateContent {
   /** Values by position. */
   readonly params: readonly string[];
   readonly category?: MessageCategory;
+}
+
+export const MESSAGE_CATEGORIES = ['utility', 'marketing', 'authentication', 'service'] as const;
+
+/** Billing category of a WhatsApp message (interface section 2.4); a text is `service`. */
+export type MessageCategory = (typeof MESSAGE_CATEGORIES)[number];
+
+export function isMessageCategory(value: unknown): value is MessageCategory {
+  return (MESSAGE_CATEGORIES as readonly unknown[]).includes(value);
 }

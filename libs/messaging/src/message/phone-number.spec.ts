@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isPhoneNumber, normalisePhoneNumber } from './phone-number.js';
+import { isPhoneNumber, normalisePhoneNumber } from './address.js';
 
 /** The rule itself, as a pattern. */
 const RULE = /^[1-9][0-9]{6,14}$/;

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readRecipients } from './recipients.js';
+import { readRecipients } from './address.js';
 
 const RULE = /^[1-9][0-9]{6,14}$/;
 const digits = fc

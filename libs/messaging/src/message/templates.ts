@@ -1,4 +1,4 @@
-import { isMessageCategory, MESSAGE_CATEGORIES, type MessageCategory } from './category.js';
+import { isMessageCategory, MESSAGE_CATEGORIES, type MessageCategory } from './message.js';
 import { type FieldError, MessagingConfigError } from './errors.js';
 
 /** A message template that the platform approved (interface section 2.3). */

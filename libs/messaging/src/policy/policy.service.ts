@@ -12,7 +12,7 @@ import { Reflector } from '@nestjs/core';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Channel, MessageContent } from '../message/message.js';
-import { readRecipients, type Recipients } from '../message/recipients.js';
+import { readRecipients, type Recipients } from '../message/address.js';
 import { type Addressed, type PolicyExplanation, PolicyPipeline } from './policy-pipeline.js';
 
 /** A message to be decided by the policies. */

@@ -1,5 +1,4 @@
-import type { DeliveryReport } from '../message/delivery-report.js';
-import type { InboundMessage } from '../message/inbound-message.js';
+import type { DeliveryReport, InboundMessage } from '../message/events.js';
 
 /** A callback as received, before it is verified. */
 export interface CallbackRequest {

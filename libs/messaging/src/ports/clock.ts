@@ -1,4 +1,5 @@
 import { v7 } from 'uuid';
+import type { Token } from './token.js';
 
 /** Time and ids. Tests replace it, so that they need no real waits. */
 export interface Clock {
@@ -10,7 +11,7 @@ export interface Clock {
   id(): string;
 }
 
-export const MESSAGING_CLOCK = Symbol('MESSAGING_CLOCK');
+export const MESSAGING_CLOCK = Symbol('MESSAGING_CLOCK') as Token<Clock>;
 
 export const systemClock: Clock = {
   now: () => Date.now(),

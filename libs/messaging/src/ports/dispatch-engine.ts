@@ -1,3 +1,5 @@
+import type { Token } from './token.js';
+
 /** Drains a lane until nothing is due. Resolves with the next due time (epoch ms), where known. */
 export type Drain = (lane: string, signal: AbortSignal) => Promise<number | undefined>;
 
@@ -7,7 +9,7 @@ export interface LaneWaker {
   wake(lane: string, at?: number): void;
 }
 
-export const LANE_WAKER = Symbol('LANE_WAKER');
+export const LANE_WAKER = Symbol('LANE_WAKER') as Token<LaneWaker>;
 
 /**
  * Decides which process drains which lane, and when. The store holds all state: the wake job
@@ -31,4 +33,4 @@ export interface EngineHealth {
 /** @param context `leaseTime`: milliseconds a lane stays with a process that no longer renews it */
 export type EngineFactory = (context: { readonly leaseTime: number }) => DispatchEngine;
 
-export const DISPATCH_ENGINE = Symbol('DISPATCH_ENGINE');
+export const DISPATCH_ENGINE = Symbol('DISPATCH_ENGINE') as Token<DispatchEngine>;

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { InboundReceived, MessageStatusChanged } from '../message/events.js';
+import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../message/events.js';
 
 /**
  * Called inside the transaction that changes statuses: writes through `manager` commit or roll back
@@ -46,4 +46,11 @@ export class InboundListeners extends Listeners<InboundListener> {
   async notify(received: readonly InboundReceived[], manager: EntityManager): Promise<void> {
     for (const listener of this.all) await listener.onInbound(received, manager);
   }
+}
+
+/** Publishes events after their commit. Never throws. */
+export interface EventPublisher {
+  /** Whether the event has listeners. Events without listeners are not built. */
+  wants(event: keyof MessagingEvents): boolean;
+  publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void;
 }

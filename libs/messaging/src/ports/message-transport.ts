@@ -1,10 +1,10 @@
 import type { HttpService } from '@nestjs/axios';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import type { DeliveryReport } from '../message/delivery-report.js';
-import type { InboundMessage } from '../message/inbound-message.js';
+import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { Clock } from './clock.js';
 import type { TraceContext } from './tracing.js';
+import type { Token } from './token.js';
 
 /** One request to the provider. A resend repeats it unchanged, under the same `id`. */
 export interface Submission {
@@ -97,5 +97,8 @@ export interface TransportContext {
 
 export type TransportFactory = (context: TransportContext) => MessageTransport;
 
-/** Injection token of the transports by provider: a `ReadonlyMap<string, MessageTransport>`. */
-export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS');
+/** The transports by provider. */
+export type Transports = ReadonlyMap<string, MessageTransport>;
+
+/** Injection token of the {@link Transports}. */
+export const MESSAGE_TRANSPORTS = Symbol('MESSAGE_TRANSPORTS') as Token<Transports>;

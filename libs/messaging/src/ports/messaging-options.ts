@@ -1,8 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { InboundReceived } from '../message/events.js';
-import type { InboundMessage } from '../message/inbound-message.js';
+import type { InboundMessage, InboundReceived } from '../message/events.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { Template } from '../message/templates.js';
 import type { CallbackParser, CallbackVerifier } from './callback-parser.js';
@@ -20,21 +19,24 @@ import {
   optional,
   type OptionReader,
   type OptionsOf,
+  type RateLimit,
+  rateOf,
+  readRate,
   record,
   text,
   wholeNumber,
   withDefault,
 } from './option-schema.js';
 import type { PriceList, RateCard } from './rate-card.js';
-import { type RateLimit, rateOf, readRate } from './rate-limit.js';
+import type { Token } from './token.js';
 
 const DURATION = duration();
 const MOMENT = duration(1);
 
+type RateOfLane = (lane: string) => RateLimit | undefined;
+
 const rateLimit: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (name, value) =>
   rateOf(name, value as RateLimit | string);
-
-type RateOfLane = (lane: string) => RateLimit | undefined;
 
 const rateLimitOrFunction: OptionReader<RateLimit | RateOfLane, RateLimit | RateOfLane | string> = (
   name,
@@ -93,54 +95,6 @@ const DISPATCH = {
 /** Options of the dispatch. */
 export type DispatchOptions = OptionsOf<typeof DISPATCH>;
 
-const RETENTION = {
-  /** Texts and phone numbers; the counts stay. @default unlimited */
-  content: optional(keptFor),
-  /** The batch, not before `idempotencyWindow` or `reports.giveUpAfter`. @default unlimited */
-  messages: optional(keptFor),
-};
-
-const STORE = {
-  /** Create and update `messaging_*` at start. @default true, false if NODE_ENV is production */
-  migrate: optional(flag),
-  /**
-   * Plan frequent PostgreSQL statements once per connection; stops behind a pooler that drops
-   * prepared statements. @default true
-   */
-  preparedStatements: withDefault(flag, true),
-  /** How long an idempotency key is remembered. At least one second. @default '24h' */
-  idempotencyWindow: withDefault(duration(1_000), '24h'),
-  /** From a batch's end. A bare number below a minute is refused: write `'30d'`. */
-  retention: group(RETENTION),
-};
-
-const REPORTS = {
-  /** First poll, counted from the last submission of the batch. @default '1m' */
-  pollAfter: withDefault(MOMENT, '1m'),
-  /** End of the polls; not before `pollAfter`. @default '72h' */
-  giveUpAfter: withDefault(MOMENT, '72h'),
-};
-
-const SMS = {
-  /** Default of a message's `deliveryReport`. @default 'yes' */
-  deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
-  /** Most recipients in one send. @default 100000 */
-  maxRecipients: withDefault(wholeNumber, 100_000),
-  /** Most parts of one SMS. @default 10 */
-  maxParts: withDefault(wholeNumber, 10),
-  /** Pass groups in `to` to the upstream service, which owns them, unexpanded. @default false */
-  upstreamGroups: withDefault(flag, false),
-};
-
-const WHATSAPP = {
-  /** Sender number of messages that name none. @default the service chooses */
-  from: optional(text),
-  /** Templates of `defineTemplates()`, to check the parameters of messages. @default none */
-  templates: withDefault(record(object<Template>()), {}),
-  /** Most characters of a text. @default 4096 */
-  maxText: withDefault(wholeNumber, 4_096),
-};
-
 const ENDPOINT = {
   /** Signing secrets (`whsec_…`, Standard Webhooks); two during a rotation. */
   secrets: optional(list(text)),
@@ -187,13 +141,6 @@ const QUIET_HOURS = {
 /** Hours in which messages wait, in the recipient's local time. */
 export type QuietHoursOptions = OptionsOf<typeof QUIET_HOURS>;
 
-const SERVICE_WINDOW = {
-  /** Time before the end of the 24-hour window at which it counts as closed. @default '1m' */
-  margin: withDefault(DURATION, '1m'),
-  /** Content that replaces the message outside the window; `undefined`: the message is denied. */
-  substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
-};
-
 const POLICY = {
   /** Names of policies that do not run. @default none */
   remove: withDefault(list(text), []),
@@ -201,7 +148,12 @@ const POLICY = {
   order: withDefault(list(text), []),
   /** @default off */
   quietHours: optional(group(QUIET_HOURS)),
-  serviceWindow: group(SERVICE_WINDOW),
+  serviceWindow: group({
+    /** Time before the end of the 24-hour window at which it counts as closed. @default '1m' */
+    margin: withDefault(DURATION, '1m'),
+    /** Content that replaces the message outside the window; `undefined`: the message is denied. */
+    substitute: optional(callback<(item: PolicyItem) => MessageContent | undefined>()),
+  }),
   /**
    * By channel (`sms`) or price category (`marketing`): at most `max` messages of it to a recipient
    * in any window of `per`. Its index, of `FREQUENCY_CAP_MIGRATIONS` (automatic with `migrate`),
@@ -281,16 +233,11 @@ const ROUTE = {
 export type Route = OptionsOf<typeof ROUTE>;
 
 const OPTIONS = {
-  /** Such as `https://sms.example.com`; short for `transport: http({ baseUrl, apiToken })`. */
-  baseUrl: optional(text),
-  apiToken: optional(text),
-  /** `svk_` key for WhatsApp and email at `baseUrl`. */
-  apiKey: optional(text),
-  /** The only provider, without `baseUrl`: `simulator()`, `http({...})` or one of your own. */
+  /** The only provider: `http({ baseUrl, apiToken })`, `simulator()` or one of your own. */
   transport: optional(callback<TransportFactory>()),
   /**
-   * Several providers by name, instead of `transport` and `baseUrl`. Do not rename a provider with
-   * messages under way: their outcomes would be `unknown`.
+   * Several providers by name, instead of `transport`. Do not rename a provider with messages under
+   * way: their outcomes would be `unknown`.
    * @example
    * providers: { main: { transport: http({ baseUrl, apiToken }), rateLimit: { max: 50, per: '1s' } }, test: simulator() }
    */
@@ -303,15 +250,53 @@ const OPTIONS = {
    */
   routes: optional(list(group(ROUTE))),
   dispatch: group(DISPATCH),
-  store: group(STORE),
+  store: group({
+    /** Create and update `messaging_*` at start. @default true, false if NODE_ENV is production */
+    migrate: optional(flag),
+    /**
+     * Plan frequent PostgreSQL statements once per connection; stops behind a pooler that drops
+     * prepared statements. @default true
+     */
+    preparedStatements: withDefault(flag, true),
+    /** How long an idempotency key is remembered. At least one second. @default '24h' */
+    idempotencyWindow: withDefault(duration(1_000), '24h'),
+    /** From a batch's end. A bare number below a minute is refused: write `'30d'`. */
+    retention: group({
+      /** Texts and phone numbers; the counts stay. @default unlimited */
+      content: optional(keptFor),
+      /** The batch, not before `idempotencyWindow` or `reports.giveUpAfter`. @default unlimited */
+      messages: optional(keptFor),
+    }),
+  }),
   /** Schedule of the polls for messages without a final report. */
-  reports: group(REPORTS),
+  reports: group({
+    /** First poll, counted from the last submission of the batch. @default '1m' */
+    pollAfter: withDefault(MOMENT, '1m'),
+    /** End of the polls; not before `pollAfter`. @default '72h' */
+    giveUpAfter: withDefault(MOMENT, '72h'),
+  }),
   callbacks: optional(group(CALLBACKS)),
   policy: group(POLICY),
   /** Channels in addition to SMS and WhatsApp. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
-  sms: group(SMS),
-  whatsapp: group(WHATSAPP),
+  sms: group({
+    /** Default of a message's `deliveryReport`. @default 'yes' */
+    deliveryReport: withDefault(oneOf('none', 'yes'), 'yes'),
+    /** Most recipients in one send. @default 100000 */
+    maxRecipients: withDefault(wholeNumber, 100_000),
+    /** Most parts of one SMS. @default 10 */
+    maxParts: withDefault(wholeNumber, 10),
+    /** Pass groups in `to` to the upstream service, which owns them, unexpanded. @default false */
+    upstreamGroups: withDefault(flag, false),
+  }),
+  whatsapp: group({
+    /** Sender number of messages that name none. @default the service chooses */
+    from: optional(text),
+    /** Templates of `defineTemplates()`, to check the parameters of messages. @default none */
+    templates: withDefault(record(object<Template>()), {}),
+    /** Most characters of a text. @default 4096 */
+    maxText: withDefault(wholeNumber, 4_096),
+  }),
   inbound: group(INBOUND),
   /** Prices of messages, for `estimate()`. @default no prices */
   rateCard: optional(object<RateCard | PriceList>()),
@@ -323,9 +308,9 @@ const OPTIONS = {
  */
 export type MessagingOptions = OptionsOf<typeof OPTIONS>;
 
-export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS');
+export const MESSAGING_OPTIONS = Symbol('MESSAGING_OPTIONS') as Token<MessagingOptions>;
 
-export const readOptions = group(OPTIONS);
+const readOptions = group(OPTIONS);
 
 const path: OptionReader<string | false> = (name, value) => {
   if (value === false || (typeof value === 'string' && value !== '')) return value;
@@ -337,10 +322,8 @@ const EXTRAS = {
   isGlobal: withDefault(flag, false),
   /** Name of the TypeORM data source. @default the default data source */
   dataSource: optional(text),
-  /** Path of the callback controller; `false`: none. @default 'messaging/delivery-reports' */
+  /** Path of delivery reports and inbound messages; `false`: none. @default 'messaging/delivery-reports' */
   callbackPath: withDefault(path, 'messaging/delivery-reports'),
-  /** Second path of the same endpoints, for inbound messages elsewhere. @default false */
-  inboundPath: withDefault(path, false),
   /**
    * Replacements of parts under their exported tokens: `MESSAGING_CLOCK`, `DISPATCH_ENGINE`,
    * `MESSAGE_TRANSPORTS`, `MESSAGING_RATE_CARD` or `MESSAGING_TRACING`. @default none
@@ -356,4 +339,51 @@ const EXTRAS = {
 /** Options that decide what is registered; `forRootAsync()` takes them beside `useFactory`. */
 export type MessagingExtras = OptionsOf<typeof EXTRAS>;
 
-export const readExtras = group(EXTRAS);
+const readExtras = group(EXTRAS);
+
+/** The checked options with their defaults; durations in milliseconds. */
+export type MessagingSettings = ReturnType<typeof readOptions>;
+
+export const MESSAGING_SETTINGS = Symbol('MESSAGING_SETTINGS') as Token<MessagingSettings>;
+
+/** @throws MessagingConfigError naming the option and the remedy */
+export function settingsOf(options: MessagingOptions): MessagingSettings {
+  // Nest has already taken the extras out, except those that an options factory returns.
+  for (const key of Object.keys(options))
+    if (Object.hasOwn(readExtras.readers, key))
+      throw new MessagingConfigError(
+        `${key}: is needed before the factory runs; pass it to forRootAsync() beside the factory`,
+      );
+  const settings = readOptions('', options);
+  const { providers, routes, transport, reports, policy, store } = settings;
+  if (routes && !providers)
+    throw new MessagingConfigError(
+      'routes: there are no providers; name them in `providers`, such as providers: { main: http({ … }) }',
+    );
+  if (transport && providers)
+    throw new MessagingConfigError(
+      'transport: there are providers too; leave it out, and add the provider to providers, such as providers: { main: http({ baseUrl, apiToken }) }',
+    );
+  if (reports.giveUpAfter < reports.pollAfter)
+    throw new MessagingConfigError(
+      'reports.giveUpAfter: is shorter than reports.pollAfter, so no message would be asked after; write a longer time',
+    );
+  for (const [category, { per }] of Object.entries(policy.frequencyCap ?? {}))
+    for (const [field, kept] of Object.entries(store.retention))
+      if (kept !== undefined && kept < per)
+        throw new MessagingConfigError(
+          `store.retention.${field}: is shorter than policy.frequencyCap.${category}.per; erased messages cannot be counted`,
+        );
+  return settings;
+}
+
+/** The extras with their defaults. Nest takes exactly these names out of the options. */
+export const MESSAGING_EXTRAS: MessagingExtras = readExtras('', {});
+
+/**
+ * Nest passes the extras together with the options.
+ * @throws MessagingConfigError naming a wrong extra
+ */
+export function extrasOf({ isGlobal, dataSource, callbackPath, overrides }: MessagingExtras) {
+  return readExtras('', { isGlobal, dataSource, callbackPath, overrides });
+}

@@ -1,5 +1,5 @@
+import ms, { type StringValue } from 'ms';
 import { MessagingConfigError } from '../message/errors.js';
-import { type Duration, milliseconds } from './duration.js';
 
 /**
  * Checks one option: the caller writes `Given`, the library uses `Read`.
@@ -20,32 +20,50 @@ export type OptionsOf<R extends Readers> = {
 
 export type SettingsOf<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> };
 
-/** A group of options that refuses unknown names; a missing group counts as empty. */
-export function group<R extends Readers>(
-  readers: R,
-): OptionReader<SettingsOf<R>, OptionsOf<R> | undefined> & { readonly readers: R } {
-  const read = (name: string, value: unknown = {}) => {
-    if (!isPlainObject(value)) return wrong(name, value, 'must be an object of options');
-    for (const key of Object.keys(value))
-      if (!Object.hasOwn(readers, key))
-        throw new MessagingConfigError(
-          `${pathOf(name, key)}: there is no such option${suggestion(key, readers, name)}`,
-        );
-    return Object.fromEntries(
-      Object.entries(readers).map(([key, one]) => [key, one(pathOf(name, key), value[key])]),
-    ) as SettingsOf<R>;
-  };
-  return Object.assign(read, { readers });
+export const flag = ofType<boolean>('boolean', 'true or false');
+export const text = ofType<string>('string', 'a text');
+export const callback = <F>() => ofType<F>('function', 'a function');
+/** An object that another part of the library checks at boot. */
+export const object = <T extends object>() => ofType<T>('object', 'an object');
+
+function ofType<T>(type: string, expected: string): OptionReader<T> {
+  return (name, value) =>
+    typeof value === type && value !== null
+      ? (value as T)
+      : wrong(name, value, `must be ${expected}`);
 }
 
-export function record<T, Given>(
-  read: OptionReader<T, Given>,
-): OptionReader<Readonly<Record<string, T>>, Readonly<Record<string, NonNullable<Given>>>> {
-  return (name, value) => {
-    if (!isPlainObject(value)) return wrong(name, value, 'must be an object');
-    return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [key, read(pathOf(name, key), one)]),
+export const wholeNumber: OptionReader<number> = (name, value) =>
+  Number.isSafeInteger(value) && Number(value) >= 1
+    ? Number(value)
+    : wrong(name, value, 'must be a whole number of at least 1');
+
+export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<T> {
+  return (name, value) =>
+    allowed.find((one) => one === value) ??
+    wrong(name, value, `must be ${allowed.map((one) => `'${one}'`).join(' or ')}`);
+}
+
+/** `'30s'`, `'10m'`, `'24h'`, `'3d'`, or milliseconds. */
+export type Duration = string | number;
+
+/** @throws MessagingConfigError naming `option` where the value is no positive duration */
+export function milliseconds(option: string, value: Duration): number {
+  // `ms` throws for a value that is no text, or too long a text.
+  const isText = typeof value === 'string' && value.length > 0 && value.length <= 32;
+  const parsed: unknown = isText ? ms(value as StringValue) : value;
+  if (typeof parsed !== 'number' || !Number.isFinite(parsed) || parsed < 0)
+    throw new MessagingConfigError(
+      `${option}: ${JSON.stringify(value)} is no duration; write '30s', '10m', '24h' or milliseconds`,
     );
+  return Math.round(parsed);
+}
+
+export function duration(least = 0): OptionReader<number, Duration> {
+  return (name, value) => {
+    const parsed = milliseconds(name, value as Duration);
+    if (parsed < least) throw new MessagingConfigError(`${name}: must be at least ${least} ms`);
+    return parsed;
   };
 }
 
@@ -62,44 +80,6 @@ export function withDefault<T, Given>(
   return (name, value) => read(name, value === undefined ? otherwise : value);
 }
 
-export function duration(least = 0): OptionReader<number, Duration> {
-  return (name, value) => {
-    const parsed = milliseconds(name, value as Duration);
-    if (parsed < least) throw new MessagingConfigError(`${name}: must be at least ${least} ms`);
-    return parsed;
-  };
-}
-
-export const wholeNumber: OptionReader<number> = (name, value) =>
-  Number.isSafeInteger(value) && Number(value) >= 1
-    ? Number(value)
-    : wrong(name, value, 'must be a whole number of at least 1');
-
-export const flag: OptionReader<boolean> = (name, value) =>
-  typeof value === 'boolean' ? value : wrong(name, value, 'must be true or false');
-
-export const text: OptionReader<string> = (name, value) =>
-  typeof value === 'string' ? value : wrong(name, value, 'must be a text');
-
-export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<T> {
-  return (name, value) =>
-    allowed.find((one) => one === value) ??
-    wrong(name, value, `must be ${allowed.map((one) => `'${one}'`).join(' or ')}`);
-}
-
-export function callback<F>(): OptionReader<F> {
-  return (name, value) =>
-    typeof value === 'function' ? (value as F) : wrong(name, value, 'must be a function');
-}
-
-/** An object that another part of the library checks at boot. */
-export function object<T extends object>(): OptionReader<T> {
-  return (name, value) =>
-    typeof value === 'object' && value !== null
-      ? (value as T)
-      : wrong(name, value, 'must be an object');
-}
-
 export function list<T, Given>(
   read: OptionReader<T, Given>,
 ): OptionReader<readonly T[], readonly NonNullable<Given>[]> {
@@ -109,16 +89,59 @@ export function list<T, Given>(
       : wrong(name, value, 'must be an array');
 }
 
+export function record<T, Given>(
+  read: OptionReader<T, Given>,
+): OptionReader<Readonly<Record<string, T>>, Readonly<Record<string, NonNullable<Given>>>> {
+  return (name, value) => {
+    const entries = entriesOf(name, value, 'must be an object');
+    return Object.fromEntries(entries.map(([key, one]) => [key, read(pathOf(name, key), one)]));
+  };
+}
+
+/** A group of options that refuses unknown names; a missing group counts as empty. */
+export function group<R extends Readers>(
+  readers: R,
+): OptionReader<SettingsOf<R>, OptionsOf<R> | undefined> & { readonly readers: R } {
+  const read = (name: string, value: unknown = {}) => {
+    const given = new Map(entriesOf(name, value, 'must be an object of options'));
+    for (const key of given.keys())
+      if (!Object.hasOwn(readers, key))
+        throw new MessagingConfigError(
+          `${pathOf(name, key)}: there is no such option${suggestion(key, readers, name)}`,
+        );
+    return Object.fromEntries(
+      Object.entries(readers).map(([key, one]) => [key, one(pathOf(name, key), given.get(key))]),
+    ) as SettingsOf<R>;
+  };
+  return Object.assign(read, { readers });
+}
+
+const RATE = { max: wholeNumber, per: duration(1) };
+
+/** At most `max` messages in any window of `per`. Options also take the form `'50/s'`. */
+export type RateLimit = OptionsOf<typeof RATE>;
+
+export const readRate = group(RATE);
+
+/**
+ * Reads `{ max: 50, per: '1s' }`, or `'50/s'`, `'600/m'`, `'2/7d'`; `per` becomes milliseconds.
+ * @throws MessagingConfigError naming `option`
+ */
+export function rateOf(option: string, limit: RateLimit | string): ReturnType<typeof readRate> {
+  if (typeof limit !== 'string') return readRate(option, limit);
+  const [, max, per = ''] = /^(\d{1,9})\/(\d*[a-z]+)$/.exec(limit) ?? [];
+  if (max === undefined)
+    throw new MessagingConfigError(
+      `${option}: ${JSON.stringify(limit.slice(0, 32))} is no rate; write '50/s', '600/m' or { max: 50, per: '1s' }`,
+    );
+  return readRate(option, { max: Number(max), per: /^\d/.test(per) ? per : `1${per}` });
+}
+
 /** Names only the type of the value, which may be a misplaced secret. */
 function wrong(name: string, value: unknown, rule: string): never {
-  const given =
-    typeof value === 'number' || typeof value === 'boolean' || value === null
-      ? String(value)
-      : Array.isArray(value)
-        ? 'an array'
-        : typeof value === 'object'
-          ? 'an object'
-          : `a ${typeof value}`;
+  const isPlain = value == null || typeof value === 'number' || typeof value === 'boolean';
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  const given = isPlain ? String(value) : `${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`;
   throw new MessagingConfigError(`${name}: ${rule}, and is ${given}`);
 }
 
@@ -126,25 +149,19 @@ function pathOf(group: string, key: string): string {
   return group === '' ? key : `${group}.${key}`;
 }
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function entriesOf(name: string, value: unknown, rule: string): [string, unknown][] {
+  const isPlainObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isPlainObject ? Object.entries(value) : wrong(name, value, rule);
 }
 
 /** The options that begin like the given one, here or in the groups, else all of the group. */
 function suggestion(given: string, readers: Readers, name: string): string {
-  const known = Object.entries(readers).flatMap(([key, reader]) => [
-    key,
-    ...('readers' in reader ? Object.keys(reader.readers as Readers) : []).map(
-      (inner) => `${key}.${inner}`,
-    ),
-  ]);
+  const known = Object.entries(readers).flatMap(([key, reader]) => {
+    const inner = 'readers' in reader ? Object.keys(reader.readers as Readers) : [];
+    return [key, ...inner.map((one) => `${key}.${one}`)];
+  });
   const start = given.slice(0, 4).toLowerCase();
-  const alike = known.filter((path) =>
-    path
-      .slice(path.lastIndexOf('.') + 1)
-      .toLowerCase()
-      .startsWith(start),
-  );
+  const alike = known.filter((path) => path.replace(/^.*\./, '').toLowerCase().startsWith(start));
   return alike.length > 0
     ? `; did you mean ${alike.map((path) => pathOf(name, path)).join(' or ')}?`
     : `; there are ${Object.keys(readers).join(', ')}`;

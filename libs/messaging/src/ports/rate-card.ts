@@ -1,7 +1,7 @@
-import type { MessageCategory } from '../message/category.js';
+import type { Channel, MessageCategory } from '../message/message.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import { MessagingConfigError } from '../message/errors.js';
-import type { Channel } from '../message/message.js';
+import type { Token } from './token.js';
 
 /** A unit to price: an SMS part, or a WhatsApp message of a category. */
 export interface PricedItem {
@@ -35,7 +35,7 @@ export interface PriceList {
   readonly [channel: string]: string | Readonly<Partial<Record<string, string>>> | undefined;
 }
 
-export const MESSAGING_RATE_CARD = Symbol('MESSAGING_RATE_CARD');
+export const MESSAGING_RATE_CARD = Symbol('MESSAGING_RATE_CARD') as Token<RateCard>;
 
 const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
 const CURRENCY = /^[A-Z]{3}$/;

@@ -1,4 +1,5 @@
 import type { Channel } from '../message/message.js';
+import type { Token } from './token.js';
 
 /** A W3C trace context, under the names of the HTTP headers that carry it. */
 export interface TraceContext {
@@ -38,4 +39,4 @@ export interface MessagingTracing {
 }
 
 /** Injection token of the {@link MessagingTracing}; its value is `undefined` without tracing. */
-export const MESSAGING_TRACING = Symbol('MESSAGING_TRACING');
+export const MESSAGING_TRACING = Symbol('MESSAGING_TRACING') as Token<MessagingTracing | undefined>;

@@ -1,8 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Clock } from '../ports/clock.js';
-import type { EventPublisher } from '../ports/event-publisher.js';
-import type { StatusListeners } from '../ports/listeners.js';
+import type { EventPublisher, StatusListeners } from '../ports/listeners.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';

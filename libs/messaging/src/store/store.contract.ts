@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
-import type { DeliveryReport } from '../message/delivery-report.js';
+import type { DeliveryReport } from '../message/events.js';
 import { BatchNotFoundError } from '../message/errors.js';
 import { STATUS_RANK, STATUSES } from '../message/status.js';
 import { StatusListeners } from '../ports/listeners.js';

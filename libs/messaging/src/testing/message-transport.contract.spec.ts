@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { transportContext } from '../channels/transport-context.fixture.js';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../message/failures.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../message/errors.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { simulator, type SimulatorTransport } from '../providers/simulator/simulator.transport.js';
 import { messageTransportContract } from './message-transport.contract.js';

@@ -5,7 +5,7 @@ import {
   PermanentFailure,
   RetryableFailure,
   UncertainFailure,
-} from '../message/failures.js';
+} from '../message/errors.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { type TestRunner, testRunner } from './test-runner.js';
 import { failureOf, heardAll, listenTo, polled } from './transport-probes.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DeliveryReport } from '../message/delivery-report.js';
-import { SubmitFailure } from '../message/failures.js';
+import type { DeliveryReport } from '../message/events.js';
+import { SubmitFailure } from '../message/errors.js';
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 
 /** Returns the failure of the submit, with a valid code and a message without addresses. */

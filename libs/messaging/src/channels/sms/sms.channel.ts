@@ -1,7 +1,7 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
 import { STATUSES } from '../../message/status.js';
-import type { MessagingSettings } from '../../ports/messaging-settings.js';
+import type { MessagingSettings } from '../../ports/messaging-options.js';
 import { phoneSimulation } from '../phone-simulation.js';
 import { smsParts } from '../../message/sms-parts.js';
 

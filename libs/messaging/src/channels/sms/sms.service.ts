@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Recipients } from '../../message/recipients.js';
+import type { Recipients } from '../../message/address.js';
 import {
   ChannelContext,
   ChannelService,

@@ -1,7 +1,7 @@
 import type { CheckedContent, ChannelDefinition } from '../../message/channel-definition.js';
-import { isMessageCategory, MESSAGE_CATEGORIES } from '../../message/category.js';
+import { isMessageCategory, MESSAGE_CATEGORIES } from '../../message/message.js';
 import type { FieldError } from '../../message/errors.js';
-import { checkedPhoneNumber } from '../../message/phone-number.js';
+import { ADDRESS_RULES, addressOf } from '../../message/address.js';
 import { STATUSES } from '../../message/status.js';
 import {
   isLanguage,
@@ -9,7 +9,7 @@ import {
   placedParams,
   type Template,
 } from '../../message/templates.js';
-import type { MessagingSettings } from '../../ports/messaging-settings.js';
+import type { MessagingSettings } from '../../ports/messaging-options.js';
 import { phoneSimulation } from '../phone-simulation.js';
 
 type WhatsAppSettings = MessagingSettings['whatsapp'];
@@ -27,8 +27,11 @@ export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
       template: (given, errors) => checkTemplate(given, options, errors),
     },
     sender: (from, errors) => {
-      const number = from ?? options.from;
-      return number === undefined ? '' : checkedPhoneNumber('from', number, errors);
+      const given = from ?? options.from;
+      if (given === undefined) return '';
+      const number = addressOf('phone', given);
+      if (!number) errors.push({ path: 'from', message: ADDRESS_RULES.phone });
+      return number?.value ?? '';
     },
     maxRecipients: 1,
     consent: { required: true, serviceWindow: true },

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { MessageCategory } from '../../message/category.js';
+import type { MessageCategory } from '../../message/message.js';
 import type { Template, TemplateDefinition, TemplateParams } from '../../message/templates.js';
 import type { SubmittedMessage } from '../../message/views.js';
-import type { Duration } from '../../ports/duration.js';
-import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-settings.js';
+import type { Duration } from '../../ports/option-schema.js';
+import { MESSAGING_SETTINGS, type MessagingSettings } from '../../ports/messaging-options.js';
 import {
   ChannelContext,
   ChannelService,

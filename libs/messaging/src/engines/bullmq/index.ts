@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'bullmq';
 import { MessagingConfigError } from '../../message/errors.js';
-import { type Duration, milliseconds } from '../../ports/duration.js';
+import { type Duration, milliseconds } from '../../ports/option-schema.js';
 import type { EngineFactory } from '../../ports/dispatch-engine.js';
 import { BullMqEngine } from './bullmq.engine.js';
 
@@ -21,7 +21,7 @@ export interface BullMqOptions {
  * within milliseconds. Needs `bullmq` and `ioredis`.
  * @throws MessagingConfigError naming the option and the remedy, at start
  * @example
- * MessagingModule.forRoot({ baseUrl, apiToken, dispatch: { engine: bullMq({ connection: 'redis://127.0.0.1:6379' }) } })
+ * MessagingModule.forRoot({ transport, dispatch: { engine: bullMq({ connection: 'redis://127.0.0.1:6379' }) } })
  */
 export function bullMq({
   connection,

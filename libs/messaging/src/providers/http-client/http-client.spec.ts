@@ -4,7 +4,7 @@ import { Test } from '@nestjs/testing';
 import axios, { type AxiosRequestConfig, type CreateAxiosDefaults } from 'axios';
 import { Agent } from 'node:http';
 import { of } from 'rxjs';
-import { PausedFailure, UncertainFailure } from '../../message/failures.js';
+import { PausedFailure, UncertainFailure } from '../../message/errors.js';
 import { InterfaceServer } from '../http/interface-server.fixture.js';
 import { hasOwnWay, HttpClient, isUntouched } from './http-client.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PausedFailure, UncertainFailure } from '../../message/failures.js';
+import { PausedFailure, UncertainFailure } from '../../message/errors.js';
 import { networkFailure } from './http-failures.js';
 
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import {
   RetryableFailure,
   type SubmitFailure,
   UncertainFailure,
-} from '../../message/failures.js';
+} from '../../message/errors.js';
 import type { ExchangeTrace } from './undici.client.js';
 
 /** Codes that occur only before a connection exists or before the client accepts a request. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import { retryAfterMilliseconds } from '../http-client/http-failures.js';
 import { answerFailure } from './answer-failure.js';
 

@@ -1,4 +1,4 @@
-import { PausedFailure, type SubmitFailure, UncertainFailure } from '../../message/failures.js';
+import { PausedFailure, type SubmitFailure, UncertainFailure } from '../../message/errors.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import type { Credential } from './http.options.js';
 

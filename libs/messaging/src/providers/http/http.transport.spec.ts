@@ -9,7 +9,7 @@ import {
   RetryableFailure,
   type SubmitFailure,
   UncertainFailure,
-} from '../../message/failures.js';
+} from '../../message/errors.js';
 import type { Submission } from '../../ports/message-transport.js';
 import type { Answer } from '../http-client/recording-server.fixture.js';
 import { InterfaceServer } from './interface-server.fixture.js';

@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { DeliveryReport } from '../../message/delivery-report.js';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import type { DeliveryReport } from '../../message/events.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import { identifier } from '../../message/report-fields.js';
 import type {
   MessageTransport,

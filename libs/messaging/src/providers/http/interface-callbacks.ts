@@ -2,9 +2,8 @@ import type { DefaultCallbackForm } from '../../callbacks/callback-endpoints.js'
 import { readEntries } from '../../callbacks/callback-fields.js';
 import { isSignedBy, rawBodyOf } from '../../callbacks/verifiers/secret.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport } from '../../message/delivery-report.js';
+import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import { MessagingConfigError } from '../../message/errors.js';
-import type { InboundMessage } from '../../message/inbound-message.js';
 import type { Channel } from '../../message/message.js';
 import {
   identifier,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { transportContext } from '../../channels/transport-context.fixture.js';
 import { Logger } from '@nestjs/common';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 import { InterfaceServer } from './interface-server.fixture.js';
 import { http, type HttpTransport } from './http.transport.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import type { DeliveryReport } from '../../message/delivery-report.js';
-import { PermanentFailure, UncertainFailure } from '../../message/failures.js';
+import type { DeliveryReport } from '../../message/events.js';
+import { PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
 import type { HttpSettings } from './http.options.js';
 import { readDeliveryReport } from './interface-callbacks.js';

@@ -1,5 +1,5 @@
-import type { DeliveryReport } from '../../message/delivery-report.js';
-import { PermanentFailure } from '../../message/failures.js';
+import type { DeliveryReport } from '../../message/events.js';
+import { PermanentFailure } from '../../message/errors.js';
 import { word } from '../../message/report-fields.js';
 import type {
   SentSubmission,

@@ -1,5 +1,5 @@
-import type { DeliveryReport } from '../../message/delivery-report.js';
-import { PausedFailure, PermanentFailure } from '../../message/failures.js';
+import type { DeliveryReport } from '../../message/events.js';
+import { PausedFailure, PermanentFailure } from '../../message/errors.js';
 import { own } from '../../message/report-fields.js';
 import type {
   SentSubmission,

@@ -5,7 +5,7 @@ import {
   PermanentFailure,
   RetryableFailure,
   UncertainFailure,
-} from '../../message/failures.js';
+} from '../../message/errors.js';
 import type { Submission } from '../../ports/message-transport.js';
 import type { KannelOptions } from './kannel.options.js';
 import { kannel, type KannelTransport } from './kannel.transport.js';

@@ -4,7 +4,7 @@ import {
   PermanentFailure,
   type SubmitFailure,
   UncertainFailure,
-} from '../../message/failures.js';
+} from '../../message/errors.js';
 import { smsParts } from '../../message/sms-parts.js';
 import type {
   MessageTransport,

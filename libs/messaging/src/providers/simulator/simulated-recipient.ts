@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { addressOfKey } from '../../message/address.js';
 import type { SimulatedFate, Simulation } from '../../message/channel-definition.js';
-import type { DeliveryReport } from '../../message/delivery-report.js';
+import type { DeliveryReport } from '../../message/events.js';
 
 /**
  * All reports for one recipient, derived from data that a resend repeats: after a restart they have

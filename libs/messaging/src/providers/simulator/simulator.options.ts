@@ -1,4 +1,4 @@
-import type { MessageCategory } from '../../message/category.js';
+import type { MessageCategory } from '../../message/message.js';
 import {
   duration,
   group,

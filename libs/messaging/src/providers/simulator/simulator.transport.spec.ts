@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { transportContext } from '../../channels/transport-context.fixture.js';
-import { MessagingConfigError } from '../../message/errors.js';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
-import type { DeliveryReport } from '../../message/delivery-report.js';
+import {
+  MessagingConfigError,
+  PausedFailure,
+  PermanentFailure,
+  UncertainFailure,
+} from '../../message/errors.js';
+import type { DeliveryReport } from '../../message/events.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
 import type { ReportSink, Submission } from '../../ports/message-transport.js';
 import type { SimulatorOptions } from './simulator.options.js';

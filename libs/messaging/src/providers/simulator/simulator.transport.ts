@@ -1,9 +1,8 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { once, setMaxListeners } from 'node:events';
 import type { Simulation } from '../../message/channel-definition.js';
-import type { DeliveryReport } from '../../message/delivery-report.js';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/failures.js';
-import type { InboundMessage } from '../../message/inbound-message.js';
+import type { DeliveryReport, InboundMessage } from '../../message/events.js';
+import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import type {
   InboundSink,
   MessageTransport,

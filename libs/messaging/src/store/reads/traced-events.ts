@@ -1,6 +1,10 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
-import type { EventPublisher, MessagingEvents } from '../../ports/event-publisher.js';
+import {
+  MESSAGE_STATUS_CHANGED,
+  type MessageStatusChanged,
+  type MessagingEvents,
+} from '../../message/events.js';
+import type { EventPublisher } from '../../ports/listeners.js';
 import type { MessagingTracing, TraceContext } from '../../ports/tracing.js';
 import { GroupCommit } from '../database/group-commit.js';
 import type { StoreDatabase } from '../database/store-database.js';

@@ -1,5 +1,5 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport } from '../../message/delivery-report.js';
+import type { DeliveryReport } from '../../message/events.js';
 import { identifier, plausible, word } from '../../message/report-fields.js';
 import { timedDigestId } from './digest-id.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';

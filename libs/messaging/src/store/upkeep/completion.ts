@@ -1,6 +1,6 @@
 import { BATCH_COMPLETED } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
-import type { EventPublisher } from '../../ports/event-publisher.js';
+import type { EventPublisher } from '../../ports/listeners.js';
 import { COMPLETED, isDraining } from '../rows/batch-state.js';
 import type { Columns, Dialect } from '../database/dialect.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';

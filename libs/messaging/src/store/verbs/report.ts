@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DeliveryReport } from '../../message/delivery-report.js';
+import type { DeliveryReport } from '../../message/events.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';

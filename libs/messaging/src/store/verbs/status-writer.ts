@@ -1,7 +1,6 @@
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
-import type { EventPublisher } from '../../ports/event-publisher.js';
-import type { StatusListeners } from '../../ports/listeners.js';
+import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
 import type { Columns, Dialect, RowWriter } from '../database/dialect.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';

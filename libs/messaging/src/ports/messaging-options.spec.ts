@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
-import type { MessagingExtras, MessagingOptions } from './messaging-options.js';
-import { extrasOf, settingsOf } from './messaging-settings.js';
+import {
+  extrasOf,
+  type MessagingExtras,
+  type MessagingOptions,
+  settingsOf,
+} from './messaging-options.js';
 
 describe('settingsOf', () => {
   it('fills in the defaults, with durations in milliseconds', () => {
@@ -58,12 +62,6 @@ describe('settingsOf', () => {
       /^store\.retention\.content: 30 means 30 milliseconds; write '30d'/,
     ],
     [
-      'a base URL beside a transport',
-      { baseUrl: 'http://127.0.0.1', transport },
-      /^baseUrl: there is a transport too/,
-    ],
-    ['a token beside a transport', { apiToken: 'tok_x', transport }, /^apiToken: /],
-    [
       'reports given up before the first poll',
       { reports: { pollAfter: '2h', giveUpAfter: '1h' } },
       /^reports\.giveUpAfter: is shorter than reports\.pollAfter/,
@@ -82,11 +80,6 @@ describe('settingsOf', () => {
       'a transport beside providers',
       { transport, providers: { main: transport } },
       /^transport: there are providers too; leave it out/,
-    ],
-    [
-      'a base URL beside providers',
-      { baseUrl: 'http://127.0.0.1', providers: { main: transport } },
-      /^baseUrl: there are providers too/,
     ],
     [
       'an unknown option of a provider',
@@ -150,18 +143,16 @@ describe('settingsOf', () => {
 });
 
 describe('extrasOf', () => {
-  const paths = (given: MessagingExtras) => extrasOf(given).paths;
+  const pathOf = (given: MessagingExtras) => extrasOf(given).callbackPath;
 
-  it('gives the callback path by default, and the inbound path beside it', () => {
-    expect(paths({})).toEqual(['messaging/delivery-reports']);
-    expect(paths({ callbackPath: false })).toEqual([]);
-    expect(paths({ callbackPath: 'a', inboundPath: 'b' })).toEqual(['a', 'b']);
+  it('has a callback path by default', () => {
+    expect(pathOf({})).toBe('messaging/delivery-reports');
+    expect(pathOf({ callbackPath: false })).toBe(false);
+    expect(pathOf({ callbackPath: 'a' })).toBe('a');
   });
 
-  it('two equal paths are refused', () => {
-    expect(() => paths({ callbackPath: 'in', inboundPath: '/in/' })).toThrow(
-      /^inboundPath: is the callbackPath/,
-    );
+  it('an empty callback path is refused', () => {
+    expect(() => pathOf({ callbackPath: '' })).toThrow(/^callbackPath: must be a path/);
   });
 
   it('a path that a factory returns is refused, since it would not be served', () => {
