@@ -3,25 +3,28 @@ import { Logger } from '@nestjs/common';
 import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
 import { LaneTimer } from './lane-timer.js';
 
-/** Wait before the retry of a lane whose run failed, in milliseconds. */
-export const RETRY_DELAY = 1_000;
+/** Wait before the retry of a lane whose drain failed, in milliseconds. */
+const RETRY_DELAY = 1_000;
 
 /** Most lanes remembered before the start, because a process may never start. */
 const MAX_EARLY_LANES = 10_000;
 
 /**
- * The embedded engine, without a broker. A wake starts a run of the lane in this process; during a
- * run, it requests one more. The wake job finds work of other processes and of a crash.
+ * The embedded engine, without a broker. A wake starts a drain of the lane in this process; during
+ * a drain, it requests one more. The wake job finds work of other processes and of a crash.
  */
 export class DatabaseEngine implements DispatchEngine {
   readonly #logger = new Logger(DatabaseEngine.name);
   readonly #running = new Map<string, Promise<void>>();
   readonly #pending = new Set<string>();
-  readonly #later = new LaneTimer((lane) => this.wake(lane));
+  readonly #later = new LaneTimer((lane, at) => this.wake(lane, at));
   readonly #abort = new AbortController();
+  readonly #wakeAt: (lane: string, at: number) => void;
   #drain: Drain | undefined;
 
-  constructor() {
+  /** @param wakeAt wakes a lane at the due time that its drain returned. @default by this engine */
+  constructor(wakeAt?: (lane: string, at: number) => void) {
+    this.#wakeAt = wakeAt ?? ((lane, at) => this.wake(lane, at));
     // Each running lane adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, this.#abort.signal);
   }
@@ -39,6 +42,12 @@ export class DatabaseEngine implements DispatchEngine {
     else if (this.#drain || this.#pending.size < MAX_EARLY_LANES) this.#pending.add(lane);
   }
 
+  /** Drains the lane, after a running drain of it. Resolves when no drain of it runs any more. */
+  async run(lane: string): Promise<void> {
+    this.wake(lane);
+    while (this.#running.has(lane)) await this.#running.get(lane);
+  }
+
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#later.stop();
@@ -48,21 +57,18 @@ export class DatabaseEngine implements DispatchEngine {
   #run(lane: string, drain: Drain): void {
     const { signal } = this.#abort;
     const run = drain(lane, signal)
-      .catch((error: unknown) => {
-        logFailure(this.#logger, lane, error);
-        return Date.now() + RETRY_DELAY;
+      .catch(({ name, message }: Error) => {
+        this.#logger.error(`Lane ${lane} failed: ${name}: ${message}`);
+        // If the failed drain could not release the lane, no other process can take it yet.
+        this.wake(lane, Date.now() + RETRY_DELAY);
+        return undefined;
       })
       .then((next) => {
         this.#running.delete(lane);
         if (signal.aborted) return;
         if (this.#pending.delete(lane)) this.#run(lane, drain);
-        else if (next !== undefined) this.wake(lane, next);
+        else if (next !== undefined) this.#wakeAt(lane, next);
       });
     this.#running.set(lane, run);
   }
-}
-
-export function logFailure(logger: Logger, lane: string, error: unknown): void {
-  const { name, message } = error as Error;
-  logger.error(`Lane ${lane} failed: ${name}: ${message}`);
 }

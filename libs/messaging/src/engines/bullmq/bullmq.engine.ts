@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { Queue, Worker } from 'bullmq';
 import type { DispatchEngine, Drain, EngineHealth } from '../../ports/dispatch-engine.js';
-import { DatabaseEngine, logFailure, RETRY_DELAY } from '../database.engine.js';
+import { DatabaseEngine } from '../database.engine.js';
 import { LaneTimer } from '../lane-timer.js';
 import { type BrokerSettings, KeptOpen, type LaneJob, openQueue, openWorker } from './broker.js';
 import { isRefusal, isTimeout, isUnreachable, reasonOf } from './broker-failure.js';
@@ -26,14 +25,12 @@ export class BullMqEngine implements DispatchEngine {
   readonly #logger = new Logger('BullMQ');
   readonly #queue: KeptOpen<Queue<LaneJob>>;
   readonly #outbox: WakeOutbox;
-  readonly #later = new LaneTimer((lane) => this.wake(lane));
-  /** Runs lanes without the broker. */
-  readonly #local = new DatabaseEngine();
-  readonly #running = new Map<string, Promise<unknown>>();
-  readonly #abort = new AbortController();
+  readonly #later = new LaneTimer((lane, at) => this.wake(lane, at));
+  /** Drains the lanes of this process; a lane due later goes through the broker again. */
+  readonly #local = new DatabaseEngine((lane, at) => this.wake(lane, at));
+  /** Set where this process dispatches. */
   #worker: KeptOpen<Worker<LaneJob>> | undefined;
   #pausing: NodeJS.Timeout | undefined;
-  #drain: Drain | undefined;
   #stopped: Promise<void> | undefined;
   /** Why the broker takes no wakes. */
   #noWakes: string | null = null;
@@ -42,8 +39,6 @@ export class BullMqEngine implements DispatchEngine {
   #failedAt = -Infinity;
 
   constructor(private readonly settings: BrokerSettings) {
-    // Each running lane adds one listener, so the warning about a listener leak does not apply.
-    setMaxListeners(0, this.#abort.signal);
     this.#queue = new KeptOpen(
       () => openQueue(settings),
       (error) => this.#wakesFailed(error),
@@ -52,13 +47,12 @@ export class BullMqEngine implements DispatchEngine {
       deadline: settings.deadline,
       queue: () => this.#queue.current,
       onSent: () => this.#wakesPassed(),
-      onUnsent: (lanes, error) => this.#unsent(lanes, error),
+      onUnsent: (lane, error) => this.#unsent(lane, error),
     });
   }
 
   async start(drain: Drain): Promise<void> {
-    this.#drain = drain;
-    await this.#local.start((lane) => this.#run(lane));
+    await this.#local.start(drain);
     this.#worker = new KeptOpen(
       () => openWorker(this.settings, ({ lane }) => this.#work(lane)),
       (error) => this.#workerFailed(error),
@@ -66,10 +60,10 @@ export class BullMqEngine implements DispatchEngine {
   }
 
   wake(lane: string, at?: number): void {
-    if (this.#abort.signal.aborted) return;
+    if (this.#stopped) return;
     if (at !== undefined && at > Date.now()) return this.#later.set(lane, at);
-    this.#outbox.add(lane);
-    if (this.#drain && this.#isFailing) this.#local.wake(lane);
+    void this.#outbox.add(lane);
+    if (this.#worker && this.#isFailing) this.#local.wake(lane);
   }
 
   stop(): Promise<void> {
@@ -87,11 +81,10 @@ export class BullMqEngine implements DispatchEngine {
   }
 
   async #stop(): Promise<void> {
-    this.#abort.abort();
     clearTimeout(this.#pausing);
     this.#later.stop();
-    await Promise.all([this.#local.stop(), ...this.#running.values()]);
-    await this.#outbox.close();
+    await this.#local.stop();
+    await this.#outbox.idle();
     await this.#worker?.close();
     await this.#queue.close();
   }
@@ -100,42 +93,23 @@ export class BullMqEngine implements DispatchEngine {
     this.#failedAt = -Infinity;
     // A probe names no lane.
     if (lane === '') return;
-    const next = await this.#run(lane).catch((error: unknown) => {
-      logFailure(this.#logger, lane, error);
-      // If the failed run could not release the lane, no other process can take it yet.
-      this.#local.wake(lane, Date.now() + RETRY_DELAY);
-      return undefined;
-    });
+    await this.#local.run(lane);
     // When this job ends, another process continues the work that this one did not finish.
-    if (this.#abort.signal.aborted) this.#outbox.add(lane, true);
-    else if (next !== undefined) this.wake(lane, next);
-    await this.#outbox.idle();
-  }
-
-  async #run(lane: string): Promise<number | undefined> {
-    while (this.#running.has(lane)) await this.#running.get(lane);
-    const { signal } = this.#abort;
-    if (signal.aborted) return undefined;
-    const run = (this.#drain as Drain)(lane, signal).finally(() => this.#running.delete(lane));
-    this.#running.set(
-      lane,
-      run.catch(() => undefined),
-    );
-    return run;
+    if (this.#stopped) await this.#outbox.add(lane);
   }
 
   get #isFailing(): boolean {
     return performance.now() - this.#failedAt < FAILING_FOR;
   }
 
-  #unsent(lanes: readonly string[], error: unknown): void {
+  #unsent(lane: string, error: unknown): void {
     this.#wakesFailed(error);
     if (isTimeout(error)) this.#queue.reopen();
-    if (this.#drain) for (const lane of lanes) this.#local.wake(lane);
+    if (this.#worker) this.#local.wake(lane);
   }
 
   #wakesFailed(error: unknown): void {
-    if (this.#abort.signal.aborted) return;
+    if (this.#stopped) return;
     const reason = reasonOf(error);
     if (reason !== this.#noWakes)
       this.#logger.warn(`The broker takes no wakes, so messages wait for the wake job: ${reason}`);
@@ -148,7 +122,7 @@ export class BullMqEngine implements DispatchEngine {
   }
 
   #workerFailed(error: unknown): void {
-    if (this.#abort.signal.aborted) return;
+    if (this.#stopped) return;
     if (isTimeout(error)) this.#worker?.reopen();
     else if (isRefusal(error)) this.#pause();
     else if (!isUnreachable(error)) return;
@@ -168,7 +142,7 @@ export class BullMqEngine implements DispatchEngine {
     void worker?.pause(true);
     this.#pausing = setTimeout(() => {
       this.#pausing = undefined;
-      if (!this.#abort.signal.aborted) void worker?.resume();
+      if (!this.#stopped) void worker?.resume();
     }, REFUSAL_PAUSE);
   }
 }
