@@ -11,7 +11,6 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import {
-  completeJob,
   inboundJob,
   MessagingJobs,
   purgeJob,
@@ -65,7 +64,6 @@ export class MessagingRuntime
         }),
         reconcileJob(store, transports),
         inboundJob(this.inbound),
-        completeJob(store),
         ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
       await this.dispatcher.start();

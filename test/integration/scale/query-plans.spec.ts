@@ -4,7 +4,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
-import { completeJob, purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
+import { purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { LaneWork } from '../../../libs/messaging/src/store/verbs/lane-work.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
@@ -149,7 +149,6 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
         await store().queues.abandoned();
         await reconcileJob(store(), new Map([[paper.name, paper]])).run(signal);
         await purgeJob(store()).run(signal);
-        await completeJob(store()).run(signal);
       }),
     ).toEqual([]);
   });

@@ -64,8 +64,6 @@ export class MessagingJobs {
 /** Interval in milliseconds: the longest wait of due work whose wake was lost. */
 const WAKE_EVERY = 2_000;
 
-const COMPLETE_BATCHES = 10_000;
-
 const PURGE_BATCHES = 200;
 const FORGET_IDS = 5_000;
 
@@ -82,21 +80,6 @@ export function wakeJob(
     run: async () => {
       for (const { lane, dueIn } of await due(WAKE_EVERY))
         waker.wake(lane, dueIn > 0 ? Date.now() + dueIn : undefined);
-    },
-  };
-}
-
-/** Completes batches that are still `sending` although none of their messages is left to send. */
-export function completeJob({ completion }: MessageStore): MessagingJob {
-  return {
-    name: 'complete',
-    every: 60_000,
-    run: async () => {
-      const { length } = await completion.sweep(COMPLETE_BATCHES, Date.now() * 1_000);
-      if (length > 0)
-        new Logger('Complete').warn(
-          `${length} batches had nothing left to do, and were not complete`,
-        );
     },
   };
 }

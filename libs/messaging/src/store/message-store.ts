@@ -51,7 +51,6 @@ export class MessageStore {
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
   readonly reads: Reads;
-  readonly completion: BatchCompletion;
   readonly lanes: Lanes;
   readonly queues: LaneQueues;
   readonly work: LaneWork;
@@ -81,10 +80,10 @@ export class MessageStore {
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.queues = new LaneQueues(database, clock);
     this.work = new LaneWork(database);
-    this.completion = new BatchCompletion(database, events, settings.pollAfter);
-    this.intents = new Intents(database, this.lanes, this.completion);
+    const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
+    this.intents = new Intents(database, this.lanes, completion);
     this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);
-    this.outcomes = new OutcomeRecorder(database, writer, this.completion, clock, (references) =>
+    this.outcomes = new OutcomeRecorder(database, writer, completion, clock, (references) =>
       this.reports.matchWaiting(references),
     );
     this.recentSends = new RecentSends(database);

@@ -588,23 +588,6 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       assert.deepEqual(await next.work.open(bench.lane), []);
       await bench.expectBatch(next, id, 'completed', { sent: 2 });
     });
-
-    test('a batch with nothing left to do is completed by the sweep', async (bench) => {
-      const store = await bench.open();
-      const [stuck, open] = [await bench.enqueue(store), await bench.enqueue(store)];
-      const [first] = await bench.intend(store);
-      await store.outcomes.record(accepted(first!));
-      // The state after a crash between outcome and completion.
-      await store.database.transaction((tx) =>
-        tx.run(
-          'UPDATE messaging_batch SET state = 4, completed_at = NULL, poll_at = NULL WHERE id = ?',
-          [stuck],
-        ),
-      );
-      await store.completion.sweep(100_000, Date.now() * 1_000);
-      await bench.expectBatch(store, stuck, 'completed', { sent: 1 });
-      await bench.expectBatch(store, open, 'sending', { sending: 1 });
-    });
   });
 
   describe('upkeep', () => {

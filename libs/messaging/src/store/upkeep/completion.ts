@@ -2,14 +2,11 @@ import { BATCH_COMPLETED } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher } from '../../ports/listeners.js';
 import { COMPLETED, isDraining } from '../rows/batch-state.js';
-import type { Columns, Dialect } from '../database/dialect.js';
-import type { Sql, StoreDatabase } from '../database/store-database.js';
+import type { Dialect } from '../database/dialect.js';
+import type { Sql } from '../database/sql.js';
 
 /** Milliseconds until the poll for messages with an unknown submit outcome. */
 const UNKNOWN_POLL_AFTER = 5_000;
-
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface CompletedBatch {
   readonly id: string;
@@ -17,18 +14,20 @@ export interface CompletedBatch {
   readonly channel: string;
 }
 
-/** Completes batches that have nothing left to start and no open submission. */
+/**
+ * Completes batches that have nothing left to start and no open submission, in the transaction that
+ * starts their last message or closes their last submission.
+ */
 export class BatchCompletion {
   readonly #sql: ReturnType<typeof statementsFor>;
-  #swept = FIRST_ID;
 
   constructor(
-    private readonly database: StoreDatabase,
+    dialect: Dialect,
     private readonly events: EventPublisher,
     /** Milliseconds from completion to the first poll for missing reports. */
     readonly pollAfter: number,
   ) {
-    this.#sql = statementsFor(database.dialect);
+    this.#sql = statementsFor(dialect);
   }
 
   /** `at`: epoch microseconds; batches in `unknown` are polled soon. */
@@ -39,14 +38,17 @@ export class BatchCompletion {
     unknown: ReadonlySet<string> = new Set(),
   ): Promise<CompletedBatch[]> {
     if (batches.length === 0) return [];
-    const { lockDraining, selectDone, complete, completed, ids } = this.#sql;
+    const { lockDraining, selectDone, complete, ids } = this.#sql;
     const draining = await tx.all<{ id: string }>(lockDraining, ids.bind(keysOf(batches)));
     if (draining.length === 0) return [];
     const done = await tx.all<CompletedBatch>(selectDone, ids.bind(draining.map(({ id }) => [id])));
     if (done.length === 0) return [];
     const soon = Math.min(this.pollAfter, UNKNOWN_POLL_AFTER);
     const pollAt = (id: string) => at + (unknown.has(id) ? soon : this.pollAfter) * 1_000;
-    await tx.run(complete, completed.bind(done.map(({ id }) => [id, at, pollAt(id)])));
+    await complete(
+      tx,
+      done.map(({ id }) => [id, at, pollAt(id)]),
+    );
     return done;
   }
 
@@ -61,20 +63,6 @@ export class BatchCompletion {
     for (const { id, tenant, channel } of completed)
       this.events.publish(BATCH_COMPLETED, { tenant, channel: channel as Channel, batchId: id });
   }
-
-  /** Each call reads the next `limit` batches, and restarts after the last. `at`: epoch µs. */
-  async sweep(limit: number, at: number): Promise<CompletedBatch[]> {
-    const from = this.#swept;
-    const [last] = await this.database.all<{ id: string }>(this.#sql.windowEnd, [from, limit - 1]);
-    const to = last?.id ?? LAST_ID;
-    const left = await this.database.all<{ id: string }>(this.#sql.left, [from, to]);
-    this.#swept = last ? to : FIRST_ID;
-    if (left.length === 0) return [];
-    const ids = left.map(({ id }) => id);
-    const completed = await this.database.transaction((tx) => this.exhausted(tx, ids, at));
-    this.publish(completed);
-    return completed;
-  }
 }
 
 /** In the order of the locks. */
@@ -82,16 +70,10 @@ function keysOf(batches: readonly string[]): string[][] {
   return [...new Set(batches)].toSorted().map((id) => [id]);
 }
 
-const COMPLETION = { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' } as const satisfies Columns;
-
 function statementsFor(dialect: Dialect) {
   const ids = dialect.rows({ v_id: 'uuid' });
-  const completed = dialect.rows(COMPLETION);
-  const nothingOpen =
-    'NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)';
   return {
     ids,
-    completed,
     // Where two processes close the last two submissions at once, the second one waits here.
     lockDraining: `SELECT b.id FROM ${ids.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('PRIMARY')} ON b.id = v_id
       WHERE ${dialect.residual(isDraining('b'))}
@@ -101,15 +83,15 @@ function statementsFor(dialect: Dialect) {
       WHERE ${dialect.residual('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
     selectDone: `SELECT b.id, b.tenant, b.channel FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
-      WHERE ${dialect.residual(isDraining('b'))} AND ${nothingOpen}`,
-    complete: dialect.updateFrom({
-      table: 'messaging_batch',
-      rows: completed,
-      set: `${COMPLETED}, completed_at = v_at, poll_at = v_poll_at`,
-      where: `messaging_batch.id = v_id AND ${dialect.residual(isDraining('messaging_batch'))}`,
-    }),
-    windowEnd: 'SELECT b.id FROM messaging_batch b WHERE b.id > ? ORDER BY b.id LIMIT 1 OFFSET ?',
-    left: `SELECT b.id FROM messaging_batch b
-      WHERE b.id > ? AND b.id <= ? AND ${dialect.residual(isDraining('b'))} AND ${nothingOpen} ORDER BY b.id`,
+      WHERE ${dialect.residual(isDraining('b'))}
+        AND NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)`,
+    complete: dialect.updater(
+      { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' },
+      {
+        table: 'messaging_batch',
+        set: `${COMPLETED}, completed_at = v_at, poll_at = v_poll_at`,
+        where: `messaging_batch.id = v_id AND ${dialect.residual(isDraining('messaging_batch'))}`,
+      },
+    ),
   };
 }
