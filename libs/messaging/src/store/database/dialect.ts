@@ -102,8 +102,6 @@ export interface Dialect {
   updateFrom(update: UpdateFrom): string;
   /** Deletes the rows whose `key` is among the source's `v_id`. */
   deleteFrom(table: string, key: string, ids: RowSource): string;
-  /** A member of a JSON text, as text; null where it is missing. */
-  jsonField(column: string, name: string): string;
   placeholders(sql: string): string;
   /**
    * Common table expressions that end with `heads (lane, priority, due_at)`: for each lane and

@@ -49,7 +49,6 @@ const BASE = {
     `UPDATE ${rows.sql} STRAIGHT_JOIN ${table} FORCE INDEX (${index}) ON ${where} SET ${set}`,
   deleteFrom: (table, key, { sql }) =>
     `DELETE ${table} FROM ${sql} STRAIGHT_JOIN ${table} ON ${table}.${key} = v_id`,
-  jsonField: (column, name) => `JSON_UNQUOTE(JSON_EXTRACT(${column}, '$.${name}'))`,
   placeholders: (sql) => sql,
   // MySQL's loose index scan steps from group to group.
   laneHeads: `WITH heads AS (

@@ -59,7 +59,6 @@ const BASE = {
     `UPDATE ${table} SET ${set} FROM ${rows.keyed} WHERE ${where}`,
   deleteFrom: (table, key, { keyed }) =>
     `DELETE FROM ${table} USING ${keyed} WHERE ${table}.${key} = v_id`,
-  jsonField: (column, name) => `(CAST(${column} AS json) ->> '${name}')`,
   placeholders: memoise((sql) => {
     let n = 0;
     return sql.replaceAll('?', () => `$${++n}`);

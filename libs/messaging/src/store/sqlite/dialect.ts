@@ -60,7 +60,6 @@ export const SQLITE_DIALECT: Dialect = {
     `UPDATE ${table} SET ${set} FROM ${rows.sql} WHERE ${where}`,
   deleteFrom: (table, key, { sql }) =>
     `DELETE FROM ${table} WHERE ${key} IN (SELECT v_id FROM ${sql})`,
-  jsonField: (column, name) => `(${column} ->> '${name}')`,
   placeholders: (sql) => sql,
   laneHeads: STEPPING_LANE_HEADS,
 };
