@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as api from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { isTracingSuppressed } from '@opentelemetry/core';
+import { isTracingSuppressed, W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -22,6 +22,7 @@ describe('openTelemetryTracing', () => {
   afterEach(() => {
     api.trace.disable();
     api.context.disable();
+    api.propagation.disable();
   });
 
   it('tracing is off without the OpenTelemetry API or SDK', async () => {
@@ -39,6 +40,7 @@ describe('openTelemetryTracing', () => {
     const register = async () => {
       const exporter = new InMemorySpanExporter();
       api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+      api.propagation.setGlobalPropagator(new W3CTraceContextPropagator());
       api.trace.setGlobalTracerProvider(
         new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
       );

@@ -1,18 +1,16 @@
-import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
+import type { Context, Tracer } from '@opentelemetry/api';
 import type { MessagingTracing, TraceContext, TracedStep } from './ports/tracing.js';
 
 type Api = typeof import('@opentelemetry/api');
 
 /** Context key of OpenTelemetry's SDK that disables instrumentations. */
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING';
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-/** W3C: the length that every system must be able to pass on. */
-const MAX_TRACESTATE = 512;
 /** A provider's code may be any text; codes that may contain a phone number are left out. */
 const PLAIN_CODE = /^(?!.*\d{7})[\w.:-]{1,64}$/;
 
 /**
- * Tracing; `undefined` without `@opentelemetry/api` or an SDK registered before the module.
+ * Tracing; `undefined` without `@opentelemetry/api` or an SDK registered before the module. The
+ * trace context passes through the SDK's propagator, by default that of W3C.
  * @see https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
  */
 export async function openTelemetryTracing(
@@ -54,7 +52,7 @@ class OpenTelemetryTracing implements MessagingTracing {
         step.quiet ? own.setValue(this.#suppressed, true) : own,
         work,
         undefined,
-        contextOf(span),
+        span.isRecording() ? this.#contextOf(own) : undefined,
       );
     } catch (error) {
       // The error message may quote the sent content, so it is not recorded.
@@ -67,21 +65,17 @@ class OpenTelemetryTracing implements MessagingTracing {
   }
 
   #parentOf({ parent }: TracedStep): Context {
-    const { context, trace, ROOT_CONTEXT } = this.api;
-    const remote = parent && this.#spanContextOf(parent);
-    return remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : context.active();
+    const { context, propagation, ROOT_CONTEXT } = this.api;
+    return parent ? propagation.extract(ROOT_CONTEXT, parent) : context.active();
   }
 
-  #spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
-    const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? [];
-    if (!traceId || !spanId) return undefined;
-    return {
-      traceId,
-      spanId,
-      traceFlags: Number.parseInt(flags ?? '0', 16),
-      isRemote: true,
-      ...(tracestate && { traceState: this.api.createTraceState(tracestate) }),
-    };
+  #contextOf(own: Context): TraceContext | undefined {
+    const carrier: Partial<TraceContext> = {};
+    this.api.propagation.inject(own, carrier);
+    const { traceparent, tracestate } = carrier;
+    return traceparent === undefined
+      ? undefined
+      : { traceparent, ...(tracestate && { tracestate }) };
   }
 }
 
@@ -110,16 +104,6 @@ function attributesOf(step: TracedStep) {
     ...(messages > 1 && { 'messaging.batch.message_count': messages }),
     ...attributes,
   };
-}
-
-function contextOf(span: Span): TraceContext | undefined {
-  if (!span.isRecording()) return undefined;
-  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
-  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
-  const tracestate = traceState?.serialize();
-  return tracestate && tracestate.length <= MAX_TRACESTATE
-    ? { traceparent, tracestate }
-    : { traceparent };
 }
 
 function errorTypeOf(error: unknown): string {

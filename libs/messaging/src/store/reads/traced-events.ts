@@ -10,9 +10,6 @@ import { GroupCommit } from '../database/group-commit.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
 
-/** Most final statuses that wait for their trace context; further ones are dropped. */
-const MAX_PENDING = 10_000;
-
 /** Many batches per query; used only with tracing. */
 export class TraceContexts extends GroupCommit<string, TraceContext | undefined> {
   constructor(database: StoreDatabase) {
@@ -35,8 +32,6 @@ export class TraceContexts extends GroupCommit<string, TraceContext | undefined>
 
 /** Publishes events, and adds the final status of each message to its trace. */
 export class TracedEvents implements EventPublisher {
-  #waiting = 0;
-
   constructor(
     private readonly events: EventPublisher,
     private readonly channels: ChannelRegistry,
@@ -50,20 +45,13 @@ export class TracedEvents implements EventPublisher {
 
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void {
     if (this.events.wants(event)) this.events.publish(event, payload);
-    if (event === MESSAGE_STATUS_CHANGED) this.#follow(payload as MessageStatusChanged);
-  }
-
-  #follow(change: MessageStatusChanged): void {
-    if (!this.channels.isTerminal(change.status) || this.#waiting >= MAX_PENDING) return;
-    this.#waiting++;
+    if (event !== MESSAGE_STATUS_CHANGED) return;
     // An unreadable trace must not fail the event.
-    void this.#recordFinal(change)
-      .catch(() => undefined)
-      .finally(() => this.#waiting--);
+    void this.#recordFinal(payload as MessageStatusChanged).catch(() => undefined);
   }
 
   async #recordFinal({ batchId, messageId, channel, status, errorCode }: MessageStatusChanged) {
-    const parent = await this.contexts.add(batchId);
+    const parent = this.channels.isTerminal(status) && (await this.contexts.add(batchId));
     if (!parent) return;
     await this.tracing.step(
       {
