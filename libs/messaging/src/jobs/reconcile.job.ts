@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../message/events.js';
 import type { MessageStore } from '../store/message-store.js';
@@ -75,16 +76,8 @@ async function fetched(
   if (!transport.fetchReports) return [];
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
   const end = AbortSignal.any([signal, AbortSignal.timeout(timeLimit + GRACE)]);
-  let giveUp!: () => void;
-  const tooLong = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(end.reason as Error);
-    end.addEventListener('abort', giveUp);
-  });
-  try {
-    return await Promise.race([transport.fetchReports(submissions, limit), tooLong]);
-  } finally {
-    end.removeEventListener('abort', giveUp);
-  }
+  const tooLong = once(end, 'abort').then(() => Promise.reject(end.reason as Error));
+  return Promise.race([transport.fetchReports(submissions, limit), tooLong]);
 }
 
 function nameOf(error: unknown): string {

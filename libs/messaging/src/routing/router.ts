@@ -45,12 +45,9 @@ export class Router {
 
   /** @throws NoRouteError where no route matches, or its provider does not carry the channel */
   providerOf({ channel }: Routed): string {
-    for (const route of this.#routes)
-      if (route.channel === undefined || route.channel === channel) {
-        if (this.#carries(route.use, channel)) return route.use;
-        throw new NoRouteError(channel, route.use);
-      }
-    throw new NoRouteError(channel);
+    const route = this.#routes.find((one) => matches(one, channel));
+    if (!route || !this.#carries(route.use, channel)) throw new NoRouteError(channel, route?.use);
+    return route.use;
   }
 
   #check({ channel, use }: Route, index: number): void {
@@ -63,10 +60,8 @@ export class Router {
       throw new MessagingConfigError(
         `${option}: provider ${use} does not carry the channel ${channel}; use another provider`,
       );
-    const before = this.#routes
-      .slice(0, index)
-      .findIndex((other) => other.channel === undefined || other.channel === channel);
-    if (before >= 0)
+    const before = this.#routes.findIndex((other) => matches(other, channel));
+    if (before < index)
       throw new MessagingConfigError(
         `${option}: can never match, because routes[${before}] matches first; move it before that, or remove it`,
       );
@@ -77,4 +72,8 @@ export class Router {
       this.providers.get(provider)?.capabilities.channels;
     return !channels || channels.includes(channel);
   }
+}
+
+function matches(route: Route, channel: string | undefined): boolean {
+  return route.channel === undefined || route.channel === channel;
 }

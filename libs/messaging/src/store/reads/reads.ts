@@ -71,6 +71,8 @@ const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 const MESSAGE_COLUMNS =
   'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"';
 
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** Most reports in a timeline; a message has a handful. */
 const MOST_REPORTS = 100_000;
 
@@ -92,15 +94,10 @@ export class Reads {
 
   /** Newest first. */
   async batches(scope: BatchScope, { cursor, limit }: PageRequest): Promise<Page<BatchView>> {
-    const after = cursor === undefined ? '' : 'AND b.id < ?';
+    const after = cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid');
     const rows = await this.database.all<BatchRow>(
-      `${this.#batches} WHERE b.tenant = ? AND b.channel = ? ${after} ORDER BY b.id DESC LIMIT ?`,
-      [
-        scope.tenant,
-        scope.channel,
-        ...(cursor === undefined ? [] : [decodeCursor(cursor, 'uuid')]),
-        limit + 1,
-      ],
+      `${this.#batches} WHERE b.tenant = ? AND b.channel = ? AND b.id < ? ORDER BY b.id DESC LIMIT ?`,
+      [scope.tenant, scope.channel, after, limit + 1],
     );
     const { data, nextCursor } = pageOf(rows, limit, ({ id }) => id);
     return { data: await this.#viewsOf(data), nextCursor };
@@ -245,20 +242,15 @@ export class Reads {
 
   async #viewsOf(rows: readonly BatchRow[]): Promise<BatchView[]> {
     const counts = await this.#countsOf(rows);
-    return rows.map(({ id, tenant, channel, sender, recipients, parts, ...row }) => ({
-      id,
-      tenant,
-      channel,
-      sender,
-      recipients,
-      parts,
+    return rows.map(({ state, due, lane: _lane, ...row }) => ({
+      ...row,
       content: contentOf(row.content),
       deliveryReport: row.deliveryReport === 1 ? 'yes' : 'none',
-      status: batchStatusOf(row),
+      status: batchStatusOf({ state, due }),
       createdAt: dateOf(row.createdAt),
       sendAt: row.sendAt === null ? null : dateOf(row.sendAt),
       validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
-      counts: counts.get(id) ?? {},
+      counts: counts.get(row.id) ?? {},
     }));
   }
 
@@ -348,19 +340,10 @@ function notStartedStatus(state: BatchState): 'cancelled' | 'queued' {
   return state === 'cancelled' ? 'cancelled' : 'queued';
 }
 
-const STATUS_OF: Readonly<Record<Exclude<BatchState, 'accepted'>, BatchStatus>> = {
-  sending: 'sending',
-  retrying: 'sending',
-  deferred: 'sending',
-  draining: 'sending',
-  completed: 'completed',
-  cancelled: 'cancelled',
-};
-
 function batchStatusOf(row: Pick<BatchRow, 'state' | 'due'>): BatchStatus {
   const state = stateOf(row);
-  if (state !== 'accepted') return STATUS_OF[state];
-  return Number(row.due) === 1 ? 'queued' : 'scheduled';
+  if (state === 'accepted') return Number(row.due) === 1 ? 'queued' : 'scheduled';
+  return state === 'completed' || state === 'cancelled' ? state : 'sending';
 }
 
 function dateOf(microseconds: Big): Date {

@@ -22,12 +22,15 @@ const TABLES = [
   { table: 'report', key: 'id', index: 'messaging_report_batch' },
 ] as const;
 
-interface Change {
-  /** SQL condition: the batch `b` has not been changed yet. */
-  readonly where: string;
-  /** SQL assignments to the rows of a table; without them its rows are deleted. */
-  readonly set: Readonly<Record<string, string>>;
-}
+/** SQL assignments to the rows of a table; where there are none, its rows are deleted. */
+type Change = Readonly<Record<string, string>>;
+
+const ERASE: Change = {
+  message: "recipient = ''",
+  report: 'recipient = NULL',
+  submission: 'content = NULL',
+  batch: 'content = NULL',
+};
 
 /** A batch that is too large for one transaction, and the position its change has reached. */
 interface Progress {
@@ -53,24 +56,10 @@ export class Purge {
     rows = ROWS,
   ) {
     const kept = exempt.map((channel) => `'${channel}'`).join(', ');
-    const ended = `${hasEnded('b')} AND b.poll_at IS NULL AND b.completed_at < ${database.dialect.now} - ?
-      ${kept === '' ? '' : `AND b.channel NOT IN (${kept})`}`;
-    const erased = {
-      message: "recipient = ''",
-      report: 'recipient = NULL',
-      submission: 'content = NULL',
-      batch: 'content = NULL',
-    };
-    this.#erase = new BatchPurge(
-      database,
-      { where: `${ended} AND b.content IS NOT NULL`, set: erased },
-      rows,
-    );
-    this.#delete = new BatchPurge(
-      database,
-      { where: `${ended} AND b.content IS NULL`, set: {} },
-      rows,
-    );
+    const due = `${hasEnded('b')} AND b.poll_at IS NULL AND b.completed_at < ${database.dialect.now} - ?
+      ${kept && `AND b.channel NOT IN (${kept})`}`;
+    this.#erase = new BatchPurge(database, rows, `${due} AND b.content IS NOT NULL`, ERASE);
+    this.#delete = new BatchPurge(database, rows, `${due} AND b.content IS NULL`, {});
   }
 
   get enabled(): boolean {
@@ -79,11 +68,9 @@ export class Purge {
 
   /** `limit`: batches in one transaction. @returns false where nothing is left to purge */
   async step(limit: number): Promise<boolean> {
-    const { content, messages } = this.settings;
-    const keepContent = Math.min(content ?? Infinity, messages ?? Infinity);
-    const erased = Number.isFinite(keepContent) && (await this.#erase.step(keepContent, limit));
-    const deleted =
-      messages !== undefined && (await this.#delete.step(Math.max(messages, this.needed), limit));
+    const { content = Infinity, messages = Infinity } = this.settings;
+    const erased = await this.#erase.step(Math.min(content, messages), limit);
+    const deleted = await this.#delete.step(Math.max(messages, this.needed), limit);
     return erased || deleted;
   }
 }
@@ -98,14 +85,16 @@ class BatchPurge {
 
   constructor(
     private readonly database: StoreDatabase,
-    change: Change,
     private readonly rows: number,
+    due: string,
+    change: Change,
   ) {
-    this.#sql = statementsFor(database.dialect, change);
+    this.#sql = statementsFor(database.dialect, due, change);
   }
 
   /** Runs one transaction; `age`: ms since the batches ended. @returns false if none was found */
   async step(age: number, limit: number): Promise<boolean> {
+    if (age === Infinity) return false;
     const found = await this.database.transaction((tx) =>
       this.#progress ? this.#window(tx, this.#progress) : this.#begin(tx, age, limit),
     );
@@ -114,24 +103,25 @@ class BatchPurge {
   }
 
   async #begin(tx: Transaction, age: number, limit: number): Promise<Progress | boolean> {
-    const { candidates, ids, whole } = this.#sql;
-    const found = await tx.all<{ id: string; rows: string | number }>(candidates, [
+    const { due, ids, tables, batches } = this.#sql;
+    const found = await tx.all<{ id: string; rows: string | number }>(due, [
       Math.round(age * 1_000),
       limit,
     ]);
     const [first] = found;
     if (!first) return false;
     let sum = 0;
-    const end = found.findIndex(({ rows }) => (sum += Number(rows)) > this.rows);
-    if (end === 0) return { batch: first.id, table: 0, after: -1 };
-    const params = ids.bind(found.slice(0, end < 0 ? found.length : end).map(({ id }) => [id]));
-    for (const statement of whole) await tx.run(statement, params);
+    const small = found.filter(({ rows }) => (sum += Number(rows)) <= this.rows);
+    if (small.length === 0) return { batch: first.id, table: 0, after: -1 };
+    const params = ids.bind(small.map(({ id }) => [id]));
+    for (const { change } of tables) await tx.run(change, [...params, -1, Number.MAX_SAFE_INTEGER]);
+    await tx.run(batches, params);
     return true;
   }
 
   async #window(tx: Transaction, { batch, table, after }: Progress): Promise<Progress | boolean> {
-    const { locked, windows, ids, batches } = this.#sql;
-    const { end, change } = windows[table] as (typeof windows)[0];
+    const { locked, tables, ids, batches } = this.#sql;
+    const { end, change } = tables[table] as (typeof tables)[0];
     // Another process has locked the batch, or has purged it.
     if ((await tx.all(locked, [batch])).length === 0) return true;
     const params = ids.bind([[batch]]);
@@ -139,39 +129,38 @@ class BatchPurge {
     const reached = Number(last?.reached ?? Number.MAX_SAFE_INTEGER);
     await tx.run(change, [...params, after, reached]);
     if (last) return { batch, table, after: reached };
-    if (table + 1 < windows.length) return { batch, table: table + 1, after: -1 };
+    if (table + 1 < tables.length) return { batch, table: table + 1, after: -1 };
     await tx.run(batches, params);
     return true;
   }
 }
 
-function statementsFor(dialect: Dialect, { where, set }: Change) {
+function statementsFor(dialect: Dialect, due: string, assignments: Change) {
   const ids = dialect.rows({ v_id: 'uuid' });
-  const change = (name: string, column: string, index: string, range = ''): string => {
+  const changeOf = (name: string, column: string, index: string, range = ''): string => {
     const table = `messaging_${name}`;
-    const assignments = set[name];
-    if (assignments === undefined) return dialect.deleteFrom(table, column, ids) + range;
-    const isOf = `${table}.${column} = v_id${range}`;
-    return dialect.updateFrom({ table, rows: ids, set: assignments, where: isOf, index });
+    const set = assignments[name];
+    if (set === undefined) return dialect.deleteFrom(table, column, ids) + range;
+    const where = `${table}.${column} = v_id${range}`;
+    return dialect.updateFrom({ table, rows: ids, set, where, index });
   };
-  const batches = change('batch', 'id', 'PRIMARY');
   const lock = dialect.skipLocked('b');
   return {
     ids,
-    batches,
-    candidates: `SELECT b.id, b.recipient_count
+    due: `SELECT b.id, b.recipient_count
         + (SELECT count(*) FROM messaging_report r WHERE r.batch = b.id) AS "rows"
-      FROM messaging_batch b WHERE ${where} ORDER BY b.completed_at LIMIT ? ${lock}`,
+      FROM messaging_batch b WHERE ${due} ORDER BY b.completed_at LIMIT ? ${lock}`,
     locked: `SELECT b.id FROM messaging_batch b WHERE b.id = ? ${lock}`,
-    whole: [...TABLES.map(({ table, index }) => change(table, 'batch', index)), batches],
-    windows: TABLES.map(({ table, key, index }) => {
+    tables: TABLES.map(({ table, key, index }) => {
       const column = `messaging_${table}.${key}`;
       const range = ` AND ${column} > ${dialect.bigint} AND ${column} <= ${dialect.bigint}`;
       return {
+        /** The last row of a window. */
         end: `SELECT t.${key} AS reached FROM messaging_${table} t WHERE t.batch = ? AND t.${key} > ?
           ORDER BY t.${key} LIMIT 1 OFFSET ?`,
-        change: change(table, 'batch', index, range),
+        change: changeOf(table, 'batch', index, range),
       };
     }),
+    batches: changeOf('batch', 'id', 'PRIMARY'),
   };
 }

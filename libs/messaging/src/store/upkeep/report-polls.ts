@@ -1,7 +1,7 @@
 import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
-import type { Columns, Dialect } from '../database/dialect.js';
-import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import type { Dialect } from '../database/dialect.js';
+import type { StoreDatabase } from '../database/store-database.js';
 
 /** Longest time between two polls of one batch, in milliseconds. */
 const LONGEST_WAIT = 3_600_000;
@@ -49,20 +49,21 @@ export class ReportPolls {
    * A batch without missing reports, or past the limit, is not polled again.
    */
   claim(limit: number): Promise<UnreportedSubmission[]> {
-    const { due: selectDue, unreported, ids, move, next } = this.#sql;
-    return this.database.transaction(async (tx: Transaction) => {
-      const all = await tx.all<DueBatch>(selectDue, [this.giveUpAfter * 1_000, limit]);
-      const due = withinRecipients(all);
-      if (due.length === 0) return [];
-      const rows = await tx.all<UnreportedRow>(unreported, ids.bind(due.map(({ id }) => [id])));
+    const { due, unreported, ids, move } = this.#sql;
+    return this.database.transaction(async (tx) => {
+      const claimed = withinRecipients(
+        await tx.all<DueBatch>(due, [this.giveUpAfter * 1_000, limit]),
+      );
+      if (claimed.length === 0) return [];
+      const rows = await tx.all<UnreportedRow>(unreported, ids.bind(claimed.map(({ id }) => [id])));
       const lacking = new Set(rows.map(({ batch }) => batch));
-      const waits = due.map(({ id, polls, isGivenUp }) => [
+      const waits = claimed.map(({ id, polls, isGivenUp }) => [
         id,
         lacking.has(id) && Number(isGivenUp) === 0
-          ? Math.min(LONGEST_WAIT, this.after * 2 ** Math.min(20, polls + 1)) * 1_000
+          ? Math.min(LONGEST_WAIT, this.after * 2 ** (polls + 1)) * 1_000
           : null,
       ]);
-      await tx.run(move, next.bind(waits));
+      await move(tx, waits);
       return submissionsOf(rows);
     });
   }
@@ -91,14 +92,10 @@ function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
   );
 }
 
-const NEXT = { v_id: 'uuid', v_wait: 'bigint' } as const satisfies Columns;
-
 function statementsFor(dialect: Dialect, open: readonly number[]) {
   const ids = dialect.rows({ v_id: 'uuid' });
-  const next = dialect.rows(NEXT);
   return {
     ids,
-    next,
     due: `SELECT b.id, b.polls, b.recipient_count AS "recipients",
         CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS "isGivenUp"
       FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
@@ -108,11 +105,13 @@ function statementsFor(dialect: Dialect, open: readonly number[]) {
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
       JOIN messaging_batch b ON b.id = s.batch
       ORDER BY s.batch, s.n, m.position`,
-    move: dialect.updateFrom({
-      table: 'messaging_batch',
-      rows: next,
-      set: `poll_at = ${dialect.now} + v_wait, polls = polls + 1`,
-      where: 'messaging_batch.id = v_id',
-    }),
+    move: dialect.updater(
+      { v_id: 'uuid', v_wait: 'bigint' },
+      {
+        table: 'messaging_batch',
+        set: `poll_at = ${dialect.now} + v_wait, polls = polls + 1`,
+        where: 'messaging_batch.id = v_id',
+      },
+    ),
   };
 }
