@@ -76,8 +76,9 @@ async function fetched(
   if (!transport.fetchReports) return [];
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimit)]);
   const end = AbortSignal.any([signal, AbortSignal.timeout(timeLimit + GRACE)]);
+  const reports = transport.fetchReports(submissions, limit);
   const tooLong = once(end, 'abort').then(() => Promise.reject(end.reason as Error));
-  return Promise.race([transport.fetchReports(submissions, limit), tooLong]);
+  return Promise.race([reports, tooLong]);
 }
 
 function nameOf(error: unknown): string {
