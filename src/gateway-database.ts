@@ -1,25 +1,61 @@
-import { FREQUENCY_CAP_MIGRATIONS } from '@dundun/messaging';
-import { DataSource } from 'typeorm';
-import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import {
-  dataSourceOptions,
-  openDatabase,
-  SilentTypeOrmLogger,
-  type Tables,
-} from './config/database.js';
+  FREQUENCY_CAP_MIGRATIONS,
+  MESSAGING_ENTITIES,
+  MESSAGING_MIGRATIONS,
+} from '@dundun/messaging';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
+import { openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
+import { SqliteDriver } from './config/sqlite-driver.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
-/** The gateway's tables. The library creates its own, except for the index of the frequency cap. */
-export function gatewayTables({ FREQUENCY_CAP }: Pick<Environment, 'FREQUENCY_CAP'>): Tables {
-  return {
-    entities: [...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
+/** Library and gateway share one database and its transactions; only migrations change tables. */
+export function dataSourceOptions({
+  DATABASE_URL: database,
+  FREQUENCY_CAP,
+}: Pick<Environment, 'DATABASE_URL' | 'FREQUENCY_CAP'>): DataSourceOptions {
+  const shared = {
+    entities: [...MESSAGING_ENTITIES, ...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
     migrations: [
+      ...MESSAGING_MIGRATIONS,
       ...ACCOUNT_TABLES.migrations,
       ...WEBHOOK_TABLES.migrations,
       ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
     ],
+    logging: false,
   };
+  switch (database.type) {
+    case 'sqlite':
+      return {
+        ...shared,
+        type: 'better-sqlite3',
+        database: database.path,
+        driver: SqliteDriver,
+        enableWAL: true,
+        // A blocking wait for another process's lock would stop the event loop; writers retry
+        // instead.
+        timeout: 0,
+      };
+    case 'postgres':
+      return {
+        ...shared,
+        type: 'postgres',
+        url: database.url,
+        applicationName: 'dundun',
+        // Detects a server that vanished without closing the connection.
+        extra: { keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
+      };
+    case 'mysql':
+    case 'mariadb':
+      return {
+        ...shared,
+        type: database.type,
+        url: database.url,
+        charset: 'utf8mb4',
+        timezone: 'Z',
+      };
+  }
 }
 
 /** Runs pending migrations; in production at most on an empty database. @throws EnvironmentError */
@@ -27,9 +63,9 @@ export function openGatewayDatabase(
   environment: Environment,
   inProduction: 'never' | 'empty',
 ): Promise<DataSource> {
-  const options = dataSourceOptions(environment.DATABASE_URL, gatewayTables(environment));
+  const options = { ...dataSourceOptions(environment), logger: new SilentTypeOrmLogger() };
   return openDatabase(
-    new DataSource({ ...options, logger: new SilentTypeOrmLogger() }),
+    new DataSource(options),
     environment.NODE_ENV === 'production' ? inProduction : 'always',
   );
 }

@@ -1,4 +1,4 @@
-import { type EngineFactory, MESSAGING_TRACING } from '@dundun/messaging';
+import { type EngineFactory, MESSAGING_TRACING, withMigrationLock } from '@dundun/messaging';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -8,7 +8,6 @@ import { AccountsService, type CreatedAccount } from './accounts/accounts.servic
 import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, CARRIER_CALLBACK_PATH } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
-import { oneAtATime } from './config/migrations.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { HttpFront } from './http/http-front.js';
 import { serveOpenApi } from './openapi.page.js';
@@ -60,7 +59,7 @@ export async function startGateway(
     const demo =
       environment.NODE_ENV === 'production' || isWorker
         ? undefined
-        : await oneAtATime(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
+        : await withMigrationLock(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
     const url = addressOf(app, environment.HOST);
     new Logger('Gateway').log({
       message: 'listening',

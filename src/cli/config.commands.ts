@@ -1,7 +1,8 @@
 import { DataSource } from 'typeorm';
-import { connect, dataSourceOptions } from '../config/database.js';
-import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
+import { connect } from '../config/database.js';
+import { type Environment, loadEnvironmentFile, readEnvironment } from '../config/environment.js';
 import { type Variable, VARIABLES } from '../config/variables.js';
+import { dataSourceOptions } from '../gateway-database.js';
 import type { OperatorCommand } from './operator-command.js';
 
 export function addConfigCommands(program: OperatorCommand): void {
@@ -13,15 +14,16 @@ export function addConfigCommands(program: OperatorCommand): void {
     .prints(async () => {
       loadEnvironmentFile();
       const environment = readEnvironment(process.env);
-      const database = await reach(environment.DATABASE_URL);
+      const database = await reach(environment);
       return { status: 'ok', database, settings: settingsOf(process.env) };
     });
 }
 
 /** Connects to a server; a SQLite file is created only when the gateway first opens it. */
-async function reach(database: Parameters<typeof dataSourceOptions>[0]): Promise<string> {
+async function reach(environment: Environment): Promise<string> {
+  const database = environment.DATABASE_URL;
   if (database.type === 'sqlite') return `file ${database.path}`;
-  const dataSource = new DataSource(dataSourceOptions(database, { entities: [], migrations: [] }));
+  const dataSource = new DataSource(dataSourceOptions(environment));
   await connect(dataSource);
   await dataSource.destroy();
   return `${database.type}, reached`;

@@ -1,64 +1,9 @@
-import { MESSAGING_ENTITIES, MESSAGING_MIGRATIONS } from '@dundun/messaging';
+import { withMigrationLock } from '@dundun/messaging';
 import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  AbstractLogger,
-  type DataSource,
-  type DataSourceOptions,
-  type EntitySchema,
-  type MigrationInterface,
-} from 'typeorm';
-import type { DatabaseUrl } from './database-url.js';
+import { AbstractLogger, type DataSource, MigrationExecutor } from 'typeorm';
 import { EnvironmentError } from './environment.js';
-import { isEmptyDatabase, pendingMigrations, runMigrations } from './migrations.js';
-import { SqliteDriver } from './sqlite-driver.js';
-
-/** Entities and migrations of the higher layers. */
-export interface Tables {
-  readonly entities: readonly (EntitySchema | (new () => object))[];
-  readonly migrations: readonly (new () => MigrationInterface)[];
-}
-
-/** Library and gateway share one database and its transactions; only migrations change tables. */
-export function dataSourceOptions(database: DatabaseUrl, tables: Tables): DataSourceOptions {
-  const shared = {
-    entities: [...MESSAGING_ENTITIES, ...tables.entities],
-    migrations: [...MESSAGING_MIGRATIONS, ...tables.migrations],
-    logging: false,
-  };
-  switch (database.type) {
-    case 'sqlite':
-      return {
-        ...shared,
-        type: 'better-sqlite3',
-        database: database.path,
-        driver: SqliteDriver,
-        enableWAL: true,
-        // A blocking wait for another process's lock would stop the event loop; writers retry
-        // instead.
-        timeout: 0,
-      };
-    case 'postgres':
-      return {
-        ...shared,
-        type: 'postgres',
-        url: database.url,
-        applicationName: 'dundun',
-        // Detects a server that vanished without closing the connection.
-        extra: { keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
-      };
-    case 'mysql':
-    case 'mariadb':
-      return {
-        ...shared,
-        type: database.type,
-        url: database.url,
-        charset: 'utf8mb4',
-        timezone: 'Z',
-      };
-  }
-}
 
 /** TypeORM's errors are thrown as well, and its statements' parameters hold message texts. */
 export class SilentTypeOrmLogger extends AbstractLogger {
@@ -97,22 +42,63 @@ export async function openDatabase(
   }
 }
 
-/** Retries while another process is opening the same SQLite file. @throws EnvironmentError */
+/** @throws EnvironmentError */
 export async function connect(dataSource: DataSource): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  try {
+    await whileLocked(() => dataSource.initialize());
+  } catch (error) {
+    // Where all addresses of a host fail, the message is empty and only the code gives the cause.
+    const { code = '', message } = error as Error & { code?: string };
+    throw new EnvironmentError(
+      [
+        `DATABASE_URL: the database cannot be opened: ${message || code}; check the address, that it is running and that this user may use it`,
+      ],
+      { cause: error },
+    );
+  }
+}
+
+export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
+  const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
+  return pending.map(({ name }) => name);
+}
+
+/** Whether no migration has run on this database. */
+export async function isEmptyDatabase(dataSource: DataSource): Promise<boolean> {
+  const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();
+  return executed.length === 0;
+}
+
+/**
+ * One process migrates at a time: under the library's migration lock, or in one write transaction
+ * on SQLite. @throws MigrationLockedError after `timeout` milliseconds
+ */
+export async function runMigrations(dataSource: DataSource, timeout?: number): Promise<void> {
+  if (dataSource.options.type !== 'better-sqlite3') {
+    const migrate = () => dataSource.runMigrations({ transaction: 'each' });
+    await withMigrationLock(dataSource, migrate, timeout);
+    return;
+  }
+  await whileLocked(() => dataSource.query('BEGIN IMMEDIATE'));
+  try {
+    await dataSource.runMigrations({ transaction: 'none' });
+    await dataSource.query('COMMIT');
+  } catch (error) {
+    await dataSource.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Repeats `work` for up to 30 s while another process holds the SQLite file. */
+async function whileLocked(work: () => Promise<unknown>): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
     try {
-      await dataSource.initialize();
+      await work();
       return;
     } catch (error) {
-      // Where all addresses of a host fail, the message is empty and only the code gives the cause.
-      const { code = '', message } = error as Error & { code?: string };
-      if (attempt >= 50 || !/database is locked/.test(message))
-        throw new EnvironmentError(
-          [
-            `DATABASE_URL: the database cannot be opened: ${message || code}; check the address, that it is running and that this user may use it`,
-          ],
-          { cause: error },
-        );
+      const isLocked = /SQLITE_BUSY|database is locked/.test(String(error));
+      if (!isLocked || performance.now() > deadline) throw error;
       await wait(20 + Math.random() * 80);
     }
   }

@@ -87,6 +87,7 @@ it('the public names match the snapshot', () => {
   "twilioSignature",
   "vonageParser",
   "vonageSignature",
+  "withMigrationLock",
 ]
 `);
 });

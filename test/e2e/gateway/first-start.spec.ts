@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { dataSourceOptions } from '../../../src/config/database.js';
+import { pendingMigrations, runMigrations } from '../../../src/config/database.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
-import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
-import { gatewayTables } from '../../../src/gateway-database.js';
+import { dataSourceOptions } from '../../../src/gateway-database.js';
 import { type DatabaseKind, describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { buildGateway, Processes, type RunningGateway } from './built-gateway.js';
@@ -35,7 +34,7 @@ describeEachDatabase('gateways that start together on one new database', (databa
     const url = await database.another();
     settings = { DATABASE_URL: url };
     source = new DataSource(
-      dataSourceOptions(parseDatabaseUrl(url), gatewayTables({ FREQUENCY_CAP: undefined })),
+      dataSourceOptions({ DATABASE_URL: parseDatabaseUrl(url), FREQUENCY_CAP: undefined }),
     );
     await source.initialize();
   });

@@ -1,10 +1,13 @@
 import { expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, SilentTypeOrmLogger } from '../../../src/config/database.js';
+import {
+  pendingMigrations,
+  runMigrations,
+  SilentTypeOrmLogger,
+} from '../../../src/config/database.js';
 import { parseDatabaseUrl } from '../../../src/config/database-url.js';
-import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
-import { gatewayTables } from '../../../src/gateway-database.js';
+import { dataSourceOptions } from '../../../src/gateway-database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 /** Statements that change the schema or rows; MariaDB commits each schema change. */
@@ -19,10 +22,10 @@ describeEachDatabase(
   (database) => {
     const open = (url: string) =>
       new DataSource({
-        ...dataSourceOptions(
-          parseDatabaseUrl(url),
-          gatewayTables({ FREQUENCY_CAP: { sms: { max: 1, per: '1h' } } }),
-        ),
+        ...dataSourceOptions({
+          DATABASE_URL: parseDatabaseUrl(url),
+          FREQUENCY_CAP: { sms: { max: 1, per: '1h' } },
+        }),
         logger: new SilentTypeOrmLogger(),
       }).initialize();
 

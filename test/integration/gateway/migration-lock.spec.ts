@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { pendingMigrations, runMigrations } from '../../../src/config/migrations.js';
+import { pendingMigrations, runMigrations } from '../../../src/config/database.js';
 import { describeEachDatabase } from '../../support/databases.js';
 
 class First1700000000000 implements MigrationInterface {
@@ -12,8 +12,11 @@ class First1700000000000 implements MigrationInterface {
 }
 
 const LOCKS = {
-  postgres: ['SELECT pg_advisory_lock(7238455)', 'SELECT pg_advisory_unlock(7238455)'],
-  mariadb: ["SELECT GET_LOCK('dundun_migrations', 1)", "SELECT RELEASE_LOCK('dundun_migrations')"],
+  postgres: ['SELECT pg_advisory_lock(741852963)', 'SELECT pg_advisory_unlock(741852963)'],
+  mariadb: [
+    "SELECT GET_LOCK('messaging-741852963', 1)",
+    "SELECT RELEASE_LOCK('messaging-741852963')",
+  ],
 } as const;
 
 describeEachDatabase(

@@ -46,7 +46,7 @@ export interface MigrationLock {
   readonly poolLimit: 'max' | 'connectionLimit';
   /** The last statement returns `taken: 1`; after `wait` ms it fails or returns another value. */
   take(key: number, wait: number): readonly string[];
-  release(key: number): string;
+  release(key: number): readonly string[];
 }
 
 export interface FastPaths {

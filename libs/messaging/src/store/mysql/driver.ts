@@ -10,6 +10,6 @@ export const MYSQL_DRIVER: StoreDriver = {
   migrationLock: {
     poolLimit: 'connectionLimit',
     take: (key, wait) => [`SELECT GET_LOCK('messaging-${key}', ${wait / 1_000}) AS taken`],
-    release: (key) => `SELECT RELEASE_LOCK('messaging-${key}')`,
+    release: (key) => [`SELECT RELEASE_LOCK('messaging-${key}')`],
   },
 };

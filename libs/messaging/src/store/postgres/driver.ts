@@ -12,6 +12,6 @@ export const POSTGRES_DRIVER: StoreDriver = {
       `SET lock_timeout = ${wait}`,
       `SELECT 1 AS taken FROM pg_advisory_lock(${key})`,
     ],
-    release: (key) => `SELECT pg_advisory_unlock(${key})`,
+    release: (key) => ['RESET lock_timeout', `SELECT pg_advisory_unlock(${key})`],
   },
 };

@@ -39,12 +39,7 @@ export async function migrate(
   } as DataSourceOptions);
   await own.initialize();
   try {
-    const unlock = await lock(own, timeout);
-    try {
-      await own.runMigrations({ transaction: 'each' });
-    } finally {
-      await unlock();
-    }
+    await withMigrationLock(own, () => own.runMigrations({ transaction: 'each' }), timeout);
   } finally {
     await own.destroy();
   }
@@ -58,22 +53,35 @@ function poolOf(dataSource: DataSource): { poolSize?: number; extra?: object } {
   return { poolSize: 2, extra: { ...extra, [migrationLock.poolLimit]: 2 } };
 }
 
-async function lock(dataSource: DataSource, timeout: number): Promise<() => Promise<void>> {
+/**
+ * Runs `work` while no other process of this database migrates; on SQLite at once. For apps that
+ * run their own migrations (`store: { migrate: false }`).
+ * @param timeout longest wait for the lock, in milliseconds @default 120_000
+ * @throws MigrationLockedError after `timeout`
+ */
+export async function withMigrationLock<T>(
+  dataSource: DataSource,
+  work: () => Promise<T>,
+  timeout = TIMEOUT,
+): Promise<T> {
   const { migrationLock } = driverOf(dataSource);
-  if (!migrationLock) return async () => undefined;
+  if (!migrationLock) return work();
   const runner = dataSource.createQueryRunner();
   try {
     let taken: unknown;
-    for (const statement of migrationLock.take(LOCK, timeout))
-      taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
+    try {
+      for (const statement of migrationLock.take(LOCK, timeout))
+        taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
+    } catch (error) {
+      throw isLockTimeout(error) ? new MigrationLockedError(timeout) : error;
+    }
     // MySQL returns 0 after the timeout, and NULL for an error.
     if (Number(taken) !== 1) throw new MigrationLockedError(timeout);
-  } catch (error) {
+    return await work();
+  } finally {
+    // A lost connection has already released its locks.
+    for (const statement of migrationLock.release(LOCK))
+      await runner.query(statement).catch(() => undefined);
     await runner.release();
-    throw isLockTimeout(error) ? new MigrationLockedError(timeout) : error;
   }
-  return async () => {
-    await runner.query(migrationLock.release(LOCK));
-    await runner.release();
-  };
 }

@@ -4,9 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { openDatabase, SilentTypeOrmLogger } from './database.js';
+import {
+  isEmptyDatabase,
+  openDatabase,
+  pendingMigrations,
+  SilentTypeOrmLogger,
+} from './database.js';
 import { EnvironmentError } from './environment.js';
-import { isEmptyDatabase, pendingMigrations } from './migrations.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
 class First1700000000000 implements MigrationInterface {
