@@ -1,33 +1,55 @@
 import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging';
 import type { INestApplication, Type } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
-import type { JsonSchema } from './http/fields.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
-import { QUERY_KEY } from './http/request.decorators.js';
+import type { JsonSchema } from './http/validation.js';
 import { ReceivedEvent, StatusEvent } from './webhooks/webhook-event.js';
 
-const HEADERS = {
-  RateLimit: {
-    description: 'What is left of the credential’s limit (draft-ietf-httpapi-ratelimit-headers).',
-    schema: { type: 'string', examples: ['"credential";r=9999;t=1'] },
+const DOCUMENT = {
+  openapi: '3.1.0',
+  jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base',
+  info: {
+    title: 'Dundun',
+    description:
+      'SMS batches, WhatsApp messages, contacts and groups, delivery reports and webhooks.',
+    version: '1',
+    license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
-  RateLimitPolicy: {
-    description: 'Requests (`q`) in seconds (`w`) per credential.',
-    schema: { type: 'string', examples: ['"credential";q=10000;w=1'] },
+  servers: [{ url: '/' }],
+  tags: ['SMS', 'Groups', 'WhatsApp', 'Webhooks', 'Health'].map((name) => ({ name })),
+  components: {
+    securitySchemes: {
+      api_token: { type: 'http', scheme: 'bearer', description: 'API token, `tok_…`.' },
+      api_key: { type: 'http', scheme: 'bearer', description: 'Scoped key, `svk_…`.' },
+    },
+    responses: errorResponseComponents(),
+    headers: {
+      RateLimit: {
+        description:
+          'What is left of the credential’s limit (draft-ietf-httpapi-ratelimit-headers).',
+        schema: { type: 'string', examples: ['"credential";r=9999;t=1'] },
+      },
+      RateLimitPolicy: {
+        description: 'Requests (`q`) in seconds (`w`) per credential.',
+        schema: { type: 'string', examples: ['"credential";q=10000;w=1'] },
+      },
+      RequestId: {
+        description: 'Names this request in the service’s log.',
+        schema: { type: 'string', pattern: '^req-[0-9a-z-]+$' },
+      },
+      RetryAfter: {
+        description: 'Seconds to wait.',
+        schema: { type: 'string', pattern: '^\\d+$' },
+      },
+    },
   },
-  RequestId: {
-    description: 'Names this request in the service’s log.',
-    schema: { type: 'string', pattern: '^req-[0-9a-z-]+$' },
-  },
-  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^\\d+$' } },
 } as const;
 
 /** An operation from Nest's scan. */
 interface ScannedOperation {
   readonly [ERRORS_KEY]?: readonly ErrorResponseName[];
-  readonly [QUERY_KEY]?: string;
   readonly parameters?: readonly { readonly in: string }[];
   readonly requestBody?: JsonSchema;
   readonly responses: Readonly<Record<string, ScannedResponse>>;
@@ -44,43 +66,20 @@ type Schemas = Record<string, JsonSchema>;
 
 /** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
-  const bearer = (description: string) =>
-    ({ type: 'http', scheme: 'bearer', description }) as const;
-  const config = new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
-    .setTitle('Dundun')
-    .setDescription(
-      'SMS batches, WhatsApp messages, contacts and groups, delivery reports and webhooks.',
-    )
-    .setVersion('1')
-    .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
-    .addServer('/')
-    .addSecurity('api_token', bearer('API token, `tok_…`.'))
-    .addSecurity('api_key', bearer('Scoped key, `svk_…`.'))
-    .build();
-  const scanned = SwaggerModule.createDocument(app, config, {
+  const document = SwaggerModule.createDocument(app, DOCUMENT as unknown as OpenAPIObject, {
     extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent],
     operationIdFactory: (_controller, method) => method,
   });
-  const schemas = closedSchemas(scanned.components?.schemas as Schemas);
-  const paths = pathsOf(scanned.paths as unknown as Record<string, Operations>, schemas);
+  const schemas = document.components?.schemas as Schemas;
+  for (const [name, schema] of Object.entries(schemas))
+    if (!('additionalProperties' in schema || 'oneOf' in schema))
+      schemas[name] = { ...schema, additionalProperties: false };
+  const paths = pathsOf(document.paths as unknown as Record<string, Operations>, schemas);
   const callbacks = app.get(ChannelRegistry, { strict: false }).all.flatMap(callbacksOf);
-  const document = {
-    ...scanned,
-    jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base',
-    tags: ['SMS', 'Groups', 'WhatsApp', 'Webhooks', 'Health'].map((name) => ({ name })),
-    paths,
-    webhooks: Object.fromEntries(
-      callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
-    ),
-    components: {
-      ...scanned.components,
-      schemas,
-      responses: errorResponseComponents(),
-      headers: HEADERS,
-    },
-  };
-  return document as unknown as OpenAPIObject;
+  const webhooks = Object.fromEntries(
+    callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
+  );
+  return { ...document, paths, webhooks } as unknown as OpenAPIObject;
 }
 
 /** Without the carrier's callbacks and the metrics, which have no `@Operation()`. */
@@ -89,32 +88,17 @@ function pathsOf(
   schemas: Schemas,
 ): Record<string, Record<string, JsonSchema>> {
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  const queries = new Set<string>();
   for (const [path, operations] of Object.entries(scanned))
-    for (const [method, scannedOperation] of Object.entries(operations)) {
-      const { [ERRORS_KEY]: errors, [QUERY_KEY]: query, ...operation } = scannedOperation;
+    for (const [method, { [ERRORS_KEY]: errors, ...operation }] of Object.entries(operations)) {
       if (!errors) continue;
-      const parameters = [...(operation.parameters ?? []), ...parametersOf(query, schemas)];
-      if (query !== undefined) queries.add(query);
       const responses: Record<string, unknown> = {};
-      for (const name of [...commonErrors(scannedOperation), ...errors])
+      for (const name of [...commonErrors(operation), ...errors])
         responses[ERROR_RESPONSES[name][0]] = { $ref: `#/components/responses/${name}` };
       for (const [status, response] of Object.entries(operation.responses))
         responses[status] = responseOf(response, operation.security !== undefined, schemas);
-      (paths[path] ??= {})[method] = {
-        ...operation,
-        security: operation.security ?? [],
-        ...(parameters.length > 0 && { parameters }),
-        responses,
-      };
+      (paths[path] ??= {})[method] = { security: [], ...operation, responses };
     }
-  for (const query of queries) delete schemas[query];
   return paths;
-}
-
-function parametersOf(query: string | undefined, schemas: Schemas): JsonSchema[] {
-  const properties = schemas[query ?? '']?.['properties'] as Schemas | undefined;
-  return Object.entries(properties ?? {}).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
 function responseOf(response: ScannedResponse, secured: boolean, schemas: Schemas): JsonSchema {
@@ -136,13 +120,19 @@ function responseOf(response: ScannedResponse, secured: boolean, schemas: Schema
 }
 
 function commonErrors(operation: ScannedOperation): ErrorResponseName[] {
-  const { security, parameters = [], requestBody, [QUERY_KEY]: query } = operation;
-  const names: ErrorResponseName[] = ['BadRequest', 'RequestTimeout', 'InternalError'];
+  const { security, parameters = [], requestBody } = operation;
+  const takes = (place: string): boolean => parameters.some((parameter) => parameter.in === place);
+  const names: ErrorResponseName[] = [
+    'BadRequest',
+    'RequestTimeout',
+    'InternalError',
+    'Unavailable',
+  ];
   if (security) names.push('Unauthorized', 'Forbidden', 'TooManyRequests');
-  if (parameters.some((parameter) => parameter.in === 'path')) names.push('NotFound');
+  if (takes('path')) names.push('NotFound');
   if (requestBody) names.push('PayloadTooLarge', 'UnsupportedMediaType');
-  if (requestBody || query !== undefined) names.push('Unprocessable');
-  return [...names, 'Unavailable'];
+  if (requestBody || takes('query')) names.push('Unprocessable');
+  return names;
 }
 
 /** A callback that the gateway posts to the webhooks of an account. */
@@ -237,30 +227,4 @@ function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   if (type === 'array') return [of(items)];
   if (type === 'integer') return schema['minimum'] ?? 0;
   return type === 'string' ? 'text' : null;
-}
-
-/** The component schemas in the JSON Schema of OpenAPI 3.1: objects take no other fields. */
-function closedSchemas(scanned: Readonly<Schemas>): Schemas {
-  return Object.fromEntries(
-    Object.entries(scanned).map(([name, schema]) => {
-      const isOpen = 'additionalProperties' in schema || 'oneOf' in schema;
-      const converted = nullableTypes(schema) as JsonSchema;
-      return [name, isOpen ? converted : { ...converted, additionalProperties: false }];
-    }),
-  );
-}
-
-/** Converts `nullable` of Nest's swagger to the type `null` of JSON Schema. */
-function nullableTypes(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(nullableTypes);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const entries = Object.entries(schema).map(([key, value]) => [key, nullableTypes(value)]);
-  const { nullable, ...converted } = Object.fromEntries(entries) as Record<string, unknown>;
-  if (nullable !== true) return converted;
-  const { type, enum: choices } = converted;
-  return {
-    ...converted,
-    type: [type, 'null'],
-    ...(Array.isArray(choices) && { enum: [...(choices as unknown[]), null] }),
-  };
 }

@@ -1,12 +1,10 @@
 import type { Page } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { Max } from 'class-validator';
 import { DataSource, In } from 'typeorm';
 import { invalidFields } from '../http/api-error.js';
 import { Choice, Field, WholeNumber } from '../http/fields.js';
 import type { PageQuery } from '../http/page.dto.js';
-import { Rule } from '../http/validation.js';
 import {
   TEMPLATE_CATEGORIES,
   TEMPLATE_STATUSES,
@@ -23,15 +21,14 @@ export function TemplateName(): PropertyDecorator {
   const rule = 'must be 1 to 255 visible ASCII characters without spaces';
   return Field(
     { type: 'string', minLength: 1, maxLength: 255, examples: ['order_update'] },
-    Rule('templateName', (name) => (NAME.test(String(name)) ? undefined : rule)),
+    (name) => (NAME.test(String(name)) ? undefined : rule),
   );
 }
 
 export function Language(): PropertyDecorator {
   const rule = 'must be a language code, such as en or pt_BR';
-  return Field(
-    { type: 'string', examples: ['en', 'pt_BR'] },
-    Rule('language', (language) => (LANGUAGE.test(String(language)) ? undefined : rule)),
+  return Field({ type: 'string', examples: ['en', 'pt_BR'] }, (language) =>
+    LANGUAGE.test(String(language)) ? undefined : rule,
   );
 }
 
@@ -51,8 +48,7 @@ export class Template {
   })
   readonly status!: TemplateStatus;
 
-  @WholeNumber({ minimum: 0, examples: [2] })
-  @Max(100, { message: 'must be a whole number from 0 to 100' })
+  @WholeNumber({ minimum: 0, maximum: 100, examples: [2] })
   readonly params_count!: number;
 }
 

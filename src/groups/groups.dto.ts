@@ -3,7 +3,6 @@ import {
   Field,
   GROUP_ID,
   List,
-  NULLABLE_TEXT,
   numberRemedy,
   PHONE_NUMBER,
   PhoneNumber,
@@ -20,36 +19,29 @@ const MOST_MEMBERS = 10_000;
 
 @BodyExamples({ friends: { name: 'Friends' } })
 export class GroupBody {
-  @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] })
-  readonly name!: string;
+  @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] }) readonly name!: string;
 }
 
 @BodyExamples({ two: { members: ['2348012345678', '2348012345679'] } })
 export class AddMembers {
-  @List(
-    { items: PHONE_NUMBER },
-    {
-      minItems: 1,
-      maxItems: MOST_MEMBERS,
-      entry: numberRemedy,
-      message: `must be a list of 1 to ${MOST_MEMBERS} phone numbers; send more in the next request`,
-    },
-  )
+  @List({
+    items: PHONE_NUMBER,
+    minItems: 1,
+    maxItems: MOST_MEMBERS,
+    entry: numberRemedy,
+    message: `must be a list of 1 to ${MOST_MEMBERS} phone numbers; send more in the next request`,
+  })
   readonly members!: readonly string[];
 }
 
 export class Group {
-  @Field(GROUP_ID)
-  readonly id!: string;
-
-  @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] })
-  readonly name!: string;
+  @Field(GROUP_ID) readonly id!: string;
+  @Text({ minLength: 1, maxLength: 255, examples: ['Friends'] }) readonly name!: string;
 
   @WholeNumber({ minimum: 0, description: 'Number of members.', examples: [2] })
   readonly size!: number;
 
-  @Timestamp()
-  readonly created_at!: string;
+  @Timestamp() readonly created_at!: string;
 }
 
 export class GroupPage extends PageOf(Group) {}
@@ -59,17 +51,10 @@ export function groupOf({ id, name, size, createdAt }: ContactGroup): Group {
 }
 
 class Member {
-  @Uuid({ description: 'Id of the contact.' })
-  readonly id!: string;
-
-  @PhoneNumber({ nullable: true })
-  readonly phone!: string | null;
-
-  @Field(NULLABLE_TEXT)
-  readonly bsuid!: string | null;
-
-  @Field({ ...NULLABLE_TEXT, examples: ['Ada'] })
-  readonly name!: string | null;
+  @Uuid({ description: 'Id of the contact.' }) readonly id!: string;
+  @PhoneNumber({ nullable: true }) readonly phone!: string | null;
+  @Text({ nullable: true }) readonly bsuid!: string | null;
+  @Text({ nullable: true, examples: ['Ada'] }) readonly name!: string | null;
 }
 
 export class MemberPage extends PageOf(Member) {}

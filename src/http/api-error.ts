@@ -118,21 +118,18 @@ export interface ApiErrorOptions extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `ErrorAnswer` documents it. */
-export interface ErrorBody {
-  readonly error: {
-    readonly type: string;
-    readonly code: ApiErrorCode;
-    readonly message: string;
-    readonly details?: readonly FieldError[];
-  };
+interface ErrorBody {
+  readonly type: string;
+  readonly code: ApiErrorCode;
+  readonly message: string;
+  readonly details?: readonly FieldError[];
 }
 
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly details: readonly FieldError[] | undefined;
-  readonly body: ErrorBody;
+  readonly body: { readonly error: ErrorBody };
 
   constructor(
     readonly code: ApiErrorCode,

@@ -3,38 +3,30 @@ import {
   API_ERRORS,
   ApiError,
   type ApiErrorCode,
-  type ErrorBody,
   ERROR_RESPONSES,
   type ErrorResponse,
-  isApiErrorCode,
 } from './api-error.js';
-import { Field, type JsonSchema } from './fields.js';
+import { Choice, Field, Text } from './fields.js';
+import type { JsonSchema } from './validation.js';
 
 @ApiSchema({ name: 'FieldError' })
-export class FieldErrorDetail {
-  @Field({ type: 'string', description: 'The field, such as `to[3]`.', examples: ['to[3]'] })
+class FieldErrorDetail {
+  @Text({ description: 'The field, such as `to[3]`.', examples: ['to[3]'] })
   readonly path!: string;
 
-  @Field({ type: 'string', minLength: 1, examples: ['must be 7 to 15 digits'] })
-  readonly message!: string;
+  @Text({ minLength: 1, examples: ['must be 7 to 15 digits'] }) readonly message!: string;
 }
 
-export class ErrorDetail {
-  @Field({
-    type: 'string',
-    enum: [...new Set(Object.values(ERROR_RESPONSES).map(([, type]) => type)), 'policy_error'],
-    description: 'Class of the error, one per status.',
-  })
+const TYPES = new Set(Object.values(ERROR_RESPONSES).map(([, type]): string => type));
+
+class ErrorDetail {
+  @Choice([...TYPES, 'policy_error'], { description: 'Class of the error, one per status.' })
   readonly type!: string;
 
-  @Field({
-    type: 'string',
-    enum: Object.keys(API_ERRORS),
-    description: 'The code that programs act on.',
-  })
+  @Choice(Object.keys(API_ERRORS), { description: 'The code that programs act on.' })
   readonly code!: ApiErrorCode;
 
-  @Field({ type: 'string', minLength: 1, description: 'A text for people, with the remedy.' })
+  @Text({ minLength: 1, description: 'A text for people, with the remedy.' })
   readonly message!: string;
 
   @Field({
@@ -46,27 +38,37 @@ export class ErrorDetail {
 }
 
 @ApiSchema({ name: 'Error' })
-export class ErrorAnswer implements ErrorBody {
-  @Field({ type: ErrorDetail })
-  readonly error!: ErrorDetail;
+export class ErrorAnswer {
+  @Field({ type: ErrorDetail }) readonly error!: ErrorDetail;
 }
 
+/** The error responses as components of the OpenAPI document, each with an example of its codes. */
 export function errorResponseComponents(): Record<string, JsonSchema> {
-  const codes = Object.keys(API_ERRORS).filter(isApiErrorCode);
-  const component = ([name, [, , description, retryAfter]]: [string, ErrorResponse]) => {
-    const own = codes.filter((code) => API_ERRORS[code][0] === name);
-    const examples = own.map((code) => [code, { value: new ApiError(code).body }]);
-    const content = {
-      schema: { $ref: '#/components/schemas/Error' },
-      examples: Object.fromEntries(examples) as Record<string, unknown>,
-    };
-    const headers = {
-      'x-request-id': { $ref: '#/components/headers/RequestId' },
-      ...(retryAfter && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
-    };
-    return [name, { description, headers, content: { 'application/json': content } }];
-  };
   // Another method of a documented path is no operation.
   const { MethodNotAllowed: _, ...responses } = ERROR_RESPONSES;
-  return Object.fromEntries(Object.entries(responses).map(component)) as Record<string, JsonSchema>;
+  return Object.fromEntries(
+    Object.entries<ErrorResponse>(responses).map(([name, [, , description, retryAfter]]) => [
+      name,
+      {
+        description,
+        headers: {
+          'x-request-id': { $ref: '#/components/headers/RequestId' },
+          ...(retryAfter && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
+        },
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            examples: examplesOf(name),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+function examplesOf(response: string): Record<string, unknown> {
+  const codes = (Object.keys(API_ERRORS) as ApiErrorCode[]).filter(
+    (code) => API_ERRORS[code][0] === response,
+  );
+  return Object.fromEntries(codes.map((code) => [code, { value: new ApiError(code).body }]));
 }

@@ -7,17 +7,27 @@ import {
   STATUS_RANK,
 } from '@dundun/messaging';
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsInt, IsUUID, Max, Min, ValidateIf } from 'class-validator';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  type ApiPropertyOptions,
+  ApiSchema,
+  type ApiSchemaOptions,
+} from '@nestjs/swagger';
+import { validate as isUuid } from 'uuid';
 import { ApiError } from './api-error.js';
 import { parseTimestamp, TIMESTAMP_RULE } from './rfc3339.js';
-import { errorsOf, type FieldCheck, isObject, MOST_ERRORS, Rule } from './validation.js';
-
-/** A JSON Schema (2020-12), as used in OpenAPI 3.1. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import {
+  errorsOf,
+  type FieldCheck,
+  isObject,
+  type JsonSchema,
+  MOST_ERRORS,
+  Rule,
+} from './validation.js';
 
 export interface FieldOptions extends JsonSchema {
-  /** `'in the document'`: the rules also run where the field is missing. @default false */
+  /** `'in the document'`: the check also runs where the field is missing. @default false */
   readonly optional?: boolean | 'in the document';
 }
 
@@ -28,34 +38,56 @@ export const PHONE_NUMBER = {
   examples: ['2348012345678'],
 } as const;
 
-export const NULLABLE_TEXT = { type: 'string', nullable: true } as const;
-
-/** The fields of a DTO as a plain object type, for responses. */
-export type Plain<T> = { readonly [Name in keyof T]: T[Name] };
-
-/** Schema and rules of a field in one decorator; every decorator below is one of these. */
-export function Field(
-  { optional = false, ...schema }: FieldOptions,
-  ...rules: readonly PropertyDecorator[]
-): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({ ...schema, required: optional === false } as ApiPropertyOptions),
-    // `null` is a value, and differs from a missing field.
-    ...(optional === true ? [ValidateIf((_request, value) => value !== undefined)] : []),
-    ...rules,
-  );
-}
-
-export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
-  return Field({ ...PHONE_NUMBER, ...options }, Rule('phoneNumber', numberRemedy));
-}
-
 export const RECIPIENT: JsonSchema = {
   type: 'string',
   pattern: '^(?:[1-9][0-9]{6,14})?$',
   description: 'Digits with country code; empty after erasure.',
   examples: ['2348012345678'],
 };
+
+export const GROUP_ID: JsonSchema = {
+  type: 'string',
+  pattern: '^grp_[0-9A-Za-z]{10,}$',
+  examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
+};
+
+export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).filter(
+  (status): status is ReportedStatus =>
+    STATUS_RANK[status] >= FIRST_REPORTED_RANK && status !== 'cancelled',
+);
+
+export const NULLABLE_TEXT = { type: 'string', nullable: true } as const;
+
+/** The fields of a DTO as a plain object type, for responses. */
+export type Plain<T> = { readonly [Name in keyof T]: T[Name] };
+
+/** Schema and check of a field in one decorator; every decorator below is one of these. */
+export function Field(
+  { optional = false, ...schema }: FieldOptions,
+  check: FieldCheck = () => undefined,
+  convert?: (value: unknown) => unknown,
+): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ ...schema, required: optional === false } as ApiPropertyOptions),
+    Rule({
+      schema,
+      convert,
+      // `null` is a value, and differs from a missing field.
+      check: (value, field) =>
+        optional === true && value === undefined ? undefined : check(value, field),
+    }),
+  );
+}
+
+/** In the document: at least one of these fields must be there. */
+export function RequiresOneOf(...names: readonly string[]): ClassDecorator {
+  const anyOf = names.map((name) => ({ required: [name] }));
+  return ApiSchema({ anyOf } as unknown as ApiSchemaOptions);
+}
+
+export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
+  return Field({ ...PHONE_NUMBER, ...options }, numberRemedy);
+}
 
 export function numberRemedy(entry: unknown): string | undefined {
   if (isPhoneNumber(entry)) return undefined;
@@ -66,24 +98,11 @@ export function numberRemedy(entry: unknown): string | undefined {
   return 'must be 7 to 15 digits with country code, without a leading zero, such as 2348012345678';
 }
 
-export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).filter(
-  (status): status is ReportedStatus =>
-    STATUS_RANK[status] >= FIRST_REPORTED_RANK && status !== 'cancelled',
-);
-
-export const GROUP_ID: JsonSchema = {
-  type: 'string',
-  pattern: '^grp_[0-9A-Za-z]{10,}$',
-  examples: ['grp_4yGq0cXo2vGdXk1w8bTzRs'],
-};
-
 /** An RFC 3339 time with an offset; responses use UTC. */
 export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     { type: 'string', format: 'date-time', examples: ['2026-11-20T13:20:28.001Z'], ...options },
-    Rule('timestamp', (value) =>
-      parseTimestamp(value) === undefined ? TIMESTAMP_RULE : undefined,
-    ),
+    (value) => (parseTimestamp(value) ? undefined : TIMESTAMP_RULE),
   );
 }
 
@@ -91,14 +110,9 @@ export function Uuid({
   message = 'must be a UUID',
   ...options
 }: MessageOption = {}): PropertyDecorator {
-  return Field(
-    {
-      type: 'string',
-      format: 'uuid',
-      examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'],
-      ...options,
-    },
-    IsUUID('all', { message }),
+  const examples = ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'];
+  return Field({ type: 'string', format: 'uuid', examples, ...options }, (value) =>
+    isUuid(value) ? undefined : message,
   );
 }
 
@@ -118,14 +132,12 @@ export function Text({ message, ...options }: TextOptions = {}): PropertyDecorat
   const { minLength = 0, maxLength = Infinity, pattern = '' } = options;
   const form = new RegExp(pattern);
   const remedy = message ?? lengthRule(options);
-  return Field(
-    { type: 'string', ...options },
-    Rule('text', (value) => {
-      const isValid = isText(value, maxLength) && value.length >= minLength && form.test(value);
-      return isValid ? undefined : remedy;
-    }),
+  return Field({ type: 'string', ...options }, (value) =>
+    isText(value, maxLength) && value.length >= minLength && form.test(value) ? undefined : remedy,
   );
 }
+
+export const TEXT_RULE = 'must be a text of at least one character';
 
 function lengthRule({ minLength = 0, maxLength }: TextOptions): string {
   if (maxLength === undefined) return minLength > 0 ? TEXT_RULE : 'must be a text';
@@ -139,14 +151,16 @@ export function isText(value: unknown, most: number): value is string {
 }
 
 export function Choice(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
-  const last = values.at(-1) ?? '';
-  const rest = values.slice(0, -1).join(', ');
-  const message = rest === '' ? `must be ${last}` : `must be ${rest} or ${last}`;
-  return Field({ type: 'string', enum: [...values], ...options }, IsIn(values, { message }));
+  const message = `must be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values)}`;
+  return Field({ type: 'string', enum: [...values], ...options }, (value) =>
+    values.some((one) => one === value) ? undefined : message,
+  );
 }
 
 export function Flag(options: FieldOptions = {}): PropertyDecorator {
-  return Field({ type: 'boolean', ...options }, IsBoolean({ message: 'must be true or false' }));
+  return Field({ type: 'boolean', ...options }, (value) =>
+    typeof value === 'boolean' ? undefined : 'must be true or false',
+  );
 }
 
 interface NumberOptions extends FieldOptions {
@@ -154,15 +168,18 @@ interface NumberOptions extends FieldOptions {
   readonly maximum?: number;
 }
 
-export function WholeNumber(options: NumberOptions): PropertyDecorator {
-  const { minimum, maximum } = options;
-  const range = maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
-  const rule = { message: `must be a whole number ${range}` };
+export function WholeNumber(
+  options: NumberOptions,
+  convert?: (value: unknown) => number,
+): PropertyDecorator {
+  const { minimum, maximum = Infinity } = options;
+  const range = maximum < Infinity ? `from ${minimum} to ${maximum}` : `of at least ${minimum}`;
+  const isValid = (value: unknown): boolean =>
+    Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
   return Field(
     { type: 'integer', ...options },
-    IsInt(rule),
-    Min(minimum, rule),
-    ...(maximum === undefined ? [] : [Max(maximum, rule)]),
+    (value) => (isValid(value) ? undefined : `must be a whole number ${range}`),
+    convert,
   );
 }
 
@@ -170,7 +187,8 @@ export function Price(options: FieldOptions = {}): PropertyDecorator {
   return Field({ type: 'number', nullable: true, description: 'null: not known.', ...options });
 }
 
-export interface ListRule {
+interface ListOptions extends FieldOptions {
+  readonly items: JsonSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
   /** The remedy for a wrong entry. */
@@ -179,43 +197,33 @@ export interface ListRule {
   readonly message: string;
 }
 
+/** Wrong entries are named as `to[3]`, the first ten. */
 export function List(
-  options: FieldOptions & { readonly items: JsonSchema },
-  rule: ListRule,
+  { entry, message, ...options }: ListOptions,
+  convert?: (value: unknown) => unknown[],
 ): PropertyDecorator {
-  const { entry: _entry, message: _message, ...sizes } = rule;
-  return Field(
-    { type: 'array', ...sizes, ...options },
-    Rule('list', (value, { name }) => listErrors(name, value, rule)),
-  );
-}
-
-/** Errors of wrong entries as `to[3]`, the first ten, in one pass over the list. */
-export function listErrors(
-  path: string,
-  list: unknown,
-  { minItems = 0, maxItems = Infinity, entry, message }: ListRule,
-): FieldError[] {
-  if (!Array.isArray(list) || list.length < minItems || list.length > maxItems)
-    return [{ path, message }];
-  const errors: FieldError[] = [];
-  for (let index = 0; index < list.length && errors.length < MOST_ERRORS; index++) {
-    const remedy = entry(list[index]);
-    if (remedy !== undefined) errors.push({ path: `${path}[${index}]`, message: remedy });
-  }
-  return errors;
+  const { minItems = 0, maxItems = Infinity } = options;
+  const check: FieldCheck = (list, { name }) => {
+    if (!Array.isArray(list) || list.length < minItems || list.length > maxItems) return message;
+    const errors: FieldError[] = [];
+    for (let index = 0; index < list.length && errors.length < MOST_ERRORS; index++) {
+      const remedy = entry(list[index]);
+      if (remedy !== undefined) errors.push({ path: `${name}[${index}]`, message: remedy });
+    }
+    return errors;
+  };
+  return Field({ type: 'array', ...options }, check, convert);
 }
 
 /** A boolean, or an object of another DTO. */
 export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyDecorator {
-  const check: FieldCheck = (value, { name }) => {
+  const anyOf = [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }];
+  const field = Field({ anyOf, ...options }, (value, { name }) => {
     if (typeof value === 'boolean') return undefined;
     if (!isObject(value)) return 'must be true, false or a JSON object';
     const errors = errorsOf(dto, value);
     return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
-  };
-  const anyOf = [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }];
-  const field = Field({ anyOf, ...options }, Rule('flagOr', check));
+  });
   return (target, key) => {
     field(target, key);
     ApiExtraModels(dto)(target.constructor);
@@ -224,22 +232,25 @@ export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyD
 
 /** A text that callers send under any of these names; the decorated field has the first. */
 export function TextUnder(names: Names, options: FieldOptions = {}): PropertyDecorator {
-  const check: FieldCheck = (_value, { of }) => {
-    const { text, field } = readText(of as Readonly<Record<string, unknown>>, names);
-    return text === undefined ? [{ path: field, message: TEXT_RULE }] : [];
-  };
   return Field(
     { type: 'string', minLength: 1, ...options, optional: 'in the document' },
-    Rule('textUnder', check),
+    (_value, { of }) => {
+      const { text, field } = readText(of, names);
+      return text === undefined ? [{ path: field, message: TEXT_RULE }] : [];
+    },
   );
 }
 
 /** The same text under an alternative name. */
 export function SameText(options: FieldOptions = {}): PropertyDecorator {
-  return Field({ type: 'string', minLength: 1, ...options, optional: true });
+  return Field({
+    type: 'string',
+    minLength: 1,
+    description: 'The text under another name.',
+    ...options,
+    optional: true,
+  });
 }
-
-export const TEXT_RULE = 'must be a text of at least one character';
 
 type Names<Name extends string = string> = readonly [Name, ...Name[]];
 

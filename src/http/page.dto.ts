@@ -1,6 +1,5 @@
 import type { Page } from '@dundun/messaging';
 import type { Type } from '@nestjs/common';
-import { Type as Convert } from 'class-transformer';
 import { Field, Text, WholeNumber } from './fields.js';
 
 export interface PageOf<T> {
@@ -11,11 +10,9 @@ export interface PageOf<T> {
 /** The response of a list: `class GroupPage extends PageOf(Group) {}`. */
 export function PageOf<T>(item: Type<T>): Type<PageOf<T>> {
   class Answer implements PageOf<T> {
-    @Field({ type: [item] })
-    readonly data!: readonly T[];
+    @Field({ type: [item] }) readonly data!: readonly T[];
 
-    @Field({
-      type: 'string',
+    @Text({
       nullable: true,
       description: '`cursor` of the next page; null: this is the last.',
       examples: [null],
@@ -45,8 +42,7 @@ export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
     })
     readonly cursor?: string;
 
-    @Convert(() => Number)
-    @WholeNumber({ optional: true, minimum: 1, maximum: most, default: standard })
+    @WholeNumber({ optional: true, minimum: 1, maximum: most, default: standard }, Number)
     readonly limit: number = standard;
   }
   return Query;

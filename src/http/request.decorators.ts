@@ -4,19 +4,20 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
-import { ApiBody, ApiExtension, ApiExtraModels } from '@nestjs/swagger';
-import { plainToInstance } from 'class-transformer';
+import { ApiBody, ApiQuery } from '@nestjs/swagger';
 import { ApiError } from './api-error.js';
 import { type HttpRequest, requestOf } from './http-message.js';
-import { isObject, validated } from './validation.js';
-
-/** Extension with the DTO of a query during Nest's scan; removed from the document. */
-export const QUERY_KEY = 'x-query';
+import { isObject, rulesOf, validated } from './validation.js';
 
 const EXAMPLES = Symbol('examples');
 
-export function BodyExamples(examples: Readonly<Record<string, unknown>>): ClassDecorator {
-  return SetMetadata(EXAMPLES, examples);
+/** Examples of a request, by their names in the document. */
+export function BodyExamples(values: Readonly<Record<string, unknown>>): ClassDecorator {
+  const examples = Object.entries(values).map(([name, value]) => [
+    name.replaceAll(/[ ,]+/g, '-'),
+    { value },
+  ]);
+  return SetMetadata(EXAMPLES, Object.fromEntries(examples));
 }
 
 interface BodyOptions {
@@ -24,53 +25,51 @@ interface BodyOptions {
   readonly optional?: boolean;
 }
 
-/** Validates synchronously in the parameter decorator: a pipe costs more than the validation. */
-export function JsonBody(dto: Type<object>, options: BodyOptions = {}): ParameterDecorator {
-  const parameter = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-    const request = requestOf(context);
-    return validated(dto, options.optional && request.body == null ? {} : readJsonBody(request));
-  });
-  return documenting(parameter(), DocumentedBody(dto, options));
+export function JsonBody(
+  dto: Type<object>,
+  { optional = false }: BodyOptions = {},
+): ParameterDecorator {
+  return FromRequest(
+    (request) => validated(dto, optional && request.body == null ? {} : readJsonBody(request)),
+    DocumentedBody(dto, { optional }),
+  );
 }
 
-/** Documents a JSON body of a route that parses its request itself. */
+/** Documents a JSON body of a route that reads its request itself. */
 export function DocumentedBody(
   dto: Type<object>,
   { optional = false }: BodyOptions = {},
 ): MethodDecorator {
-  const examples = Object.entries<unknown>(Reflect.getMetadata(EXAMPLES, dto) ?? {}).map(
-    ([name, value]) => [name.replaceAll(/[ ,]+/g, '-'), { value }],
-  );
-  return ApiBody({
-    type: dto,
-    required: !optional,
-    ...(examples.length > 0 && { examples: Object.fromEntries(examples) as never }),
-  });
+  const examples = Reflect.getMetadata(EXAMPLES, dto) as never;
+  return ApiBody({ type: dto, required: !optional, examples });
 }
 
 export function ValidQuery(dto: Type<object>): ParameterDecorator {
-  const parameter = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-    validated(dto, requestOf(context).query as object, (known) =>
-      plainToInstance(dto, known, { exposeDefaultValues: true }),
-    ),
+  const documents = [...rulesOf(dto.prototype as object)].map(([name, { schema }]) =>
+    ApiQuery({ name, required: false, schema }),
   );
-  return documenting(
-    parameter(),
-    ApiExtraModels(dto) as MethodDecorator,
-    ApiExtension(QUERY_KEY, dto.name) as MethodDecorator,
-  );
+  return FromRequest(({ query }) => validated(dto, query as object), ...documents);
 }
 
-/** A parameter decorator that also decorates the method for Nest's swagger. */
-function documenting(
-  parameter: ParameterDecorator,
+export function IdempotencyKey(): ParameterDecorator {
+  return FromRequest(idempotencyKeyOf);
+}
+
+/**
+ * A parameter that `read` takes from the request; `documents` decorate its method. Synchronous: a
+ * pipe costs more than the validation.
+ */
+function FromRequest(
+  read: (request: HttpRequest) => unknown,
   ...documents: readonly MethodDecorator[]
 ): ParameterDecorator {
+  const parameter = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+    read(requestOf(context)),
+  );
   return (target, key, index) => {
-    parameter(target, key, index);
-    if (key === undefined) return;
-    const method = Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor;
-    for (const document of documents) document(target, key, method);
+    parameter()(target, key, index);
+    const method = Object.getOwnPropertyDescriptor(target, key as string) as PropertyDescriptor;
+    for (const document of documents) document(target, key as string, method);
   };
 }
 
@@ -89,10 +88,6 @@ export function readJsonBody({ body, headers }: HttpRequest): Readonly<Record<st
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-
-export const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  idempotencyKeyOf(requestOf(context)),
-);
 
 /** @throws ApiError 400 where the header is not a valid key */
 export function idempotencyKeyOf({ headers }: HttpRequest): string | undefined {

@@ -20,14 +20,13 @@ class Outer {
   @FlagOr(Inner, { optional: true })
   readonly inner?: boolean | Inner;
 
-  @List(
-    { optional: true, items: { type: 'string' } },
-    {
-      maxItems: 50,
-      entry: (one) => (one === 'a' ? undefined : 'must be a'),
-      message: 'must be a list',
-    },
-  )
+  @List({
+    optional: true,
+    items: { type: 'string' },
+    maxItems: 50,
+    entry: (one) => (one === 'a' ? undefined : 'must be a'),
+    message: 'must be a list',
+  })
   readonly list?: readonly string[];
 }
 

@@ -1,42 +1,45 @@
 import type { FieldError } from '@dundun/messaging';
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
-import {
-  getMetadataStorage,
-  ValidateBy,
-  type ValidationError,
-  validateSync,
-} from 'class-validator';
 import { invalidFields } from './api-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A JSON Schema (2020-12), as used in OpenAPI 3.1. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** Returns the error of a value, or the errors of its parts. */
 export type FieldCheck = (
   value: unknown,
-  field: { readonly name: string; readonly of: object },
+  field: { readonly name: string; readonly of: Fields },
 ) => string | readonly FieldError[] | undefined;
+
+export interface FieldRule {
+  readonly schema: JsonSchema;
+  readonly check: FieldCheck;
+  /** Runs before the check: the values of a query are texts. */
+  readonly convert?: ((value: unknown) => unknown) | undefined;
+}
 
 /** Most wrong list entries, or unknown fields, in one response. */
 export const MOST_ERRORS = 10;
 
-const UNKNOWN_FIELD = 'is not a field of this request';
-
 /** Longest name of an unknown field in a response, in characters. */
 const LONGEST_NAME = 64;
 
-export function Rule(name: string, check: FieldCheck): PropertyDecorator {
-  return ValidateBy(
-    {
-      name,
-      validator: {
-        validate: (value: unknown, args) =>
-          args === undefined || !check(value, { name: args.property, of: args.object })?.length,
-      },
-    },
-    // class-validator keeps one text per rule; `findings()` runs the check again for the details.
-    { message: 'is wrong', context: { check } },
-  );
+const RULES = Symbol('rules');
+
+/** The rule of the decorated field; derived DTOs have it too. */
+export function Rule(rule: FieldRule): PropertyDecorator {
+  return (prototype, name) => {
+    const rules = new Map(rulesOf(prototype)).set(String(name), rule);
+    Reflect.defineMetadata(RULES, rules, prototype);
+  };
+}
+
+/** The rules by field, of a DTO's prototype. */
+export function rulesOf(prototype: object): ReadonlyMap<string, FieldRule> {
+  return (Reflect.getMetadata(RULES, prototype) ?? new Map()) as ReadonlyMap<string, FieldRule>;
 }
 
 interface Forms {
@@ -58,18 +61,11 @@ export function OneOfForms(field: string, dtos: Forms['dtos']): ClassDecorator {
   );
 }
 
-/**
- * Refuses unknown fields. `make` builds the DTO from the known fields and converts values.
- * @throws ApiError 422 naming each wrong field
- */
-export function validated<T extends object>(
-  dto: Type<T>,
-  plain: object,
-  make?: (known: Fields) => T,
-): T {
-  const { instance, errors } = checked(dto, plain, make);
+/** Refuses unknown fields. @throws ApiError 422 naming each wrong field */
+export function validated<T extends object>(dto: Type<T>, plain: object): T {
+  const { instance, errors } = checked(dto, plain);
   if (errors.length > 0) throw invalidFields(errors);
-  return instance;
+  return instance as T;
 }
 
 /** The errors of `plain`, unknown fields first. */
@@ -77,75 +73,52 @@ export function errorsOf(dto: Type<object>, plain: object): readonly FieldError[
   return checked(dto, plain).errors;
 }
 
-// Values are not converted, and unknown fields are found here: class-transformer and
-// class-validator take minutes for the 460,000 fields that fit into one body.
-function checked<T extends object>(
-  declared: Type<T>,
+function checked(
+  declared: Type<object>,
   plain: object,
-  make?: (known: Fields) => T,
-): { instance: T; errors: FieldError[] } {
+): { instance: object; errors: FieldError[] } {
   const request = plain as Fields;
   const { field, dtos } = (Reflect.getOwnMetadata(FORMS, declared) ?? NO_FORMS) as Forms;
   const form = Object.entries(dtos).find(([value]) => value === request[field])?.[1];
-  const dto = (form ?? declared) as Type<T>;
-  const fields = fieldsOf(dto);
-  const errors: FieldError[] = [];
-  checkUnknown(request, fields, errors, (name) => {
-    const other = Object.keys(dtos).find((value) => fieldsOf(dtos[value] as Type).has(name));
-    if (other === undefined) return UNKNOWN_FIELD;
+  const dto = form ?? declared;
+  const rules = rulesOf(dto.prototype as object);
+  const errors = unknownFields(request, (name) => {
+    if (rules.has(name)) return undefined;
+    const other = Object.keys(dtos).find((value) =>
+      rulesOf(dtos[value]?.prototype as object).has(name),
+    );
+    if (other === undefined) return 'is not a field of this request';
     // Where no form is selected, no field belongs to another form.
     return form && `goes with ${field} ${other} alone`;
   });
-  const given: Record<string, unknown> = {};
-  for (const name of fields) if (Object.hasOwn(plain, name)) given[name] = request[name];
-  const instance = make ? make(given) : Object.assign(new dto(), given);
-  for (const error of validateSync(instance)) errors.push(...findings(error, instance));
+  const instance = new dto() as Record<string, unknown>;
+  for (const [name, { convert }] of rules)
+    if (Object.hasOwn(request, name))
+      instance[name] = convert ? convert(request[name]) : request[name];
+  for (const [name, { check }] of rules) {
+    const found = check(instance[name], { name, of: instance }) ?? [];
+    errors.push(...(typeof found === 'string' ? [{ path: name, message: found }] : found));
+  }
   return { instance, errors };
 }
 
-/** The first broken rule of a field, as an error of the interface. */
-function findings(
-  { property, value, constraints = {}, contexts }: ValidationError,
-  of: object,
-): readonly FieldError[] {
-  const [rule] = Object.keys(constraints);
-  if (rule === undefined) return [];
-  const check = (contexts?.[rule] as { check?: FieldCheck } | undefined)?.check;
-  const found = check?.(value, { name: property, of }) ?? constraints[rule] ?? 'is wrong';
-  return typeof found === 'string' ? [{ path: property, message: found }] : found;
-}
-
 /**
- * Adds errors for the first ten unknown fields of `request`: a body can have half a million, and
- * the response would be ten times as long.
+ * The first ten fields with a problem: a body can have half a million unknown fields, and the
+ * response would be ten times as long.
  */
-export function checkUnknown(
+function unknownFields(
   request: Fields,
-  fields: ReadonlySet<string>,
-  errors: FieldError[],
-  problemOf: (name: string) => string | undefined = () => UNKNOWN_FIELD,
-): void {
-  let unknown = 0;
+  problemOf: (name: string) => string | undefined,
+): FieldError[] {
+  const errors: FieldError[] = [];
   for (const name in request) {
-    const message = fields.has(name) ? undefined : problemOf(name);
+    const message = problemOf(name);
     if (message === undefined) continue;
     const path = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
     errors.push({ path, message });
-    if (++unknown === MOST_ERRORS) return;
+    if (errors.length === MOST_ERRORS) break;
   }
-}
-
-const known = new WeakMap<object, ReadonlySet<string>>();
-
-/** Fields of a DTO: the properties with a rule. */
-export function fieldsOf(dto: Type): ReadonlySet<string> {
-  let fields = known.get(dto);
-  if (!fields) {
-    const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-    fields = new Set(rules.map(({ propertyName }) => propertyName));
-    known.set(dto, fields);
-  }
-  return fields;
+  return errors;
 }
 
 export function isObject(value: unknown): value is Fields {

@@ -1,7 +1,7 @@
 import { BatchNotFoundError, type BatchView, SmsService } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { isUUID } from 'class-validator';
+import { validate as isUuid } from 'uuid';
 import {
   AccountId,
   accountIdOf,
@@ -27,8 +27,8 @@ import {
   ValidQuery,
 } from '../http/request.decorators.js';
 import { parseTimestamp } from '../http/rfc3339.js';
+import { validated } from '../http/validation.js';
 import { Metrics } from '../metrics/metrics.js';
-import { readSendSms } from './send-sms.js';
 import {
   BatchesQuery,
   batchSummaryOf,
@@ -51,7 +51,7 @@ const TOKEN: AuthRequirement = { kind: 'api_token' };
 function ReferenceId(): ParameterDecorator {
   return Param('referenceId', {
     transform: (value: string): string => {
-      if (!isUUID(value)) throw new BatchNotFoundError(value.slice(0, 36));
+      if (!isUuid(value)) throw new BatchNotFoundError(value.slice(0, 36));
       return value.toLowerCase();
     },
   });
@@ -88,18 +88,21 @@ export class SmsController {
   ): Promise<void> {
     const admitted = this.auth.admits(incoming, reply, TOKEN);
     if (admitted !== true) await admitted;
-    const { message, textField } = readSendSms(readJsonBody(incoming));
+    const request = validated(SendSms, readJsonBody(incoming));
+    const { from, to, delivery_report: deliveryReport, send_at } = request;
+    const { text: body = '', field } = readText(request, SMS_TEXT);
     const idempotencyKey = idempotencyKeyOf(incoming);
     const tenant = accountIdOf(incoming);
-    const registered = this.senders.isRegistered(tenant, message.from);
+    const registered = this.senders.isRegistered(tenant, from);
     if (registered !== true && !(await registered))
-      throw new ApiError('sender_not_registered', `The sender ${message.from} is not registered`, {
+      throw new ApiError('sender_not_registered', `The sender ${from} is not registered`, {
         details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
       });
+    const message = { from, to, body, deliveryReport, sendAt: parseTimestamp(send_at) };
     const { id, recipients, createdAt, replayed } = await this.pending
-      .during(message.to.length, () => this.sms.send(message, { tenant, idempotencyKey }))
+      .during(to.length, () => this.sms.send(message, { tenant, idempotencyKey }))
       .catch((error: unknown) => {
-        throw inWireFields(error, { body: textField, sendAt: 'send_at' });
+        throw inWireFields(error, { body: field, sendAt: 'send_at' });
       });
     if (replayed) reply.header('idempotent-replayed', 'true');
     else this.metrics.accepted('sms', recipients);
@@ -219,7 +222,7 @@ export class SmsController {
   ): Promise<DeliveryReportPage> {
     // A text that is not a reference is ignored, like an unknown reference: one wrong entry must
     // not fail a poll for many batches.
-    const batchIds = query.reference_id?.filter((id) => isUUID(id)).map((id) => id.toLowerCase());
+    const batchIds = query.reference_id?.filter((id) => isUuid(id)).map((id) => id.toLowerCase());
     if (batchIds?.length === 0) return { data: [], next_cursor: null };
     const { to, status, since, cursor, limit, idempotency_key: idempotencyKey } = query;
     const filter = { batchIds, idempotencyKey, to, status, since: parseTimestamp(since) };

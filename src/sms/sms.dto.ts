@@ -2,14 +2,11 @@ import {
   type BatchStatus,
   type BatchView,
   isGroupId,
-  isPhoneNumber,
   type ReportedStatus,
   type ReportView,
   STATUS_RANK,
   type StatusCounts,
 } from '@dundun/messaging';
-import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { SENDER_ID, SENDER_ID_RULE } from '../accounts/senders.js';
 import {
   Choice,
@@ -17,8 +14,6 @@ import {
   type FieldOptions,
   GROUP_ID,
   List,
-  type ListRule,
-  NULLABLE_TEXT,
   numberRemedy,
   PHONE_NUMBER,
   PhoneNumber,
@@ -26,6 +21,7 @@ import {
   Price,
   RECIPIENT,
   REPORTED_STATUSES,
+  RequiresOneOf,
   SameText,
   Text,
   TextUnder,
@@ -47,15 +43,7 @@ const BATCH_STATUSES: readonly BatchStatus[] = [
 /** Field names for the text: from the schema of the interface, and from its samples. */
 export const SMS_TEXT = ['body', 'content'] as const;
 
-/** The recipients of a batch. The library limits their number. */
-export const RECIPIENTS: ListRule = {
-  minItems: 1,
-  entry: (entry) => (isPhoneNumber(entry) || isGroupId(entry) ? undefined : numberRemedy(entry)),
-  message: 'must be a list of at least one phone number',
-};
-
-export const DELIVERY_REPORTS = ['none', 'yes'] as const;
-export type DeliveryReportWish = (typeof DELIVERY_REPORTS)[number];
+type DeliveryReportWish = 'none' | 'yes';
 
 function SenderId(): PropertyDecorator {
   return Text({
@@ -67,13 +55,10 @@ function SenderId(): PropertyDecorator {
 }
 
 function DeliveryReportField(options: FieldOptions = {}): PropertyDecorator {
-  return Choice(DELIVERY_REPORTS, { default: 'none', examples: ['yes'], ...options });
+  return Choice(['none', 'yes'], { default: 'none', examples: ['yes'], ...options });
 }
 
-const ONE_TEXT = { anyOf: [{ required: ['body'] }, { required: ['content'] }] } as ApiSchemaOptions;
-
-/** Parsed by `send-sms.ts`. */
-@ApiSchema(ONE_TEXT)
+@RequiresOneOf(...SMS_TEXT)
 @BodyExamples({
   'at once': { from: 'ACME', to: ['2348012345678'], body: 'Hello', delivery_report: 'yes' },
   later: {
@@ -89,27 +74,22 @@ const ONE_TEXT = { anyOf: [{ required: ['body'] }, { required: ['content'] }] } 
   },
 })
 export class SendSms {
-  @SenderId()
-  readonly from!: string;
+  @SenderId() readonly from!: string;
 
-  @List(
-    {
-      items: { anyOf: [PHONE_NUMBER, GROUP_ID] },
-      description:
-        'Phone numbers and group ids. Groups are expanded when the batch is accepted. A duplicate is sent once. One wrong entry rejects the batch.',
-    },
-    RECIPIENTS,
-  )
+  /** The library limits their number. */
+  @List({
+    items: { anyOf: [PHONE_NUMBER, GROUP_ID] },
+    minItems: 1,
+    description:
+      'Phone numbers and group ids. Groups are expanded when the batch is accepted. A duplicate is sent once. One wrong entry rejects the batch.',
+    entry: (entry) => (isGroupId(entry) ? undefined : numberRemedy(entry)),
+    message: 'must be a list of at least one phone number',
+  })
   readonly to!: readonly string[];
 
-  @TextUnder(SMS_TEXT, { description: 'The text.' })
-  readonly body?: string;
-
-  @SameText({ description: 'The text under its other name.' })
-  readonly content?: string;
-
-  @DeliveryReportField({ optional: true })
-  readonly delivery_report?: DeliveryReportWish;
+  @TextUnder(SMS_TEXT, { description: 'The text.' }) readonly body?: string;
+  @SameText() readonly content?: string;
+  @DeliveryReportField({ optional: true }) readonly delivery_report: DeliveryReportWish = 'none';
 
   @Timestamp({
     optional: true,
@@ -120,63 +100,38 @@ export class SendSms {
 
 /** Response to a send (interface section 2.2). */
 export class SendSmsAnswer {
-  @Field({ type: 'integer', const: 200 })
-  readonly status_code!: 200;
-
-  @Field({ type: 'string', examples: ['Your request is being processed'] })
-  readonly message!: string;
-
-  @Uuid()
-  readonly reference_id!: string;
-
-  @WholeNumber({ minimum: 1 })
-  readonly recipients_processed!: number;
-
-  @Timestamp()
-  readonly created_at!: string;
+  @Field({ type: 'integer', const: 200 }) readonly status_code!: 200;
+  @Text({ examples: ['Your request is being processed'] }) readonly message!: string;
+  @Uuid() readonly reference_id!: string;
+  @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
+  @Timestamp() readonly created_at!: string;
 }
 
 @BodyExamples({ later: { send_at: '2030-01-31T09:00:00+01:00' } })
 export class RescheduleSms {
-  @Timestamp()
-  readonly send_at!: string;
+  @Timestamp() readonly send_at!: string;
 }
 
 export class BatchesQuery extends PageQueryOf(100, 20) {}
 
 export class SmsBatchSummary {
-  @Uuid()
-  readonly reference_id!: string;
+  @Uuid() readonly reference_id!: string;
+  @SenderId() readonly from!: string;
 
-  @SenderId()
-  readonly from!: string;
-
-  @Field({ ...NULLABLE_TEXT, description: 'null after retention erased it.', examples: ['Hello'] })
+  @Text({ nullable: true, description: 'null after retention erased it.', examples: ['Hello'] })
   readonly body!: string | null;
 
-  @DeliveryReportField()
-  readonly delivery_report!: DeliveryReportWish;
-
-  @Choice(BATCH_STATUSES, { examples: ['completed'] })
-  readonly status!: BatchStatus;
-
-  @Timestamp()
-  readonly created_at!: string;
-
-  @Timestamp({ nullable: true, examples: [null] })
-  readonly send_at!: string | null;
-
-  @WholeNumber({ minimum: 1 })
-  readonly recipients_processed!: number;
+  @DeliveryReportField() readonly delivery_report!: DeliveryReportWish;
+  @Choice(BATCH_STATUSES, { examples: ['completed'] }) readonly status!: BatchStatus;
+  @Timestamp() readonly created_at!: string;
+  @Timestamp({ nullable: true, examples: [null] }) readonly send_at!: string | null;
+  @WholeNumber({ minimum: 1 }) readonly recipients_processed!: number;
 
   @WholeNumber({ minimum: 1, description: 'SMS parts that the text takes.' })
   readonly parts!: number;
 
-  @Price()
-  readonly cost!: number | null;
-
-  @Field(NULLABLE_TEXT)
-  readonly currency!: string | null;
+  @Price() readonly cost!: number | null;
+  @Text({ nullable: true }) readonly currency!: string | null;
 
   @Field({
     type: 'object',
@@ -192,8 +147,7 @@ export class SmsBatchPage extends PageOf(SmsBatchSummary) {}
 
 /** A batch with its unique recipients. */
 export class SmsBatch extends SmsBatchSummary {
-  @Field({ type: 'array', items: RECIPIENT })
-  readonly to!: readonly string[];
+  @Field({ type: 'array', items: RECIPIENT }) readonly to!: readonly string[];
 }
 
 export function batchSummaryOf(batch: BatchView): Plain<SmsBatchSummary> {
@@ -213,22 +167,16 @@ export function batchSummaryOf(batch: BatchView): Plain<SmsBatchSummary> {
   };
 }
 
-@ApiSchema(ONE_TEXT)
+@RequiresOneOf(...SMS_TEXT)
 @BodyExamples({ 'an em dash': { body: 'Hello — world' } })
 export class EstimateSms {
-  @TextUnder(SMS_TEXT)
-  readonly body?: string;
-
-  @SameText({ description: 'The text under its other name.' })
-  readonly content?: string;
+  @TextUnder(SMS_TEXT) readonly body?: string;
+  @SameText() readonly content?: string;
 }
 
 export class SmsEstimate {
-  @Choice(['GSM-7', 'UCS-2'], { examples: ['UCS-2'] })
-  readonly encoding!: 'GSM-7' | 'UCS-2';
-
-  @WholeNumber({ minimum: 1 })
-  readonly parts!: number;
+  @Choice(['GSM-7', 'UCS-2'], { examples: ['UCS-2'] }) readonly encoding!: 'GSM-7' | 'UCS-2';
+  @WholeNumber({ minimum: 1 }) readonly parts!: number;
 
   @WholeNumber({
     minimum: 1,
@@ -245,22 +193,20 @@ export class SmsEstimate {
   })
   readonly ucs2_characters!: readonly string[];
 
-  @Price()
-  readonly cost!: number | null;
-
-  @Field(NULLABLE_TEXT)
-  readonly currency!: string | null;
+  @Price() readonly cost!: number | null;
+  @Text({ nullable: true }) readonly currency!: string | null;
 }
 
 export class ReportsQuery extends PageQueryOf(1_000, 100) {
-  @Transform(({ value }: { value: unknown }) => [value].flat())
   @List(
-    { optional: true, items: { type: 'string' } },
     {
+      optional: true,
+      items: { type: 'string' },
       maxItems: 100,
       entry: (id) => (typeof id === 'string' ? undefined : 'must be a reference id'),
       message: 'must be at most 100 reference ids',
     },
+    (value) => [value].flat(),
   )
   readonly reference_id?: string[];
 
@@ -271,32 +217,25 @@ export class ReportsQuery extends PageQueryOf(1_000, 100) {
   })
   readonly idempotency_key?: string;
 
-  @PhoneNumber({ optional: true })
-  readonly to?: string;
-
-  @Choice(REPORTED_STATUSES, { optional: true })
-  readonly status?: ReportedStatus;
+  @PhoneNumber({ optional: true }) readonly to?: string;
+  @Choice(REPORTED_STATUSES, { optional: true }) readonly status?: ReportedStatus;
 
   @Timestamp({ optional: true, description: 'Received at or after this time.' })
   readonly since?: string;
 }
 
 export class DeliveryReport {
-  @Uuid()
-  readonly reference_id!: string;
+  @Uuid() readonly reference_id!: string;
 
-  @Field({
-    ...NULLABLE_TEXT,
+  @Text({
+    nullable: true,
     description: 'null: the carrier reported a recipient that the batch does not name.',
     examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'],
   })
   readonly message_id!: string | null;
 
-  @Field(RECIPIENT)
-  readonly to!: string;
-
-  @SenderId()
-  readonly from!: string;
+  @Field(RECIPIENT) readonly to!: string;
+  @SenderId() readonly from!: string;
 
   @Choice(REPORTED_STATUSES, {
     nullable: true,
@@ -305,11 +244,8 @@ export class DeliveryReport {
   })
   readonly status!: ReportView['status'];
 
-  @Field(NULLABLE_TEXT)
-  readonly error_code!: string | null;
-
-  @Timestamp({ description: 'When the SMSC reported it.' })
-  readonly smsc_timestamp!: string;
+  @Text({ nullable: true }) readonly error_code!: string | null;
+  @Timestamp({ description: 'When the SMSC reported it.' }) readonly smsc_timestamp!: string;
 
   @WholeNumber({
     minimum: 1,
@@ -319,8 +255,7 @@ export class DeliveryReport {
   })
   readonly sequence!: number | null;
 
-  @Timestamp({ description: 'When the gateway received it.' })
-  readonly received_at!: string;
+  @Timestamp({ description: 'When the gateway received it.' }) readonly received_at!: string;
 }
 
 export class DeliveryReportPage extends PageOf(DeliveryReport) {}

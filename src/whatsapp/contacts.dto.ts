@@ -1,15 +1,14 @@
 import { type ConsentState, type Contact as StoredContact, isGroupId } from '@dundun/messaging';
-import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import {
   Choice,
   Field,
   FlagOr,
   GROUP_ID,
   List,
-  NULLABLE_TEXT,
   numberRemedy,
   PHONE_NUMBER,
   PhoneNumber,
+  RequiresOneOf,
   Text,
   Timestamp,
   Uuid,
@@ -17,7 +16,6 @@ import {
 } from '../http/fields.js';
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
-import { Rule } from '../http/validation.js';
 
 const MOST_GROUPS = 100;
 
@@ -39,8 +37,7 @@ function Bsuid(): PropertyDecorator {
 
 @BodyExamples({ 'with its proof': { source: 'web form', evidence: 'Yes, write to me' } })
 export class GivenConsent {
-  @Text({ optional: true, minLength: 1, maxLength: 255, default: 'api' })
-  readonly source?: string;
+  @Text({ optional: true, minLength: 1, maxLength: 255, default: 'api' }) readonly source?: string;
 
   @Timestamp({ optional: true, description: 'When it was given; now where it is left out.' })
   readonly at?: string;
@@ -50,14 +47,11 @@ export class GivenConsent {
 }
 
 export class GivenOptIn extends GivenConsent {
-  @Choice(CONSENT_STATES)
-  readonly status!: ConsentState;
+  @Choice(CONSENT_STATES) readonly status!: ConsentState;
 }
 
 /** An omitted field does not change. */
-@ApiSchema({
-  anyOf: [{ required: ['phone'] }, { required: ['bsuid'] }],
-} as unknown as ApiSchemaOptions)
+@RequiresOneOf('phone', 'bsuid')
 @BodyExamples({
   'opted in': {
     phone: '2348012345678',
@@ -67,20 +61,14 @@ export class GivenOptIn extends GivenConsent {
   'into a group': { phone: '2348012345678', groups: ['grp_4yGq0cXo2vGdXk1w8bTzRs'] },
 })
 export class UpsertContact {
-  @Field(
-    { ...PHONE_NUMBER, optional: 'in the document' },
-    Rule('phoneOrBsuid', (phone, { of }) => {
-      if (phone !== undefined) return numberRemedy(phone);
-      return (of as UpsertContact).bsuid === undefined ? 'or bsuid must be there' : undefined;
-    }),
-  )
+  @Field({ ...PHONE_NUMBER, optional: 'in the document' }, (phone, { of }) => {
+    if (phone !== undefined) return numberRemedy(phone);
+    return of['bsuid'] === undefined ? 'or bsuid must be there' : undefined;
+  })
   readonly phone?: string;
 
-  @Bsuid()
-  readonly bsuid?: string;
-
-  @Text({ optional: true, maxLength: 255 })
-  readonly name?: string;
+  @Bsuid() readonly bsuid?: string;
+  @Text({ optional: true, maxLength: 255 }) readonly name?: string;
 
   @FlagOr(GivenOptIn, {
     optional: true,
@@ -88,55 +76,34 @@ export class UpsertContact {
   })
   readonly opt_in?: boolean | GivenOptIn;
 
-  @List(
-    {
-      optional: true,
-      items: GROUP_ID,
-      description: 'All groups of the contact from now on.',
-    },
-    {
-      maxItems: MOST_GROUPS,
-      entry: (id) => (isGroupId(id) ? undefined : UNKNOWN_GROUP),
-      message: `must be a list of at most ${MOST_GROUPS} group ids`,
-    },
-  )
+  @List({
+    optional: true,
+    items: GROUP_ID,
+    maxItems: MOST_GROUPS,
+    description: 'All groups of the contact from now on.',
+    entry: (id) => (isGroupId(id) ? undefined : UNKNOWN_GROUP),
+    message: `must be a list of at most ${MOST_GROUPS} group ids`,
+  })
   readonly groups?: readonly string[];
 }
 
 export class ContactsQuery extends PageQueryOf(1_000, 100) {
-  @PhoneNumber({ optional: true })
-  readonly phone?: string;
-
-  @Bsuid()
-  readonly bsuid?: string;
+  @PhoneNumber({ optional: true }) readonly phone?: string;
+  @Bsuid() readonly bsuid?: string;
 }
 
 export class ContactConsent {
-  @Choice([...CONSENT_STATES, 'none'])
-  readonly status!: ConsentState | 'none';
-
-  @Timestamp({ nullable: true })
-  readonly at!: string | null;
-
-  @Field({ ...NULLABLE_TEXT, examples: ['web form'] })
-  readonly source!: string | null;
+  @Choice([...CONSENT_STATES, 'none']) readonly status!: ConsentState | 'none';
+  @Timestamp({ nullable: true }) readonly at!: string | null;
+  @Text({ nullable: true, examples: ['web form'] }) readonly source!: string | null;
 }
 
 export class Contact {
-  @Uuid()
-  readonly id!: string;
-
-  @PhoneNumber({ nullable: true })
-  readonly phone!: string | null;
-
-  @Field(NULLABLE_TEXT)
-  readonly bsuid!: string | null;
-
-  @Field({ ...NULLABLE_TEXT, examples: ['Ada'] })
-  readonly name!: string | null;
-
-  @Field({ type: ContactConsent })
-  readonly opt_in!: ContactConsent;
+  @Uuid() readonly id!: string;
+  @PhoneNumber({ nullable: true }) readonly phone!: string | null;
+  @Text({ nullable: true }) readonly bsuid!: string | null;
+  @Text({ nullable: true, examples: ['Ada'] }) readonly name!: string | null;
+  @Field({ type: ContactConsent }) readonly opt_in!: ContactConsent;
 
   @Timestamp({
     nullable: true,
@@ -145,8 +112,7 @@ export class Contact {
   })
   readonly window_expires_at!: string | null;
 
-  @Field({ type: 'array', items: GROUP_ID })
-  readonly groups!: readonly string[];
+  @Field({ type: 'array', items: GROUP_ID }) readonly groups!: readonly string[];
 }
 
 export class ContactPage extends PageOf(Contact) {}

@@ -4,7 +4,6 @@ import {
   STATUS_RANK,
   type SubmittedMessage,
 } from '@dundun/messaging';
-import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { TEMPLATE_CATEGORIES } from '../accounts/accounts.tables.js';
 import { Language, Template, TemplateName } from '../accounts/templates.js';
 import {
@@ -12,12 +11,13 @@ import {
   Field,
   isText,
   List,
-  NULLABLE_TEXT,
   PhoneNumber,
   type Plain,
   Price,
   RECIPIENT,
+  RequiresOneOf,
   SameText,
+  Text,
   TextUnder,
   Timestamp,
 } from '../http/fields.js';
@@ -39,50 +39,31 @@ const PARAMS = {
 };
 
 export class SendTemplate {
-  @PhoneNumber()
-  readonly to!: string;
+  @PhoneNumber() readonly to!: string;
+  @Choice(['template']) readonly message_type!: 'template';
+  @TemplateName() readonly template_name!: string;
+  @Language() readonly language!: string;
 
-  @Choice(['template'])
-  readonly message_type!: 'template';
-
-  @TemplateName()
-  readonly template_name!: string;
-
-  @Language()
-  readonly language!: string;
-
-  @List(
-    { ...PARAMS, description: 'Params by their position, as many as the template has.' },
-    {
-      entry: (param) =>
-        isText(param, LONGEST_TEXT)
-          ? undefined
-          : `must be a text of at most ${LONGEST_TEXT} characters`,
-      message: 'must be a list of texts, empty where the template has no params',
-    },
-  )
+  @List({
+    ...PARAMS,
+    description: 'Params by their position, as many as the template has.',
+    entry: (param) =>
+      isText(param, LONGEST_TEXT)
+        ? undefined
+        : `must be a text of at most ${LONGEST_TEXT} characters`,
+    message: 'must be a list of texts, empty where the template has no params',
+  })
   readonly params!: readonly string[];
 }
 
 /** A send of a free text, inside the recipient's 24-hour window. */
-@ApiSchema({
-  anyOf: WHATSAPP_TEXT.map((name) => ({ required: [name] })),
-} as unknown as ApiSchemaOptions)
+@RequiresOneOf(...WHATSAPP_TEXT)
 export class SendText {
-  @PhoneNumber()
-  readonly to!: string;
-
-  @Choice(['text'])
-  readonly message_type!: 'text';
-
-  @TextUnder(WHATSAPP_TEXT, { maxLength: LONGEST_TEXT })
-  readonly text?: string;
-
-  @SameText({ maxLength: LONGEST_TEXT, description: 'The text under another name.' })
-  readonly body?: string;
-
-  @SameText({ maxLength: LONGEST_TEXT, description: 'The text under another name.' })
-  readonly content?: string;
+  @PhoneNumber() readonly to!: string;
+  @Choice(['text']) readonly message_type!: 'text';
+  @TextUnder(WHATSAPP_TEXT, { maxLength: LONGEST_TEXT }) readonly text?: string;
+  @SameText({ maxLength: LONGEST_TEXT }) readonly body?: string;
+  @SameText({ maxLength: LONGEST_TEXT }) readonly content?: string;
 }
 
 /** `POST /whatsapp/ng/v1/sendwhatsapp` (interface section 2.3) */
@@ -102,26 +83,19 @@ export class SendText {
   },
 })
 export class SendWhatsApp {
-  @PhoneNumber()
-  readonly to!: string;
-
-  @Choice(['template', 'text'])
-  readonly message_type!: 'template' | 'text';
+  @PhoneNumber() readonly to!: string;
+  @Choice(['template', 'text']) readonly message_type!: 'template' | 'text';
 }
 
 class Charged {
-  @Field({
-    type: 'string',
+  @Text({
     description: 'The platform’s id once it is known, ours before; both read the message back.',
     examples: ['wamid.9Yb3sT0k2mQ7xV5cN1pL8aZ4'],
   })
   readonly message_id!: string;
 
-  @Price({ examples: [0.01] })
-  readonly cost!: number | null;
-
-  @Field({ ...NULLABLE_TEXT, examples: ['USD'] })
-  readonly currency!: string | null;
+  @Price({ examples: [0.01] }) readonly cost!: number | null;
+  @Text({ nullable: true, examples: ['USD'] }) readonly currency!: string | null;
 
   @Choice([...TEMPLATE_CATEGORIES, 'service'], { nullable: true, examples: ['utility'] })
   readonly category!: string | null;
@@ -175,45 +149,27 @@ function submitStatus({ status, providerId }: SubmittedMessage): SendWhatsAppAns
 }
 
 export class WhatsAppMessage extends Charged {
-  @Field({
-    type: 'string',
+  @Text({
     description: 'The id before the platform’s was known.',
     examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'],
   })
   readonly reference_id!: string;
 
-  @Field(RECIPIENT)
-  readonly to!: string;
+  @Field(RECIPIENT) readonly to!: string;
 
-  @Choice(['template', 'text'], {
-    nullable: true,
-    description: 'null after retention erased it.',
-  })
+  @Choice(['template', 'text'], { nullable: true, description: 'null after retention erased it.' })
   readonly message_type!: 'template' | 'text' | null;
 
-  @Field({ ...NULLABLE_TEXT, examples: ['order_update'] })
-  readonly template_name!: string | null;
+  @Text({ nullable: true, examples: ['order_update'] }) readonly template_name!: string | null;
+  @Text({ nullable: true, examples: ['en'] }) readonly language!: string | null;
+  @Field({ ...PARAMS, nullable: true }) readonly params!: readonly string[] | null;
 
-  @Field({ ...NULLABLE_TEXT, examples: ['en'] })
-  readonly language!: string | null;
-
-  @Field({ ...PARAMS, nullable: true })
-  readonly params!: readonly string[] | null;
-
-  @Field({
-    ...NULLABLE_TEXT,
-    description: 'null: a template, or after retention erased it.',
-  })
+  @Text({ nullable: true, description: 'null: a template, or after retention erased it.' })
   readonly text!: string | null;
 
-  @Choice(MESSAGE_STATUSES, { examples: ['read'] })
-  readonly status!: MessageStatus;
-
-  @Field(NULLABLE_TEXT)
-  readonly error_code!: string | null;
-
-  @Timestamp()
-  readonly created_at!: string;
+  @Choice(MESSAGE_STATUSES, { examples: ['read'] }) readonly status!: MessageStatus;
+  @Text({ nullable: true }) readonly error_code!: string | null;
+  @Timestamp() readonly created_at!: string;
 
   @Timestamp({
     nullable: true,
