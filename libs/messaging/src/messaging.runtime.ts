@@ -10,12 +10,7 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
-import {
-  inboundJob,
-  MessagingJobs,
-  purgeJob,
-  wakeJob,
-} from './jobs/messaging.jobs.js';
+import { inboundJob, MessagingJobs, purgeJob, wakeJob } from './jobs/messaging.jobs.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
