@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackEndpointOptions } from '../ports/messaging-options.js';
 import { callbackVerifier } from './callback-endpoints.js';
-import { callbackRequest } from './callback-request.fixture.js';
+import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { standardWebhooks } from '../providers/http/interface-callbacks.js';
 
 const form = { verifier: standardWebhooks };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { UnreadableCallbackError } from './callback-fields.js';
-import { callbackRequest } from './callback-request.fixture.js';
+import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { callbackParser, type InboundMap } from './callback-map.js';
 
 const parserOf = (messages: InboundMap, entries?: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
 import { UnreadableCallbackError } from './callback-fields.js';
-import { callbackRequest } from './callback-request.fixture.js';
+import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { callbackParser, type ReportMap } from './callback-map.js';
 
 const parserOf = (reports: ReportMap, entries?: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackParser } from '../ports/callback-parser.js';
-import { callbackRequest } from '../callbacks/callback-request.fixture.js';
+import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { africasTalkingParser } from './africas-talking/africas-talking.js';
 import { clickatellParser } from './clickatell/clickatell.js';
 import { infobipParser } from './infobip/infobip.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { transportContext } from '../channels/transport-context.fixture.js';
+import { transportContext } from '../../../../test/support/transport-context.js';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../message/errors.js';

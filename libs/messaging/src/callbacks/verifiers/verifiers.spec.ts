@@ -2,13 +2,9 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest, CallbackVerifier } from '../../ports/callback-parser.js';
-import { callbackRequest, proven } from '../callback-request.fixture.js';
-import { basicAuth } from './verifiers.js';
-import { hmacSignature } from './verifiers.js';
-import { ipRanges } from './verifiers.js';
+import { callbackRequest, proven } from '../../../../../test/support/callback-request.js';
+import { allOf, anyOf, basicAuth, hmacSignature, ipRanges, sharedSecret } from './verifiers.js';
 import { plivoSignature } from '../../providers/plivo/plivo.js';
-import { allOf, anyOf } from './verifiers.js';
-import { sharedSecret } from './verifiers.js';
 import { twilioSignature } from '../../providers/twilio/twilio.js';
 import { vonageSignature } from '../../providers/vonage/vonage.js';
 

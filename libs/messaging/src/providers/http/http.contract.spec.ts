@@ -1,8 +1,8 @@
 import { describe, it } from '@jest/globals';
-import { HTTP_WAYS, transportContext } from '../../channels/transport-context.fixture.js';
+import { HTTP_WAYS, transportContext } from '../../../../../test/support/transport-context.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
 import { http, type HttpTransport } from './http.transport.js';
-import { InterfaceServer } from './interface-server.fixture.js';
+import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 
 interface UnderTest extends TransportUnderTest {
   readonly service: InterfaceServer;

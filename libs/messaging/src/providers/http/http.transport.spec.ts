@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HTTP_WAYS, transportContext } from '../../channels/transport-context.fixture.js';
+import { HTTP_WAYS, transportContext } from '../../../../../test/support/transport-context.js';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import { type AddressInfo, createServer } from 'node:net';
@@ -11,8 +11,8 @@ import {
   UncertainFailure,
 } from '../../message/errors.js';
 import type { Submission } from '../../ports/message-transport.js';
-import type { Answer } from '../http-client/recording-server.fixture.js';
-import { InterfaceServer } from './interface-server.fixture.js';
+import type { Answer } from '../../../../../test/support/recording-server.js';
+import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 import type { HttpTransportOptions } from './http.options.js';
 import { http, type HttpTransport } from './http.transport.js';
 

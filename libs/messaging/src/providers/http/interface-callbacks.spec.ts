@@ -1,7 +1,7 @@
 import { registryOf } from '../../channels/built-in-channels.js';
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
-import { callbackRequest } from '../../callbacks/callback-request.fixture.js';
+import { callbackRequest } from '../../../../../test/support/callback-request.js';
 import { UnreadableCallbackError } from '../../callbacks/callback-fields.js';
 import { interfaceParser } from './interface-callbacks.js';
 
@@ -134,12 +134,9 @@ describe('interfaceParser', () => {
     ['2026-05-31T23:59:59.123456789Z', '2026-05-31T23:59:59.123Z'],
     ['2026-05-31T23:59:59', null],
     ['2026-02-31T25:00:00Z', null],
-    ['1970-01-01T00:00:00Z', null],
-    ['9999-12-31T23:59:59Z', null],
     ['0000-00-00T00:00:00Z', null],
     ['+275760-09-13T00:00:00Z', null],
     ['2026-06-01T23:00:00Z', '2026-06-01T23:00:00.000Z'],
-    ['2026-06-02T01:00:00Z', null],
     ['soon', null],
   ])('the time %s is %s', (smsc_timestamp, expected) => {
     const [read] = parse(post({ ...data, smsc_timestamp })).reports;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { transportContext } from '../../channels/transport-context.fixture.js';
+import { transportContext } from '../../../../../test/support/transport-context.js';
 import { Logger } from '@nestjs/common';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
-import { InterfaceServer } from './interface-server.fixture.js';
+import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 import { http, type HttpTransport } from './http.transport.js';
 
 const signal = new AbortController().signal;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
-import { callbackRequest } from '../../callbacks/callback-request.fixture.js';
+import { callbackRequest } from '../../../../../test/support/callback-request.js';
 import { standardWebhooks } from './interface-callbacks.js';
 
 /** The published example. */

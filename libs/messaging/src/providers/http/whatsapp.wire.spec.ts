@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { transportContext } from '../../channels/transport-context.fixture.js';
+import { transportContext } from '../../../../../test/support/transport-context.js';
 import { Logger } from '@nestjs/common';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import type { SentSubmission, Submission } from '../../ports/message-transport.js';
-import { InterfaceServer } from './interface-server.fixture.js';
+import { InterfaceServer } from '../../../../../test/support/interface-server.js';
 import type { HttpTransportOptions } from './http.options.js';
 import { http, type HttpTransport } from './http.transport.js';
 

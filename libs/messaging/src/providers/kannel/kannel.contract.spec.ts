@@ -1,8 +1,8 @@
 import { describe, it } from '@jest/globals';
-import { HTTP_WAYS, transportContext } from '../../channels/transport-context.fixture.js';
+import { HTTP_WAYS, transportContext } from '../../../../../test/support/transport-context.js';
 import { messageTransportContract, type TransportUnderTest } from '../../testing/index.js';
 import { kannel, type KannelTransport } from './kannel.transport.js';
-import { SendsmsServer } from './sendsms-server.fixture.js';
+import { SendsmsServer } from '../../../../../test/support/sendsms-server.js';
 
 interface UnderTest extends TransportUnderTest {
   readonly server: SendsmsServer;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { transportContext } from '../../channels/transport-context.fixture.js';
+import { transportContext } from '../../../../../test/support/transport-context.js';
 import {
   PausedFailure,
   PermanentFailure,
@@ -9,7 +9,7 @@ import {
 import type { Submission } from '../../ports/message-transport.js';
 import type { KannelOptions } from './kannel.options.js';
 import { kannel, type KannelTransport } from './kannel.transport.js';
-import { say, SendsmsServer } from './sendsms-server.fixture.js';
+import { say, SendsmsServer } from '../../../../../test/support/sendsms-server.js';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 const { signal } = new AbortController();

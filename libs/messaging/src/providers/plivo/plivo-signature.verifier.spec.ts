@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
-import { proven } from '../../callbacks/callback-request.fixture.js';
+import { proven } from '../../../../../test/support/callback-request.js';
 import { plivoSignature } from './plivo.js';
 
 const TOKEN = 'an-auth-token-of-plivos-console';

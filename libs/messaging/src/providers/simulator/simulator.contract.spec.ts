@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { messageTransportContract } from '../../testing/index.js';
-import { transportContext } from '../../channels/transport-context.fixture.js';
+import { transportContext } from '../../../../../test/support/transport-context.js';
 import { simulator, type SimulatorTransport } from './simulator.transport.js';
 
 // Sinks fail on purpose here.

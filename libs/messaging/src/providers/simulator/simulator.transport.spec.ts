@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { transportContext } from '../../channels/transport-context.fixture.js';
+import { transportContext } from '../../../../../test/support/transport-context.js';
 import {
   MessagingConfigError,
   PausedFailure,

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { proven } from '../../callbacks/callback-request.fixture.js';
+import { proven } from '../../../../../test/support/callback-request.js';
 import { twilioSignature } from './twilio.js';
 
 const SECRET = 'k3y-0f-at-least-sixteen';

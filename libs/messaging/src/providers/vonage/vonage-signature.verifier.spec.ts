@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
-import { proven } from '../../callbacks/callback-request.fixture.js';
+import { proven } from '../../../../../test/support/callback-request.js';
 import { vonageSignature } from './vonage.js';
 
 const SECRET = 'a-signature-secret-of-the-dashboard';

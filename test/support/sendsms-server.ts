@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Handler, RecordingServer } from '../http-client/recording-server.fixture.js';
+import { type Handler, RecordingServer } from './recording-server.js';
 
 /** smsbox's sendsms over POST, with the observed answers of Kannel 1.4.5; it ignores keys. */
 export class SendsmsServer extends RecordingServer {

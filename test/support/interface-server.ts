@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type Handler, RecordingServer } from '../http-client/recording-server.fixture.js';
+import { type Handler, RecordingServer } from './recording-server.js';
 
 interface AcceptedRequest {
   readonly key: string;

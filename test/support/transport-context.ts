@@ -1,8 +1,8 @@
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
-import { registryOf } from './built-in-channels.js';
-import { systemClock } from '../ports/clock.js';
-import type { TransportContext } from '../ports/message-transport.js';
+import { registryOf } from '../../libs/messaging/src/channels/built-in-channels.js';
+import { systemClock } from '../../libs/messaging/src/ports/clock.js';
+import type { TransportContext } from '../../libs/messaging/src/ports/message-transport.js';
 
 export function transportContext(changes: Partial<TransportContext> = {}): TransportContext {
   const http = new HttpService(axios.create());

@@ -1,4 +1,7 @@
-import type { CallbackRequest, CallbackVerifier } from '../ports/callback-parser.js';
+import type {
+  CallbackRequest,
+  CallbackVerifier,
+} from '../../libs/messaging/src/ports/callback-parser.js';
 
 export function callbackRequest(changes: Partial<CallbackRequest> = {}): CallbackRequest {
   return {
