@@ -19,20 +19,18 @@ export class DelayedSink<T> {
   /** Passes `items` on after `delay` milliseconds. */
   later(items: readonly T[], delay: number): void {
     if (this.#stop.signal.aborted) return;
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        void this.now(items);
-      },
-      Math.min(delay, LONGEST_TIMER),
-    );
+    const pass = () => {
+      this.#timers.delete(timer);
+      void this.now(items);
+    };
+    const timer = setTimeout(pass, Math.min(delay, LONGEST_TIMER));
     this.#timers.add(timer);
   }
 
-  /** Resolves when the sink has the items, or the sink is stopped. */
-  async now(items: readonly T[]): Promise<void> {
+  /** Resolves when the sink has the items, or the sink is stopped, or before a try if `givenUp`. */
+  async now(items: readonly T[], givenUp?: AbortSignal): Promise<void> {
     const { signal } = this.#stop;
-    while (!signal.aborted) {
+    while (!signal.aborted && !givenUp?.aborted) {
       const call = this.sink(items);
       this.#calls.add(call);
       try {

@@ -37,12 +37,7 @@ const SIMULATOR = {
 /** Options of {@link simulator}. */
 export type SimulatorOptions = OptionsOf<typeof SIMULATOR>;
 
-const read = group(SIMULATOR);
+export const simulatorSettings = group(SIMULATOR);
 
 /** The checked options with their defaults; durations in milliseconds. */
-export type SimulatorSettings = ReturnType<typeof read>;
-
-/** @throws MessagingConfigError naming the option and the remedy */
-export function simulatorSettings(options: SimulatorOptions): SimulatorSettings {
-  return read('', options);
-}
+export type SimulatorSettings = ReturnType<typeof simulatorSettings>;

@@ -1,6 +1,7 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
-import { once, setMaxListeners } from 'node:events';
-import type { Simulation } from '../../message/channel-definition.js';
+import { hash } from 'node:crypto';
+import { addressOfKey } from '../../message/address.js';
+import type { SimulatedFate, Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
 import type {
@@ -15,12 +16,6 @@ import type {
   TransportFactory,
 } from '../../ports/message-transport.js';
 import { DelayedSink } from './delayed-sink.js';
-import {
-  platformIdOf,
-  referenceOf,
-  type SimulatedRecipient,
-  simulatedRecipient,
-} from './simulated-recipient.js';
 import {
   type SimulatorOptions,
   type SimulatorSettings,
@@ -57,8 +52,23 @@ const MAX_THROTTLED = 10_000;
  * MessagingModule.forRoot({ transport: simulator({ reportDelay: '10ms' }) });
  */
 export function simulator(options: SimulatorOptions = {}): TransportFactory {
-  const settings = simulatorSettings(options);
+  const settings = simulatorSettings('', options);
   return (context) => new SimulatorTransport(settings, context);
+}
+
+/**
+ * All reports for one recipient, derived from data that a resend repeats: after a restart they have
+ * the same times, so that a repeat is recognised. Times lie within 50 ms after the first start.
+ */
+interface SimulatedRecipient {
+  readonly course: SimulatedFate['course'];
+  /** One of 16 random values from 0 to 1; spreads reports over time. */
+  readonly jitter: number;
+  /** Report of a message on its way; only `disordered` sends it. */
+  readonly underway: DeliveryReport;
+  readonly final: DeliveryReport;
+  /** Follows the final report, where the channel has such a status. */
+  readonly followUp: DeliveryReport | undefined;
 }
 
 /** Answers and reports derive from submission id and recipient, so that a restart repeats them. */
@@ -88,8 +98,13 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
     if (signal.aborted) throw new PausedFailure('not_sent', 'Given up before it was sent');
-    const { id, firstSentAt } = submission;
-    const simulation = this.#simulationOf(submission);
+    const { id, channel, firstSentAt } = submission;
+    const simulation = this.context.channels.find(channel)?.simulate;
+    if (!simulation)
+      throw new PermanentFailure(
+        'unsupported_channel',
+        `The simulator transport does not send ${channel}`,
+      );
     const recipients = submission.recipients.map((to) =>
       simulatedRecipient(id, to, firstSentAt, simulation),
     );
@@ -143,21 +158,6 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     await Promise.all([this.#reports?.stop(), this.#replies?.stop()]);
   }
 
-  #simulationOf({ channel, content }: Submission): Simulation {
-    const definition = this.context.channels.find(channel);
-    if (!definition?.simulate)
-      throw new PermanentFailure(
-        'unsupported_channel',
-        `The simulator transport does not send ${channel}`,
-      );
-    if (!Object.hasOwn(definition.content, content.kind))
-      throw new PermanentFailure(
-        'unsupported_content',
-        `${definition.title ?? channel} does not carry content of kind ${content.kind}`,
-      );
-    return definition.simulate;
-  }
-
   async #charge({ tenant, channel, content, recipients }: Submission) {
     const category =
       content.kind === 'template'
@@ -198,6 +198,10 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         if (reports) reports.push(one);
         else due.set(after, [one]);
       };
+      if (course === 'replying' && reply !== undefined) {
+        const inbound = replyTo(submission, final.recipient ?? '', reply, idPrefix);
+        this.#replies?.later([inbound], delay + replyDelay);
+      }
       switch (course) {
         case 'early':
           early.push(final);
@@ -207,16 +211,9 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
           report(underway, delay * 1.5);
           report(final, delay * 1.5);
           break;
-        case 'replying':
-          if (reply !== undefined)
-            this.#replies?.later(
-              [replyTo(submission, final.recipient ?? '', reply, idPrefix)],
-              delay + replyDelay,
-            );
-          report(final, delay);
-          break;
         case 'reported':
         case 'throttled':
+        case 'replying':
           report(final, delay);
           break;
         case 'refused':
@@ -224,13 +221,15 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         case 'lost':
         case 'vanished':
           continue;
-        default:
-          course satisfies never;
       }
       if (followUp) report(followUp, delay * 1.25);
     }
     for (const [after, reports] of due) this.#reports?.later(reports, after);
-    if (early.length > 0) await unlessAborted(() => this.#reports?.now(early), signal);
+    if (early.length === 0) return;
+    await this.#reports?.now(early, signal);
+    // The simulated carrier already has the messages, so an abort leaves their outcome unknown.
+    if (signal.aborted)
+      throw new UncertainFailure('aborted', 'Given up before the simulated carrier answered');
   }
 }
 
@@ -244,17 +243,42 @@ function replyTo(
   return { messageId, channel, from, bsuid: null, to: sender, text, sentAt: null, tenant };
 }
 
-/** The simulated carrier already has the messages, so an abort leaves their outcome unknown. */
-async function unlessAborted(
-  work: () => Promise<void> | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const done = new AbortController();
-  // One signal may serve all submissions of a lane, so a listener-leak warning would be wrong.
-  setMaxListeners(0, signal);
-  await Promise.race([work(), once(signal, 'abort', { signal: done.signal })]).finally(() =>
-    done.abort(),
-  );
-  if (signal.aborted)
-    throw new UncertainFailure('aborted', 'Given up before the simulated carrier answered');
+function simulatedRecipient(
+  submissionId: string,
+  recipient: string,
+  firstSentAt: Date,
+  { fateOf, underway, followUp }: Simulation,
+): SimulatedRecipient {
+  const fate = fateOf(addressOfKey(recipient));
+  const dice = hash('sha256', `${submissionId} ${recipient}`, 'buffer');
+  const sentAt = firstSentAt.getTime() + ((dice[0] ?? 0) % 10);
+  const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
+  const reference = referenceOf(submissionId);
+  const reportOf = (
+    { status, rawStatus, errorCode }: Omit<SimulatedFate, 'course'>,
+    at: number,
+  ): DeliveryReport => ({
+    reference,
+    messageId: null,
+    recipient,
+    status,
+    rawStatus,
+    errorCode: errorCode ?? null,
+    providerTime: new Date(at),
+  });
+  return {
+    course: fate.course,
+    jitter: ((dice[2] ?? 0) % 16) / 15,
+    underway: reportOf(underway, sentAt),
+    final: reportOf(fate, endedAt),
+    followUp: followUp?.after === fate.status ? reportOf(followUp, endedAt + 1) : undefined,
+  };
+}
+
+function platformIdOf(prefix: string, submissionId: string, recipient: string): string {
+  return prefix + hash('sha256', `${submissionId} ${recipient}`, 'base64url').slice(0, 32);
+}
+
+function referenceOf(submissionId: string): string {
+  return `sim-${hash('sha256', submissionId, 'hex').slice(0, 32)}`;
 }
