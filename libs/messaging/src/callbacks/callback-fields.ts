@@ -1,5 +1,6 @@
+import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { identifier, moment, own } from '../message/report-fields.js';
-import type { CallbackRequest } from '../ports/callback-parser.js';
+import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 
 export class UnreadableCallbackError extends Error {
   constructor(message: string) {
@@ -37,12 +38,12 @@ export function selects({ only = {}, except = [] }: EntryFilter, entry: object):
  * @param takes whether an entry, or the lists in it, are read
  * @throws UnreadableCallbackError where the callback has no entry
  */
-export function readEntries<T extends object>(
+export function readEntries(
   { method, query, body }: CallbackRequest,
-  read: (entry: object) => T | string | undefined,
+  read: (entry: object) => DeliveryReport | InboundMessage | string | undefined,
   lists: FieldName = [],
   takes: (entry: object) => boolean = () => true,
-): { readonly found: readonly T[]; readonly errors: readonly string[] } {
+): ParsedCallback {
   const content = method === 'GET' ? query : body;
   const outer = isObject(content) && Object.keys(content).length > 0 ? [content] : content;
   if (!Array.isArray(outer)) throw new UnreadableCallbackError('no JSON object, array or form');
@@ -51,17 +52,19 @@ export function readEntries<T extends object>(
     const inner = valuesOf(entry, lists);
     return inner.length > 0 ? inner.flat().filter(isTaken) : [entry];
   });
-  const found: T[] = [];
+  const reports: DeliveryReport[] = [];
+  const messages: InboundMessage[] = [];
   const errors: string[] = [];
   entries.forEach((entry, index) => {
     const one = isObject(entry) ? read(entry) : 'not an object';
     if (typeof one === 'string') errors.push(`entry ${index}: ${one}`);
-    else if (one) found.push(one);
+    else if (one && 'rawStatus' in one) reports.push(one);
+    else if (one) messages.push(one);
   });
-  return { found, errors };
+  return { reports, messages, errors };
 }
 
-function isObject(entry: unknown): entry is object {
+export function isObject(entry: unknown): entry is object {
   return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }
 
@@ -85,10 +88,10 @@ export function valuesOf(entry: unknown, field: FieldName): unknown[] {
 }
 
 function inside(entry: unknown, name: string): unknown {
-  if (typeof entry !== 'object' || entry === null) return undefined;
-  if (Object.hasOwn(entry, name)) return own(entry, name);
+  const found = own(entry, name);
   const dot = name.indexOf('.');
-  return dot < 0 ? undefined : inside(own(entry, name.slice(0, dot)), name.slice(dot + 1));
+  if (found !== undefined || dot < 0) return found;
+  return inside(own(entry, name.slice(0, dot)), name.slice(dot + 1));
 }
 
 /** Some providers' ids are numbers; one that lost digits in JSON identifies no message. */

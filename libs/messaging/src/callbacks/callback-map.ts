@@ -92,8 +92,8 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
   const isReport = (entry: object) => reports !== undefined && selects(reports, entry);
   const isMessage = (entry: object) => messages !== undefined && selects(messages, entry);
   return {
-    parse: (request) => {
-      const { found, errors } = readEntries<DeliveryReport | InboundMessage>(
+    parse: (request) =>
+      readEntries(
         request,
         (entry) => {
           const report = reports && isReport(entry) && readReport(entry, reports, statuses);
@@ -103,13 +103,7 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
         },
         entries,
         (entry) => isReport(entry) || isMessage(entry),
-      );
-      return {
-        reports: found.filter((one) => 'rawStatus' in one),
-        messages: found.filter((one) => 'sentAt' in one),
-        errors,
-      };
-    },
+      ),
   };
 }
 

@@ -22,7 +22,7 @@ const MAX_NAMED = 3;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
-type Contents = Required<Pick<ParsedCallback, 'reports' | 'messages'>>;
+type Contents = Required<ParsedCallback>;
 
 /**
  * Verifies, parses and records a callback; resolves once everything is committed. HTTP errors: 404
@@ -61,8 +61,8 @@ export class CallbacksService {
       throw new PayloadTooLargeException(`A callback may have ${MAX_BYTES} bytes`);
     }
     await this.#verify(request, endpoint);
-    const { reports = [], messages = [], errors } = this.#parse(request, endpoint);
-    const contents = { reports, messages };
+    const contents = this.#parse(request, endpoint);
+    const { reports, messages, errors } = contents;
     if (errors.length > 0) {
       this.#logger.warn(
         `Callback with ${summaryOf(contents)} and ${errors.length} unreadable entries: ${errors.slice(0, MAX_NAMED).join('; ')}`,
@@ -71,7 +71,7 @@ export class CallbacksService {
         throw new BadRequestException('No entry could be read');
     }
     await this.#store(contents, endpoint.provider);
-    this.#count(contents, errors.length, endpoint.name);
+    this.#count(contents, endpoint.name);
   }
 
   async #verify(request: CallbackRequest, { verifier }: CallbackEndpoint): Promise<void> {
@@ -90,35 +90,37 @@ export class CallbacksService {
     throw new UnauthorizedException('The signature is missing, wrong or too old');
   }
 
-  #parse(request: CallbackRequest, { parser }: CallbackEndpoint): ParsedCallback {
+  #parse(request: CallbackRequest, { parser }: CallbackEndpoint): Contents {
     try {
-      return parser.parse(request);
+      const { reports = [], messages = [], errors } = parser.parse(request);
+      return { reports, messages, errors };
     } catch (error) {
       this.#logger.warn(`Callback refused: unreadable (${nameOf(error)})`);
       throw new BadRequestException('The body could not be read');
     }
   }
 
-  async #store({ reports, messages }: Contents, provider: string): Promise<void> {
+  async #store(contents: Contents, provider: string): Promise<void> {
+    const { reports, messages } = contents;
     try {
       if (reports.length > 0) await this.recorder.record(reports, { provider });
       if (messages.length > 0) await this.inbound.record(messages, { transport: provider });
     } catch (error) {
       // The message of a database error may quote rows, so only its name is logged.
       this.#logger.error(
-        `Callback not stored: ${summaryOf({ reports, messages })} were not committed (${nameOf(error)})`,
+        `Callback not stored: ${summaryOf(contents)} were not committed (${nameOf(error)})`,
       );
       throw new ServiceUnavailableException('Not stored, send it again');
     }
   }
 
-  #count({ reports, messages }: Contents, unreadable: number, endpoint: string): void {
+  #count({ reports, messages, errors }: Contents, endpoint: string): void {
     const unmapped = reports.filter(({ status }) => status === null);
     this.counts.add(endpoint, {
       reports: reports.length,
       unmapped: unmapped.length,
       messages: messages.length,
-      unreadable,
+      unreadable: errors.length,
     });
     if (unmapped.length === 0) return;
     const words = [...new Set(unmapped.map(({ rawStatus }) => rawStatus))];

@@ -6,9 +6,10 @@ const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\
 const EARLIEST = Date.UTC(1990, 0, 1);
 const DAY = 86_400_000;
 
-/** An own property of the parsed JSON; an inherited `__proto__` is excluded. */
-export function own(data: object, name: string): unknown {
-  return Object.hasOwn(data, name) ? (data as Record<string, unknown>)[name] : undefined;
+/** An own property of parsed JSON, where it is an object; an inherited `__proto__` is excluded. */
+export function own(data: unknown, name: string): unknown {
+  if (typeof data !== 'object' || data === null || !Object.hasOwn(data, name)) return undefined;
+  return (data as Record<string, unknown>)[name];
 }
 
 /**

@@ -38,6 +38,14 @@ export const wholeNumber: OptionReader<number> = (name, value) =>
     ? Number(value)
     : wrong(name, value, 'must be a whole number of at least 1');
 
+/** A text of one form; the error omits the value, which may be a secret. */
+export function textLike(form: RegExp, rule: string): OptionReader<string> {
+  return (name, value) => {
+    if (typeof value === 'string' && form.test(value)) return value;
+    throw new MessagingConfigError(`${name}: must be ${rule}`);
+  };
+}
+
 export function oneOf<T extends string>(...allowed: readonly T[]): OptionReader<T> {
   return (name, value) =>
     allowed.find((one) => one === value) ??

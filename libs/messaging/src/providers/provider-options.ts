@@ -1,13 +1,10 @@
 import { MessagingConfigError } from '../message/errors.js';
-import type { OptionReader } from '../ports/option-schema.js';
+import { type OptionReader, textLike } from '../ports/option-schema.js';
 
-export const providerName: OptionReader<string> = (option, value) => {
-  if (typeof value !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,31}$/.test(value))
-    throw new MessagingConfigError(
-      `${option}: must be 1 to 32 lower-case letters, digits, dots, dashes or underscores`,
-    );
-  return value;
-};
+export const providerName = textLike(
+  /^[a-z0-9][a-z0-9._-]{0,31}$/,
+  '1 to 32 lower-case letters, digits, dots, dashes or underscores',
+);
 
 /** Address of a service; the error omits the value, which may contain a password. */
 export const httpAddress: OptionReader<URL, string> = (option, value) => {

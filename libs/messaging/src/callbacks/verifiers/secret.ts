@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
-import type { OptionReader } from '../../ports/option-schema.js';
+import { type OptionReader, textLike } from '../../ports/option-schema.js';
 
 /** One secret, or two during a rotation. */
 export type Secrets = string | readonly string[];
@@ -10,11 +10,7 @@ const MIN_LENGTH = 16;
 
 /** Checks secrets for common deployment mistakes; the error names the option, never the secret. */
 export const readSecrets: OptionReader<readonly string[], Secrets> = (option, given) => {
-  const secrets: readonly unknown[] = Array.isArray(given)
-    ? given
-    : given === undefined
-      ? []
-      : [given];
+  const secrets = given === undefined ? [] : [given].flat();
   const reject = (cause: string): never => {
     throw new MessagingConfigError(`${option}: ${cause}`);
   };
@@ -84,10 +80,7 @@ function compared(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-export const readOrigin: OptionReader<string> = (option, given) => {
-  if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+$/.test(given))
-    throw new MessagingConfigError(
-      `${option}: must be scheme and host, such as https://app.example.com`,
-    );
-  return given;
-};
+export const readOrigin = textLike(
+  /^https?:\/\/[^/?#\s]+$/,
+  'scheme and host, such as https://app.example.com',
+);

@@ -7,19 +7,10 @@ import {
   type OptionReader,
   type OptionsOf,
   text,
+  textLike,
   withDefault,
 } from '../../ports/option-schema.js';
 import { anySame, isSignedBy, rawBodyOf, readSecrets } from './secret.js';
-
-function textLike(form: RegExp, rule: string): OptionReader<string> {
-  return (option, given) => {
-    if (typeof given !== 'string' || !form.test(given))
-      throw new MessagingConfigError(`${option}: must be ${rule}`);
-    return given;
-  };
-}
-
-const headerName = textLike(/^[A-Za-z0-9-]+$/, 'the name of a header');
 
 const readBasicAuth = group({
   username: textLike(/^[^:]+$/, 'a name without a colon'),
@@ -48,7 +39,7 @@ export function basicAuth(options: BasicAuthOptions): CallbackVerifier {
 const readHmacSignature = group({
   /** At least 16 characters; two during a rotation. */
   secret: readSecrets,
-  header: headerName,
+  header: textLike(/^[A-Za-z0-9-]+$/, 'the name of a header'),
   /** @default 'sha256' */
   algorithm: withDefault(oneOf('sha1', 'sha256', 'sha384', 'sha512'), 'sha256'),
   /** @default 'hex' */
@@ -89,12 +80,10 @@ export function hmacSignature(options: HmacSignatureOptions): CallbackVerifier {
  */
 export function ipRanges(ranges: readonly string[]): CallbackVerifier {
   if (ranges.length === 0) throw new MessagingConfigError('ipRanges: must name at least one range');
-  const parsed = ranges.map((range, index) => {
+  const listed = ranges.map((range, index) => {
     try {
-      const [address, bits] = range.includes('/')
-        ? ipaddr.parseCIDR(range)
-        : [ipaddr.parse(range), undefined];
-      return [address, bits ?? address.toByteArray().length * 8] as const;
+      const wholeLength = range.includes(':') ? 128 : 32;
+      return ipaddr.parseCIDR(range.includes('/') ? range : `${range}/${wholeLength}`);
     } catch {
       throw new MessagingConfigError(
         `ipRanges[${index}]: ${JSON.stringify(range)} is no range; write 203.0.113.0/24 or one address`,
@@ -102,13 +91,9 @@ export function ipRanges(ranges: readonly string[]): CallbackVerifier {
     }
   });
   return {
-    verify: ({ ip }) => {
-      if (!ipaddr.isValid(ip)) return false;
-      const peer = ipaddr.process(ip);
-      return parsed.some(
-        ([address, bits]) => address.kind() === peer.kind() && peer.match(address, bits),
-      );
-    },
+    verify: ({ ip }) =>
+      ipaddr.isValid(ip) &&
+      ipaddr.subnetMatch(ipaddr.process(ip), { listed }, 'other') === 'listed',
   };
 }
 

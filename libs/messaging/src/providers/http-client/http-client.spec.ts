@@ -5,12 +5,13 @@ import axios, { type AxiosRequestConfig, type CreateAxiosDefaults } from 'axios'
 import { Agent } from 'node:http';
 import { of } from 'rxjs';
 import { PausedFailure, UncertainFailure } from '../../message/errors.js';
-import { InterfaceServer } from '../http/interface-server.fixture.js';
-import { hasOwnWay, HttpClient, isUntouched } from './http-client.js';
+import { InterfaceServer } from '../../../../../test/support/interface-server.js';
+import { hasOwnWay, hasStandardDefaults, HttpClient, isIntercepted } from './http-client.js';
 
 const made = (config: CreateAxiosDefaults = {}) => new HttpService(axios.create(config));
+const isUntouched = (http: HttpService) => hasStandardDefaults(http) && !isIntercepted(http);
 
-describe('isUntouched', () => {
+describe('an HttpService', () => {
   it('an unchanged HttpService is detected', async () => {
     expect(isUntouched(made())).toBe(true);
     const module = await Test.createTestingModule({ imports: [HttpModule] }).compile();

@@ -1,25 +1,16 @@
 import { HttpService } from '@nestjs/axios';
-import axios, {
-  type AxiosAdapter,
-  AxiosError,
-  type AxiosInstance,
-  type AxiosRequestConfig,
-  type AxiosResponse,
-  type InternalAxiosRequestConfig,
-  isAxiosError,
-} from 'axios';
+import { type AxiosAdapter, AxiosError, type AxiosResponse, isAxiosError } from 'axios';
+import { isDeepStrictEqual } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { networkFailure } from './http-failures.js';
-import { type ExchangeTrace, type HttpAnswer, UndiciClient } from './undici.client.js';
+import { type ExchangeTrace, type HttpRequest, UndiciClient } from './undici.client.js';
 
-export interface ClientRequest {
+export interface ClientRequest extends Omit<HttpRequest, 'method' | 'url' | 'body'> {
   readonly method: 'GET' | 'POST';
   /** Path and query, after `baseUrl`. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
   /** A text is sent unchanged; any other value is sent as JSON. */
   readonly body?: string | Readonly<Record<string, unknown>> | undefined;
-  readonly maxBytes: number;
 }
 
 export interface ClientAnswer {
@@ -31,15 +22,8 @@ export interface ClientAnswer {
   readonly text: string;
 }
 
-type Defaults = AxiosInstance['defaults'];
-
-/** Defaults that axios sets itself; the app has set all other ones. */
-const STANDARD_KEYS = new Set(
-  (
-    'transitional adapter transformRequest transformResponse timeout xsrfCookieName xsrfHeaderName ' +
-    'maxContentLength maxBodyLength env validateStatus headers'
-  ).split(' '),
-);
+/** Defaults of an unchanged instance, from the build of axios that HttpService uses. */
+const STANDARD = new HttpService().axiosRef.create().defaults;
 
 /**
  * HTTP client of the providers. It applies the interceptors, defaults and overrides of
@@ -51,18 +35,15 @@ const STANDARD_KEYS = new Set(
  * ```
  */
 export class HttpClient {
-  readonly #origin: string;
-  readonly #basePath: string;
   readonly #client: UndiciClient;
+  /** Compared at the first request only, as it takes 10 µs. */
+  #hasStandardDefaults: boolean | undefined;
 
   constructor(
     private readonly http: HttpService,
     private readonly baseUrl: string,
     connections: number,
   ) {
-    const { origin, pathname } = new URL(baseUrl);
-    this.#origin = origin;
-    this.#basePath = pathname === '/' ? '' : pathname;
     this.#client = new UndiciClient(connections);
   }
 
@@ -70,7 +51,8 @@ export class HttpClient {
   async send(request: ClientRequest, signal: AbortSignal): Promise<ClientAnswer> {
     const trace: ExchangeTrace = { reach: 'untried' };
     try {
-      return isUntouched(this.http)
+      this.#hasStandardDefaults ??= hasStandardDefaults(this.http);
+      return this.#hasStandardDefaults && !isIntercepted(this.http)
         ? await this.#direct(request, signal, trace)
         : await this.#throughHttpService(request, signal, trace);
     } catch (error) {
@@ -81,25 +63,18 @@ export class HttpClient {
 
   /** Gives requests in flight one second to end. */
   close(): Promise<void> {
-    return this.#client.close(1_000);
+    return this.#client.close();
   }
 
   async #direct(
-    { method, path, headers: own, body: given, maxBytes }: ClientRequest,
+    { path, body: given, ...request }: ClientRequest,
     signal: AbortSignal,
     trace: ExchangeTrace,
   ): Promise<ClientAnswer> {
+    const url = this.baseUrl + path;
     const body = typeof given === 'string' ? given : JSON.stringify(given);
-    const {
-      status,
-      headers,
-      body: text,
-    } = await this.#client.exchange(
-      { method, origin: this.#origin, path: this.#basePath + path, headers: own, body, maxBytes },
-      signal,
-      trace,
-    );
-    return { status, retryAfter: oneOf(headers['retry-after']), body: parsed(text), text };
+    const answer = await this.#client.exchange({ ...request, url, body }, signal, trace);
+    return answerOf(answer.status, answer.headers, answer.body);
   }
 
   async #throughHttpService(
@@ -110,38 +85,70 @@ export class HttpClient {
     const own = hasOwnWay(this.http);
     // Custom axios adapters do not report whether bytes were sent.
     if (own) trace.reach = 'unknown';
-    const asked = this.#ask({
+    const asked = this.http.request<unknown>({
       ...request,
-      headers: { ...request.headers },
       url: this.baseUrl + path,
       data: body,
       signal,
       maxRedirects: 0,
       maxContentLength: maxBytes,
-      ...(!own && { adapter: undiciAdapter(this.#client, trace, maxBytes) }),
+      ...(!own && { adapter: this.#adapter(maxBytes, signal, trace) }),
     });
-    const { status, headers, data } = await asked.catch((error: unknown) => {
+    const { status, headers, data } = await firstValueFrom(asked).catch((error: unknown) => {
       if (isAxiosError<unknown>(error) && error.response) return error.response;
       throw error;
     });
-    const text = typeof data === 'string' ? data : '';
-    const retryAfter = oneOf(headers['retry-after'] as string | undefined);
-    return { status, retryAfter, body: typeof data === 'string' ? parsed(data) : data, text };
+    return answerOf(status, headers, data);
   }
 
-  /** Skips the Observable of an unchanged `request()`, which cancels each request after its end. */
-  #ask(config: AxiosRequestConfig): Promise<AxiosResponse<unknown>> {
-    return this.http.request === HttpService.prototype.request
-      ? this.http.axiosRef.request<unknown>(config)
-      : firstValueFrom(this.http.request<unknown>(config));
+  /** Sends texts and bytes over undici; interceptors and transforms run as usual. */
+  #adapter(maxBytes: number, signal: AbortSignal, trace: ExchangeTrace): AxiosAdapter {
+    return async (config) => {
+      config.headers.delete('content-length'); // undici computes it from the body that it sends
+      const { method = 'get', timeout, data, validateStatus } = config;
+      const { status, headers, body } = await this.#client
+        .exchange(
+          {
+            method: method.toUpperCase(),
+            url: this.http.axiosRef.getUri(config),
+            headers: config.headers.toJSON(true),
+            body: (data as string | Buffer | null | undefined) ?? undefined,
+            maxBytes,
+          },
+          timeout ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : signal,
+          trace,
+        )
+        .catch((error: Error) => {
+          throw AxiosError.from(error, codeOf(error), config);
+        });
+      const answer = { status, statusText: '', headers: { ...headers }, data: body, config };
+      const response = answer as AxiosResponse;
+      if (validateStatus?.(status) ?? true) return response;
+      const code = status < 500 ? AxiosError.ERR_BAD_REQUEST : AxiosError.ERR_BAD_RESPONSE;
+      const message = `Request failed with status code ${status}`;
+      throw new AxiosError(message, code, config, undefined, response);
+    };
   }
 }
 
-/** Whether nothing on the service can change a request or read an answer. */
-export function isUntouched(http: HttpService): boolean {
-  if (http.request !== HttpService.prototype.request || hasOwnWay(http)) return false;
-  const { interceptors, defaults } = http.axiosRef;
-  return isEmpty(interceptors.request) && isEmpty(interceptors.response) && isStandard(defaults);
+/** Whether the app has replaced `request()` or registered an interceptor. */
+export function isIntercepted(http: HttpService): boolean {
+  const { interceptors } = http.axiosRef;
+  return (
+    http.request !== HttpService.prototype.request ||
+    hasHandlers(interceptors.request) ||
+    hasHandlers(interceptors.response)
+  );
+}
+
+/** Axios keeps `null` in place of an ejected interceptor. */
+function hasHandlers({ handlers = [] }: { handlers?: unknown[] }): boolean {
+  return handlers.some((handler) => handler !== null);
+}
+
+export function hasStandardDefaults(http: HttpService): boolean {
+  const defaults = Object.entries((http as Partial<HttpService>).axiosRef?.defaults ?? {});
+  return defaults.length > 0 && defaults.every(([name, value]) => isStandard(name, value));
 }
 
 /** Whether the app replaced the service or set an adapter, agent or proxy, which must be used. */
@@ -149,107 +156,23 @@ export function hasOwnWay(http: HttpService): boolean {
   const defaults = (http as Partial<HttpService>).axiosRef?.defaults;
   if (!defaults) return true;
   const { adapter, httpAgent, httpsAgent, proxy, socketPath } = defaults;
-  const standard = Array.isArray(adapter) && adapter.every((name) => typeof name === 'string');
-  return !standard || Boolean(httpAgent ?? httpsAgent ?? proxy ?? socketPath);
+  const hasOwnRoute = Boolean(httpAgent ?? httpsAgent ?? proxy ?? socketPath);
+  return hasOwnRoute || !isStandard('adapter', adapter);
 }
 
-/** Axios keeps `null` in place of an ejected interceptor. */
-function isEmpty({ handlers }: { handlers?: unknown[] }): boolean {
-  return handlers !== undefined && handlers.every((handler) => handler === null);
+function isStandard(name: string, value: unknown): boolean {
+  return isDeepStrictEqual(value, STANDARD[name as keyof typeof STANDARD]);
 }
 
-function isStandard(defaults: Defaults): boolean {
-  for (const key in defaults)
-    if (!STANDARD_KEYS.has(key) && defaults[key as keyof Defaults] !== undefined) return false;
-  return (
-    !defaults.timeout &&
-    defaults.maxContentLength === -1 &&
-    defaults.maxBodyLength === -1 &&
-    count(defaults.transformRequest) === 1 &&
-    count(defaults.transformResponse) === 1 &&
-    hasStandardHeaders(defaults)
-  );
-}
-
-function hasStandardHeaders({ headers }: Defaults): boolean {
-  for (const group in headers) {
-    const named: unknown = headers[group as keyof typeof headers];
-    // An older axios keeps a content type for each method; the client always sets its own.
-    if (typeof named !== 'object' || named === null) return false;
-    for (const name in named) if (name !== 'Accept' && name !== 'Content-Type') return false;
-  }
-  return true;
-}
-
-function count(transforms: unknown): number {
-  return Array.isArray(transforms) ? transforms.length : 1;
-}
-
-/** Texts and bytes over undici, without redirects; interceptors and transforms run as usual. */
-function undiciAdapter(client: UndiciClient, trace: ExchangeTrace, maxBytes: number): AxiosAdapter {
-  return async (config) => {
-    // getUri() merges all options, so it is called only where it changes the address.
-    const address = config.baseURL || config.params ? axios.getUri(config) : (config.url ?? '');
-    const { origin, pathname, search } = new URL(address);
-    const signals: AbortSignal[] = [];
-    if (config.signal) signals.push(config.signal as AbortSignal);
-    if (config.timeout) signals.push(AbortSignal.timeout(config.timeout));
-    const answer = await client
-      .exchange(
-        {
-          method: (config.method ?? 'get').toUpperCase(),
-          origin,
-          path: pathname + search,
-          headers: headersOf(config),
-          body: bodyOf(config),
-          maxBytes,
-        },
-        signals.length === 1 && signals[0] ? signals[0] : AbortSignal.any(signals),
-        trace,
-      )
-      .catch((error: Error) => {
-        throw AxiosError.from(error, codeOf(error), config);
-      });
-    return settled(config, answer);
-  };
-}
-
-function headersOf(config: InternalAxiosRequestConfig): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(config.headers.toJSON()))
-    if (value !== null && value !== undefined)
-      headers[name.toLowerCase()] = Array.isArray(value) ? value : String(value);
-  // undici computes the length from the body that it sends.
-  delete headers['content-length'];
-  return headers;
-}
-
-function bodyOf(config: InternalAxiosRequestConfig): string | Buffer | undefined {
-  const data: unknown = config.data ?? undefined;
-  if (data === undefined || typeof data === 'string' || Buffer.isBuffer(data)) return data;
-  throw new AxiosError(
-    'An interceptor left a body that is neither text nor bytes',
-    AxiosError.ERR_BAD_OPTION_VALUE,
-    config,
-  );
-}
-
-function settled(config: InternalAxiosRequestConfig, { status, headers, body }: HttpAnswer) {
-  const response: AxiosResponse = {
-    data: body,
-    status,
-    statusText: '',
-    headers: { ...headers },
-    config,
-  };
-  if (config.validateStatus?.(status) ?? true) return response;
-  throw new AxiosError(
-    `Request failed with status code ${status}`,
-    status < 500 ? AxiosError.ERR_BAD_REQUEST : AxiosError.ERR_BAD_RESPONSE,
-    config,
-    undefined,
-    response,
-  );
+function answerOf(
+  status: number,
+  headers: Readonly<Record<string, unknown>>,
+  data: unknown,
+): ClientAnswer {
+  const [retryAfter] = [headers['retry-after']].flat() as (string | undefined)[];
+  return typeof data === 'string'
+    ? { status, retryAfter, body: parsed(data), text: data }
+    : { status, retryAfter, body: data, text: '' };
 }
 
 function parsed(text: string): unknown {
@@ -262,16 +185,12 @@ function parsed(text: string): unknown {
   }
 }
 
-function oneOf(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
-}
-
 /** Reads the code without `instanceof`, because errors come from more than one realm. */
 function codeOf(error: unknown): string | undefined {
-  const { code, cause, name } = (error ?? {}) as {
+  const { name, code, cause } = (error ?? {}) as {
+    name?: unknown;
     code?: unknown;
     cause?: { code?: unknown } | null;
-    name?: unknown;
   };
   if (name === 'TimeoutError') return AxiosError.ETIMEDOUT;
   if (name === 'AbortError') return AxiosError.ERR_CANCELED;

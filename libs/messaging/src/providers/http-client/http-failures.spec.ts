@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { PausedFailure, UncertainFailure } from '../../message/errors.js';
-import { networkFailure } from './http-failures.js';
+import { networkFailure, retryAfterMilliseconds } from './http-failures.js';
 
 const { signal } = new AbortController();
 const failureOf = (code: string | undefined, reach: 'sent' | 'unsent' | 'unknown') =>
@@ -42,5 +42,36 @@ describe('networkFailure', () => {
   it('an invalid error code is not repeated', () => {
     const failure = failureOf('Bearer tok_1', 'sent');
     expect(failure.message).not.toContain('tok_1');
+  });
+});
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+describe('retryAfterMilliseconds', () => {
+  it.each([
+    ['0', 0],
+    ['30', 30_000],
+    [' 30 ', 30_000],
+    ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],
+    ['7200', 3_600_000],
+    ['Fri, 02 Jan 2027 03:05:05 GMT', 3_600_000],
+    ['999999999', 3_600_000],
+    ['99999999999999999999', undefined],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['Fri, 02 Jan 2026 03:04:04 GMT', undefined],
+    ['Fri, 99 Foo 2026 03:04:04 GMT', undefined],
+    ['2026-01-02T03:05:05Z', undefined],
+    [undefined, undefined],
+  ])('Retry-After %j is %j', (value, expected) => {
+    expect(retryAfterMilliseconds(value, NOW)).toBe(expected);
+  });
+
+  it('is cut at the longest wait that the caller allows', () => {
+    expect(retryAfterMilliseconds('7200', NOW, 86_400_000)).toBe(7_200_000);
+    expect(retryAfterMilliseconds('999999999', NOW, 86_400_000)).toBe(86_400_000);
   });
 });

@@ -44,15 +44,6 @@ export function networkFailure(
   return new PausedFailure('unreachable', `${cause}${why}; nothing was sent`);
 }
 
-export interface Refusal {
-  /** Name of the answering service at the start of a sentence. */
-  readonly by: string;
-  readonly status: number;
-  readonly code?: string | undefined;
-  /** Wait that the service asks for, in milliseconds. */
-  readonly retryAfter?: number | undefined;
-}
-
 /**
  * The failure that an answer means for every service; the providers' own meanings come before it.
  *
@@ -64,8 +55,16 @@ export interface Refusal {
  * | other 4xx | permanent |
  * | 503 | retryable: the service accepted nothing |
  * | other 5xx, and status codes outside HTTP | uncertain |
+ *
+ * @param by name of the answering service at the start of a sentence
+ * @param retryAfter wait that the service asks for, in milliseconds
  */
-export function refusalFailure({ by, status, code, retryAfter }: Refusal): SubmitFailure {
+export function refusalFailure(
+  by: string,
+  status: number,
+  code?: string,
+  retryAfter?: number,
+): SubmitFailure {
   const said = code === undefined ? `${status}` : `${status} ${code}`;
   if (status >= 300 && status < 400)
     return new PausedFailure(
@@ -89,8 +88,6 @@ export function refusalFailure({ by, status, code, retryAfter }: Refusal): Submi
   );
 }
 
-const RETRY_AFTER_CAP = 3_600_000;
-
 /**
  * `Retry-After` (RFC 9110, 10.2.3): seconds or an HTTP date, in milliseconds from `now`.
  * @param longest milliseconds returned at most @default an hour
@@ -99,7 +96,7 @@ const RETRY_AFTER_CAP = 3_600_000;
 export function retryAfterMilliseconds(
   value: string | undefined,
   now: number,
-  longest = RETRY_AFTER_CAP,
+  longest = 3_600_000,
 ): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();

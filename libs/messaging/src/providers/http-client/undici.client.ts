@@ -1,15 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Socket } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 
 const CONNECT_TIMEOUT = 5_000;
 
 export interface HttpRequest {
   readonly method: string;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
   /** Most bytes read of the answer's body; the body of a longer answer is dropped. */
   readonly maxBytes: number;
@@ -37,23 +35,10 @@ export interface ExchangeTrace {
  */
 export class UndiciClient {
   readonly #agent: Agent;
-  readonly #connecting = new Set<Socket>();
   readonly #running = new WeakMap<AbortSignal, Set<Exchange>>();
 
   constructor(connections: number) {
-    const open = buildConnector({ timeout: CONNECT_TIMEOUT });
-    this.#agent = new Agent({
-      connections,
-      pipelining: 1,
-      connect: (options, callback) => {
-        // The type declaration omits the return value, but the connector returns its socket.
-        const socket = open(options, (...result) => {
-          this.#connecting.delete(socket);
-          callback(...result);
-        }) as unknown as Socket;
-        this.#connecting.add(socket);
-      },
-    });
+    this.#agent = new Agent({ connections, pipelining: 1, connect: { timeout: CONNECT_TIMEOUT } });
   }
 
   exchange(request: HttpRequest, signal: AbortSignal, trace: ExchangeTrace): Promise<HttpAnswer> {
@@ -63,8 +48,9 @@ export class UndiciClient {
       const running = this.#runningUnder(signal);
       const exchange = new Exchange(request.maxBytes, trace, running, resolve, reject);
       running.add(exchange);
-      const { origin, path, method, headers, body = null } = request;
-      this.#agent.dispatch({ origin, path, method, headers, body }, exchange);
+      const { url, method, headers, body = null } = request;
+      const { origin, pathname, search } = new URL(url);
+      this.#agent.dispatch({ origin, path: pathname + search, method, headers, body }, exchange);
     });
   }
 
@@ -84,12 +70,10 @@ export class UndiciClient {
     return running;
   }
 
-  /** Waits at most `grace` milliseconds for running exchanges, then closes their connections. */
-  async close(grace: number): Promise<void> {
+  /** Gives running exchanges one second to end, then closes their connections. */
+  async close(): Promise<void> {
     const closed = this.#agent.close().catch(() => undefined);
-    await Promise.race([closed, delay(grace, undefined, { ref: false })]);
-    // undici does not track sockets in their handshake; they would keep the process alive.
-    for (const socket of this.#connecting) socket.destroy();
+    await Promise.race([closed, delay(1_000, undefined, { ref: false })]);
     await this.#agent.destroy().catch(() => undefined);
   }
 }

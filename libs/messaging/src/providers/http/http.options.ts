@@ -85,12 +85,7 @@ const HTTP = {
 /** Options of {@link http}. */
 export type HttpTransportOptions = OptionsOf<typeof HTTP>;
 
-const read = group(HTTP);
+export const httpSettings = group(HTTP);
 
 /** The checked options with their defaults; durations in milliseconds. */
-export type HttpSettings = ReturnType<typeof read>;
-
-/** @throws MessagingConfigError naming the option and the remedy */
-export function httpSettings(options: HttpTransportOptions): HttpSettings {
-  return read('', options);
-}
+export type HttpSettings = ReturnType<typeof httpSettings>;

@@ -1,7 +1,12 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/events.js';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
-import { identifier } from '../../message/report-fields.js';
+import {
+  PausedFailure,
+  PermanentFailure,
+  type SubmitFailure,
+  UncertainFailure,
+} from '../../message/errors.js';
+import { identifier, own } from '../../message/report-fields.js';
 import type {
   MessageTransport,
   SentSubmission,
@@ -11,12 +16,15 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { HttpClient } from '../http-client/http-client.js';
-import { answerFailure } from './answer-failure.js';
-import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
-import { SmsWire } from './sms.wire.js';
-import { WhatsAppWire } from './whatsapp.wire.js';
-import { fieldOf, type Wire } from './wire.js';
+import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
+import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
+import {
+  type Credential,
+  type HttpSettings,
+  type HttpTransportOptions,
+  httpSettings,
+} from './http.options.js';
+import { SmsWire, WhatsAppWire, type Wire } from './wires.js';
 
 const MAX_ANSWER = 1_048_576;
 const MAX_REPORT_PAGE = 8 * 1_048_576;
@@ -31,7 +39,7 @@ const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
  * });
  */
 export function http(options: HttpTransportOptions): TransportFactory {
-  const settings = httpSettings(options);
+  const settings = httpSettings('', options);
   return (context) => new HttpTransport(settings, context);
 }
 
@@ -77,7 +85,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
         `The ${this.name} transport does not send ${submission.channel}`,
       );
     const answer = await this.#ask(wire, wire.path, signal, submission);
-    const reference = identifier(fieldOf(answer, wire.idField));
+    const reference = identifier(own(answer, wire.idField));
     if (reference === null)
       throw new UncertainFailure(
         'invalid_answer',
@@ -90,13 +98,11 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
     submissions: readonly SentSubmission[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryReport[]> {
-    const now = this.context.clock.now();
     const fetched = await Promise.all(
       [...this.#wires].map(([name, wire]) =>
         wire.fetch(
           submissions.filter(({ channel }) => channel === name),
           (path) => this.#ask(wire, path, signal),
-          now,
         ),
       ),
     );
@@ -127,7 +133,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
         'unauthorized',
         'WhatsApp takes an svk_ key, made in the dashboard under Email, API Keys: set apiKey',
       );
-    const { status, body, retryAfter } = await this.#client.send(
+    const answer = await this.#client.send(
       {
         method: submission ? 'POST' : 'GET',
         path,
@@ -145,9 +151,8 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       },
       signal,
     );
-    if (status >= 200 && status < 300) return body;
-    const code = fieldOf(fieldOf(body, 'error'), 'code');
-    throw answerFailure({ status, code, retryAfter }, this.context.clock.now(), wire.credential);
+    if (answer.status >= 200 && answer.status < 300) return answer.body;
+    throw answerFailure(answer, this.context.clock.now(), wire.credential);
   }
 }
 
@@ -156,4 +161,67 @@ function submissionIdOf({ id }: Submission): string {
   if (!SUBMISSION_ID.test(id))
     throw new PermanentFailure('invalid_submission', 'The submission id cannot be a header value');
   return id;
+}
+
+/**
+ * Failures of answers; those not named here mean what {@link refusalFailure} says.
+ *
+ * | answer | meaning |
+ * |---|---|
+ * | 401, 403 | paused until the credential is right |
+ * | 404, 405 without the interface's error body | paused: `baseUrl` is wrong, not the message |
+ * | 409 `idempotency_key_in_use` | uncertain: the first try is still running |
+ * | 422 `idempotency_key_reused` | uncertain: an earlier try under the key was accepted |
+ */
+export function answerFailure(
+  { status, body, retryAfter: asked }: Omit<ClientAnswer, 'text'>,
+  now: number,
+  credential: Credential,
+): SubmitFailure {
+  const code = machineCode(own(own(body, 'error'), 'code'));
+  const retryAfter = retryAfterMilliseconds(asked, now);
+  switch (`${status} ${code ?? ''}`) {
+    case '404 ':
+    case '405 ':
+      return new PausedFailure(
+        'not_the_interface',
+        `This address does not serve the interface (${status}); check baseUrl`,
+      );
+    case '409 idempotency_key_in_use':
+      return new UncertainFailure(
+        'idempotency_key_in_use',
+        'An earlier try of this submission still runs',
+        retryAfter,
+      );
+    case '422 idempotency_key_reused':
+      return new UncertainFailure(
+        'idempotency_key_reused',
+        'An earlier try of this submission was taken in another form',
+        retryAfter,
+      );
+  }
+  const said = code === undefined ? `${status}` : `${status} ${code}`;
+  if (status === 401)
+    return new PausedFailure(
+      code ?? 'unauthorized',
+      `The service refused the credential (${said}); its causes: the word Bearer is missing; white space or a ` +
+        `newline was copied with the token; the token was rotated. Check ${credential}`,
+    );
+  if (status === 403)
+    return new PausedFailure(
+      code ?? 'forbidden',
+      `The service refused the account (${said}); ${causeOf403(code)}`,
+    );
+  return refusalFailure('The service', status, code, retryAfter);
+}
+
+/** Only the interface's form of codes, as any other value could be personal data. */
+function machineCode(code: unknown): string | undefined {
+  return typeof code === 'string' && /^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : undefined;
+}
+
+function causeOf403(code: string | undefined): string {
+  if (code === 'account_disabled') return 'the account is suspended: ask the service';
+  if (code === 'insufficient_scope') return 'the key lacks the scope: make one that has it';
+  return 'check the account and the scopes of its credential';
 }

@@ -1,18 +1,11 @@
 import type { DefaultCallbackForm } from '../../callbacks/callback-endpoints.js';
-import { readEntries } from '../../callbacks/callback-fields.js';
+import { isObject, readEntries } from '../../callbacks/callback-fields.js';
 import { isSignedBy, rawBodyOf } from '../../callbacks/verifiers/secret.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import { MessagingConfigError } from '../../message/errors.js';
 import type { Channel } from '../../message/message.js';
-import {
-  identifier,
-  moment,
-  own,
-  plausible,
-  recipientNumber,
-  word,
-} from '../../message/report-fields.js';
+import { identifier, moment, own, recipientNumber, word } from '../../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
@@ -22,16 +15,15 @@ export function interfaceCallbacks(channels: ChannelRegistry): DefaultCallbackFo
 
 /**
  * Reads a delivery report of the interface: the `data` of a callback, or an item of a report list.
- * A field of the wrong type counts as missing; a time without an offset, before 1990 or more than a
- * day after `now` as unknown. A status without a mapping is kept raw.
+ * A field of the wrong type counts as missing, a time without an offset as unknown. A status without
+ * a mapping is kept raw.
  * @returns the report, or the reason why there is none (without content or numbers)
  */
 export function readDeliveryReport(
   data: unknown,
-  now: number,
   isReported: (status: unknown) => status is ChannelStatus = isReportedStatus,
 ): DeliveryReport | string {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'not an object';
+  if (!isObject(data)) return 'not an object';
   const reference = identifier(own(data, 'reference_id'));
   const messageId = identifier(own(data, 'message_id'));
   if (reference === null && messageId === null) return 'neither reference_id nor message_id';
@@ -45,7 +37,7 @@ export function readDeliveryReport(
     status: isReported(status) ? status : null,
     rawStatus,
     errorCode: word(own(data, 'error_code')),
-    providerTime: plausible(moment(own(data, 'smsc_timestamp')), now),
+    providerTime: moment(own(data, 'smsc_timestamp')),
   };
 }
 
@@ -56,24 +48,17 @@ export function readDeliveryReport(
 export function interfaceParser(channels: ChannelRegistry): CallbackParser {
   const isReported = (status: unknown): status is ChannelStatus => channels.isReported(status);
   return {
-    parse: (request) => {
-      const { receivedAt: now } = request;
-      const { found, errors } = readEntries<DeliveryReport | InboundMessage>(request, (entry) => {
-        if (!Object.hasOwn(entry, 'data')) return readDeliveryReport(entry, now, isReported);
+    parse: (request) =>
+      readEntries(request, (entry) => {
+        if (!Object.hasOwn(entry, 'data')) return readDeliveryReport(entry, isReported);
         const data = own(entry, 'data');
         const type = own(entry, 'type');
-        if (typeof type !== 'string') return readDeliveryReport(data, now, isReported);
+        if (typeof type !== 'string') return readDeliveryReport(data, isReported);
         const { name = '', wire } = channels.ofEvent(type) ?? {};
-        if (wire?.statusEvent === type) return readDeliveryReport(data, now, isReported);
+        if (wire?.statusEvent === type) return readDeliveryReport(data, isReported);
         if (wire?.receivedEvent !== type) return undefined;
-        return readInboundMessage(name, data, own(entry, 'timestamp'), now);
-      });
-      return {
-        reports: found.filter((one) => 'rawStatus' in one),
-        messages: found.filter((one) => 'sentAt' in one),
-        errors,
-      };
-    },
+        return readInboundMessage(name, data, own(entry, 'timestamp'));
+      }),
   };
 }
 
@@ -81,9 +66,8 @@ function readInboundMessage(
   channel: Channel,
   data: unknown,
   timestamp: unknown,
-  now: number,
 ): InboundMessage | string {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'no data';
+  if (!isObject(data)) return 'no data';
   const messageId = identifier(own(data, 'message_id'));
   if (messageId === null) return 'no message_id';
   const to = recipientNumber(own(data, 'to'));
@@ -99,7 +83,7 @@ function readInboundMessage(
     bsuid,
     to,
     text: typeof text === 'string' ? text : null,
-    sentAt: plausible(moment(own(data, 'received_at')) ?? moment(timestamp), now),
+    sentAt: moment(own(data, 'received_at')) ?? moment(timestamp),
   };
 }
 

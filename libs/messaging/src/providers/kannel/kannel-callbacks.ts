@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { timeOf } from '../../callbacks/callback-fields.js';
 import { callbackParser } from '../../callbacks/callback-map.js';
 import { type Secrets, isSignedBy, readSecrets } from '../../callbacks/verifiers/secret.js';
-import { identifier, own, plausible, recipientNumber, word } from '../../message/report-fields.js';
+import { identifier, own, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 
@@ -20,9 +21,9 @@ export function reportLink(
   to: string,
 ): string {
   const signature = createHmac('sha256', secret).update(signed(submission, to)).digest('base64url');
-  const ours = new URLSearchParams({ submission, to, signature });
+  const ours = `${callbackUrl}?${new URLSearchParams({ submission, to, signature }).toString()}`;
   // `%` starts a placeholder in Kannel.
-  return `${`${callbackUrl}?${ours.toString()}`.replaceAll('%', '%%')}&${FILLED_IN}`;
+  return `${ours.replaceAll('%', '%%')}&${FILLED_IN}`;
 }
 
 function signed(submission: string, recipient: string): string {
@@ -38,18 +39,11 @@ export function kannelSignature(secrets: Secrets): CallbackVerifier {
   const keys = readSecrets('callbackSecret', secrets);
   return {
     verify: ({ query }) => {
-      const [submission, to, signature] = ['submission', 'to', 'signature'].map((name) =>
-        own(query, name),
-      );
-      if (
-        typeof submission !== 'string' ||
-        typeof to !== 'string' ||
-        typeof signature !== 'string' ||
-        submission.length > 255 ||
-        to.length > 64
-      )
-        return false;
-      const given = Buffer.from(signature.slice(0, 64), 'base64url');
+      const submission = identifier(own(query, 'submission'));
+      const to = identifier(own(query, 'to'));
+      const signature = identifier(own(query, 'signature'));
+      if (submission === null || to === null || signature === null) return false;
+      const given = Buffer.from(signature, 'base64url');
       return isSignedBy(keys, 'sha256', signed(submission, to), [given]);
     },
   };
@@ -70,7 +64,7 @@ export function kannelSignature(secrets: Secrets): CallbackVerifier {
  */
 export function kannelParser(): CallbackParser {
   return {
-    parse: ({ query, receivedAt }) => {
+    parse: ({ query }) => {
       const submissionId = identifier(own(query, 'submission'));
       const recipient = recipientNumber(own(query, 'to'));
       const bit = word(own(query, 'status'));
@@ -85,7 +79,7 @@ export function kannelParser(): CallbackParser {
         status: statusOf(bit, answer),
         rawStatus: answer.stat === null ? bit : `${bit} ${answer.stat}`,
         errorCode: answer.error,
-        providerTime: plausible(seconds(own(query, 'time')), receivedAt),
+        providerTime: timeOf(own(query, 'time'), 'epoch-seconds'),
       };
       return { reports: [report], errors: [] };
     },
@@ -99,27 +93,26 @@ interface SmscAnswer {
   readonly retriesRanOut: boolean;
 }
 
-const STATUSES: Readonly<Record<string, ReportedStatus>> = {
-  1: 'delivered',
-  2: 'undelivered',
-  4: 'sent',
-  8: 'sent',
-  16: 'rejected',
-};
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
+  ['1', 'delivered'],
+  ['2', 'undelivered'],
+  ['4', 'sent'],
+  ['8', 'sent'],
+  ['16', 'rejected'],
+]);
 
 /** Kannel has one bit for all final states but delivery; the SMPP state distinguishes them. */
-const UNDELIVERED: Readonly<Record<string, ReportedStatus | null>> = {
-  EXPIRED: 'expired',
-  REJECTD: 'rejected',
-  SKIPPED: 'rejected',
-  UNKNOWN: null,
-};
+const UNDELIVERED: ReadonlyMap<string, ReportedStatus | null> = new Map([
+  ['EXPIRED', 'expired'],
+  ['REJECTD', 'rejected'],
+  ['SKIPPED', 'rejected'],
+  ['UNKNOWN', null],
+]);
 
 function statusOf(bit: string, { stat, retriesRanOut }: SmscAnswer): ReportedStatus | null {
-  if (bit === '2' && stat !== null && Object.hasOwn(UNDELIVERED, stat))
-    return UNDELIVERED[stat] ?? null;
+  if (bit === '2' && stat !== null && UNDELIVERED.has(stat)) return UNDELIVERED.get(stat) ?? null;
   if (bit === '16' && retriesRanOut) return 'failed';
-  return Object.hasOwn(STATUSES, bit) ? (STATUSES[bit] ?? null) : null;
+  return STATUSES.get(bit) ?? null;
 }
 
 /** Reads `… stat:UNDELIV err:011 text:…` or `NACK/11/…`, but not the text, which is content. */
@@ -134,12 +127,6 @@ function answerOf(given: unknown): SmscAnswer {
     error: code === undefined || /^0*$/.test(code) ? null : code,
     retriesRanOut: /^NACK\/Retries Exceeded/i.test(text),
   };
-}
-
-function seconds(value: unknown): Date | null {
-  return typeof value === 'string' && /^\d{1,10}$/.test(value)
-    ? new Date(Number(value) * 1_000)
-    : null;
 }
 
 /**

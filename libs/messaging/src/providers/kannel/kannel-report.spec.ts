@@ -143,9 +143,7 @@ describe('kannelParser', () => {
 
   it.each([
     ['1795182172', 1_795_182_172_000],
-    ['0', null],
     ['-1', null],
-    ['9999999999', null],
     ['soon', null],
     ['', null],
   ])('the report time %j is %s', (time, expected) => {

@@ -29,8 +29,7 @@ const headerText: OptionReader<string> = (option, value) => {
 };
 
 const secret: OptionReader<string> = (option, value) => {
-  const given = text(option, value);
-  readSecrets(option, given);
+  const [given = ''] = readSecrets(option, text(option, value));
   return given;
 };
 

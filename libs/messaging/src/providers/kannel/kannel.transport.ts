@@ -80,7 +80,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   }
 
   #requestOf({ id, channel, sender, content, recipients, deliveryReport }: Submission) {
-    if (!this.capabilities.channels?.includes(channel))
+    if (channel !== 'sms')
       throw new PermanentFailure(
         'unsupported_channel',
         `The ${this.name} transport does not send ${channel}`,
@@ -166,5 +166,5 @@ function sendsmsFailure(status: number, text: string): SubmitFailure {
         'invalid_answer',
         `The answer (${status}) does not say whether Kannel has the message`,
       )
-    : refusalFailure({ by: 'Kannel', status });
+    : refusalFailure('Kannel', status);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { callbackParser } from '../../callbacks/callback-map.js';
 import { anySame, isSignedBy, rawBodyOf, readSecrets } from '../../callbacks/verifiers/secret.js';
+import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 import {
   duration,
@@ -92,41 +93,35 @@ export function vonageSignature(options: VonageSignatureOptions): CallbackVerifi
   return {
     verify: (request) => {
       if (request.method === 'GET') return false;
-      const token = bearer(request.headers.authorization);
-      const claims = token && claimsOf(token, secret);
-      if (!claims) return false;
-      const { iat, payload_hash: hash } = claims;
-      if (typeof iat !== 'number' || Math.abs(request.receivedAt - iat * 1_000) > tolerance)
-        return false;
+      const claims = claimsOf(request.headers.authorization, secret);
+      const issuedAt = own(claims, 'iat');
+      if (typeof issuedAt !== 'number') return false;
+      if (Math.abs(request.receivedAt - issuedAt * 1_000) > tolerance) return false;
       const isOther = ([name, value]: [string, unknown]) =>
-        value !== undefined && claims[name] !== value;
+        value !== undefined && own(claims, name) !== value;
       if (Object.entries(wanted).some(isOther)) return false;
-      const own = createHash('sha256').update(rawBodyOf(request)).digest('hex');
-      return typeof hash === 'string' && anySame(hash.toLowerCase(), [own]);
+      const given = own(claims, 'payload_hash');
+      const hash = createHash('sha256').update(rawBodyOf(request)).digest('hex');
+      return typeof given === 'string' && anySame(given.toLowerCase(), [hash]);
     },
   };
 }
 
-function bearer(header: unknown): string | undefined {
+/** Claims of a bearer token; `undefined` where no secret has signed it with HS256. */
+function claimsOf(header: unknown, secrets: readonly string[]): unknown {
   if (typeof header !== 'string' || header.length > MAX_TOKEN) return undefined;
-  return /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(header)?.[1];
-}
-
-/** Claims of a token; `undefined` where no secret has signed it with HS256. */
-function claimsOf(token: string, secrets: readonly string[]): Record<string, unknown> | undefined {
-  const [head = '', payload = '', tail = ''] = token.split('.');
-  const signature = Buffer.from(tail, 'base64url');
-  const signed = isSignedBy(secrets, 'sha256', `${head}.${payload}`, [signature]);
+  const token = /^bearer +([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(header);
+  if (!token) return undefined;
+  const [, head = '', payload = '', signature = ''] = token;
+  const given = Buffer.from(signature, 'base64url');
+  const isSigned = isSignedBy(secrets, 'sha256', `${head}.${payload}`, [given]);
   // The header's algorithm must be HS256, the only one that the secret verifies.
-  return signed && json(head)?.alg === 'HS256' ? json(payload) : undefined;
+  return isSigned && own(json(head), 'alg') === 'HS256' ? json(payload) : undefined;
 }
 
-function json(part: string): Record<string, unknown> | undefined {
+function json(part: string): unknown {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    return typeof value === 'object' && value !== null
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return JSON.parse(Buffer.from(part, 'base64url').toString());
   } catch {
     return undefined;
   }
