@@ -3,7 +3,7 @@ import type { Dialect } from './database/dialect.js';
 import type { Intent } from './rows/intent.js';
 import type { LaneHolder, LaneRow, ReleasedLane } from './rows/lease.js';
 import type { NewBatch } from './rows/new-batch.js';
-import type { PlainOutcome, SettledOutcomes } from './rows/outcome.js';
+import type { Accepted } from './rows/outcome.js';
 import type { PlanRow } from './rows/planned-batch.js';
 import type { MatchedReport } from './rows/received-report.js';
 import type { Sql } from './database/sql.js';
@@ -66,11 +66,6 @@ export interface FastPaths {
   ) => Promise<Set<string>>;
   /** Reads the next batches of each lane, at most {@link MOST_PLANNED} messages per lane. */
   readonly plan?: (sql: Pick<Sql, 'all'>, requests: readonly PlanRequest[]) => Promise<PlanRow[]>;
-  /** Milliseconds until each lane's next work; `undefined`: it has none. */
-  readonly nextDue?: (
-    sql: Pick<Sql, 'all'>,
-    lanes: readonly string[],
-  ) => Promise<ReadonlyMap<string, number | undefined>>;
   /**
    * For messages without rows. @returns the batches that may start, by lane; a lost lane, or one
    * with rows that another transaction has locked, is left out and unchanged
@@ -83,33 +78,31 @@ export interface FastPaths {
   /** For messages known from their intent, without prior reads. */
   readonly settle?: SettleFastPath;
   /**
-   * Reports of different messages; `wanted`: returns the previous state of the messages.
+   * Reports of different messages. @returns the messages before, only if `wanted`
    * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
   readonly report?: (
     sql: Sql,
     reports: readonly MatchedReport[],
     wanted: boolean,
-  ) => Promise<readonly MessageBefore[]>;
+  ) => Promise<readonly HeldMessage[]>;
 }
 
-/** @throws ConcurrentChangeError for an earlier outcome or report; after a commit, see `missed` */
+/**
+ * @returns what changed, where it was not everything; `undefined`: everything
+ * @throws ConcurrentChangeError for an earlier outcome or report, with nothing changed
+ */
 export type SettleFastPath = (
   sql: Sql,
-  outcomes: readonly PlainOutcome[],
-  context: SettleContext,
-) => Promise<SettledOutcomes>;
+  accepted: readonly Accepted[],
+) => Promise<SettledRows | undefined>;
 
-export interface SettleContext {
-  /** Epoch microseconds. */
-  readonly at: number;
-  /** Milliseconds from completion to the first poll for missing reports. */
-  readonly pollAfter: number;
-  readonly acceptedRankOf: (channel: string) => number;
+export interface SettledRows {
+  /** `{batch}-{position}`. */
+  readonly raised: ReadonlySet<string>;
+  /** Ids of batches. */
+  readonly completed: ReadonlySet<string>;
 }
-
-/** `v_index`: the report's index in the group. */
-export type MessageBefore = HeldMessage & { readonly v_index: number };
 
 export interface PlanRequest {
   readonly lane: string;

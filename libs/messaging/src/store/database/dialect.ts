@@ -2,36 +2,40 @@ import type { Sql } from './sql.js';
 
 export type ColumnType = 'uuid' | 'int' | 'bigint' | 'text' | 'key';
 
-/** Columns of a row source; their names start with `v_`, so they never shadow a table's column. */
-export type Columns = Readonly<Record<string, ColumnType>>;
+/** A column's type, and its value in a row; without a function, a row is an array of values. */
+export type Column<T> = ColumnType | readonly [type: ColumnType, of: (row: T) => unknown];
 
-/** Many rows as one relation: no placeholders per row, one plan. */
-export interface RowSource {
+/** Columns of a row source; their names start with `v_`, so they never shadow a table's column. */
+export type Columns<T = readonly unknown[]> = Readonly<Record<string, Column<T>>>;
+
+export interface Relation {
   /** A relation with the alias `v`. */
   readonly sql: string;
   /** For joins by key: hides the row count, or PostgreSQL would read small tables whole. */
   readonly keyed: string;
   readonly names: readonly string[];
-  bind(rows: readonly (readonly unknown[])[]): unknown[];
 }
 
-/** Resolves with the number of changed rows. */
-export type RowWriter = (
+/** Many rows as one relation: no placeholders per row, one plan. */
+export interface RowSource<T = readonly unknown[]> extends Relation {
+  bind(rows: readonly T[]): unknown[];
+}
+
+/** Resolves with the number of changed rows; without rows it runs no statement. */
+export type RowWriter<T = readonly unknown[]> = (
   sql: Pick<Sql, 'run'>,
-  rows: readonly (readonly unknown[])[],
+  rows: readonly T[],
 ) => Promise<number>;
 
 export interface InsertFrom {
   /** The inserted values. @default the columns of the row source */
   readonly values?: string;
-  /** SQL after the row source: joins, and WHERE. */
-  readonly where?: string;
   readonly suffix?: string;
 }
 
 export interface UpdateFrom {
   readonly table: string;
-  readonly rows: RowSource;
+  readonly rows: Relation;
   readonly set: string;
   readonly where: string;
   /** The index for `where`. @default the primary key */
@@ -90,18 +94,15 @@ export interface Dialect {
    * rejected row. `where` is the condition of the key's partial index, where the server has one.
    */
   onConflict(key: string, set: string, where?: string): string;
-  rows(columns: Columns): RowSource;
-  /** @param into `INSERT INTO … (…)` */
-  inserter(into: string, columns: Columns, options?: InsertFrom): RowWriter;
-  updater(columns: Columns, update: Omit<UpdateFrom, 'rows'>): RowWriter;
+  rows<T = readonly unknown[]>(columns: Columns<T>): RowSource<T>;
   /**
    * FROM clause: the rows of `table` whose `column` is in the source's only column. PostgreSQL gets
    * the array, because it uses an index for arrays and has no statistics of a relation.
    */
-  whereIn(table: string, column: string, alias: string, values: RowSource): string;
+  whereIn(table: string, column: string, alias: string, values: Relation): string;
   updateFrom(update: UpdateFrom): string;
   /** Deletes the rows whose `key` is among the source's `v_id`. */
-  deleteFrom(table: string, key: string, ids: RowSource): string;
+  deleteFrom(table: string, key: string, ids: Relation): string;
   placeholders(sql: string): string;
   /**
    * Common table expressions that end with `heads (lane, priority, due_at)`: for each lane and
@@ -110,28 +111,46 @@ export interface Dialect {
   readonly laneHeads: string;
 }
 
-export function insertFrom(
-  into: string,
-  { sql, names }: Pick<RowSource, 'sql' | 'names'>,
-  { values = names.join(', '), where = 'WHERE 1 = 1', suffix = '' }: InsertFrom = {},
-): string {
-  return `${into} SELECT ${values} FROM ${sql} ${where} ${suffix}`;
+export function membersOf<T>(columns: Columns<T>) {
+  return Object.entries(columns).map(([name, column], index) => {
+    if (typeof column !== 'string') return { name, type: column[0], of: column[1] };
+    return { name, type: column, of: (row: T) => (row as readonly unknown[])[index] };
+  });
 }
 
-export function sourceWriters(
-  dialect: Pick<Dialect, 'rows' | 'updateFrom'>,
-): Pick<Dialect, 'inserter' | 'updater'> {
-  const writer = (rows: RowSource, statement: string): RowWriter => {
-    return (sql, given) => sql.run(statement, rows.bind(given));
-  };
-  return {
-    inserter: (into, columns, options) => {
-      const rows = dialect.rows(columns);
-      return writer(rows, insertFrom(into, rows, options));
-    },
-    updater: (columns, update) => {
-      const rows = dialect.rows(columns);
-      return writer(rows, dialect.updateFrom({ ...update, rows }));
-    },
-  };
+/** The values of each row, in the order of the columns. */
+export function valuesOf<T>(columns: Columns<T>, rows: readonly T[]): unknown[][] {
+  const members = membersOf(columns);
+  return rows.map((row) => members.map(({ of }) => of(row) ?? null));
+}
+
+/** `INSERT INTO` the columns that have the names of the row source, without `v_`, and `further`. */
+export function into<T>(table: string, columns: Columns<T>, ...further: string[]): string {
+  const names = Object.keys(columns).map((name) => name.slice(2));
+  return `INSERT INTO messaging_${table} (${[...names, ...further].join(', ')})`;
+}
+
+/** @param into `INSERT INTO … (…)` */
+export function inserter<T = readonly unknown[]>(
+  dialect: Dialect,
+  into: string,
+  columns: Columns<T>,
+  { values, suffix = '' }: InsertFrom = {},
+): RowWriter<T> {
+  const rows = dialect.rows(columns);
+  const selected = values ?? rows.names.join(', ');
+  return writer(rows, `${into} SELECT ${selected} FROM ${rows.sql} WHERE 1 = 1 ${suffix}`);
+}
+
+export function updater<T = readonly unknown[]>(
+  dialect: Dialect,
+  columns: Columns<T>,
+  update: Omit<UpdateFrom, 'rows'>,
+): RowWriter<T> {
+  const rows = dialect.rows(columns);
+  return writer(rows, dialect.updateFrom({ ...update, rows }));
+}
+
+function writer<T>(rows: RowSource<T>, statement: string): RowWriter<T> {
+  return async (sql, given) => (given.length === 0 ? 0 : sql.run(statement, rows.bind(given)));
 }

@@ -55,8 +55,8 @@ export abstract class StoreDatabase {
   abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 
   /** On PostgreSQL one statement by itself, else a short transaction. */
-  fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.transaction(work);
+  fastPath<T>(work: (sql: Sql, tx?: Transaction) => Promise<T>): Promise<T> {
+    return this.transaction((tx) => work(tx, tx));
   }
 
   /** Runs foreign code within a transaction; see {@link refuseWithin}. */

@@ -1,4 +1,4 @@
-import { type ColumnType, type Dialect, sourceWriters } from '../database/dialect.js';
+import { type ColumnType, type Dialect, membersOf, valuesOf } from '../database/dialect.js';
 
 const TYPES: Record<ColumnType, string> = {
   uuid: 'CHAR(36)',
@@ -9,7 +9,7 @@ const TYPES: Record<ColumnType, string> = {
   key: 'VARCHAR(320)',
 };
 
-const BASE = {
+export const MYSQL_DIALECT: Dialect = {
   kind: 'mysql',
   types: {
     uuid: 'CHAR(36)',
@@ -37,11 +37,16 @@ const BASE = {
   onConflict: (_key, set) =>
     `ON DUPLICATE KEY UPDATE ${set.replaceAll(/new\.(\w+)/g, 'VALUES($1)')}`,
   rows: (columns) => {
-    const members = Object.entries(columns).map(
-      ([name, type], index) => `${name} ${TYPES[type]} PATH '$[${index}]'`,
+    const members = membersOf(columns).map(
+      ({ name, type }, index) => `${name} ${TYPES[type]} PATH '$[${index}]'`,
     );
     const sql = `JSON_TABLE(?, '$[*]' COLUMNS (${members.join(', ')})) AS v`;
-    return { names: Object.keys(columns), sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
+    return {
+      names: Object.keys(columns),
+      sql,
+      keyed: sql,
+      bind: (rows) => [JSON.stringify(valuesOf(columns, rows))],
+    };
   },
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
@@ -58,6 +63,4 @@ const BASE = {
       SELECT b.lane, b.priority, min(b.parked_until) FROM messaging_batch b
       WHERE b.has_work = 1 AND b.parked_until > 0 GROUP BY b.has_work, b.lane, b.priority
     )`,
-} satisfies Omit<Dialect, 'inserter' | 'updater'>;
-
-export const MYSQL_DIALECT: Dialect = { ...BASE, ...sourceWriters(BASE) };
+};

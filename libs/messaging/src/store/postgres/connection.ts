@@ -13,21 +13,12 @@ import { POSTGRES_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';
 import { intend } from './intend.js';
 import { releaseLanes, takeLanes } from './lanes.js';
-import { nextDue, plan } from './plan.js';
+import { plan } from './plan.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { report } from './report.js';
 import { settle } from './settle.js';
 
-const FAST_PATHS: FastPaths = {
-  enqueue,
-  intend,
-  nextDue,
-  plan,
-  releaseLanes,
-  report,
-  settle,
-  takeLanes,
-};
+const FAST_PATHS: FastPaths = { enqueue, intend, plan, releaseLanes, report, settle, takeLanes };
 
 export class PostgresDatabase extends ServerDatabase {
   readonly #prepared: PreparedStatements | undefined;

@@ -1,7 +1,6 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type ColumnType, type Dialect, sourceWriters } from '../database/dialect.js';
+import { type ColumnType, type Dialect, membersOf } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
-import { arrayOf } from './arrays.js';
 
 /** Largest number of cached texts; some contain a list of conditions. */
 const REMEMBERED = 1_000;
@@ -14,7 +13,7 @@ const TYPES: Record<ColumnType, string> = {
   key: 'text',
 };
 
-const BASE = {
+export const POSTGRES_DIALECT: Dialect = {
   kind: 'postgres',
   types: {
     uuid: 'uuid',
@@ -41,16 +40,16 @@ const BASE = {
   onConflict: (key, set, where) =>
     `ON CONFLICT (${key}) ${where ? `WHERE ${where} ` : ''}DO UPDATE SET ${set.replaceAll('new.', 'excluded.')}`,
   rows: (columns) => {
-    const names = Object.keys(columns);
-    const types = Object.values(columns);
-    const sql = `unnest(${types.map((type) => `?::${TYPES[type]}[]`).join(', ')}) AS v(${names.join(', ')})`;
+    const members = membersOf(columns);
+    const names = members.map(({ name }) => name);
+    const sql = `unnest(${members.map(({ type }) => `?::${TYPES[type]}[]`).join(', ')}) AS v(${names.join(', ')})`;
     return {
       names,
       sql,
       // A condition that is always true; the planner expects it for one row in two hundred.
       keyed: `(SELECT * FROM ${sql} WHERE ${names[0]} IS NOT DISTINCT FROM greatest(${names[0]})) AS v`,
       bind: (rows) =>
-        types.map((type, column) => arrayOf(rows, column, type === 'text' || type === 'key')),
+        members.map(({ type, of }) => arrayOf(rows, of, type === 'text' || type === 'key')),
     };
   },
   whereIn: (table, column, alias) =>
@@ -64,9 +63,24 @@ const BASE = {
     return sql.replaceAll('?', () => `$${++n}`);
   }),
   laneHeads: STEPPING_LANE_HEADS,
-} satisfies Omit<Dialect, 'inserter' | 'updater'>;
+};
 
-export const POSTGRES_DIALECT: Dialect = { ...BASE, ...sourceWriters(BASE) };
+/** Consecutive rows mostly share a value: its text is reused. The driver would check each type. */
+function arrayOf<T>(rows: readonly T[], of: (row: T) => unknown, isText: boolean): string {
+  let list = '';
+  let before: unknown;
+  let text = 'NULL';
+  for (const row of rows) {
+    const value = of(row) as string | number | null | undefined;
+    if (value !== before) {
+      before = value;
+      if (value === null || value === undefined) text = 'NULL';
+      else text = isText ? `"${String(value).replaceAll(/["\\]/g, '\\$&')}"` : String(value);
+    }
+    list += list === '' ? text : `,${text}`;
+  }
+  return `{${list}}`;
+}
 
 function memoise(translate: (sql: string) => string): (sql: string) => string {
   const known = new Map<string, string>();

@@ -1,14 +1,7 @@
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import { isDuplicate } from '../database/database-errors.js';
-import {
-  batchValues,
-  CHUNK,
-  chunkRows,
-  INTO_BATCHES,
-  INTO_CHUNKS,
-  NEW_BATCH,
-  newBatchRow,
-} from '../rows/new-batch.js';
+import { into } from '../database/dialect.js';
+import { batchValues, CHUNK, chunksOf, INTO_BATCHES, NEW_BATCH } from '../rows/new-batch.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
@@ -17,7 +10,7 @@ const chunks = POSTGRES_DIALECT.rows(CHUNK);
 
 const INSERT = `WITH stored AS (
     ${INTO_BATCHES} SELECT ${batchValues(POSTGRES_DIALECT)} FROM ${batches.sql})
-  ${INTO_CHUNKS} SELECT v_batch, v_n, v_recipients FROM ${chunks.sql}`;
+  ${into('batch_chunk', CHUNK)} SELECT ${chunks.names.join(', ')} FROM ${chunks.sql}`;
 
 /**
  * Assumes batches without keys and denied recipients, not stored already by an attempt whose
@@ -28,10 +21,7 @@ export const enqueue: NonNullable<FastPaths['enqueue']> = async (sql, given) => 
   if (given.some(({ idempotencyKey, denied }) => idempotencyKey !== null || denied.length > 0))
     throw new ConcurrentChangeError();
   await sql
-    .all(INSERT, [
-      ...batches.bind(given.map(newBatchRow)),
-      ...chunks.bind(given.flatMap(chunkRows)),
-    ])
+    .all(INSERT, [...batches.bind(given), ...chunks.bind(given.flatMap(chunksOf))])
     .catch((error: unknown) => {
       throw isDuplicate(error) ? new ConcurrentChangeError() : error;
     });

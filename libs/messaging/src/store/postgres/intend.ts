@@ -1,25 +1,25 @@
+import { STATUS_RANK } from '../../message/status.js';
 import { isOpen } from '../rows/batch-state.js';
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
+import { into } from '../database/dialect.js';
 import {
-  batchRow,
-  INTENT_ROWS,
-  INTO_MESSAGES,
-  INTO_SUBMISSIONS,
+  BATCHES,
+  batchRows,
   isFresh,
-  MESSAGE_VALUES,
   messageRows,
+  MESSAGES,
   STARTED,
   submissionRows,
+  SUBMISSIONS,
 } from '../rows/intent.js';
 import { IS_OURS, LANES, laneRows } from '../rows/lease.js';
 import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 
 const held = POSTGRES_DIALECT.rows(LANES);
-/** Each batch with its lane and the number of batches of that lane. */
-const batches = POSTGRES_DIALECT.rows({ ...INTENT_ROWS.batches, v_lane: 'key', v_batches: 'int' });
-const submissions = POSTGRES_DIALECT.rows(INTENT_ROWS.submissions);
-const messages = POSTGRES_DIALECT.rows(INTENT_ROWS.messages);
+const batches = POSTGRES_DIALECT.rows(BATCHES);
+const submissions = POSTGRES_DIALECT.rows(SUBMISSIONS);
+const messages = POSTGRES_DIALECT.rows(MESSAGES);
 
 const INTEND = `WITH held AS MATERIALIZED (
     SELECT l.lane_key, v_lease FROM ${held.keyed} JOIN messaging_lane l ON l.lane_key = v_lane AND ${IS_OURS}
@@ -36,8 +36,10 @@ const INTEND = `WITH held AS MATERIALIZED (
   live AS (
     UPDATE messaging_batch SET ${STARTED} FROM checked
     WHERE messaging_batch.id = checked.id AND whole AND planned RETURNING messaging_batch.id),
-  submitted AS (${INTO_SUBMISSIONS} SELECT ${submissions.names.join(', ')} FROM ${submissions.sql} JOIN live ON id = v_batch),
-  written AS (${INTO_MESSAGES} SELECT ${MESSAGE_VALUES} FROM ${messages.sql} JOIN live ON id = v_batch)
+  submitted AS (${into('submission', SUBMISSIONS)}
+    SELECT ${submissions.names.join(', ')} FROM ${submissions.sql} JOIN live ON id = v_batch),
+  written AS (${into('message', MESSAGES, 'status')}
+    SELECT ${messages.names.join(', ')}, ${STATUS_RANK.sending} FROM ${messages.sql} JOIN live ON id = v_batch)
   SELECT v_lane AS lane, string_agg(CASE WHEN NOT planned THEN v_id::text END, ' ') AS gone
   FROM checked WHERE whole GROUP BY v_lane`;
 
@@ -50,13 +52,9 @@ export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, hol
   if (!intents.every(isFresh)) throw new ConcurrentChangeError();
   const answers = await sql.all<{ lane: string; gone: string | null }>(INTEND, [
     ...held.bind(laneRows(intents, holder)),
-    ...batches.bind(
-      intents.flatMap(({ lane, batches: own }) =>
-        own.map((batch) => [...batchRow(batch), lane, own.length]),
-      ),
-    ),
+    ...batches.bind(intents.flatMap(batchRows)),
     ...submissions.bind(intents.flatMap(submissionRows)),
-    ...messages.bind(intents.flatMap((intent) => messageRows(intent).fresh)),
+    ...messages.bind(intents.flatMap(messageRows)),
   ]);
   const gone = new Map(answers.map((answer) => [answer.lane, new Set(answer.gone?.split(' '))]));
   return new Map(

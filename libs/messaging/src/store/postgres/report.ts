@@ -1,36 +1,31 @@
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
-import type { Columns } from '../database/dialect.js';
-import { logRow } from '../rows/received-report.js';
-import { HELD_COLUMNS, isBelow, nextSequence, raisedTo } from '../rows/status.js';
-import { LOG, LOG_COLUMNS, onLogged } from '../verbs/status-writer.js';
-import type { FastPaths, MessageBefore } from '../store.js';
+import { INTO_LOG, LOG, onLogged } from '../rows/received-report.js';
+import { HELD_COLUMNS, type HeldMessage, isBelow, nextSequence, raisedTo } from '../rows/status.js';
+import type { FastPaths } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
 
+const ROWS = dialect.rows(LOG);
+
 /** The log row takes tenant and sequence from the message. */
-const MATCHED = { ...LOG, v_index: 'int' } as const satisfies Columns;
-
-const ANSWER = `v_index, batch, position, recipient, status, sequence, error_code, reference, tenant, channel,
-  sender, delivery_report`;
-
-const ROWS = dialect.rows(MATCHED);
-
 const statement = (answer: string) => `WITH held AS (
       SELECT v.*, ${HELD_COLUMNS} FROM ${ROWS.keyed}
       JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}),
     fit AS (SELECT count(*) = ? AS fits FROM held WHERE v_recipient IS NULL OR v_recipient = recipient),
-    raised AS (UPDATE messaging_message m SET ${raisedTo('held', 'v_status', 'v_error')}
+    raised AS (UPDATE messaging_message m SET ${raisedTo('held', 'v_status', 'v_error_code')}
       FROM held WHERE (SELECT fits FROM fit)
         AND m.batch = held.v_batch AND m.position = held.v_position AND ${isBelow('held', 'v_status')}),
-    logged AS (INSERT INTO messaging_report (${LOG_COLUMNS})
+    logged AS (${INTO_LOG}
       SELECT v_hash, tenant, v_batch, v_position, v_provider, v_reference, v_message_id, v_recipient,
-        v_status, v_raw, v_error, v_provider_time, v_received,
+        v_status, v_raw_status, v_error_code, v_provider_time, v_received_at,
         CASE WHEN ${isBelow('held', 'v_status')} THEN ${nextSequence('held')} END
       FROM held WHERE (SELECT fits FROM fit) ${onLogged(dialect)})
     ${answer}`;
 const SILENT = statement('SELECT 1 FROM fit WHERE fits');
-const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM fit)`);
+const ANSWERING =
+  statement(`SELECT batch, position, recipient, status, sequence, error_code, reference,
+  tenant, channel, sender, delivery_report FROM held WHERE (SELECT fits FROM fit)`);
 
 /**
  * Locks, logs and raises. Assumes that each message exists and has one report in the group;
@@ -38,9 +33,8 @@ const ANSWERING = statement(`SELECT ${ANSWER} FROM held WHERE (SELECT fits FROM 
  * which is most of a report's latency.
  */
 export const report: NonNullable<FastPaths['report']> = async (sql, reports, wanted) => {
-  const rows = reports.map((matched, index) => [...logRow(matched.report, matched, null), index]);
-  const before = await sql.all<MessageBefore>(wanted ? ANSWERING : SILENT, [
-    ...ROWS.bind(rows),
+  const before = await sql.all<HeldMessage>(wanted ? ANSWERING : SILENT, [
+    ...ROWS.bind(reports),
     reports.length,
   ]);
   if (before.length === 0) throw new ConcurrentChangeError();

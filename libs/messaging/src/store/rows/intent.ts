@@ -1,4 +1,3 @@
-import { STATUS_RANK } from '../../message/status.js';
 import { BATCH_STATE } from './batch-state.js';
 import type { Columns } from '../database/dialect.js';
 
@@ -66,70 +65,58 @@ export function exhaustedOf({ batches, submissions }: Intent): string[] {
   return batches.flatMap(({ id, pending }) => (pending || starting.has(id) ? [] : [id]));
 }
 
-export const INTENT_ROWS = {
-  batches: { v_id: 'uuid', v_revision: 'int', v_state: 'int', v_park: 'bigint' },
-  submissions: {
-    v_batch: 'uuid',
-    v_n: 'int',
-    v_first: 'int',
-    v_last: 'int',
-    v_attempt: 'int',
-    v_fence: 'bigint',
-    v_provider: 'key',
-    v_sent_at: 'bigint',
-    v_content: 'text',
-  },
-  messages: {
-    v_batch: 'uuid',
-    v_position: 'int',
-    v_n: 'int',
-    v_attempt: 'int',
-    v_recipient: 'key',
-  },
-} as const satisfies Record<string, Columns>;
+type BatchRow = readonly [batch: IntendedBatch, intent: Intent];
+type SubmissionRow = readonly [submission: IntendedSubmission, intent: Intent];
+type MessageRow = readonly [message: IntendedRecipient, submission: IntendedSubmission];
 
-export function batchRow({
-  id,
-  revision,
-  pending,
-  requeued,
-  parkUntil,
-}: IntendedBatch): [id: string, ...unknown[]] {
-  let state: number = requeued ? BATCH_STATE.retrying : BATCH_STATE.sending;
-  if (!pending) state = BATCH_STATE.draining;
-  else if (parkUntil !== null) state = BATCH_STATE.deferred;
-  return [id, revision, state, parkUntil];
+export const BATCHES = {
+  v_id: ['uuid', ([{ id }]) => id],
+  v_revision: ['int', ([{ revision }]) => revision],
+  v_state: ['int', ([batch]) => stateAfter(batch)],
+  v_park: ['bigint', ([{ parkUntil }]) => parkUntil],
+  v_lane: ['key', ([, { lane }]) => lane],
+  v_batches: ['int', ([, { batches }]) => batches.length],
+} satisfies Columns<BatchRow>;
+
+export const SUBMISSIONS = {
+  v_batch: ['uuid', ([{ batch }]) => batch],
+  v_n: ['int', ([{ n }]) => n],
+  v_first_position: ['int', ([{ firstPosition }]) => firstPosition],
+  v_last_position: ['int', ([{ lastPosition }]) => lastPosition],
+  v_attempt: ['int', ([{ attempt }]) => attempt],
+  v_fence: ['bigint', ([, { fence }]) => fence],
+  v_provider: ['key', ([{ provider }]) => provider],
+  v_first_sent_at: ['bigint', ([, { firstSentAt }]) => firstSentAt * 1_000],
+  v_content: ['text', ([{ content }]) => content],
+} satisfies Columns<SubmissionRow>;
+
+/** A message's `attempt` counts the failed ones. */
+export const MESSAGES = {
+  v_batch: ['uuid', ([, { batch }]) => batch],
+  v_position: ['int', ([{ position }]) => position],
+  v_submission: ['int', ([, { n }]) => n],
+  v_attempt: ['int', ([, { attempt }]) => attempt - 1],
+  v_recipient: ['key', ([{ recipient }]) => recipient],
+} satisfies Columns<MessageRow>;
+
+function stateAfter({ pending, requeued, parkUntil }: IntendedBatch): number {
+  if (!pending) return BATCH_STATE.draining;
+  if (parkUntil !== null) return BATCH_STATE.deferred;
+  return requeued ? BATCH_STATE.retrying : BATCH_STATE.sending;
 }
 
-export function submissionRows({ fence, firstSentAt, submissions }: Intent): unknown[][] {
-  return submissions.map((s) => [
-    s.batch,
-    s.n,
-    s.firstPosition,
-    s.lastPosition,
-    s.attempt,
-    fence,
-    s.provider,
-    firstSentAt * 1_000,
-    s.content,
-  ]);
+export function batchRows(intent: Intent): BatchRow[] {
+  return intent.batches.map((batch) => [batch, intent]);
 }
 
-export function messageRows({ submissions }: Intent): { fresh: unknown[][]; again: unknown[][] } {
-  const fresh: unknown[][] = [];
-  const again: unknown[][] = [];
-  for (const { batch, n, attempt, recipients } of submissions)
-    for (const { position, recipient, requeued } of recipients)
-      if (requeued) again.push([batch, position, n, attempt, recipient]);
-      else fresh.push([batch, position, n, attempt - 1, recipient]);
-  return { fresh, again };
+export function submissionRows(intent: Intent): SubmissionRow[] {
+  return intent.submissions.map((submission) => [submission, intent]);
+}
+
+export function messageRows({ submissions }: Intent): MessageRow[] {
+  return submissions.flatMap((submission) =>
+    submission.recipients.map((message) => [message, submission] as const),
+  );
 }
 
 export const STARTED = 'state = v_state, parked_until = coalesce(v_park, parked_until)';
-
-export const INTO_SUBMISSIONS = `INSERT INTO messaging_submission
-  (batch, n, first_position, last_position, attempt, fence, provider, first_sent_at, content)`;
-export const INTO_MESSAGES =
-  'INSERT INTO messaging_message (batch, position, submission, attempt, recipient, status)';
-
-export const MESSAGE_VALUES = `v_batch, v_position, v_n, v_attempt, v_recipient, ${STATUS_RANK.sending}`;

@@ -50,28 +50,21 @@ export interface LaneRow {
 /** For rows that another transaction has locked. */
 export type LockWait = 'wait' | 'skip';
 
-/** The row source of lanes and their holder; a take has no fence, only a release the last two. */
-export const LANES = {
-  v_lane: 'key',
-  v_owner: 'key',
-  v_lease: 'bigint',
-  v_fence: 'bigint',
-  v_state: 'text',
-  v_open: 'int',
-} as const satisfies Columns;
+/** A take has no fence, and only a release has a rate state and open submissions. */
+type WantedLane = Pick<HeldLane, 'lane'> & Partial<ReleasedLane>;
+export type WantedRow = readonly [lane: WantedLane, holder: LaneHolder];
 
-export function laneRows(
-  lanes: readonly (Pick<HeldLane, 'lane'> & Partial<ReleasedLane>)[],
-  { owner, leaseTime }: LaneHolder,
-): unknown[][] {
-  return lanes.map(({ lane, fence = null, rateState = null, open = false }) => [
-    lane,
-    owner,
-    leaseTime * 1_000,
-    fence,
-    rateState === null ? null : `${owner} ${rateState}`,
-    open ? 1 : 0,
-  ]);
+export const LANES: Columns<WantedRow> = {
+  v_lane: ['key', ([{ lane }]) => lane],
+  v_owner: ['key', ([, { owner }]) => owner],
+  v_lease: ['bigint', ([, { leaseTime }]) => leaseTime * 1_000],
+  v_fence: ['bigint', ([{ fence }]) => fence],
+  v_state: ['text', ([{ rateState }, { owner }]) => rateState && `${owner} ${rateState}`],
+  v_open: ['int', ([{ open }]) => (open ? 1 : 0)],
+};
+
+export function laneRows(lanes: readonly WantedLane[], holder: LaneHolder): WantedRow[] {
+  return lanes.map((lane) => [lane, holder]);
 }
 
 /** SQL: `l` is the lane, `v_owner` the holder. */

@@ -1,6 +1,6 @@
 import type { Channel, MessageClass } from '../../message/message.js';
 import { BATCH_STATE, PRIORITY } from './batch-state.js';
-import type { Columns, Dialect } from '../database/dialect.js';
+import { type Columns, type Dialect, into } from '../database/dialect.js';
 import type { StatusChange } from './status.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
@@ -37,68 +37,57 @@ export interface EnqueuedBatch {
   readonly changes: readonly StatusChange[];
 }
 
-/** The columns of a batch, and its validity. */
-export const NEW_BATCH = {
-  v_id: 'uuid',
-  v_tenant: 'key',
-  v_channel: 'key',
-  v_lane: 'key',
-  v_priority: 'int',
-  v_sender: 'key',
-  v_content: 'text',
-  v_delivery_report: 'int',
-  v_parts: 'int',
-  v_recipient_count: 'int',
-  v_created_at: 'bigint',
-  v_send_at: 'bigint',
-  v_idempotency_key: 'key',
-  v_fingerprint: 'key',
-  v_denied: 'int',
-  v_valid_for: 'bigint',
-} as const satisfies Columns;
-const NAMES = Object.keys(NEW_BATCH).slice(0, -1);
+const STORED = {
+  v_id: ['uuid', ({ id }) => id],
+  v_tenant: ['key', ({ tenant }) => tenant],
+  v_channel: ['key', ({ channel }) => channel],
+  v_lane: ['key', ({ lane }) => lane],
+  v_priority: ['int', (batch) => PRIORITY[batch.class]],
+  v_sender: ['key', ({ sender }) => sender],
+  v_content: ['text', ({ content }) => content],
+  v_delivery_report: ['int', ({ deliveryReport }) => (deliveryReport ? 1 : 0)],
+  v_parts: ['int', ({ parts }) => parts],
+  v_recipient_count: ['int', ({ recipients }) => recipients.length],
+  v_created_at: ['bigint', ({ createdAt }) => createdAt * 1_000],
+  v_send_at: ['bigint', ({ sendAt }) => sendAt && sendAt * 1_000],
+  v_idempotency_key: ['key', ({ idempotencyKey }) => idempotencyKey],
+  v_fingerprint: ['key', ({ fingerprint }) => fingerprint],
+  v_denied: ['int', ({ denied }) => denied.length],
+} satisfies Columns<NewBatch>;
 
-export function newBatchRow(batch: NewBatch): unknown[] {
-  return [
-    batch.id,
-    batch.tenant,
-    batch.channel,
-    batch.lane,
-    PRIORITY[batch.class],
-    batch.sender,
-    batch.content,
-    batch.deliveryReport ? 1 : 0,
-    batch.parts,
-    batch.recipients.length,
-    batch.createdAt * 1_000,
-    batch.sendAt === null ? null : batch.sendAt * 1_000,
-    batch.idempotencyKey,
-    batch.fingerprint,
-    batch.denied.length,
-    batch.validFor === null ? null : batch.validFor * 1_000,
-  ];
-}
+export const NEW_BATCH: Columns<NewBatch> = {
+  ...STORED,
+  v_valid_for: ['bigint', ({ validFor }) => validFor && validFor * 1_000],
+};
 
-export const INTO_BATCHES = `INSERT INTO messaging_batch
-  (${NAMES.map((name) => name.slice(2)).join(', ')}, available_at, valid_until, state)`;
+export const INTO_BATCHES = into('batch', STORED, 'available_at', 'valid_until', 'state');
 
 export function batchValues(dialect: Dialect): string {
   const { laneClock, now } = dialect;
   const availableAt = dialect.greatest(laneClock?.at ?? now, 'coalesce(v_send_at, 0)');
-  return `${NAMES.join(', ')}, ${availableAt},
+  return `${Object.keys(STORED).join(', ')}, ${availableAt},
     CASE WHEN v_valid_for IS NOT NULL THEN ${availableAt} + v_valid_for END, ${BATCH_STATE.accepted}`;
 }
 
-export const CHUNK = {
-  v_batch: 'uuid',
-  v_n: 'int',
-  v_recipients: 'text',
-} as const satisfies Columns;
-export const INTO_CHUNKS = 'INSERT INTO messaging_batch_chunk (batch, n, recipients)';
+interface Chunk {
+  readonly batch: string;
+  readonly n: number;
+  readonly recipients: readonly string[];
+}
 
-export function chunkRows({ id, recipients }: NewBatch): unknown[][] {
-  const rows: unknown[][] = [];
+export const CHUNK = {
+  v_batch: ['uuid', ({ batch }) => batch],
+  v_n: ['int', ({ n }) => n],
+  v_recipients: ['text', ({ recipients }) => recipients.join('\n')],
+} satisfies Columns<Chunk>;
+
+export function chunksOf({ id, recipients }: NewBatch): Chunk[] {
+  const chunks: Chunk[] = [];
   for (let n = 0; n * CHUNK_SIZE < recipients.length; n++)
-    rows.push([id, n, recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE).join('\n')]);
-  return rows;
+    chunks.push({
+      batch: id,
+      n,
+      recipients: recipients.slice(n * CHUNK_SIZE, (n + 1) * CHUNK_SIZE),
+    });
+  return chunks;
 }

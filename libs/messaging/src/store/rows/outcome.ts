@@ -1,5 +1,6 @@
 import { STATUS_RANK } from '../../message/status.js';
 import type { Submission } from '../../ports/message-transport.js';
+import type { Columns } from '../database/dialect.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 
 /** `null` in the store: still open. */
@@ -66,13 +67,36 @@ export function isPlain(outcome: Outcome): outcome is PlainOutcome {
   );
 }
 
-export interface SettledOutcomes {
-  /** Built lazily: usually there are no listeners. */
-  readonly changes: () => readonly StatusChange[];
-  readonly completed: readonly PlainOutcome[];
-  /** Outcomes to record again by the slow path: some of their rows were not as assumed. */
-  readonly missed: readonly PlainOutcome[];
+/** As the fast paths write it; times in epoch microseconds. */
+export interface Accepted {
+  readonly outcome: PlainOutcome;
+  /** Rank of the channel's status for accepted messages. */
+  readonly status: number;
+  readonly at: number;
+  /** First poll for missing reports, once the batch is complete. */
+  readonly pollAt: number;
 }
+
+/** The columns that the fast paths and the slow path share. */
+export const OUTCOME = {
+  v_batch: ['uuid', ({ outcome }) => outcome.batch],
+  v_n: ['int', ({ outcome }) => outcome.n],
+  v_first: ['int', ({ outcome }) => outcome.firstPosition],
+  v_last: ['int', ({ outcome }) => outcome.lastPosition],
+  v_reference: ['key', ({ outcome }) => outcome.reference],
+  v_details: ['text', ({ outcome }) => outcome.details && JSON.stringify(outcome.details)],
+  v_at: ['bigint', ({ at }) => at],
+} satisfies Columns<{ readonly outcome: Outcome; readonly at: number }>;
+
+export const ACCEPTED = {
+  ...OUTCOME,
+  v_message_id: ['key', ({ outcome }) => outcome.messageIds?.get(outcome.firstPosition)],
+  v_tenant: ['key', ({ outcome }) => outcome.intended.submission.tenant],
+  v_provider: ['key', ({ outcome }) => outcome.provider],
+  v_status: ['int', ({ status }) => status],
+  /** Null where the outcome does not complete its batch. */
+  v_poll_at: ['bigint', ({ outcome, pollAt }) => (outcome.intended.whole ? pollAt : null)],
+} satisfies Columns<Accepted>;
 
 export function inLockOrder(
   a: Pick<Outcome, 'batch' | 'n'>,
@@ -82,39 +106,27 @@ export function inLockOrder(
   return a.n - b.n;
 }
 
-export function messagesOf(outcomes: readonly PlainOutcome[]): number {
-  return outcomes.reduce((sum, { intended }) => sum + intended.positions.length, 0);
+export function messagesOf(accepted: readonly Accepted[]): number {
+  return accepted.reduce((sum, { outcome }) => sum + outcome.intended.positions.length, 0);
 }
 
-/** `isRaised('{batch}-{position}')`: false where a report came first; `at`: epoch microseconds. */
-export function acceptedChanges(
-  outcomes: readonly PlainOutcome[],
-  at: number,
-  acceptedRankOf: (channel: string) => number,
-  isRaised: (place: string) => boolean = () => true,
-): StatusChange[] {
-  const changes: StatusChange[] = [];
-  for (const outcome of outcomes) {
-    const { batch, intended, messageIds } = outcome;
-    const { positions, submission } = intended;
-    const status = acceptedRankOf(submission.channel);
-    positions.forEach((position, member) => {
-      if (!isRaised(`${batch}-${position}`)) return;
-      const message: HeldMessage = {
-        batch,
-        position,
-        recipient: submission.recipients[member] as string,
-        tenant: submission.tenant,
-        channel: submission.channel,
-        sender: submission.sender,
-        delivery_report: submission.deliveryReport === 'yes' ? 1 : 0,
-        status: STATUS_RANK.sending,
-        sequence: 0,
-        error_code: null,
-        reference: messageIds?.get(position) ?? null,
-      };
-      changes.push(raise(message, status, at, null) as StatusChange);
-    });
-  }
-  return changes;
+export function acceptedChanges({ outcome, status, at }: Accepted): StatusChange[] {
+  const { batch, intended, messageIds } = outcome;
+  const { tenant, channel, sender, recipients, deliveryReport } = intended.submission;
+  return intended.positions.map((position, member) => {
+    const message: HeldMessage = {
+      batch,
+      position,
+      recipient: recipients[member] as string,
+      tenant,
+      channel,
+      sender,
+      delivery_report: deliveryReport === 'yes' ? 1 : 0,
+      status: STATUS_RANK.sending,
+      sequence: 0,
+      error_code: null,
+      reference: messageIds?.get(position) ?? null,
+    };
+    return raise(message, status, at, null) as StatusChange;
+  });
 }

@@ -48,27 +48,25 @@ export interface OpenSubmission extends BatchHead {
 /** Times in microseconds, as drivers return them. */
 interface HeadRow extends Pick<BatchHead, 'tenant' | 'channel' | 'sender'> {
   readonly content: string;
-  readonly delivery_report: number;
-  readonly valid_for: string | number | null;
-  readonly due_for: string | number;
+  readonly deliveryReport: number;
+  readonly validFor: string | number | null;
+  readonly dueFor: string | number;
 }
 
-export interface PlanRow extends HeadRow {
+export interface PlanRow extends HeadRow, Pick<PlannedBatch, 'id' | 'revision'> {
   readonly lane: string;
-  readonly id: string;
-  readonly recipient_count: number;
+  readonly recipientCount: number;
   readonly state: number;
-  readonly revision: number;
-  readonly expired: number | boolean;
+  /** Position of the next message without a row. */
   next: number;
-  next_submission: number;
+  nextSubmission: number;
   chunk: string | null;
 }
 
 /** An open submission with one of its messages. */
 export interface OpenRow
   extends HeadRow, Omit<OpenSubmission, keyof BatchHead | 'firstSentAt' | 'recipients'> {
-  readonly first_sent_at: string | number;
+  readonly firstSentAt: string | number;
   readonly position: number;
   readonly recipient: string;
 }
@@ -96,26 +94,18 @@ export function plannedOf(
     const fresh = freshOf(row, left - recipients.length);
     const taken = recipients.length === 0 ? fresh : [...recipients, ...fresh];
     left -= taken.length;
-    counted += row.recipient_count;
+    counted += row.recipientCount;
     const head = headOf(row);
-    // Written out: spreading one object into another costs ten times as much, for every message.
     planned.push({
-      tenant: head.tenant,
-      channel: head.channel,
-      sender: head.sender,
-      content: head.content,
-      trace: head.trace,
-      deliveryReport: head.deliveryReport,
-      validFor: head.validFor,
-      dueFor: head.dueFor,
+      ...head,
       id: row.id,
       revision: row.revision,
-      nextSubmission: row.next_submission,
-      expired: Number(row.expired) === 1,
+      nextSubmission: row.nextSubmission,
+      expired: head.validFor !== null && head.validFor <= 0,
       recipients: taken,
       deferredUntil: deferred.get(row.id) ?? null,
       moreRequeued: recipients.length < again.length,
-      more: taken.length < again.length + row.recipient_count - row.next,
+      more: taken.length < again.length + row.recipientCount - row.next,
       // The query returns batches until those before count `limit` recipients.
       followed: planned.length + 1 < rows.length || counted >= limit,
     });
@@ -134,7 +124,7 @@ export function mergeChunks(rows: readonly PlanRow[]): PlanRow[] {
     }
     // Sums and maxima are BIGINT, which drivers return as text.
     row.next = Number(row.next);
-    row.next_submission = Number(row.next_submission);
+    row.nextSubmission = Number(row.nextSubmission);
     merged.set(row.id, row);
   }
   return [...merged.values()];
@@ -155,7 +145,7 @@ export function openSubmissionsOf(rows: readonly OpenRow[]): OpenSubmission[] {
         firstPosition,
         lastPosition,
         attempt,
-        firstSentAt: new Date(Number(row.first_sent_at) / 1_000),
+        firstSentAt: new Date(Number(row.firstSentAt) / 1_000),
         recipients: [{ position, recipient }],
       });
   }
@@ -163,16 +153,14 @@ export function openSubmissionsOf(rows: readonly OpenRow[]): OpenSubmission[] {
 }
 
 function headOf(row: HeadRow): BatchHead {
-  const { content, trace } = readContent(row.content);
   return {
+    ...readContent(row.content),
     tenant: row.tenant,
     channel: row.channel,
     sender: row.sender,
-    content,
-    trace,
-    deliveryReport: row.delivery_report === 1,
-    validFor: row.valid_for === null ? null : Number(row.valid_for) / 1_000,
-    dueFor: Number(row.due_for) / 1_000,
+    deliveryReport: row.deliveryReport === 1,
+    validFor: row.validFor === null ? null : Number(row.validFor) / 1_000,
+    dueFor: Number(row.dueFor) / 1_000,
   };
 }
 

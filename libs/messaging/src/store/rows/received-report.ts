@@ -1,6 +1,7 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { identifier, plausible, word } from '../../message/report-fields.js';
+import { type Columns, type Dialect, into } from '../database/dialect.js';
 import { timedDigestId } from './digest-id.js';
 import { type HeldMessage, raise, type StatusChange } from './status.js';
 
@@ -21,10 +22,9 @@ export interface MessagePlace {
   readonly position: number | undefined;
 }
 
-export interface MatchedReport {
+export interface MatchedReport extends LogEntry {
   readonly report: ReceivedReport;
-  readonly batch: string;
-  readonly position: number;
+  readonly place: { readonly batch: string; readonly position: number };
 }
 
 /** Longest recipient that fits its column. */
@@ -79,38 +79,73 @@ export function receivedReport(
 export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
   const { rank, errorCode, providerTime, receivedAt } = report;
   if (rank === null) return undefined;
-  const at = providerTime ? providerTime.getTime() * 1_000 : receivedAt;
-  return raise(message, rank, at, errorCode);
+  return raise(message, rank, providerTime ? micros(providerTime) : receivedAt, errorCode);
 }
 
-/** In the order of `LOG`. */
-export function logRow(
-  report: ReceivedReport,
-  place: {
+type Noted = 'hash' | 'reference' | 'messageId' | 'providerTime';
+
+/** A row of the report log: a report, or a change of status that no provider reported. */
+export interface LogEntry {
+  readonly report: Partial<Pick<ReceivedReport, Noted>> &
+    Pick<
+      ReceivedReport,
+      'provider' | 'recipient' | 'rank' | 'rawStatus' | 'errorCode' | 'receivedAt'
+    >;
+  readonly place: {
     readonly tenant?: string;
     readonly batch?: string;
     readonly position?: number;
     /** A recipient was erased from the batch; the report must not restore it. */
     readonly erased?: boolean;
-  },
-  sequence: number | null,
-): unknown[] {
-  return [
-    report.hash,
-    place.tenant ?? '',
-    place.batch ?? null,
-    place.position ?? null,
-    report.provider,
-    report.reference,
-    report.messageId,
-    place.erased ? null : report.recipient,
-    report.rank,
-    report.rawStatus,
-    report.errorCode,
-    report.providerTime ? report.providerTime.getTime() * 1_000 : null,
-    report.receivedAt,
-    sequence,
-  ];
+  };
+  /** Number of the announced change. */
+  readonly sequence?: number;
+}
+
+export const LOG = {
+  v_hash: ['uuid', ({ report }) => report.hash],
+  v_tenant: ['key', ({ place }) => place.tenant ?? ''],
+  v_batch: ['uuid', ({ place }) => place.batch],
+  v_position: ['int', ({ place }) => place.position],
+  v_provider: ['key', ({ report }) => report.provider],
+  v_reference: ['key', ({ report }) => report.reference],
+  v_message_id: ['key', ({ report }) => report.messageId],
+  v_recipient: ['key', ({ report, place }) => (place.erased ? null : report.recipient)],
+  v_status: ['int', ({ report }) => report.rank],
+  v_raw_status: ['key', ({ report }) => report.rawStatus],
+  v_error_code: ['key', ({ report }) => report.errorCode],
+  v_provider_time: ['bigint', ({ report }) => report.providerTime && micros(report.providerTime)],
+  v_received_at: ['bigint', ({ report }) => report.receivedAt],
+  v_sequence: ['int', ({ sequence }) => sequence || null],
+} satisfies Columns<LogEntry>;
+
+export const INTO_LOG = into('report', LOG);
+
+/** The log's entry of a change that no provider reported. */
+export function changeEntry(
+  { message, status, sequence, errorCode, at }: StatusChange,
+  origin: Pick<ReceivedReport, 'provider' | 'rawStatus'> & Partial<Pick<ReceivedReport, Noted>>,
+): LogEntry {
+  const { recipient } = message;
+  const report = { ...origin, recipient, rank: status, errorCode, receivedAt: at };
+  return { report, place: message, sequence };
+}
+
+/** SQL suffix: a waiting report in the log gets its batch and message, once. */
+export function onLogged(dialect: Dialect): string {
+  return dialect.onConflict(
+    'hash',
+    `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
+     recipient = CASE WHEN messaging_report.batch IS NULL THEN new.recipient ELSE messaging_report.recipient END,
+     position = coalesce(messaging_report.position, new.position),
+     sequence = coalesce(messaging_report.sequence, new.sequence),
+     batch = coalesce(messaging_report.batch, new.batch)`,
+    'hash IS NOT NULL',
+  );
+}
+
+function micros(time: Date): number {
+  return time.getTime() * 1_000;
 }
 
 /** In the log, without a message; times in microseconds, as drivers return them. */

@@ -1,7 +1,6 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type Dialect, insertFrom, type LaneClock } from '../database/dialect.js';
+import { type Dialect, type LaneClock, valuesOf } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
-import { boundRows } from './bound-rows.js';
 
 const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
 
@@ -46,14 +45,8 @@ export const SQLITE_DIALECT: Dialect = {
     const members = names.map((name, index) => `entry ->> ${index} AS ${name}`).join(', ');
     // The limit keeps SQLite from serialising the row to JSON again for each of its columns.
     const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
-    return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(rows)] };
+    return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(valuesOf(columns, rows))] };
   },
-  inserter: (into, columns, options) => {
-    const names = Object.keys(columns);
-    return boundRows(names, insertFrom(into, { sql: 'v', names }, options));
-  },
-  updater: (columns, { table, set, where }) =>
-    boundRows(Object.keys(columns), `UPDATE ${table} SET ${set} FROM v WHERE ${where}`),
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where }) =>

@@ -2,7 +2,7 @@ import { BATCH_COMPLETED } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher } from '../../ports/listeners.js';
 import { COMPLETED, isDraining } from '../rows/batch-state.js';
-import type { Dialect } from '../database/dialect.js';
+import { type Dialect, updater } from '../database/dialect.js';
 import type { Sql } from '../database/sql.js';
 
 /** Milliseconds until the poll for messages with an unknown submit outcome. */
@@ -85,7 +85,8 @@ function statementsFor(dialect: Dialect) {
     selectDone: `SELECT b.id, b.tenant, b.channel FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE ${dialect.residual(isDraining('b'))}
         AND NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)`,
-    complete: dialect.updater(
+    complete: updater(
+      dialect,
       { v_id: 'uuid', v_at: 'bigint', v_poll_at: 'bigint' },
       {
         table: 'messaging_batch',

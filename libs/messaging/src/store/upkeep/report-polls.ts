@@ -1,6 +1,6 @@
 import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
-import type { Dialect } from '../database/dialect.js';
+import { type Dialect, updater } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
 /** Longest time between two polls of one batch, in milliseconds. */
@@ -105,7 +105,8 @@ function statementsFor(dialect: Dialect, open: readonly number[]) {
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
       JOIN messaging_batch b ON b.id = s.batch
       ORDER BY s.batch, s.n, m.position`,
-    move: dialect.updater(
+    move: updater(
+      dialect,
       { v_id: 'uuid', v_wait: 'bigint' },
       {
         table: 'messaging_batch',

@@ -7,31 +7,15 @@ import type { BatchScope } from '../rows/cursor.js';
 import type { Reads } from '../reads/reads.js';
 import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
-import type { RowWriter } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
 export class BatchChanges {
-  readonly #reschedule: RowWriter;
-
   constructor(
     private readonly database: StoreDatabase,
     private readonly writer: StatusWriter,
     private readonly clock: Clock,
     private readonly reads: Reads,
-  ) {
-    const { dialect } = database;
-    const available = dialect.greatest(dialect.now, 'v_at');
-    this.#reschedule = dialect.updater(
-      { v_id: 'uuid', v_at: 'bigint' },
-      {
-        table: 'messaging_batch',
-        // MySQL evaluates assignments in order: the first one reads the old `available_at`.
-        set: `valid_until = valid_until - available_at + ${available}, send_at = v_at,
-          available_at = ${available}, revision = revision + 1`,
-        where: 'messaging_batch.id = v_id',
-      },
-    );
-  }
+  ) {}
 
   /**
    * Repeated calls are safe. @throws BatchNotFoundError
@@ -68,10 +52,18 @@ export class BatchChanges {
     scope: BatchScope,
     sendAt: Date,
   ): Promise<BatchView & { lane: string }> {
+    const { dialect } = this.database;
+    const at = sendAt.getTime() * 1_000;
+    const available = dialect.greatest(dialect.now, dialect.bigint);
     const lane = await this.database.transaction(async (tx) => {
       const row = await this.reads.batchRow(tx, id, scope, true);
       if (stateOf(row) !== 'accepted') throw new AlreadySentError(id);
-      await this.#reschedule(tx, [[id, sendAt.getTime() * 1_000]]);
+      // MySQL evaluates assignments in order: the first one reads the old `available_at`.
+      await tx.run(
+        `UPDATE messaging_batch SET valid_until = valid_until - available_at + ${available}, send_at = ?,
+           available_at = ${available}, revision = revision + 1 WHERE id = ?`,
+        [at, at, at, id],
+      );
       return row.lane;
     });
     return { ...(await this.reads.batch(id, scope)), lane };

@@ -2,7 +2,7 @@ import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../../messa
 import { STATUS_RANK } from '../../message/status.js';
 import { fastOrSlow } from '../database/concurrent-change.error.js';
 import { isDataError, isLockTimeout } from '../database/database-errors.js';
-import type { Dialect } from '../database/dialect.js';
+import { type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
 import { retryWhileUnavailable } from '../database/retry.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -10,16 +10,15 @@ import { digestId } from '../rows/digest-id.js';
 import {
   batchValues,
   CHUNK,
-  chunkRows,
+  chunksOf,
   type EnqueuedBatch,
   INTO_BATCHES,
-  INTO_CHUNKS,
   NEW_BATCH,
   type NewBatch,
-  newBatchRow,
 } from '../rows/new-batch.js';
+import { changeEntry } from '../rows/received-report.js';
 import { type HeldMessage, raise, type StatusChange } from '../rows/status.js';
-import { logOf, type StatusWriter } from './status-writer.js';
+import type { StatusWriter } from './status-writer.js';
 
 type Result = EnqueuedBatch | IdempotencyKeyReusedError;
 
@@ -156,7 +155,7 @@ export class NewBatches {
       const stored = fresh.filter(
         (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch))?.id === batch.id,
       );
-      if (stored.length > 0) await this.#sql.insertChunks(tx, stored.flatMap(chunkRows));
+      await this.#sql.insertChunks(tx, stored.flatMap(chunksOf));
       changes = await this.#rejectDenied(tx, stored);
     }
     return batches.map((batch) => {
@@ -173,7 +172,7 @@ export class NewBatches {
       const lanes = [...new Set(batches.map(({ lane }) => lane))];
       await tx.run(laneClock.advance, laneClock.bind(lanes));
     }
-    await this.#sql.insertBatches(tx, batches.map(newBatchRow));
+    await this.#sql.insertBatches(tx, batches);
   }
 
   /** Missing keys are not locked: in REPEATABLE READ MySQL would lock the gap, and other keys. */
@@ -185,15 +184,15 @@ export class NewBatches {
   /** By {@link keyOf}, locked; expired keys are released. */
   async #owners(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
     const owners = new Map<string, KeyOwner>();
-    const expired: string[][] = [];
+    const expired: KeyOwner[] = [];
     for (const owner of await this.#find(
       tx,
       `${this.#sql.findKeys} ${this.database.dialect.forUpdate('b')}`,
       keyed,
     ))
-      if (this.#isExpired(owner, keyed[0]!)) expired.push([owner.id]);
+      if (this.#isExpired(owner, keyed[0]!)) expired.push(owner);
       else owners.set(keyOf(owner), owner);
-    if (expired.length > 0) await this.#sql.releaseKeys(tx, expired);
+    await this.#sql.releaseKeys(tx, expired);
     return owners;
   }
 
@@ -207,12 +206,7 @@ export class NewBatches {
     keyed: readonly NewBatch[],
   ): Promise<KeyOwner[]> {
     if (keyed.length === 0) return [];
-    const keys = keyed.map(({ tenant, channel, idempotencyKey }) => [
-      tenant,
-      channel,
-      idempotencyKey,
-    ]);
-    const rows = await sql.all<KeyOwner>(statement, this.#sql.keys.bind(keys));
+    const rows = await sql.all<KeyOwner>(statement, this.#sql.keys.bind(keyed));
     return rows.map((row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) }));
   }
 
@@ -225,16 +219,15 @@ export class NewBatches {
       if (batch.denied.length > 0) changes.set(batch.id, rejections(batch));
     if (changes.size === 0) return changes;
     const all = [...changes.values()].flat();
-    const rows = all.map(({ message: m }) => [m.batch, m.position, m.recipient]);
     // On a retry after a lost commit response, the listeners were already called.
-    if ((await this.#sql.insertDenied(tx, rows)) === 0) return changes;
+    if ((await this.#sql.insertDenied(tx, all)) === 0) return changes;
     await this.writer.write(tx, all);
     await this.writer.log(
       tx,
       all.map((change) => {
         const { batch, position, status } = change.message;
         const hash = digestId('policy', batch, position, status);
-        return logOf(change, { hash, provider: 'policy', rawStatus: 'policy' });
+        return changeEntry(change, { hash, provider: 'policy', rawStatus: 'policy' });
       }),
     );
     return changes;
@@ -267,20 +260,31 @@ function keyOf({ tenant, channel, idempotencyKey }: Keyed): string {
 }
 
 function statementsFor(dialect: Dialect) {
-  const keys = dialect.rows({ v_tenant: 'key', v_channel: 'key', v_key: 'key' });
+  const keys = dialect.rows<Keyed>({
+    v_tenant: ['key', ({ tenant }) => tenant],
+    v_channel: ['key', ({ channel }) => channel],
+    v_key: ['key', ({ idempotencyKey }) => idempotencyKey],
+  });
   // After a lost commit response the rows are already stored.
   const ignored = (table: string, column: string) =>
     dialect.ignoreConflict(`messaging_${table}`, column);
   return {
     keys,
-    insertBatches: dialect.inserter(INTO_BATCHES, NEW_BATCH, {
+    insertBatches: inserter(dialect, INTO_BATCHES, NEW_BATCH, {
       values: batchValues(dialect),
       suffix: ignored('batch', 'id'),
     }),
-    insertChunks: dialect.inserter(INTO_CHUNKS, CHUNK, { suffix: ignored('batch_chunk', 'n') }),
-    insertDenied: dialect.inserter(
+    insertChunks: inserter(dialect, into('batch_chunk', CHUNK), CHUNK, {
+      suffix: ignored('batch_chunk', 'n'),
+    }),
+    insertDenied: inserter<StatusChange>(
+      dialect,
       'INSERT INTO messaging_message (batch, position, recipient, status, attempt)',
-      { v_batch: 'uuid', v_position: 'int', v_recipient: 'key' },
+      {
+        v_batch: ['uuid', ({ message }) => message.batch],
+        v_position: ['int', ({ message }) => message.position],
+        v_recipient: ['key', ({ message }) => message.recipient],
+      },
       {
         values: `v_batch, v_position, v_recipient, ${STATUS_RANK.queued}, 0`,
         suffix: ignored('message', 'position'),
@@ -290,8 +294,9 @@ function statementsFor(dialect: Dialect) {
         b.created_at AS "createdAt", b.recipient_count AS "recipientCount"
       FROM ${keys.keyed} ${dialect.join} messaging_batch b ${dialect.forceIndex('messaging_batch_idempotency')}
         ON b.tenant = v_tenant AND b.channel = v_channel AND b.idempotency_key = v_key`,
-    releaseKeys: dialect.updater(
-      { v_id: 'uuid' },
+    releaseKeys: updater<KeyOwner>(
+      dialect,
+      { v_id: ['uuid', ({ id }) => id] },
       {
         table: 'messaging_batch',
         set: 'idempotency_key = NULL',

@@ -1,28 +1,31 @@
 import { STATUS_RANK } from '../../message/status.js';
 import { fastOrSlow } from '../database/concurrent-change.error.js';
-import type { Columns, Dialect, RowWriter } from '../database/dialect.js';
+import { type Columns, type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 import { isOpen } from '../rows/batch-state.js';
 import {
-  batchRow,
+  BATCHES,
+  batchRows,
+  type DeferredMessage,
   exhaustedOf,
-  INTENT_ROWS,
   type Intent,
-  INTO_MESSAGES,
-  INTO_SUBMISSIONS,
+  type IntendedBatch,
+  type IntendedRecipient,
+  type IntendedSubmission,
   isFresh,
-  MESSAGE_VALUES,
   messageRows,
+  MESSAGES,
   STARTED,
   submissionRows,
+  SUBMISSIONS,
 } from '../rows/intent.js';
 import type { LockWait } from '../rows/lease.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { Lanes } from './lanes.js';
 
 /** Largest number of messages in one flush. */
-const MESSAGES = 2_000;
+const MOST = 2_000;
 
 /** A lane that starts more messages runs alone, and delays no other lane. */
 const HEAVY = 500;
@@ -37,11 +40,7 @@ interface Intended {
   readonly completed: readonly CompletedBatch[];
 }
 
-interface ResumedSubmission {
-  readonly batch: string;
-  readonly n: number;
-  readonly attempt: number;
-}
+type ResumedSubmission = Pick<IntendedSubmission, 'batch' | 'n' | 'attempt'>;
 
 /**
  * Records the intent of requests before they start: `queued → sending`, fenced. The requests may
@@ -60,7 +59,7 @@ export class Intents {
     this.#group = new LaneGroup({
       many: (intents) => this.#many(intents),
       alone: (intent) => this.#alone(intent),
-      most: MESSAGES,
+      most: MOST,
       weight: weightOf,
     });
   }
@@ -89,17 +88,13 @@ export class Intents {
       const ours = await this.lanes.renewWithin(tx, [{ lane, fence }], 'wait');
       if (ours.size === 0) throw new LaneLostError(lane);
       const { keys, lockOpen, resume } = this.#sql;
-      const rows = await tx.all<{ batch: string; n: number }>(
-        lockOpen,
-        keys.bind(submissions.map(({ batch, n }) => [batch, n])),
-      );
+      const rows = await tx.all<{ batch: string; n: number }>(lockOpen, keys.bind(submissions));
       const open = new Set(rows.map(({ batch, n }) => `${batch}-s${n}`));
       const again = submissions.filter(({ batch, n }) => open.has(`${batch}-s${n}`));
-      if (again.length > 0)
-        await resume(
-          tx,
-          again.map(({ batch, n, attempt }) => [batch, n, fence, attempt]),
-        );
+      await resume(
+        tx,
+        again.map((submission) => ({ ...submission, fence })),
+      );
       return open;
     });
   }
@@ -158,21 +153,21 @@ export class Intents {
     intents: readonly Intent[],
     locked: LockWait,
   ): Promise<Map<string, number>> {
-    const ids = intents.flatMap(({ batches }) => batches.map(({ id }) => [id]));
-    if (ids.length === 0) return new Map();
+    const batches = intents.flatMap((intent) => intent.batches);
+    if (batches.length === 0) return new Map();
     const rows = await tx.all<{ id: string; revision: number; open: number | string }>(
       this.#sql.lockBatches[locked],
-      this.#sql.ids.bind(ids),
+      this.#sql.ids.bind(batches),
     );
     return new Map(rows.map(({ id, revision, open }) => [id, Number(open) === 1 ? revision : -1]));
   }
 
   /** Batches with a message to repeat for which a report arrived meanwhile. */
   async #reported(tx: Sql, intents: readonly Intent[]): Promise<ReadonlySet<string>> {
-    const again = intents.flatMap((intent) => (isFresh(intent) ? [] : messageRows(intent).again));
+    const again = intents.flatMap(messageRows).filter(([{ requeued }]) => requeued);
     if (again.length === 0) return new Set();
     const missing = new Map<string, number>();
-    for (const [batch] of again as [string][]) missing.set(batch, (missing.get(batch) ?? 0) + 1);
+    for (const [, { batch }] of again) missing.set(batch, (missing.get(batch) ?? 0) + 1);
     const queued = await tx.all<{ batch: string }>(
       this.#sql.lockQueued,
       this.#sql.messages.bind(again),
@@ -183,21 +178,22 @@ export class Intents {
 
   async #write(tx: Sql, intents: readonly Intent[]): Promise<void> {
     const sql = this.#sql;
-    const messages = intents.map(messageRows);
+    const messages = intents.flatMap(messageRows);
     const deferred = intents.flatMap((intent) => intent.deferred);
-    const later = (again: boolean) =>
-      deferred
-        .filter(({ requeued }) => requeued === again)
-        .map((m) => [m.batch, m.position, m.attempts, m.recipient, m.dueAt]);
-    const steps: readonly (readonly [RowWriter, unknown[][]])[] = [
-      [sql.startBatches, intents.flatMap(({ batches }) => batches.map(batchRow))],
-      [sql.insertSubmissions, intents.flatMap(submissionRows)],
-      [sql.insertMessages, messages.flatMap(({ fresh }) => fresh)],
-      [sql.restartMessages, messages.flatMap(({ again }) => again)],
-      [sql.insertDeferred, later(false)],
-      [sql.updateDeferred, later(true)],
-    ];
-    for (const [write, rows] of steps) if (rows.length > 0) await write(tx, rows);
+    await sql.startBatches(tx, intents.flatMap(batchRows));
+    await sql.insertSubmissions(tx, intents.flatMap(submissionRows));
+    const hasRow = ({ requeued }: IntendedRecipient) => requeued;
+    const isNew = ({ requeued }: IntendedRecipient) => !requeued;
+    await sql.insertMessages(
+      tx,
+      messages.filter(([message]) => isNew(message)),
+    );
+    await sql.restartMessages(
+      tx,
+      messages.filter(([message]) => hasRow(message)),
+    );
+    await sql.insertDeferred(tx, deferred.filter(isNew));
+    await sql.updateDeferred(tx, deferred.filter(hasRow));
   }
 }
 
@@ -219,16 +215,20 @@ function weightOf({ submissions }: Intent): number {
 }
 
 function statementsFor(dialect: Dialect) {
-  const ids = dialect.rows({ v_id: 'uuid' });
-  const messages = dialect.rows(INTENT_ROWS.messages);
-  const later = {
-    v_batch: 'uuid',
-    v_position: 'int',
-    v_attempt: 'int',
-    v_recipient: 'key',
-    v_due: 'bigint',
-  } as const;
-  const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
+  const ids = dialect.rows<IntendedBatch>({ v_id: ['uuid', ({ id }) => id] });
+  const messages = dialect.rows(MESSAGES);
+  const deferred: Columns<DeferredMessage> = {
+    v_batch: ['uuid', ({ batch }) => batch],
+    v_position: ['int', ({ position }) => position],
+    v_attempt: ['int', ({ attempts }) => attempts],
+    v_recipient: ['key', ({ recipient }) => recipient],
+    v_due_at: ['bigint', ({ dueAt }) => dueAt],
+  };
+  const key = {
+    v_batch: ['uuid', ({ batch }) => batch],
+    v_n: ['int', ({ n }) => n],
+  } satisfies Columns<ResumedSubmission>;
+  const keys = dialect.rows(key);
   const primary = dialect.forceIndex('PRIMARY');
   const selectBatches = `SELECT b.id, b.revision, CASE WHEN ${isOpen('b')} THEN 1 ELSE 0 END AS open
     FROM ${ids.keyed} ${dialect.join} messaging_batch b ${primary} ON b.id = v_id ORDER BY b.id`;
@@ -236,12 +236,16 @@ function statementsFor(dialect: Dialect) {
     dialect.residual(`${message}.status = ${STATUS_RANK.queued}`);
   const isOpenSubmission = (submission: string) =>
     dialect.residual(`${submission}.outcome IS NULL`);
-  const updateMessages = (columns: Columns, set: string) =>
-    dialect.updater(columns, {
+  const updateMessages = <T>(columns: Columns<T>, set: string) =>
+    updater(dialect, columns, {
       table: 'messaging_message',
       set,
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
         AND ${isQueued('messaging_message')}`,
+    });
+  const insertMessages = <T>(columns: Columns<T>, status: number) =>
+    inserter(dialect, into('message', columns, 'status'), columns, {
+      values: `${Object.keys(columns).join(', ')}, ${status}`,
     });
   return {
     ids,
@@ -259,27 +263,26 @@ function statementsFor(dialect: Dialect) {
       ${dialect.join} messaging_submission s ${primary} ON s.batch = v_batch AND s.n = v_n
         AND ${isOpenSubmission('s')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
-    startBatches: dialect.updater(INTENT_ROWS.batches, {
+    startBatches: updater(dialect, BATCHES, {
       table: 'messaging_batch',
       set: STARTED,
       where: 'messaging_batch.id = v_id',
     }),
-    insertSubmissions: dialect.inserter(INTO_SUBMISSIONS, INTENT_ROWS.submissions),
-    insertMessages: dialect.inserter(INTO_MESSAGES, INTENT_ROWS.messages, {
-      values: MESSAGE_VALUES,
-    }),
+    insertSubmissions: inserter(dialect, into('submission', SUBMISSIONS), SUBMISSIONS),
+    insertMessages: insertMessages(MESSAGES, STATUS_RANK.sending),
     restartMessages: updateMessages(
-      INTENT_ROWS.messages,
-      `status = ${STATUS_RANK.sending}, submission = v_n, error_code = NULL, due_at = NULL`,
+      MESSAGES,
+      `status = ${STATUS_RANK.sending}, submission = v_submission, error_code = NULL, due_at = NULL`,
     ),
-    insertDeferred: dialect.inserter(
-      'INSERT INTO messaging_message (batch, position, attempt, recipient, due_at, status)',
-      later,
-      { values: `v_batch, v_position, v_attempt, v_recipient, v_due, ${STATUS_RANK.queued}` },
-    ),
-    updateDeferred: updateMessages(later, 'due_at = v_due'),
-    resume: dialect.updater(
-      { v_batch: 'uuid', v_n: 'int', v_fence: 'bigint', v_attempt: 'int' },
+    insertDeferred: insertMessages(deferred, STATUS_RANK.queued),
+    updateDeferred: updateMessages(deferred, 'due_at = v_due_at'),
+    resume: updater<ResumedSubmission & { readonly fence: number }>(
+      dialect,
+      {
+        ...key,
+        v_fence: ['bigint', ({ fence }) => fence],
+        v_attempt: ['int', ({ attempt }) => attempt],
+      },
       {
         table: 'messaging_submission',
         set: 'fence = v_fence, attempt = v_attempt',

@@ -1,6 +1,8 @@
+import { STATUS_RANK } from '../../message/status.js';
+import type { Dialect } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import type { StoreDatabase } from '../database/store-database.js';
-import { BATCH_STATE } from '../rows/batch-state.js';
+import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
 import {
   mergeChunks,
   type OpenRow,
@@ -12,8 +14,8 @@ import {
   type PlanRow,
   type SetBack,
 } from '../rows/planned-batch.js';
-import { dueIn, type NextDueRow, planStatements } from './plan.js';
 import { MOST_PLANNED, type PlanRequest } from '../store.js';
+import { headColumns, planOf } from './plan.js';
 
 /** Largest number of messages in one flush of plans. */
 const MESSAGES = 16_000;
@@ -21,15 +23,29 @@ const MESSAGES = 16_000;
 /** Largest number of lanes in one flush of next-due queries. */
 const LANES = 500;
 
+type Micros = string | number;
+
+interface NextDueRow {
+  readonly lane: string;
+  readonly now: Micros;
+  /** The first due times by priority, of new and of parked batches. */
+  readonly [head: `due${number}`]: Micros | null;
+}
+
+interface RequeuedRow extends Omit<PlannedRecipient, 'requeued'> {
+  readonly batch: string;
+}
+
+/** Reads the work of lanes in the order of sending: priority, available_at, id, position. */
 export class LaneWork {
-  readonly #sql: ReturnType<typeof planStatements>;
+  readonly #sql: ReturnType<typeof statementsFor>;
   /** Set where the driver plans many lanes at once. */
   readonly #planning: LaneGroup<PlanRequest, PlannedBatch[]> | undefined;
-  readonly #looking: LaneGroup<{ readonly lane: string }, number | undefined> | undefined;
+  readonly #looking: LaneGroup<{ readonly lane: string }, number | undefined>;
 
   constructor(private readonly database: StoreDatabase) {
-    this.#sql = planStatements(database.dialect);
-    const { plan, nextDue } = database.fastPaths;
+    this.#sql = statementsFor(database.dialect);
+    const { plan } = database.fastPaths;
     if (plan)
       this.#planning = new LaneGroup({
         many: async (requests) => this.#planned(requests, await plan(database, requests)),
@@ -38,16 +54,11 @@ export class LaneWork {
         weight: ({ limit }) => limit,
         heavy: MOST_PLANNED,
       });
-    if (nextDue)
-      this.#looking = new LaneGroup({
-        many: (lanes) =>
-          nextDue(
-            database,
-            lanes.map(({ lane }) => lane),
-          ),
-        alone: ({ lane }) => this.#nextDue(lane),
-        most: LANES,
-      });
+    this.#looking = new LaneGroup({
+      many: (lanes) => this.#nextDue(lanes),
+      alone: async (lane) => (await this.#nextDue([lane])).get(lane.lane),
+      most: LANES,
+    });
   }
 
   /** The lane's next due messages, at most `limit`, in the order of sending. */
@@ -63,7 +74,7 @@ export class LaneWork {
 
   /** Milliseconds until the lane's next work; `undefined`: it has none. */
   nextDue(lane: string): Promise<number | undefined> {
-    return this.#looking?.add({ lane }) ?? this.#nextDue(lane);
+    return this.#looking.add({ lane });
   }
 
   /** Open submissions of a former holder of the lane, oldest first. */
@@ -71,16 +82,24 @@ export class LaneWork {
     return openSubmissionsOf(await this.database.all<OpenRow>(this.#sql.open, [lane]));
   }
 
-  async #nextDue(lane: string): Promise<number | undefined> {
-    const { nextDue } = this.#sql;
-    const [row] = await this.database.all<NextDueRow>(nextDue, [lane, lane, lane, lane]);
-    return row && dueIn(row);
+  async #nextDue(
+    lanes: readonly { readonly lane: string }[],
+  ): Promise<Map<string, number | undefined>> {
+    const { nextDue, lanes: source } = this.#sql;
+    const rows = await this.database.all<NextDueRow>(nextDue, source.bind(lanes));
+    return new Map(
+      rows.map(({ lane, now, ...heads }) => {
+        const due = Object.values(heads).flatMap((at) => (at === null ? [] : [Number(at)]));
+        return [lane, due.length === 0 ? undefined : (Math.min(...due) - Number(now)) / 1_000];
+      }),
+    );
   }
 
-  async #plan(statement: string, { lane, limit }: PlanRequest): Promise<PlannedBatch[]> {
+  async #plan(statement: string, request: PlanRequest): Promise<PlannedBatch[]> {
+    const { lane, limit } = request;
     const params = [lane, limit, lane, limit, lane, limit, lane, limit, limit, limit];
-    const batches = mergeChunks(await this.database.all<PlanRow>(statement, params));
-    return plannedOf(batches, await this.#setBackOf(batches), limit);
+    const rows = await this.database.all<PlanRow>(statement, params);
+    return (await this.#planned([request], rows)).get(lane)!;
   }
 
   async #planned(
@@ -90,38 +109,66 @@ export class LaneWork {
     const batches = mergeChunks(rows);
     const setBack = await this.#setBackOf(batches);
     const byLane = new Map(requests.map(({ lane }) => [lane, [] as PlanRow[]]));
-    for (const batch of batches) byLane.get(batch.lane)?.push(batch);
+    for (const batch of batches) byLane.get(batch.lane)!.push(batch);
     return new Map(
-      requests.map(({ lane, limit }) => [lane, plannedOf(byLane.get(lane) ?? [], setBack, limit)]),
+      requests.map(({ lane, limit }) => [lane, plannedOf(byLane.get(lane)!, setBack, limit)]),
     );
   }
 
   async #setBackOf(batches: readonly PlanRow[]): Promise<SetBack> {
-    const ids = batches
-      .filter(({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred)
-      .map(({ id }) => [id]);
+    const open = batches.filter(
+      ({ state }) => state === BATCH_STATE.retrying || state === BATCH_STATE.deferred,
+    );
     const requeued = new Map<string, PlannedRecipient[]>();
-    if (ids.length === 0) return { requeued, deferred: new Map() };
-    const { ids: source, requeued: due, deferred: later } = this.#sql;
-    for (const { batch, ...message } of await this.database.all<RequeuedRow>(
-      due,
-      source.bind(ids),
-    )) {
+    if (open.length === 0) return { requeued, deferred: new Map() };
+    const { ids, requeued: due, deferred: later } = this.#sql;
+    const rows = await this.database.all<RequeuedRow>(due, ids.bind(open));
+    for (const { batch, ...message } of rows) {
       const list = requeued.get(batch) ?? [];
       list.push({ ...message, requeued: true });
       requeued.set(batch, list);
     }
-    const deferred = await this.database.all<{ batch: string; due_at: string | number }>(
+    const deferred = await this.database.all<{ batch: string; dueAt: Micros }>(
       later,
-      source.bind(ids),
+      ids.bind(open),
     );
     return {
       requeued,
-      deferred: new Map(deferred.map(({ batch, due_at }) => [batch, Number(due_at)])),
+      deferred: new Map(deferred.map(({ batch, dueAt }) => [batch, Number(dueAt)])),
     };
   }
 }
 
-interface RequeuedRow extends Omit<PlannedRecipient, 'requeued'> {
-  readonly batch: string;
+function statementsFor(dialect: Dialect) {
+  const { now } = dialect;
+  const ids = dialect.rows<PlanRow>({ v_id: ['uuid', ({ id }) => id] });
+  const lanes = dialect.rows<{ readonly lane: string }>({ v_lane: ['key', ({ lane }) => lane] });
+  const queued = `${ids.keyed} ${dialect.join} messaging_message m
+    ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}`;
+  const heads = Object.values(PRIORITY).flatMap((priority) => {
+    const head = (column: string, condition: string) =>
+      `(SELECT b.${column} FROM messaging_batch b ${dialect.forceIndex('messaging_batch_queue')}
+        WHERE ${dialect.hasWork('b')} AND b.lane = v_lane AND b.priority = ${priority} AND ${condition}
+        ORDER BY b.${column} LIMIT 1)`;
+    return [head('available_at', 'b.parked_until = 0'), head('parked_until', 'b.parked_until > 0')];
+  });
+  return {
+    ids,
+    lanes,
+    plan: planOf(dialect, '?', '?'),
+    probe: planOf(dialect, '?', '?', { asideLast: true }),
+    nextDue: `SELECT v_lane AS lane, ${now} AS now, ${heads.map((head, n) => `${head} AS due${n}`).join(', ')}
+      FROM ${lanes.sql}`,
+    requeued: `SELECT m.batch, m.position, m.recipient, m.attempt AS attempts FROM ${queued}
+      AND (m.due_at IS NULL OR m.due_at <= ${now}) ORDER BY m.batch, m.position`,
+    deferred: `SELECT m.batch, min(m.due_at) AS "dueAt" FROM ${queued} AND m.due_at > ${now} GROUP BY m.batch`,
+    open: `SELECT s.batch, s.n, s.provider, s.first_position AS "firstPosition", s.last_position AS "lastPosition",
+        s.attempt, s.first_sent_at AS "firstSentAt", ${headColumns(dialect)}, coalesce(s.content, b.content) AS content,
+        m.position, m.recipient
+      FROM messaging_submission s ${dialect.join} messaging_batch b ON b.id = s.batch
+      JOIN messaging_message m ON m.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position
+        AND m.submission = s.n
+      WHERE s.outcome IS NULL AND b.lane = ?
+      ORDER BY b.priority, b.available_at, s.batch, s.n, m.position`,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Dialect, RowWriter } from '../database/dialect.js';
+import { type Dialect, type RowWriter, updater } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import {
   formerColumns,
@@ -13,6 +13,7 @@ import {
   type LockWait,
   RELEASE,
   type ReleasedLane,
+  type WantedRow,
 } from '../rows/lease.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
@@ -119,14 +120,14 @@ export class Lanes {
   async reserve(key: string, count: number, interval: number): Promise<number> {
     const { dialect } = this.database;
     const span = Math.ceil(count * interval * 1_000);
-    const keys = dialect.rows({ v_key: 'key' });
+    const keys = dialect.rows<string>({ v_key: ['key', (one) => one] });
     const until = dialect.greatest('messaging_rate_slot.reserved_until + ?', 'new.reserved_until');
     const row = await this.database.transaction(async (tx) => {
       await tx.run(
         `INSERT INTO messaging_rate_slot (rate_key, reserved_until)
          SELECT v_key, ${dialect.now} + ? FROM ${keys.sql} WHERE 1 = 1
          ${dialect.onConflict('rate_key', `reserved_until = ${until}`)}`,
-        [span, ...keys.bind([[key]]), span],
+        [span, ...keys.bind([key]), span],
       );
       const rows = await tx.all<{ until: string | number; now: string | number }>(
         `SELECT reserved_until AS until, ${dialect.now} AS now FROM messaging_rate_slot WHERE rate_key = ?`,
@@ -166,9 +167,7 @@ export class Lanes {
       const missing = others.filter((lane) => !known.has(lane));
       if (missing.length > 0) {
         const { create, lanes: source } = this.#sql;
-        await this.database.transaction((tx) =>
-          tx.run(create, source.bind(missing.map((lane) => [lane]))),
-        );
+        await this.database.transaction((tx) => tx.run(create, source.bind(missing)));
         rows.push(...(await this.#takeKnown(missing)));
       }
     }
@@ -188,7 +187,7 @@ export class Lanes {
     const { rows, former, take } = this.#sql;
     const found = await tx.all<LaneRow>(former[locked], rows.bind(laneRows(wanted, this.holder)));
     const free = found.flatMap((row) => (Number(row.free) === 1 ? [{ lane: row.lane_key }] : []));
-    if (free.length > 0) await take(tx, laneRows(free, this.holder));
+    await take(tx, laneRows(free, this.holder));
     return found;
   }
 
@@ -197,14 +196,14 @@ export class Lanes {
     tx: Sql,
     lanes: readonly HeldLane[],
     locked: LockWait,
-    write: RowWriter,
+    write: RowWriter<WantedRow>,
   ): Promise<Set<string>> {
     const { rows, ours } = this.#sql;
     const found = lanesOf(
       await tx.all<LaneRow>(ours[locked], rows.bind(laneRows(lanes, this.holder))),
     );
     const own = lanes.filter(({ lane }) => found.has(lane));
-    if (own.length > 0) await write(tx, laneRows(own, this.holder));
+    await write(tx, laneRows(own, this.holder));
     return found;
   }
 
@@ -213,8 +212,7 @@ export class Lanes {
     statement: string,
     lanes: readonly string[],
   ): Promise<Set<string>> {
-    const rows = this.#sql.lanes.bind(lanes.map((lane) => [lane]));
-    return lanesOf(await sql.all<LaneRow>(statement, rows));
+    return lanesOf(await sql.all<LaneRow>(statement, this.#sql.lanes.bind(lanes)));
   }
 
   #leaseOf(former: LaneRow): Lease | undefined {
@@ -248,7 +246,7 @@ function leftBy(state: string | null): [owner: string | null, state: string | nu
 
 function statementsFor(dialect: Dialect) {
   const { now, join } = dialect;
-  const lanes = dialect.rows({ v_lane: 'key' });
+  const lanes = dialect.rows<string>({ v_lane: ['key', (lane) => lane] });
   const rows = dialect.rows(LANES);
   const lane = `messaging_lane l ${dialect.forceIndex('PRIMARY')} ON l.lane_key = v_lane`;
   const locking = (select: string): Record<LockWait, string> => ({
@@ -256,7 +254,7 @@ function statementsFor(dialect: Dialect) {
     skip: `${select} ORDER BY l.lane_key ${dialect.skipLocked('l')}`,
   });
   const update = (set: string) =>
-    dialect.updater(LANES, {
+    updater(dialect, LANES, {
       table: 'messaging_lane',
       set,
       where: 'messaging_lane.lane_key = v_lane',

@@ -1,13 +1,14 @@
-import type { Dialect } from '../database/dialect.js';
+import type { Columns, Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
-/** Number of recipients whose positions are cached. */
-const CAPACITY = 100_000;
+/** Number of cached references, each with up to a request's recipients. */
+const CAPACITY = 100;
 
 const SUBMISSION_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-s(\d{1,9})$/;
 
 type Reader = Pick<Sql, 'all'>;
+type Reports = readonly ReceivedReport[];
 type Places = Map<number, MessagePlace>;
 
 interface PlaceRow {
@@ -35,6 +36,20 @@ interface Reference {
   readonly byRecipient: Map<string | null, MessagePlace>;
 }
 
+/** What a report is asked for by: a reference or an id of its provider, or a submission. */
+interface Asked {
+  readonly index: number;
+  readonly provider: string;
+  readonly name: string;
+}
+
+interface AskedSubmission {
+  readonly index: number;
+  readonly batch: string;
+  readonly n: number;
+  readonly recipient: string;
+}
+
 /**
  * Finds messages within the report's provider: by the polled submission; by reference and
  * recipient; by message id; by the reference, or an id that was the whole submit response, of a
@@ -44,63 +59,59 @@ interface Reference {
 export class ReportPlaces {
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #cache = new Map<string, Reference>();
-  #cached = 0;
 
   constructor(database: StoreDatabase) {
     this.#sql = statementsFor(database.dialect);
   }
 
-  /** By index of the report. `fresh` skips the cache: a provider may have reused a reference. */
-  async find(sql: Reader, reports: readonly ReceivedReport[], fresh = false): Promise<Places> {
+  /** By index of the report. */
+  async find(sql: Reader, reports: Reports): Promise<Places> {
     const places: Places = new Map();
     await this.#bySubmission(sql, reports, places);
-    await this.#byReference(sql, reports, places, 'reference', fresh);
+    await this.#byReference(sql, reports, places, 'reference');
     await this.#byMessageId(sql, reports, places);
-    await this.#byReference(sql, reports, places, 'messageId', fresh);
+    await this.#byReference(sql, reports, places, 'messageId');
     return places;
   }
 
-  async #bySubmission(
-    sql: Reader,
-    reports: readonly ReceivedReport[],
-    places: Places,
-  ): Promise<void> {
-    const asked: unknown[][] = [];
+  forget(): void {
+    this.#cache.clear();
+  }
+
+  async #bySubmission(sql: Reader, reports: Reports, places: Places): Promise<void> {
+    const asked: AskedSubmission[] = [];
     for (const [index, { submissionId, recipient }] of reports.entries()) {
       const [, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
       if (batch === undefined) continue;
       places.set(index, { batch, position: undefined });
-      if (recipient !== null) asked.push([index, batch, Number(n), recipient]);
+      if (recipient !== null) asked.push({ index, batch, n: Number(n), recipient });
     }
     if (asked.length === 0) return;
     const { bySubmission, submissions } = this.#sql;
-    for (const { v_index, batch, position } of await sql.all<PlaceRow>(
-      bySubmission,
-      submissions.bind(asked),
-    ))
-      places.set(Number(v_index), { batch, position });
+    const rows = await sql.all<PlaceRow>(bySubmission, submissions.bind(asked));
+    for (const { v_index, batch, position } of rows) places.set(v_index, { batch, position });
   }
 
   async #byReference(
     sql: Reader,
-    reports: readonly ReceivedReport[],
+    reports: Reports,
     places: Places,
     column: 'reference' | 'messageId',
-    fresh: boolean,
   ): Promise<void> {
-    const asked: [index: number, name: string, recipient: string | null][] = [];
-    const unknown = new Map<string, unknown[]>();
-    for (const [index, report] of withoutMessage(reports, places)) {
-      const { provider, recipient, [column]: reference } = report;
-      if (reference === null) continue;
-      const name = nameOf(provider, reference);
-      asked.push([index, name, recipient]);
-      if (fresh || !this.#cache.get(name)?.byRecipient.has(recipient))
-        unknown.set(name, [provider, reference]);
-    }
-    const loaded = await this.#load(sql, [...unknown.values()]);
-    for (const [index, name, recipient] of asked) {
-      const found = loaded.get(name) ?? this.#cache.get(name);
+    const known = new Map<string, Reference | undefined>();
+    const unknown = new Map<string, Asked>();
+    const asked = withoutMessage(reports, places).flatMap(([index, report]) => {
+      const { provider, recipient, [column]: name } = report;
+      if (name === null) return [];
+      const key = keyOf(provider, name);
+      known.set(key, this.#cache.get(key));
+      if (!known.get(key)?.byRecipient.has(recipient)) unknown.set(key, { index, provider, name });
+      return [{ index, key, recipient }];
+    });
+    for (const [key, reference] of await this.#load(sql, [...unknown.values()]))
+      known.set(key, reference);
+    for (const { index, key, recipient } of asked) {
+      const found = known.get(key);
       if (!found) continue;
       const { batch, only, byRecipient } = found;
       const place = byRecipient.get(recipient) ?? { batch, position: only };
@@ -108,90 +119,74 @@ export class ReportPlaces {
     }
   }
 
-  async #byMessageId(
-    sql: Reader,
-    reports: readonly ReceivedReport[],
-    places: Places,
-  ): Promise<void> {
+  async #byMessageId(sql: Reader, reports: Reports, places: Places): Promise<void> {
     // Many recipients of a submission may share an id that belongs to no message: looked up once.
-    const asked = new Map<string, { row: unknown[]; indexes: number[] }>();
+    const asked = new Map<string, Asked & { readonly indexes: number[] }>();
     for (const [index, { provider, messageId, reference }] of withoutMessage(reports, places)) {
-      const id = messageId ?? reference;
-      if (id === null) continue;
-      const name = nameOf(provider, id);
-      const same = asked.get(name);
+      const name = messageId ?? reference;
+      if (name === null) continue;
+      const key = keyOf(provider, name);
+      const same = asked.get(key);
       if (same) same.indexes.push(index);
-      else asked.set(name, { row: [asked.size, provider, id], indexes: [index] });
+      else asked.set(key, { index: asked.size, provider, name, indexes: [index] });
     }
     if (asked.size === 0) return;
     const all = [...asked.values()];
-    const { byMessageId, messageIds } = this.#sql;
-    for (const { v_index, batch, position } of await sql.all<PlaceRow>(
-      byMessageId,
-      messageIds.bind(all.map(({ row }) => row)),
-    ))
-      for (const index of all[Number(v_index)]?.indexes ?? [])
-        places.set(index, { batch, position });
+    const rows = await sql.all<PlaceRow>(this.#sql.byMessageId, this.#sql.messageIds.bind(all));
+    for (const { v_index, batch, position } of rows)
+      for (const index of all[v_index]!.indexes) places.set(index, { batch, position });
   }
 
-  async #load(sql: Reader, references: unknown[][]): Promise<Map<string, Reference>> {
+  async #load(sql: Reader, asked: readonly Asked[]): Promise<Map<string, Reference>> {
     const loaded = new Map<string, Reference>();
-    if (references.length === 0) return loaded;
-    const rows = await sql.all<ReferenceRow>(
-      this.#sql.byReference,
-      this.#sql.references.bind(references),
-    );
+    if (asked.length === 0) return loaded;
+    const { byReference, references } = this.#sql;
+    const rows = await sql.all<ReferenceRow>(byReference, references.bind(asked));
     for (const { provider, reference, batch, first, last, position, recipient } of rows) {
-      const name = nameOf(provider, reference);
-      let found = loaded.get(name);
+      const key = keyOf(provider, reference);
+      let found = loaded.get(key);
       if (found) found.only = undefined;
       else {
         const only = first === last ? (position ?? undefined) : undefined;
-        loaded.set(name, (found = { batch, only, byRecipient: new Map() }));
+        loaded.set(key, (found = { batch, only, byRecipient: new Map() }));
       }
       if (position !== null && !found.byRecipient.has(recipient))
         found.byRecipient.set(recipient, { batch, position });
     }
-    for (const [name, reference] of loaded) this.#remember(name, reference);
+    for (const [key, reference] of loaded) this.#remember(key, reference);
     return loaded;
   }
 
-  #remember(name: string, reference: Reference): void {
-    this.#forget(name);
-    if (reference.byRecipient.size <= 1) return;
-    this.#cache.set(name, reference);
-    this.#cached += reference.byRecipient.size;
-    for (const oldest of this.#cache.keys()) {
-      if (this.#cached <= CAPACITY) return;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(name: string): void {
-    this.#cached -= this.#cache.get(name)?.byRecipient.size ?? 0;
-    this.#cache.delete(name);
+  #remember(key: string, reference: Reference): void {
+    this.#cache.delete(key);
+    if (reference.byRecipient.size > 1) this.#cache.set(key, reference);
+    const [oldest] = this.#cache.keys();
+    if (oldest !== undefined && this.#cache.size > CAPACITY) this.#cache.delete(oldest);
   }
 }
 
-function withoutMessage(
-  reports: readonly ReceivedReport[],
-  places: Places,
-): [number, ReceivedReport][] {
+function withoutMessage(reports: Reports, places: Places): [number, ReceivedReport][] {
   return [...reports.entries()].filter(([index]) => places.get(index)?.position === undefined);
 }
 
-function nameOf(provider: string, reference: string): string {
-  return `${provider}\n${reference}`;
+function keyOf(provider: string, name: string): string {
+  return `${provider}\n${name}`;
 }
 
 function statementsFor(dialect: Dialect) {
-  const references = dialect.rows({ v_provider: 'key', v_reference: 'key' });
-  const messageIds = dialect.rows({ v_index: 'int', v_provider: 'key', v_message_id: 'key' });
-  const submissions = dialect.rows({
-    v_index: 'int',
-    v_batch: 'uuid',
-    v_n: 'int',
-    v_recipient: 'key',
+  const asked = {
+    v_index: ['int', ({ index }) => index],
+    v_provider: ['key', ({ provider }) => provider],
+    v_name: ['key', ({ name }) => name],
+  } satisfies Columns<Asked>;
+  const { v_provider, v_name } = asked;
+  const references = dialect.rows({ v_provider, v_name });
+  const messageIds = dialect.rows(asked);
+  const submissions = dialect.rows<AskedSubmission>({
+    v_index: ['int', ({ index }) => index],
+    v_batch: ['uuid', ({ batch }) => batch],
+    v_n: ['int', ({ n }) => n],
+    v_recipient: ['key', ({ recipient }) => recipient],
   });
   const members = 'm.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position';
   return {
@@ -201,10 +196,10 @@ function statementsFor(dialect: Dialect) {
     byReference: `SELECT s.provider, s.reference, s.batch, s.first_position AS first, s.last_position AS last,
         m.position, m.recipient
       FROM ${references.keyed} ${dialect.join} messaging_submission s
-        ON s.reference = v_reference AND s.provider = v_provider
+        ON s.reference = v_name AND s.provider = v_provider
       LEFT JOIN messaging_message m ON ${members} ORDER BY s.batch, s.n`,
     byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.keyed}
-      ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_reference')} ON m.reference = v_message_id
+      ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_reference')} ON m.reference = v_name
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
         AND ${dialect.residual('s.provider = v_provider')}`,
     bySubmission: `SELECT v_index, m.batch, m.position FROM ${submissions.keyed}

@@ -7,7 +7,7 @@ import type { Dialect } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
 import {
   fromWaitingRow,
-  logRow,
+  type LogEntry,
   type MatchedReport,
   type MessagePlace,
   raiseBy,
@@ -104,7 +104,7 @@ export class ReportRecorder {
   /** Matches reports that arrived before these references and message ids were recorded. */
   async matchWaiting(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
-    const rows = this.#sql.names.bind([...new Set(names)].map((name) => [name]));
+    const rows = this.#sql.names.bind([...new Set(names)]);
     await this.#matchAgain(
       await this.database.all<WaitingRow>(this.#sql.named, [...rows, ...rows]),
     );
@@ -140,27 +140,24 @@ export class ReportRecorder {
   #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
     const { report } = this.database.fastPaths;
     return fastOrSlow<Recorded>(
-      report &&
-        (() =>
-          this.writer.run(
-            (sql) => this.#fast(report, sql, take()),
-            ({ changes }) => changes,
-          )),
+      report && (() => this.writer.run((sql, tx) => this.#fast(report, take(), sql, tx))),
       () => this.database.transaction((tx) => this.#slow(tx, take())),
     );
   }
 
   async #fast(
     record: NonNullable<FastPaths['report']>,
-    sql: Sql,
     reports: readonly ReceivedReport[],
+    sql: Sql,
+    tx: Transaction | undefined,
   ): Promise<Recorded> {
     if (reports.some(({ waiting }) => waiting)) throw new ConcurrentChangeError();
     const matched = oneOfEachMessage(reports, await this.#places.find(sql, reports));
-    const before = await record(sql, matched, this.writer.isObserved);
+    const before = await record(sql, [...matched.values()], this.writer.isObserved);
     const changes = before.flatMap(
-      ({ v_index, ...message }) => raiseBy(matched[v_index]!.report, message) ?? [],
+      (message) => raiseBy(matched.get(keyOf(message))!.report, message) ?? [],
     );
+    if (tx) await this.writer.notify(tx, changes);
     return { changes, matched: reports.map(() => true) };
   }
 
@@ -168,32 +165,27 @@ export class ReportRecorder {
   async #slow(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Recorded> {
     const matches = await this.#match(tx, reports);
     const changes: StatusChange[] = [];
-    const log = new Map<string, unknown[]>();
+    const log = new Map<string, LogEntry>();
     reports.forEach((report, index) => {
       const match = matches.get(index);
       const change = match?.message && raiseBy(report, match.message);
       if (change) changes.push(change);
       if (report.waiting && !match) return;
       if (log.has(report.hash) && !change) return;
-      const sequence = change && change.sequence > 0 ? change.sequence : null;
-      log.set(report.hash, logRow(report, match?.message ?? match ?? {}, sequence));
+      const place = match?.message ?? match ?? {};
+      log.set(report.hash, { report, place, sequence: change?.sequence });
     });
     await this.writer.log(tx, [...log.values()]);
     await this.writer.write(tx, changes);
     return { changes, matched: reports.map((_, index) => matches.has(index)) };
   }
 
-  /** @param fresh without cached positions: one of them led to another message */
-  async #match(
-    tx: Transaction,
-    reports: readonly ReceivedReport[],
-    fresh = false,
-  ): Promise<Matches> {
-    const places = await this.#places.find(tx, reports, fresh);
+  async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
+    const places = await this.#places.find(tx, reports);
     const matches = await this.#lock(tx, reports, places);
     const rest = [...places].filter(([index]) => !matches.has(index));
-    if (!fresh && rest.some(([, { position }]) => position !== undefined))
-      return this.#match(tx, reports, true);
+    // A provider may have reused a reference: the sweep then finds its new messages.
+    if (rest.some(([, { position }]) => position !== undefined)) this.#places.forget();
     for (const [index, match] of await this.#batches(tx, rest)) matches.set(index, match);
     return matches;
   }
@@ -211,9 +203,7 @@ export class ReportRecorder {
     if (asked.size === 0) return matches;
     const rows = await tx.all<HeldMessage>(
       this.#sql.lockMessages,
-      this.#sql.places.bind(
-        [...asked.values()].sort(inLockOrder).map(({ batch, position }) => [batch, position]),
-      ),
+      this.#sql.places.bind([...asked.values()].sort(inLockOrder)),
     );
     const held = new Map(rows.map((message) => [keyOf(message), message]));
     for (const [index, place] of places) {
@@ -232,10 +222,9 @@ export class ReportRecorder {
   ): Promise<Matches> {
     const matches: Matches = new Map();
     if (rest.length === 0) return matches;
-    const ids = [...new Set(rest.map(([, { batch }]) => batch))].map((batch) => [batch]);
     const rows = await tx.all<{ id: string; tenant: string; erased: string | number }>(
       this.#sql.batches,
-      this.#sql.ids.bind(ids),
+      this.#sql.ids.bind([...new Set(rest.map(([, { batch }]) => batch))]),
     );
     const found = new Map(rows.map((row) => [row.id, row]));
     for (const [index, { batch }] of rest) {
@@ -259,24 +248,26 @@ function inLockOrder(a: MessagePlace, b: MessagePlace): number {
 function oneOfEachMessage(
   reports: readonly ReceivedReport[],
   places: ReadonlyMap<number, MessagePlace>,
-): MatchedReport[] {
-  const taken = new Set<string>();
-  const matched = reports.map((report, index) => {
+): Map<string, MatchedReport> {
+  const matched = new Map<string, MatchedReport>();
+  for (const [index, report] of reports.entries()) {
     const { batch, position } = places.get(index) ?? {};
     if (batch === undefined || position === undefined) throw new ConcurrentChangeError();
-    taken.add(`${batch}-${position}`);
-    return { report, batch, position };
-  });
-  if (taken.size < reports.length) throw new ConcurrentChangeError();
+    matched.set(keyOf({ batch, position }), { report, place: { batch, position } });
+  }
+  if (matched.size < reports.length) throw new ConcurrentChangeError();
   return matched;
 }
 
 function statementsFor(dialect: Dialect) {
-  const names = dialect.rows({ v_name: 'key' });
+  const names = dialect.rows<string>({ v_name: ['key', (name) => name] });
   const naming = (column: string) => `SELECT ${WAITING_COLUMNS} FROM ${names.keyed}
     ${dialect.join} messaging_report r ON r.${column} = v_name WHERE r.batch IS NULL`;
-  const ids = dialect.rows({ v_id: 'uuid' });
-  const places = dialect.rows({ v_batch: 'uuid', v_position: 'int' });
+  const ids = dialect.rows<string>({ v_id: ['uuid', (id) => id] });
+  const places = dialect.rows<MessagePlace>({
+    v_batch: ['uuid', ({ batch }) => batch],
+    v_position: ['int', ({ position }) => position],
+  });
   const key = dialect.forceIndex('PRIMARY');
   return {
     names,

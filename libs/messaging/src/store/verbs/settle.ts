@@ -2,15 +2,24 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConcurrentChangeError, fastOrSlow } from '../database/concurrent-change.error.js';
 import { isUnavailable } from '../database/database-errors.js';
-import type { Columns, Dialect } from '../database/dialect.js';
+import { type Dialect, updater } from '../database/dialect.js';
 import { GroupCommit } from '../database/group-commit.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 import { BATCH_STATE, isUnderWay, setBack } from '../rows/batch-state.js';
-import { isPlain, type Outcome, type PlainOutcome, SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import {
+  acceptedChanges,
+  inLockOrder,
+  isPlain,
+  OUTCOME,
+  type Outcome,
+  type PlainOutcome,
+  SUBMISSION_OUTCOME,
+} from '../rows/outcome.js';
+import { changeEntry, type LogEntry } from '../rows/received-report.js';
 import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { SettleFastPath } from '../store.js';
-import { logOf, type StatusWriter } from './status-writer.js';
+import type { StatusWriter } from './status-writer.js';
 
 interface SubmittedMessage extends HeldMessage {
   readonly submission: number;
@@ -20,10 +29,10 @@ interface SubmittedMessage extends HeldMessage {
 type HeldMessages = ReadonlyMap<string, readonly SubmittedMessage[]>;
 
 interface Settled {
-  readonly changes: () => readonly StatusChange[];
+  readonly changes: readonly StatusChange[];
   readonly completed: readonly CompletedBatch[];
-  /** Outcomes that the slow path records again. */
-  readonly missed: readonly Outcome[];
+  /** Some rows were not as assumed: the slow path records all outcomes again. */
+  readonly isMissed?: boolean;
 }
 
 interface SortedOutcomes {
@@ -89,48 +98,46 @@ export class OutcomeRecorder {
   async #settle(take: () => readonly Outcome[]): Promise<void> {
     const at = this.clock.now() * 1_000;
     const { settle } = this.database.fastPaths;
-    const { missed, ...settled } = await fastOrSlow(
-      settle && (() => this.#fast(settle, take, at)),
-      () => this.database.transaction((tx) => this.#slow(tx, take(), at)),
+    const slow = (outcomes: () => readonly Outcome[]) =>
+      this.database.transaction((tx) => this.#slow(tx, outcomes(), at));
+    const settled = await fastOrSlow(settle && (() => this.#fast(settle, take, at)), () =>
+      slow(take),
     );
     this.#publish(settled);
-    if (missed.length > 0)
-      this.#publish(await this.database.transaction((tx) => this.#slow(tx, missed, at)));
+    if (settled.isMissed) this.#publish(await slow(take));
   }
 
-  /** One statement by itself where it completes the batches, too, and no listener joins it. */
-  async #fast(
-    settle: SettleFastPath,
-    take: () => readonly Outcome[],
-    at: number,
-  ): Promise<Settled> {
-    const { channels, standalone } = this.database;
-    const context = {
-      at,
-      pollAfter: this.completion.pollAfter,
-      acceptedRankOf: (channel: string) => channels.acceptedRankOf(channel),
-    };
-    let isJoined = false;
-    const work = async (sql: Sql): Promise<Settled> => {
+  #fast(settle: SettleFastPath, take: () => readonly Outcome[], at: number): Promise<Settled> {
+    const { channels } = this.database;
+    const pollAt = at + this.completion.pollAfter * 1_000;
+    const work = async (sql: Sql, tx?: Transaction): Promise<Settled> => {
       const outcomes = take();
       if (!outcomes.every(isPlain)) throw new ConcurrentChangeError();
-      isJoined = sql !== standalone;
       const others = outcomes.filter(({ intended }) => !intended.whole);
-      if (!isJoined && others.length > 0) throw new ConcurrentChangeError();
-      const { changes, completed, missed } = await settle(sql, outcomes, context);
-      const done = completed.map(batchOf);
-      if (!isJoined) return { changes, completed: done, missed };
-      if (missed.length > 0) throw new ConcurrentChangeError();
-      const tx = sql as Transaction;
-      if (this.writer.hasListeners) await this.writer.notify(tx, changes());
-      return { changes, completed: [...done, ...(await this.#complete(tx, others, at))], missed };
+      // Another submission may complete its batch: only a transaction can look for it.
+      if (others.length > 0 && !tx) return this.database.transaction((own) => work(own, own));
+      const accepted = outcomes.toSorted(inLockOrder).map((outcome) => {
+        const status = channels.acceptedRankOf(outcome.intended.submission.channel);
+        return { outcome, status, at, pollAt };
+      });
+      const changed = await settle(sql, accepted);
+      if (changed && tx) throw new ConcurrentChangeError();
+      const changes = this.writer.isObserved ? accepted.flatMap(acceptedChanges) : [];
+      const whole = outcomes.filter(({ intended }) => intended.whole).map(batchOf);
+      if (tx) {
+        await this.writer.notify(tx, changes);
+        return { changes, completed: [...whole, ...(await this.#complete(tx, others, at))] };
+      }
+      if (!changed) return { changes, completed: whole };
+      return {
+        changes: changes.filter(({ message }) =>
+          changed.raised.has(`${message.batch}-${message.position}`),
+        ),
+        completed: whole.filter(({ id }) => changed.completed.has(id)),
+        isMissed: true,
+      };
     };
-    const run = () =>
-      this.writer.hasListeners ? this.database.transaction(work) : this.database.fastPath(work);
-    return fastOrSlow(run, () => {
-      if (isJoined || !take().every(isPlain)) throw new ConcurrentChangeError();
-      return this.database.transaction(work);
-    });
+    return this.writer.run(work);
   }
 
   #complete(tx: Transaction, outcomes: readonly Outcome[], at: number): Promise<CompletedBatch[]> {
@@ -139,8 +146,8 @@ export class OutcomeRecorder {
     return this.completion.after(tx, batches, at, new Set(unknown));
   }
 
-  #publish({ changes, completed }: Omit<Settled, 'missed'>): void {
-    if (this.writer.isObserved) this.writer.publish(changes());
+  #publish({ changes, completed }: Settled): void {
+    this.writer.publish(changes);
     this.completion.publish(completed);
   }
 
@@ -151,7 +158,7 @@ export class OutcomeRecorder {
     const changes = await this.#raise(tx, facts, held, cancelled, at);
     if (setBacks.length > 0) await this.#setBack(tx, setBacks, held);
     const completed = await this.#complete(tx, outcomes, at);
-    return { changes: () => changes, completed, missed: [] };
+    return { changes, completed };
   }
 
   /**
@@ -163,18 +170,18 @@ export class OutcomeRecorder {
     const cancelled = new Set<string>();
     if (facts.length === outcomes.length) return { facts, setBacks: [], cancelled };
     const plans = outcomes.filter(isPlan);
-    const ids = [...new Set(plans.map(({ batch }) => batch))].map((id) => [id]);
+    const { lockBatches, ids, lockSubmissions, keys } = this.#sql;
+    const batches = [...new Set(plans.map(({ batch }) => batch))];
     for (const { id, state } of await tx.all<{ id: string; state: number }>(
-      this.#sql.lockBatches,
-      this.#sql.ids.bind(ids),
+      lockBatches,
+      ids.bind(batches),
     ))
       if (state === BATCH_STATE.cancelled) cancelled.add(id);
-    const fences = new Map<string, number>();
-    for (const row of await tx.all<{ batch: string; n: number; fence: string | number }>(
-      this.#sql.lockSubmissions,
-      this.#sql.keys.bind(plans.map(({ batch, n }) => [batch, n])),
-    ))
-      fences.set(keyOf(row), Number(row.fence));
+    const rows = await tx.all<{ batch: string; n: number; fence: string | number }>(
+      lockSubmissions,
+      keys.bind(plans),
+    );
+    const fences = new Map(rows.map((row) => [keyOf(row), Number(row.fence)]));
     const setBacks: Outcome[] = [];
     for (const plan of plans)
       if (fences.get(keyOf(plan)) === plan.fence)
@@ -186,19 +193,7 @@ export class OutcomeRecorder {
     const held = new Map<string, SubmittedMessage[]>();
     if (outcomes.length === 0) return held;
     const { submissions, closeSubmissions, lockMessages } = this.#sql;
-    const rows = submissions.bind(
-      oneOfEach(outcomes).map((outcome) => [
-        outcome.batch,
-        outcome.n,
-        outcome.firstPosition,
-        outcome.lastPosition,
-        SUBMISSION_OUTCOME[outcome.result],
-        outcome.reference ?? null,
-        outcome.errorCode ?? null,
-        outcome.details ? JSON.stringify(outcome.details) : null,
-        at,
-      ]),
-    );
+    const rows = submissions.bind(oneOfEach(outcomes).map((outcome) => ({ outcome, at })));
     await tx.run(closeSubmissions, rows);
     for (const message of await tx.all<SubmittedMessage>(lockMessages, rows)) {
       const key = keyOf({ batch: message.batch, n: message.submission });
@@ -217,7 +212,7 @@ export class OutcomeRecorder {
     at: number,
   ): Promise<StatusChange[]> {
     const changes: StatusChange[] = [];
-    const log: unknown[][] = [];
+    const log: LogEntry[] = [];
     const named: HeldMessage[] = [];
     for (const outcome of outcomes) {
       const { provider, reference } = outcome;
@@ -237,7 +232,7 @@ export class OutcomeRecorder {
         if (!change) continue;
         changes.push(change);
         // Without a hash: a submit raises a status only once.
-        if (change.sequence > 0) log.push(logOf(change, { ...origin, messageId }));
+        if (change.sequence > 0) log.push(changeEntry(change, { ...origin, messageId }));
       }
     }
     await this.writer.write(tx, changes, named);
@@ -246,22 +241,18 @@ export class OutcomeRecorder {
   }
 
   async #setBack(tx: Transaction, outcomes: readonly Outcome[], held: HeldMessages): Promise<void> {
-    const rows: unknown[][] = [];
+    const rows: SetBack[] = [];
     // Only batches with a message to repeat are parked: a plan would find no work in any other.
     const parks = new Map<string, number>();
     for (const outcome of outcomes)
       for (const message of held.get(keyOf(outcome)) ?? []) {
         if (message.status !== STATUS_RANK.sending) continue;
-        const { batch, attempts, errorCode, parkFor } = outcome;
-        rows.push([batch, message.position, attempts ?? null, errorCode ?? null]);
-        parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor ?? 0));
+        const { batch, parkFor = 0 } = outcome;
+        rows.push({ outcome, position: message.position });
+        parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor));
       }
-    if (rows.length === 0) return;
     await this.#sql.setBack(tx, rows);
-    await this.#sql.reopenBatches(
-      tx,
-      [...parks].map(([batch, wait]) => [batch, Math.round(wait * 1_000)]),
-    );
+    await this.#sql.reopenBatches(tx, [...parks]);
   }
 
   /** `undefined`: the rank does not change. */
@@ -307,21 +298,22 @@ function keyOf({ batch, n }: { readonly batch: string; readonly n: number }): st
   return `${batch}-s${n}`;
 }
 
-const SUBMISSION = {
-  v_batch: 'uuid',
-  v_n: 'int',
-  v_first: 'int',
-  v_last: 'int',
-  v_outcome: 'int',
-  v_reference: 'key',
-  v_error: 'key',
-  v_details: 'text',
-  v_at: 'bigint',
-} as const satisfies Columns;
+interface SetBack {
+  readonly outcome: Outcome;
+  readonly position: number;
+}
+
 function statementsFor(dialect: Dialect) {
-  const ids = dialect.rows({ v_id: 'uuid' });
-  const keys = dialect.rows({ v_batch: 'uuid', v_n: 'int' });
-  const submissions = dialect.rows(SUBMISSION);
+  const ids = dialect.rows<string>({ v_id: ['uuid', (id) => id] });
+  const keys = dialect.rows<Outcome>({
+    v_batch: ['uuid', ({ batch }) => batch],
+    v_n: ['int', ({ n }) => n],
+  });
+  const submissions = dialect.rows<{ readonly outcome: Outcome; readonly at: number }>({
+    ...OUTCOME,
+    v_outcome: ['int', ({ outcome }) => SUBMISSION_OUTCOME[outcome.result]],
+    v_error: ['key', ({ outcome }) => outcome.errorCode],
+  });
   const key = dialect.forceIndex('PRIMARY');
   return {
     ids,
@@ -346,8 +338,14 @@ function statementsFor(dialect: Dialect) {
         ON m.batch = v_batch AND m.position BETWEEN v_first AND v_last AND m.submission = v_n
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
-    setBack: dialect.updater(
-      { v_batch: 'uuid', v_position: 'int', v_attempt: 'int', v_error: 'key' },
+    setBack: updater<SetBack>(
+      dialect,
+      {
+        v_batch: ['uuid', ({ outcome }) => outcome.batch],
+        v_position: ['int', ({ position }) => position],
+        v_attempt: ['int', ({ outcome }) => outcome.attempts],
+        v_error: ['key', ({ outcome }) => outcome.errorCode],
+      },
       {
         table: 'messaging_message',
         set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
@@ -357,8 +355,9 @@ function statementsFor(dialect: Dialect) {
       },
     ),
     // The new revision excludes the batch from slices that were planned before.
-    reopenBatches: dialect.updater(
-      { v_id: 'uuid', v_park: 'bigint' },
+    reopenBatches: updater<[batch: string, parkFor: number]>(
+      dialect,
+      { v_id: ['uuid', ([id]) => id], v_park: ['bigint', ([, wait]) => Math.round(wait * 1_000)] },
       {
         table: 'messaging_batch',
         set: setBack(`CASE WHEN v_park > 0 THEN ${dialect.now} + v_park END`),

@@ -1,77 +1,16 @@
 import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
-import type { Columns, Dialect, RowWriter } from '../database/dialect.js';
+import { inserter, type RowWriter, updater } from '../database/dialect.js';
+import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
-export const LOG = {
-  v_hash: 'uuid',
-  v_tenant: 'key',
-  v_batch: 'uuid',
-  v_position: 'int',
-  v_provider: 'key',
-  v_reference: 'key',
-  v_message_id: 'key',
-  v_recipient: 'key',
-  v_status: 'int',
-  v_raw: 'key',
-  v_error: 'key',
-  v_provider_time: 'bigint',
-  v_received: 'bigint',
-  v_sequence: 'int',
-} as const satisfies Columns;
-
-/** In the order of {@link LOG}. */
-export const LOG_COLUMNS = `hash, tenant, batch, position, provider, reference, message_id, recipient, status,
-  raw_status, error_code, provider_time, received_at, sequence`;
-
-/** The log's row of a change that no provider reported, in the order of {@link LOG}. */
-export function logOf(
-  { message, status, sequence, errorCode, at }: StatusChange,
-  origin: {
-    readonly hash?: string;
-    readonly provider: string;
-    readonly reference?: string | undefined;
-    readonly messageId?: string | undefined;
-    readonly rawStatus: string;
-  },
-): unknown[] {
-  return [
-    origin.hash ?? null,
-    message.tenant,
-    message.batch,
-    message.position,
-    origin.provider,
-    origin.reference ?? null,
-    origin.messageId ?? null,
-    message.recipient,
-    status,
-    origin.rawStatus,
-    errorCode,
-    null,
-    at,
-    sequence,
-  ];
-}
-
-/** SQL suffix: a waiting report in the log gets its batch and message, once. */
-export function onLogged(dialect: Dialect): string {
-  return dialect.onConflict(
-    'hash',
-    `tenant = CASE WHEN messaging_report.batch IS NULL THEN new.tenant ELSE messaging_report.tenant END,
-     recipient = CASE WHEN messaging_report.batch IS NULL THEN new.recipient ELSE messaging_report.recipient END,
-     position = coalesce(messaging_report.position, new.position),
-     sequence = coalesce(messaging_report.sequence, new.sequence),
-     batch = coalesce(messaging_report.batch, new.batch)`,
-    'hash IS NOT NULL',
-  );
-}
-
 export class StatusWriter {
-  readonly #updateStatuses: RowWriter;
-  readonly #insertLog: RowWriter;
+  readonly #updateStatuses: RowWriter<HeldMessage>;
+  /** In a transaction. */
+  readonly log: RowWriter<LogEntry>;
 
   constructor(
     private readonly database: StoreDatabase,
@@ -80,14 +19,15 @@ export class StatusWriter {
     private readonly notices: StatusNotices,
   ) {
     const { dialect } = database;
-    this.#updateStatuses = dialect.updater(
+    this.#updateStatuses = updater(
+      dialect,
       {
-        v_batch: 'uuid',
-        v_position: 'int',
-        v_status: 'int',
-        v_sequence: 'int',
-        v_error: 'key',
-        v_reference: 'key',
+        v_batch: ['uuid', ({ batch }) => batch],
+        v_position: ['int', ({ position }) => position],
+        v_status: ['int', ({ status }) => status],
+        v_sequence: ['int', ({ sequence }) => sequence],
+        v_error: ['key', ({ error_code }) => error_code],
+        v_reference: ['key', ({ reference }) => reference],
       },
       {
         table: 'messaging_message',
@@ -95,9 +35,7 @@ export class StatusWriter {
         where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
       },
     );
-    this.#insertLog = dialect.inserter(`INSERT INTO messaging_report (${LOG_COLUMNS})`, LOG, {
-      suffix: onLogged(dialect),
-    });
+    this.log = inserter(dialect, INTO_LOG, LOG, { suffix: onLogged(dialect) });
   }
 
   /** Writes the last state of each changed message, and of `others`; calls the listeners. */
@@ -107,21 +45,8 @@ export class StatusWriter {
     others: readonly HeldMessage[] = [],
   ): Promise<void> {
     const messages = new Set([...changes.map(({ message }) => message), ...others]);
-    if (messages.size === 0) return;
-    const rows = [...messages].map((m) => [
-      m.batch,
-      m.position,
-      m.status,
-      m.sequence,
-      m.error_code,
-      m.reference,
-    ]);
-    await this.#updateStatuses(tx, rows);
+    await this.#updateStatuses(tx, [...messages]);
     await this.notify(tx, changes);
-  }
-
-  get hasListeners(): boolean {
-    return !this.listeners.empty;
   }
 
   /** Whether a listener, an event or a watch needs the changes. */
@@ -131,17 +56,10 @@ export class StatusWriter {
     );
   }
 
-  /** Where there are listeners, in a transaction in which they hear its changes. */
-  run<R>(
-    work: (sql: Sql) => Promise<R>,
-    changesOf: (result: R) => readonly StatusChange[],
-  ): Promise<R> {
+  /** A statement by itself; with listeners, a transaction in which `work` notifies them. */
+  run<R>(work: (sql: Sql, tx?: Transaction) => Promise<R>): Promise<R> {
     if (this.listeners.empty) return this.database.fastPath(work);
-    return this.database.transaction(async (tx) => {
-      const result = await work(tx);
-      await this.notify(tx, changesOf(result));
-      return result;
-    });
+    return this.database.transaction((tx) => work(tx, tx));
   }
 
   async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
@@ -150,11 +68,6 @@ export class StatusWriter {
     if (announced.length === 0) return;
     const events = announced.map((change) => this.#eventOf(change));
     await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
-  }
-
-  /** @param rows in the order of {@link LOG} */
-  async log(tx: Transaction, rows: readonly (readonly unknown[])[]): Promise<void> {
-    if (rows.length > 0) await this.#insertLog(tx, rows);
   }
 
   /** After the commit. */
