@@ -8,7 +8,6 @@ import { ChannelContext } from './channels/channel.service.js';
 import { Enqueuer } from './channels/enqueuer.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
-import { consentWords } from './contacts/consent-words.js';
 import { ContactStore } from './contacts/contact-store.js';
 import { ContactsService } from './contacts/contacts.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
@@ -165,23 +164,17 @@ const PROVIDERS: Provider[] = [
     InboundRecorder,
     [
       ContactStore,
-      Enqueuer,
-      InboundListeners,
-      EventEmitterPublisher,
-      MESSAGING_CLOCK,
       ChannelRegistry,
+      MESSAGING_CLOCK,
+      EventEmitterPublisher,
+      InboundListeners,
       MESSAGING_SETTINGS,
+      Enqueuer,
     ],
-    (contacts, enqueuer, listeners, events, clock, registry, { inbound }) =>
-      new InboundRecorder(contacts, {
-        registry,
-        clock,
-        events,
-        listeners,
-        consentOf: inbound.consent ?? consentWords(),
-        tenantOf: inbound.tenant,
-        after: (received) => enqueuer.replyTo(received),
-      }),
+    (contacts, channels, clock, events, listeners, { inbound }, enqueuer) =>
+      new InboundRecorder(contacts, channels, clock, events, listeners, inbound, (received) =>
+        enqueuer.replyTo(received),
+      ),
   ),
 ];
 

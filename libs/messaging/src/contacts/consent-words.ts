@@ -1,4 +1,5 @@
 import { MessagingConfigError } from '../message/errors.js';
+import type { ConsentState } from './contact.js';
 
 /** Words that opt a contact out or in when a message consists of that word alone. */
 export interface ConsentWordList {
@@ -6,21 +7,14 @@ export interface ConsentWordList {
   readonly start: readonly string[];
 }
 
+/** A longer text is never a single word, so it is not analysed. */
+const LONGEST = 100;
+
 /** Words by language. No word opts out in one language and in in another. */
 export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
   en: {
-    stop: [
-      'stop',
-      'stop all',
-      'stopall',
-      'unsubscribe',
-      'opt out',
-      'optout',
-      'cancel',
-      'end',
-      'quit',
-    ],
-    start: ['start', 'unstop', 'subscribe', 'opt in', 'optin', 'resume'],
+    stop: ['stop', 'stop all', 'unsubscribe', 'opt out', 'cancel', 'end', 'quit'],
+    start: ['start', 'unstop', 'subscribe', 'opt in', 'resume'],
   },
   fr: {
     stop: ['arrêt', 'arrêter', 'arrêtez', 'désabonner', 'désinscrire'],
@@ -38,15 +32,15 @@ export const CONSENT_WORDS: Readonly<Record<string, ConsentWordList>> = {
 
 /**
  * Reads STOP and START: the message consists of the word alone, in any case, with or without marks,
- * white space or punctuation around it. `stop calling me` and `stopped` are not STOP.
+ * white space in it, or punctuation around it. `stop calling me` and `stopped` are not STOP.
  * @example
  * consentWords({ ...CONSENT_WORDS, tr: { stop: ['dur'], start: ['başla'] } })
  * @throws MessagingConfigError where a word both opts out and opts in
  */
 export function consentWords(
   lists: Readonly<Record<string, ConsentWordList>> = CONSENT_WORDS,
-): (text: string) => 'opted_in' | 'opted_out' | undefined {
-  const meanings = new Map<string, 'opted_in' | 'opted_out'>();
+): (text: string) => ConsentState | undefined {
+  const meanings = new Map<string, ConsentState>();
   for (const { stop, start } of Object.values(lists)) {
     for (const [words, meaning] of [
       [stop, 'opted_out'],
@@ -64,14 +58,11 @@ export function consentWords(
   return (text) => (text.length > LONGEST ? undefined : meanings.get(folded(text)));
 }
 
-/** A longer text is never a single word, so it is not analysed. */
-const LONGEST = 100;
-
 function folded(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
-    .replace(/\s+/gu, ' ');
+    .replace(/\s+/gu, '');
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../store/database/store-database.js';
 import type { Consent, ConsentEntry, ConsentScope, ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
-import { type ContactTables, groupedBy, type Row } from './contact-tables.js';
+import { contactOf, type ContactTables, groupedBy, type Row } from './contact-tables.js';
 import type { Suppressions } from './suppressions.js';
 
 /** Consent of a contact; `at` in epoch milliseconds. */
@@ -15,13 +15,21 @@ export function consentOf({ state, at, source, evidence }: Row<'consent'>): Cons
   return { state: state as ConsentState, at: new Date(at), source, evidence };
 }
 
+export function isRefusal({ state }: { readonly state: string }): boolean {
+  return state === 'opted_out';
+}
+
 export function overlap(one: ConsentScope, other: ConsentScope): boolean {
   if (one.channel !== other.channel) return false;
   return one.category === other.category || [one.category, other.category].includes(EVERY);
 }
 
-function keyOf(consent: ContactConsent): string {
+function keyOf(consent: ConsentScope & { readonly contact: string }): string {
   return `${consent.contact} ${consentKey(consent)}`;
+}
+
+function byKey(consents: readonly ContactConsent[]): ReadonlyMap<string, ContactConsent> {
+  return new Map(consents.map((one) => [keyOf(one), one]));
 }
 
 /** MySQL assigns from left to right, so the columns that the condition reads are last. */
@@ -64,11 +72,9 @@ export class Consents {
 
   async history(sql: Pick<Sql, 'all'>, contacts: readonly string[]): Promise<ConsentEntry[]> {
     const rows = await this.tables.of(sql, 'consent_history', contacts, 't.recorded_at, t.id');
-    return rows.map((row) => ({
-      channel: row.channel,
-      category: row.category,
-      ...consentOf(row),
-    }));
+    return rows.map((row) => {
+      return { channel: row.channel, category: row.category, ...consentOf(row) };
+    });
   }
 
   /** Updates the current consent. @returns the entries that changed the state of their scope */
@@ -77,6 +83,7 @@ export class Consents {
     consents: readonly ContactConsent[],
     now: number,
   ): Promise<readonly ContactConsent[]> {
+    if (consents.length === 0) return [];
     const raise = (column: string) =>
       `${column} = CASE WHEN ${WINS} THEN new.${column} ELSE messaging_consent.${column} END`;
     const conflict = this.tables.dialect.onConflict(
@@ -88,38 +95,38 @@ export class Consents {
     const rounds: ContactConsent[][] = [];
     for (const scope of groupedBy(consents, keyOf).values())
       scope.forEach((one, n) => (rounds[n] ??= []).push(one));
+    const contacts = consents.map(contactOf);
     const changed: ContactConsent[] = [];
+    let before = byKey(await this.current(tx, contacts));
     for (const round of rounds) {
-      const before = await this.#states(tx, round);
       await this.tables.insert(tx, 'consent', round, conflict, present);
-      const after = await this.#states(tx, round);
-      changed.push(...round.filter((one) => before.get(keyOf(one)) !== after.get(keyOf(one))));
+      const after = byKey(await this.current(tx, contacts));
+      for (const one of round)
+        if (before.get(keyOf(one))?.state !== after.get(keyOf(one))?.state) changed.push(one);
+      before = after;
     }
-    await this.#endRefusals(tx, consents, now);
+    await this.#endRefusals(tx, before, now);
+    await this.#liftOutlived(tx, consents);
     return changed;
   }
 
-  async #states(tx: Sql, of: readonly ContactConsent[]): Promise<Map<string, ConsentState>> {
-    const contacts = of.map(({ contact }) => contact);
-    const current = await this.current(tx, contacts);
-    return new Map(current.map((one) => [keyOf(one), one.state]));
-  }
-
-  /** Deletes refusals that a younger consent overrules: of a category, or of an erased contact. */
-  async #endRefusals(tx: Sql, given: readonly ContactConsent[], now: number): Promise<void> {
-    if (given.some(({ state, category }) => (state === 'opted_in') === (category === EVERY)))
-      for (const { contact, channel, category } of await this.#overruled(tx, given, now))
+  /** Deletes refusals of a category that a younger consent for the whole channel overrules. */
+  async #endRefusals(tx: Sql, current: ReturnType<typeof byKey>, now: number): Promise<void> {
+    for (const { contact, channel, category, at } of [...current.values()].filter(isRefusal)) {
+      const whole = current.get(keyOf({ contact, channel, category: EVERY }));
+      if (whole?.state === 'opted_in' && whole.at > at && whole.at <= now)
         await tx.run(
           'DELETE FROM messaging_consent WHERE contact = ? AND channel = ? AND category = ?',
           [contact, channel, category],
         );
+    }
+  }
+
+  /** Ends refusals of erased contacts that a younger consent of the same address overrules. */
+  async #liftOutlived(tx: Sql, given: readonly ContactConsent[]): Promise<void> {
     const optedIn = given.filter(({ state }) => state === 'opted_in');
     if (optedIn.length === 0) return;
-    const outlived = await this.suppressions.outlived(
-      tx,
-      optedIn.map(({ contact }) => contact),
-    );
-    for (const refusal of outlived) {
+    for (const refusal of await this.suppressions.outlived(tx, optedIn.map(contactOf))) {
       const ends = ({ contact, channel, category, at }: ContactConsent) =>
         refusal.contact === contact &&
         refusal.channel === channel &&
@@ -127,23 +134,5 @@ export class Consents {
         (category === EVERY || category === refusal.category);
       if (optedIn.some(ends)) await this.suppressions.lift(tx, refusal);
     }
-  }
-
-  /** Refusals of a category that a younger consent for the whole channel overrules. */
-  #overruled(
-    tx: Sql,
-    given: readonly ContactConsent[],
-    now: number,
-  ): Promise<Pick<ContactConsent, 'contact' | 'channel' | 'category'>[]> {
-    const { dialect, ids } = this.tables;
-    return tx.all(
-      `SELECT k.contact, k.channel, k.category FROM ${ids.keyed}
-       ${dialect.join} messaging_consent k ON k.contact = v_id
-         AND k.category <> '${EVERY}' AND k.state = 'opted_out'
-       JOIN messaging_consent w ON w.contact = k.contact AND w.channel = k.channel
-         AND w.category = '${EVERY}' AND w.state = 'opted_in' AND w.at > k.at
-       WHERE w.at <= ?`,
-      [...this.tables.bind(given.map(({ contact }) => contact)), now * 1_000],
-    );
   }
 }

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
 import { ADDRESS_KINDS, ADDRESS_RULES, addressKey, addressOf } from '../message/address.js';
@@ -6,17 +6,15 @@ import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { FieldError } from '../message/errors.js';
 import { moment } from '../message/report-fields.js';
 import { consentKey, type ContactConsent } from './consent.js';
-import type { ConsentScope, ConsentState, Contact } from './contact.js';
-import { EVERY, type Identity, invalid, isText } from './contact-input.js';
+import type { ConsentScope, Contact } from './contact.js';
+import { checkText, EVERY, type Identity, invalid } from './contact-input.js';
 
 /** Rows per transaction. */
 const CHUNK = 500;
 const MAX_ERRORS = 1_000;
 const MAX_ROW = 65_536;
-const MAX_TEXT = 255;
 /** Separates several addresses of one kind; no address contains it. */
 const SEPARATOR = ' ; ';
-const RENAMED: Readonly<Record<string, string>> = { bsuid: 'platform' };
 /** Text that spreadsheets read as a formula; the export puts an apostrophe before it. */
 const GUARDED = /^'(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/;
 
@@ -41,7 +39,8 @@ export interface CsvContact {
 
 interface CsvRecord {
   readonly record: Readonly<Record<string, string | undefined>>;
-  readonly info: { readonly lines: number };
+  /** `error`: the row has not as many columns as the header. */
+  readonly info: { readonly lines: number; readonly error: CsvError | undefined };
 }
 
 /** Reads and writes contacts as CSV, with columns for every registered channel. */
@@ -74,12 +73,7 @@ export class ContactCsv {
     store: (contacts: readonly CsvContact[]) => Promise<void>,
   ): Promise<CsvImport> {
     const errors: CsvRowError[] = [];
-    let [imported, failed] = [0, 0];
-    const refuse = (line: number, found: readonly FieldError[]) => {
-      failed++;
-      errors.push(...found.slice(0, MAX_ERRORS - errors.length).map((one) => ({ line, ...one })));
-    };
-    let headed = false;
+    let [imported, failed, headed] = [0, 0, false];
     const parser = parse({
       bom: true,
       columns: (header: string[]) => {
@@ -87,19 +81,10 @@ export class ContactCsv {
         return this.#header(header);
       },
       info: true,
-      skip_empty_lines: true,
-      skip_records_with_error: true,
       max_record_size: MAX_ROW,
-      on_skip: (error) => {
-        // After any other error the parser cannot find the start of the next row.
-        if (error && error.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') throw error;
-        const message = 'has not as many columns as the header';
-        refuse((error?.['lines'] as number | undefined) ?? 0, [{ path: 'row', message }]);
-        return undefined;
-      },
+      relax_column_count: true,
+      skip_empty_lines: true,
     });
-    source.once('error', (error) => parser.destroy(error));
-    source.pipe(parser);
     let chunk: CsvContact[] = [];
     const keep = async () => {
       if (chunk.length > 0) await store(chunk);
@@ -107,18 +92,19 @@ export class ContactCsv {
       chunk = [];
     };
     try {
-      for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      // The loop throws the errors of both streams.
+      const rows = pipeline(source, parser, () => undefined) as AsyncIterable<CsvRecord>;
+      for await (const row of rows) {
         const found: FieldError[] = [];
-        const row = this.#row(record, now, found);
-        if (found.length > 0) refuse(info.lines, found);
-        else chunk.push(row);
+        const contact = this.#contact(row, now, found);
+        if (found.length === 0) chunk.push(contact);
+        else failed++;
+        const { lines: line } = row.info;
+        errors.push(...found.slice(0, MAX_ERRORS - errors.length).map((one) => ({ line, ...one })));
         if (chunk.length === CHUNK) await keep();
       }
     } catch (error) {
-      if (!(error instanceof CsvError)) throw error;
-      throw invalid('csv', brokenBy(error));
-    } finally {
-      source.destroy();
+      throw error instanceof CsvError ? invalid('csv', problemOf(error)) : error;
     }
     if (!headed) throw invalid('csv', 'has no header');
     await keep();
@@ -148,7 +134,7 @@ export class ContactCsv {
   #header(header: readonly string[]): string[] {
     const names = header.map((given) => {
       const name = given.trim().toLowerCase();
-      return RENAMED[name] ?? name;
+      return name === 'bsuid' ? 'platform' : name;
     });
     const unknown = names.find((name) => !this.#columns.includes(name));
     if (unknown !== undefined)
@@ -163,8 +149,9 @@ export class ContactCsv {
     return names;
   }
 
-  #row(record: CsvRecord['record'], now: number, errors: FieldError[]): CsvContact {
+  #contact({ record, info }: CsvRecord, now: number, errors: FieldError[]): CsvContact {
     const refuse = (path: string, message: string) => void errors.push({ path, message });
+    if (info.error) refuse('row', 'has not as many columns as the header');
     const cell = (column: string): string | undefined =>
       record[column]?.replace(GUARDED, '').trim() || undefined;
     const addresses = ADDRESS_KINDS.flatMap((kind) => {
@@ -174,8 +161,7 @@ export class ContactCsv {
       return found.map(addressKey);
     });
     const name = cell('name');
-    if (name !== undefined && !isText(name, MAX_TEXT))
-      refuse('name', 'must be at most 255 characters, without NUL');
+    if (name !== undefined) checkText(name, 'name', errors);
     if (addresses.length === 0 && errors.length === 0)
       refuse('row', 'must have an address: phone, email or platform');
     const consents = this.#consents.flatMap(({ column, ...scope }) => {
@@ -183,17 +169,16 @@ export class ContactCsv {
       if (state === undefined) return [];
       const [time, source = 'import'] = [cell(`${column}_at`), cell(`${column}_source`)];
       const at = time === undefined ? new Date(now) : moment(time);
+      checkText(source, `${column}_source`, errors);
       if (state !== 'opted_in' && state !== 'opted_out')
         refuse(column, 'must be opted_in, opted_out or empty');
       else if (at === null) refuse(`${column}_at`, 'must be a date and time with an offset');
-      else if (!isText(source, MAX_TEXT))
-        refuse(`${column}_source`, 'must be at most 255 characters');
       else {
         const given = {
-          state: state as ConsentState,
+          state,
           at: Math.min(at.getTime(), now),
           timed: time !== undefined,
-        };
+        } as const;
         return [{ ...scope, ...given, source, evidence: null }];
       }
       return [];
@@ -208,9 +193,9 @@ function columnOf({ channel, category }: ConsentScope): string {
   return (ADDRESS_KINDS as readonly string[]).includes(channel) ? `${channel}_consent` : channel;
 }
 
-function brokenBy(error: CsvError): string {
-  const line = String((error as { readonly lines?: number }).lines ?? '?');
-  return error.code === 'CSV_MAX_RECORD_SIZE'
-    ? `has a row longer than ${MAX_ROW} characters, at line ${line}`
-    : `is not CSV from line ${line} on (${error.code})`;
+function problemOf(error: CsvError): string {
+  const { code, lines } = error as { readonly code: string; readonly lines?: number };
+  return code === 'CSV_MAX_RECORD_SIZE'
+    ? `has a row longer than ${MAX_ROW} characters, at line ${lines}`
+    : `is not CSV from line ${lines} on (${code})`;
 }

@@ -4,13 +4,16 @@ import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
+import { pageOf } from '../store/reads/reads.js';
 import { consentKey, consentOf, Consents } from './consent.js';
 import type { Contact, ContactListOptions, ContactOptions } from './contact.js';
-import { FIRST_ID, type Identity, pageOf, pageRequest, tenantOf } from './contact-input.js';
-import { groupedBy, ContactTables, type Row } from './contact-tables.js';
+import { type Identity, pageRequest, tenantOf } from './contact-input.js';
+import { contactOf, ContactTables, groupedBy, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
 
+/** Before the id of every contact. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** For messages whose number the provider chooses: inbound messages to any number count. */
 const ANY_SENDER = '';
 
@@ -57,12 +60,10 @@ export class ContactStore {
     work: (tx: Transaction, tenant: string) => Promise<T>,
   ): Promise<T> {
     const tenant = tenantOf(options);
-    const within = (tx: Transaction) => work(tx, tenant);
     const { manager } = options;
     try {
-      return await (manager
-        ? within(this.database.join(manager))
-        : this.database.transaction(within));
+      if (manager) return await work(this.database.join(manager), tenant);
+      return await this.database.transaction((tx) => work(tx, tenant));
     } finally {
       this.facts.wrote();
     }
@@ -180,22 +181,16 @@ export class ContactStore {
     });
   }
 
-  /** Makes the first given address of each kind the contact's first address of that kind. */
+  /** Makes the given addresses the first ones of their kind, in the order given. */
   async putFirst(
     tx: Sql,
     tenant: string,
     people: readonly Identity[],
     ids: readonly string[],
   ): Promise<void> {
-    const given_at = this.clock.now();
-    const rows = new Map<string, Row<'contact_address'>>();
-    people.forEach(({ addresses }, n) => {
-      const first = new Map(addresses.toReversed().map((key) => [addressOfKey(key).kind, key]));
-      for (const [kind, address] of first)
-        rows.set(address, { tenant, address, kind, contact: ids[n] as string, given_at });
-    });
+    const rows = this.#given(tenant, people, (index) => ids[index] as string);
     const conflict = this.tables.dialect.onConflict('tenant, address', 'given_at = new.given_at');
-    await this.tables.insert(tx, 'contact_address', [...rows.values()], conflict);
+    await this.tables.insert(tx, 'contact_address', rows, conflict);
   }
 
   /** Inserts new addresses, each with a contact id of its own for now. */
@@ -208,21 +203,31 @@ export class ContactStore {
   ): Promise<Map<string, string>> {
     const all = people.flatMap(({ addresses }) => addresses);
     const known = await this.find(tx, tenant, all, locked);
-    const rows = new Map<string, Row<'contact_address'>>();
-    for (const { addresses } of people)
-      addresses.forEach((address, n) => {
-        if (known.has(address) || rows.has(address)) return;
-        const { kind } = addressOfKey(address);
-        const contact = this.clock.id();
-        made.add(contact);
-        // The first given address of a kind is a microsecond younger, so that it comes first.
-        const given_at = this.clock.now() - n / 1_000;
-        rows.set(address, { tenant, address, kind, contact, given_at });
-      });
-    if (rows.size === 0) return known;
+    const given = this.#given(tenant, people, () => this.clock.id());
+    const rows = given.filter(({ address }) => !known.has(address));
+    if (rows.length === 0) return known;
+    for (const { contact } of rows) made.add(contact);
     const conflict = this.tables.dialect.ignoreConflict('messaging_contact_address', 'kind');
-    await this.tables.insert(tx, 'contact_address', [...rows.values()], conflict);
+    await this.tables.insert(tx, 'contact_address', rows, conflict);
     return this.find(tx, tenant, all, locked);
+  }
+
+  /** The first given address of a person is the youngest, so that it comes first. */
+  #given(
+    tenant: string,
+    people: readonly Identity[],
+    contactAt: (index: number) => string,
+  ): Row<'contact_address'>[] {
+    const now = this.clock.now();
+    const rows = new Map<string, Row<'contact_address'>>();
+    for (const [index, { addresses }] of people.entries())
+      for (const [n, address] of addresses.entries()) {
+        if (rows.has(address)) continue;
+        const { kind } = addressOfKey(address);
+        const given_at = now - n / 1_000;
+        rows.set(address, { tenant, address, kind, contact: contactAt(index), given_at });
+      }
+    return [...rows.values()];
   }
 
   /** Locks contacts by id. @returns their names; `undefined`: a contact no longer exists */
@@ -251,19 +256,17 @@ export class ContactStore {
     before: ReadonlyMap<string, string | null>,
     made: ReadonlySet<string>,
   ): Promise<string[]> {
-    const target = oldestTogether(
-      people.map(({ addresses }) => addresses.map((address) => rows.get(address) as string)),
-      made,
-    );
-    const ids = people.map(({ addresses }) => target(rows.get(addresses[0] as string) as string));
-    const moves = new Map<string, string>();
-    for (const contact of rows.values())
-      if (target(contact) !== contact) moves.set(contact, target(contact));
+    const contactsOf = ({ addresses }: Identity) =>
+      addresses.map((address) => rows.get(address) as string);
+    const target = oldestTogether(people.map(contactsOf), made);
+    const ids = people.map((person) => target(contactsOf(person)[0] as string));
+    const merged = [...rows.values()].filter((contact) => target(contact) !== contact).sort();
     const names = new Map(ids.map((id) => [id, before.get(id) ?? null]));
-    for (const from of [...moves.keys()].sort())
+    for (const from of merged)
       names.set(target(from), names.get(target(from)) ?? before.get(from) ?? null);
     people.forEach(({ name }, n) => name !== undefined && names.set(ids[n] as string, name));
-    if (moves.size > 0) await this.#move(tx, moves, before);
+    if (merged.length > 0)
+      await this.#move(tx, new Map(merged.map((from) => [from, target(from)])), before);
     const created_at = this.clock.now();
     const changed = [...names].filter(([id, name]) => before.get(id) !== name);
     await this.tables.insert(
@@ -283,12 +286,11 @@ export class ContactStore {
   ): Promise<void> {
     const { tables } = this;
     await tables.move(tx, 'contact_address', moves, 'messaging_contact_address_contact');
-    const merged = new Map([...moves].filter(([from]) => existing.has(from)));
-    if (merged.size === 0) return;
-    const from = [...merged.keys()];
+    const from = [...moves.keys()].filter((contact) => existing.has(contact));
+    if (from.length === 0) return;
     const moved = <T extends { readonly contact: string }>(all: readonly T[]) =>
-      all.map((row) => ({ ...row, contact: merged.get(row.contact) as string }));
-    await tables.move(tx, 'consent_history', merged);
+      all.map((row) => ({ ...row, contact: moves.get(row.contact) as string }));
+    await tables.move(tx, 'consent_history', moves);
     const consents = moved(await this.consents.current(tx, from));
     await this.consents.raise(tx, consents, this.clock.now());
     await this.recordInbound(tx, moved(await tables.of(tx, 'last_inbound', from)));
@@ -324,8 +326,4 @@ function oldestTogether(
       if (a !== b) into.set(...(older(a, b) ? ([b, a] as const) : ([a, b] as const)));
     }
   return target;
-}
-
-function contactOf({ contact }: { readonly contact: string }): string {
-  return contact;
 }

@@ -133,3 +133,7 @@ export function groupedBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map
   }
   return groups;
 }
+
+export function contactOf({ contact }: { readonly contact: string }): string {
+  return contact;
+}

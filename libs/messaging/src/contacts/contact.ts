@@ -3,19 +3,16 @@ import type { Address } from '../message/address.js';
 import type { Channel } from '../message/message.js';
 
 /** One or several addresses. A text is a phone number, an e-mail address or `platform:{id}`. */
-export type Person = string | Address | PersonAddresses;
+export type Person = string | Address | NewContact;
 
-export interface PersonAddresses {
+/** Data of a contact. An omitted field does not change; addresses are added, never removed. */
+export interface NewContact {
   /** Digits with country code. The library removes a plus, spaces and dashes. */
   readonly phone?: string;
   readonly email?: string;
   /** A user id that only the platform knows, such as WhatsApp's business-scoped user id. */
   readonly platform?: string;
   readonly addresses?: readonly Address[];
-}
-
-/** Data of a contact. An omitted field does not change; addresses are added, never removed. */
-export interface NewContact extends PersonAddresses {
   /** At most 255 characters. */
   readonly name?: string;
 }

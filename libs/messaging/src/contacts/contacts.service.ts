@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Address, addressOfKey } from '../message/address.js';
+import { type Address, ADDRESS_KINDS } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
-import { type FieldError, MessageValidationError } from '../message/errors.js';
+import { validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
 import { eraseRecipient } from '../store/upkeep/erasure.js';
-import { overlap } from './consent.js';
+import { isRefusal, overlap } from './consent.js';
 import type {
   ConsentEntry,
   ConsentOptions,
@@ -25,16 +25,15 @@ import type {
 import { ContactCsv, type CsvContact, type CsvImport } from './contact-csv.js';
 import {
   addressKeysOf,
-  asArray,
   checkScope,
+  checkText,
   EVERY,
   identitiesOf,
   invalid,
-  isText,
   tenantOf,
 } from './contact-input.js';
 import { ContactStore } from './contact-store.js';
-import { groupedBy } from './contact-tables.js';
+import { contactOf, groupedBy } from './contact-tables.js';
 import { ContactGroups } from './groups.js';
 import { REFUSED } from './suppressions.js';
 
@@ -67,7 +66,7 @@ export class ContactsService {
     contacts: NewContact | readonly NewContact[],
     options: ContactOptions = {},
   ): Promise<Contact[]> {
-    const identities = identitiesOf(asArray(contacts), 'contacts');
+    const identities = identitiesOf(contacts, 'contacts');
     return this.store.write(options, async (tx, tenant) => {
       const ids = await this.store.resolve(tx, tenant, identities);
       await this.store.putFirst(tx, tenant, identities, ids);
@@ -120,10 +119,9 @@ export class ContactsService {
     options: ContactOptions = {},
   ): Promise<void> {
     const { sender } = inbound;
-    if (!isText(sender, 255) || sender === '')
-      throw invalid('sender', 'must be the number written to');
+    validated((errors) => checkText(sender, 'sender', errors, { least: 1 }));
     const last_at = this.#past(inbound.at);
-    const identities = identitiesOf([person], 'person');
+    const identities = identitiesOf(person, 'person');
     await this.store.write(options, async (tx, tenant) => {
       const [contact = ''] = await this.store.resolve(tx, tenant, identities);
       await this.store.recordInbound(tx, [{ contact, sender, last_at }]);
@@ -136,15 +134,13 @@ export class ContactsService {
     options: SuppressOptions & { readonly reason: string },
   ): Promise<void> {
     const { reason } = options;
-    if (!isText(reason, 255)) throw invalid('reason', 'must be at most 255 characters');
+    validated((errors) => checkText(reason, 'reason', errors));
     const entry = { ...this.#scopeOf(options), reason, at: this.clock.now() };
     const addresses = addressKeysOf(recipients, 'recipients');
-    await this.store.write(options, (tx, tenant) =>
-      this.store.suppressions.add(
-        tx,
-        addresses.map((address) => ({ ...entry, tenant, address })),
-      ),
-    );
+    await this.store.write(options, (tx, tenant) => {
+      const rows = addresses.map((address) => ({ ...entry, tenant, address }));
+      return this.store.suppressions.add(tx, rows);
+    });
   }
 
   /** Removes the entry of a `suppress()` with the same channel and category. */
@@ -171,7 +167,7 @@ export class ContactsService {
    * them. Repeated calls are safe.
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
-    const identities = identitiesOf([person], 'person');
+    const identities = identitiesOf(person, 'person');
     const { tables, consents, suppressions } = this.store;
     return this.store.write(options, async (tx, tenant) => {
       // The lock makes a concurrent refusal wait until the contact is deleted.
@@ -179,11 +175,13 @@ export class ContactsService {
       const own = await tables.of(tx, 'contact_address', contacts);
       const refused = (await consents.current(tx, contacts)).filter(isRefusal);
       const at = this.clock.now();
-      const kept = refused.flatMap(({ channel, category }) =>
-        own
-          .filter(({ address }) => this.#reaches(channel, address))
-          .map(({ address }) => ({ tenant, address, channel, category, reason: REFUSED, at })),
-      );
+      const kept = refused.flatMap(({ channel, category }) => {
+        const kinds: readonly string[] = this.registry.find(channel)?.addressKinds ?? ADDRESS_KINDS;
+        const reached = own.filter(({ kind }) => kinds.includes(kind));
+        return reached.map(({ address }) => {
+          return { tenant, address, channel, category, reason: REFUSED, at };
+        });
+      });
       await suppressions.add(tx, kept);
       await this.store.remove(tx, contacts);
       const result = { messages: 0, remaining: 0 };
@@ -240,7 +238,7 @@ export class ContactsService {
       ...(await suppressions.outlived(tx, ids)),
       ...given.filter(isRefusal),
     ];
-    const refusals = groupedBy(refused, ({ contact }) => contact);
+    const refusals = groupedBy(refused, contactOf);
     const counts = given.filter(
       (one) =>
         one.timed ||
@@ -257,17 +255,15 @@ export class ContactsService {
     state: ConsentState,
   ): Promise<void> {
     const { channel, category = EVERY, source, evidence = null } = options;
-    const errors: FieldError[] = [];
-    if ((channel as string) === EVERY)
-      errors.push({ path: 'channel', message: 'must be one channel' });
-    checkScope(this.registry, { channel, category }, errors);
-    if (!isText(source, 255) || source === '')
-      errors.push({ path: 'source', message: 'must say where it was given' });
-    if (evidence !== null && !isText(evidence, 10_000))
-      errors.push({ path: 'evidence', message: 'must be at most 10000 characters' });
-    if (errors.length > 0) throw new MessageValidationError(errors);
+    validated((errors) => {
+      if ((channel as string) === EVERY)
+        errors.push({ path: 'channel', message: 'must be one channel' });
+      checkScope(this.registry, { channel, category }, errors);
+      checkText(source, 'source', errors, { least: 1 });
+      if (evidence !== null) checkText(evidence, 'evidence', errors, { most: 10_000 });
+    });
     const at = this.#past(options.at);
-    const identities = identitiesOf(asArray(people), 'people');
+    const identities = identitiesOf(people, 'people');
     const consent = { channel, category, state, at, source, evidence };
     await this.store.write(options, async (tx, tenant) => {
       const ids = new Set(await this.store.resolve(tx, tenant, identities));
@@ -278,10 +274,9 @@ export class ContactsService {
 
   /** @throws MessageValidationError on `channel`, `category` */
   #scopeOf({ channel = EVERY, category = EVERY }: SuppressOptions): ConsentScope {
-    const errors: FieldError[] = [];
-    checkScope(this.registry, { channel, category }, errors);
-    if (errors.length > 0) throw new MessageValidationError(errors);
-    return { channel, category };
+    const scope = { channel, category };
+    validated((errors) => checkScope(this.registry, scope, errors));
+    return scope;
   }
 
   /** Epoch milliseconds; a time in the future becomes now. */
@@ -303,13 +298,4 @@ export class ContactsService {
     const found = await this.store.find(sql, tenantOf(options), addresses);
     return addresses.flatMap((address) => found.get(address) ?? []).slice(0, 1);
   }
-
-  #reaches(channel: string, address: string): boolean {
-    const definition = this.registry.find(channel);
-    return definition?.addressKinds.includes(addressOfKey(address).kind) ?? true;
-  }
-}
-
-function isRefusal({ state }: { readonly state: string }): boolean {
-  return state === 'opted_out';
 }

@@ -1,21 +1,20 @@
 import { randomInt } from 'node:crypto';
 import type { AddressKind } from '../message/address.js';
-import { type FieldError, MessageValidationError, MessagingError } from '../message/errors.js';
+import { MessageValidationError, MessagingError, validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
-import type { Contact, ContactListOptions, ContactOptions, NewContact, Person } from './contact.js';
+import { pageOf } from '../store/reads/reads.js';
+import type { Contact, ContactListOptions, ContactOptions, Person } from './contact.js';
 import {
   addressKeysOf,
+  checkText,
   identitiesOf,
   invalid,
-  isText,
-  pageOf,
   pageRequest,
   tenantOf,
 } from './contact-input.js';
 import type { ContactStore } from './contact-store.js';
-import { groupedBy } from './contact-tables.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Members read at most per allowed recipient, as groups may share members; more are refused. */
@@ -66,12 +65,9 @@ export class ContactGroups {
 
   /** @throws GroupNotFoundError */
   async find(id: string, options: ContactOptions = {}): Promise<ContactGroup> {
-    const sql = this.store.reader(options);
-    const tenant = tenantOf(options);
-    const [row] = await sql.all<GroupRow>(`${SELECT} WHERE g.id = ? AND g.tenant = ?`, [
-      id,
-      tenant,
-    ]);
+    const [row] = await this.store
+      .reader(options)
+      .all<GroupRow>(`${SELECT} WHERE g.id = ? AND g.tenant = ?`, [id, tenantOf(options)]);
     if (!row) throw new GroupNotFoundError(id);
     return viewOf(row);
   }
@@ -103,17 +99,12 @@ export class ContactGroups {
   }
 
   /** Adds people and creates missing contacts; existing members stay. @throws GroupNotFoundError */
-  async add(
-    id: string,
-    people: readonly (Person | NewContact)[],
-    options: ContactOptions = {},
-  ): Promise<void> {
+  async add(id: string, people: readonly Person[], options: ContactOptions = {}): Promise<void> {
     const identities = identitiesOf(people, 'members');
     await this.store.write(options, async (tx, tenant) => {
-      await this.#check(tx, id, tenant);
       // Contacts are locked before groups, in every transaction, to avoid deadlocks.
       const contacts = await this.store.resolve(tx, tenant, identities);
-      await this.#check(tx, id, tenant, true);
+      await this.#lock(tx, id, tenant);
       const members = [...new Set(contacts)].map((contact) => ({ group_id: id, contact }));
       await this.store.join(tx, members);
     });
@@ -173,20 +164,21 @@ export class ContactGroups {
       [...ids.bind([...paths.keys()].map((id) => [id])), tenant, ...kinds, limit + 1],
     );
     if (rows.length > limit) throw invalid('to', `must name at most ${most} recipients`);
-    const errors: FieldError[] = [];
-    const groups = new Map<string, string[]>();
-    const byId = groupedBy(rows, ({ id }) => id);
-    for (const [id, path] of paths) {
-      const own = byId.get(id) ?? [];
-      if (own.length === 0) errors.push({ path, message: 'names a group that does not exist' });
-      const first = new Map<string | null, string>();
-      for (const kind of kinds)
-        for (const { contact, address, kind: of } of own)
-          if (of === kind && address !== null && !first.has(contact)) first.set(contact, address);
-      groups.set(id, [...first.values()]);
+    const preference = ({ kind }: MemberAddressRow) => (kind === null ? -1 : kinds.indexOf(kind));
+    const groups = new Map<string, Map<string | null, string>>();
+    for (const { id, contact, address } of rows.sort((a, b) => preference(a) - preference(b))) {
+      const members = groups.get(id) ?? new Map<string | null, string>();
+      groups.set(id, members);
+      if (address !== null && !members.has(contact)) members.set(contact, address);
     }
-    if (errors.length > 0) throw new MessageValidationError(errors.slice(0, 10));
-    return groups;
+    const unknown = [...paths].filter(([id]) => !groups.has(id));
+    if (unknown.length > 0)
+      throw new MessageValidationError(
+        unknown
+          .slice(0, 10)
+          .map(([, path]) => ({ path, message: 'names a group that does not exist' })),
+      );
+    return new Map([...groups].map(([id, members]) => [id, [...members.values()]]));
   }
 
   /** Runs `work` with the group locked. */
@@ -196,15 +188,15 @@ export class ContactGroups {
     work: (tx: Sql, tenant: string) => Promise<T>,
   ): Promise<T> {
     return this.store.write(options, async (tx, tenant) => {
-      await this.#check(tx, id, tenant, true);
+      await this.#lock(tx, id, tenant);
       return work(tx, tenant);
     });
   }
 
-  async #check(tx: Sql, id: string, tenant: string, lock = false): Promise<void> {
+  async #lock(tx: Sql, id: string, tenant: string): Promise<void> {
     const rows = await tx.all(
       `SELECT g.id FROM messaging_contact_group g WHERE g.id = ? AND g.tenant = ?
-       ${lock ? this.store.tables.dialect.forUpdate('g') : ''}`,
+       ${this.store.tables.dialect.forUpdate('g')}`,
       [id, tenant],
     );
     if (rows.length === 0) throw new GroupNotFoundError(id);
@@ -219,9 +211,9 @@ interface MemberAddressRow {
   readonly kind: AddressKind | null;
 }
 
-function checkName(name: unknown): void {
-  if (!isText(name, 255) || name.trim() === '')
-    throw invalid('name', 'must be 1 to 255 characters');
+function checkName(name: string): void {
+  validated((errors) => checkText(name, 'name', errors));
+  if (name.trim() === '') throw invalid('name', 'must not be empty');
 }
 
 function viewOf({ id, name, created_at, size }: GroupRow): ContactGroup {

@@ -5,15 +5,16 @@ import { INBOUND_RECEIVED, type InboundMessage, type InboundReceived } from '../
 import { identifier, plausible, recipientNumber } from '../message/report-fields.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventPublisher, InboundListeners } from '../ports/listeners.js';
-import type { ConsentReader, InboundOptions } from '../ports/messaging-options.js';
+import type { ConsentReader, MessagingSettings } from '../ports/messaging-options.js';
 import { isUnavailable } from '../store/database/database-errors.js';
 import { GroupCommit } from '../store/database/group-commit.js';
-import { digestId } from '../store/rows/digest-id.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
-import type { ContactConsent } from './consent.js';
+import { digestId } from '../store/rows/digest-id.js';
+import { consentWords } from './consent-words.js';
 import type { ConsentState } from './contact.js';
 import { EVERY, type Identity, tenantOf } from './contact-input.js';
 import type { ContactStore } from './contact-store.js';
+import { groupedBy } from './contact-tables.js';
 
 /** Retention of message ids in ms; longer than any provider repeats a callback. */
 const REMEMBERED = 30 * 86_400_000;
@@ -33,17 +34,6 @@ interface Incoming {
   readonly consent: ConsentState | undefined;
 }
 
-export interface InboundDependencies {
-  readonly registry: ChannelRegistry;
-  readonly clock: Clock;
-  readonly events: EventPublisher;
-  readonly listeners: InboundListeners;
-  readonly consentOf: ConsentReader;
-  readonly tenantOf: NonNullable<InboundOptions['tenant']>;
-  /** Runs after the commit; errors are logged. */
-  readonly after: (received: InboundReceived) => Promise<void>;
-}
-
 /**
  * Records inbound messages, many per commit and each once. One transaction makes the sender a
  * contact, opens its window, applies STOP and START and runs the listeners; events follow its
@@ -51,13 +41,21 @@ export interface InboundDependencies {
  */
 export class InboundRecorder {
   readonly #logger = new Logger('MessagingInbound');
+  readonly #consentOf: ConsentReader;
   readonly #group: GroupCommit<Incoming, void>;
   readonly #afterwards = new Set<Promise<void>>();
 
   constructor(
     private readonly store: ContactStore,
-    private readonly needs: InboundDependencies,
+    private readonly registry: ChannelRegistry,
+    private readonly clock: Clock,
+    private readonly events: EventPublisher,
+    private readonly listeners: InboundListeners,
+    private readonly options: MessagingSettings['inbound'],
+    /** Runs after the commit; errors are logged. */
+    private readonly after: (received: InboundReceived) => Promise<void>,
   ) {
+    this.#consentOf = options.consent ?? consentWords();
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: 500,
       // Of a listener, or in the data of one message.
@@ -92,7 +90,7 @@ export class InboundRecorder {
     return this.store.database.transaction(async (tx) => {
       const rows = await tx.all<{ id: string }>(
         'SELECT id FROM messaging_inbound_message WHERE received_at < ? ORDER BY received_at LIMIT ?',
-        [(this.needs.clock.now() - REMEMBERED) * 1_000, limit],
+        [(this.clock.now() - REMEMBERED) * 1_000, limit],
       );
       const old = rows.map(({ id }) => id);
       if (old.length > 0) await this.store.tables.delete(tx, 'inbound_message', old);
@@ -102,12 +100,11 @@ export class InboundRecorder {
 
   /** @returns why it is skipped @throws MessageValidationError for a malformed `inbound.tenant` */
   async #checked(given: InboundMessage, transport: string): Promise<Incoming | string> {
-    const { registry, clock, consentOf } = this.needs;
     const messageId = identifier(given.messageId);
     if (messageId === null) return 'no message id';
     const to = recipientNumber(given.to) ?? identifier(given.to);
     if (to === null) return 'no number it was written to';
-    const channel = registry.find(given.channel);
+    const channel = this.registry.find(given.channel);
     // Some providers write phone numbers as JSON numbers.
     const sender: unknown = Number.isSafeInteger(given.from) ? String(given.from) : given.from;
     const from = readAddress(sender, channel?.addressKinds);
@@ -115,7 +112,7 @@ export class InboundRecorder {
     const addresses = [from, bsuid].flatMap((address) => (address ? [addressKey(address)] : []));
     if (addresses.length === 0) return 'no address it was written from';
     if (!channel) return 'no channel of this app';
-    const now = clock.now();
+    const now = this.clock.now();
     const text =
       typeof given.text === 'string'
         ? given.text.slice(0, MAX_TEXT).replace(/[\0\p{Cs}]/gu, '')
@@ -129,7 +126,7 @@ export class InboundRecorder {
       text,
       sentAt: given.sentAt instanceof Date ? plausible(given.sentAt, now) : null,
     };
-    const named = given.tenant ?? (await this.needs.tenantOf(message));
+    const named = given.tenant ?? (await this.options.tenant(message));
     if (named === undefined) return 'no tenant has the number they were written to';
     const tenant = tenantOf({ tenant: named });
     return {
@@ -138,15 +135,14 @@ export class InboundRecorder {
       digest: digestId(transport, given.channel, messageId),
       identity: { addresses: [...new Set(addresses)], name: undefined },
       at: Math.min(message.sentAt?.getTime() ?? now, now),
-      consent: text === null ? undefined : await consentOf(text, { ...message, tenant }),
+      consent: text === null ? undefined : await this.#consentOf(text, { ...message, tenant }),
     };
   }
 
   async #flush(take: () => readonly Incoming[]): Promise<void[]> {
-    const { events } = this.needs;
     const received = await this.store.write({}, (tx) => this.#persist(tx, take()));
-    if (events.wants(INBOUND_RECEIVED))
-      for (const one of received) events.publish(INBOUND_RECEIVED, one);
+    if (this.events.wants(INBOUND_RECEIVED))
+      for (const one of received) this.events.publish(INBOUND_RECEIVED, one);
     for (const one of received) this.#runAfter(one);
     return take().map(() => undefined);
   }
@@ -156,35 +152,44 @@ export class InboundRecorder {
     // Of two messages with one id in one group, the first is taken.
     const taken = all.filter(({ digest }) => fresh.delete(digest));
     if (taken.length === 0) return [];
-    const contacts = await this.#contacts(tx, taken);
-    await this.store.recordInbound(
-      tx,
-      taken.map(({ message, at }, n) => ({
-        contact: contacts[n] as string,
-        sender: message.to,
-        last_at: at,
-      })),
-    );
-    const changed = await this.#changeConsent(tx, taken, contacts);
-    const received = taken.map(({ message, tenant, at }, n) => ({
+    const byTenant = groupedBy(taken, ({ tenant }) => tenant);
+    const received: InboundReceived[] = [];
+    for (const tenant of [...byTenant.keys()].sort())
+      received.push(...(await this.#receive(tx, tenant, byTenant.get(tenant) ?? [])));
+    await this.store.database.runForeign(() => this.listeners.notify(received, tx.manager));
+    return received;
+  }
+
+  async #receive(tx: Sql, tenant: string, all: readonly Incoming[]): Promise<InboundReceived[]> {
+    const identities = all.map(({ identity }) => identity);
+    const contacts = await this.store.resolve(tx, tenant, identities);
+    const contactAt = (n: number) => contacts[n] as string;
+    const times = all.map(({ message, at }, n) => {
+      return { contact: contactAt(n), sender: message.to, last_at: at };
+    });
+    await this.store.recordInbound(tx, times);
+    const said = all.map(({ message: { channel, text }, at, consent: state }, n) => {
+      const evidence = (text ?? '').slice(0, MAX_EVIDENCE);
+      const scope = { contact: contactAt(n), channel, category: EVERY };
+      return state && { ...scope, state, at, source: 'keyword', evidence };
+    });
+    const given = said.filter((one) => one !== undefined);
+    const changed = await this.store.consents.record(tx, given, this.clock.now());
+    return all.map(({ message, at }, n) => ({
       ...message,
       tenant,
-      contactId: contacts[n] as string,
+      contactId: contactAt(n),
       sentAt: new Date(at),
-      consent: changed.get(n) ?? null,
+      consent: changed.find((one) => one === said[n])?.state ?? null,
     }));
-    const { listeners } = this.needs;
-    await this.store.database.runForeign(() => listeners.notify(received, tx.manager));
-    return received;
   }
 
   /** Stores only digests of the message ids. @returns the new ones */
   async #addDigests(tx: Sql, digests: ReadonlySet<string>): Promise<Set<string>> {
-    const { clock } = this.needs;
     const { tables } = this.store;
     const { dialect, ids } = tables;
     // The token tells the rows of this transaction from earlier ones.
-    const [token, received_at] = [clock.id(), clock.now()];
+    const [token, received_at] = [this.clock.id(), this.clock.now()];
     await tables.insert(
       tx,
       'inbound_message',
@@ -199,38 +204,8 @@ export class InboundRecorder {
     return new Set(fresh.map(({ id }) => id));
   }
 
-  async #contacts(tx: Sql, taken: readonly Incoming[]): Promise<string[]> {
-    const contacts: string[] = [];
-    for (const tenant of [...new Set(taken.map((one) => one.tenant))].sort()) {
-      const own = [...taken.entries()].filter(([, one]) => one.tenant === tenant);
-      const identities = own.map(([, { identity }]) => identity);
-      const ids = await this.store.resolve(tx, tenant, identities);
-      own.forEach(([index], n) => (contacts[index] = ids[n] as string));
-    }
-    return contacts;
-  }
-
-  /** @returns the changed consent by the position of its message */
-  async #changeConsent(
-    tx: Sql,
-    taken: readonly Incoming[],
-    contacts: readonly string[],
-  ): Promise<ReadonlyMap<number, ConsentState>> {
-    const given = new Map<ContactConsent, number>();
-    taken.forEach(({ message: { channel, text }, at, consent: state }, index) => {
-      if (state === undefined) return;
-      const evidence = (text ?? '').slice(0, MAX_EVIDENCE);
-      const scope = { contact: contacts[index] as string, channel, category: EVERY };
-      given.set({ ...scope, state, at, source: 'keyword', evidence }, index);
-    });
-    const { consents } = this.store;
-    const changed = await consents.record(tx, [...given.keys()], this.needs.clock.now());
-    return new Map(changed.map((one) => [given.get(one) as number, one.state]));
-  }
-
   #runAfter(received: InboundReceived): void {
-    const done = this.needs
-      .after(received)
+    const done = this.after(received)
       .catch((error: unknown) =>
         this.#logger.warn(`No reply to an inbound message: ${(error as Error).name}`),
       )

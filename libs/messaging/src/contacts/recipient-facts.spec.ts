@@ -10,8 +10,10 @@ function slowDatabase() {
   const answers: ((known: 0 | 1) => void)[] = [];
   const database = {
     dialect: driverOf({ options: { type: 'postgres' } } as Parameters<typeof driverOf>[0]).dialect,
-    all: () =>
-      new Promise((resolve) => answers.push((known) => resolve([{ known: String(known) }]))),
+    all: async (sql: string) =>
+      sql.includes('AS known')
+        ? new Promise((resolve) => answers.push((known) => resolve([{ known: String(known) }])))
+        : [],
   } as unknown as StoreDatabase;
   return { answers, reader: new RecipientFactsReader({ database } as MessageStore, systemClock) };
 }

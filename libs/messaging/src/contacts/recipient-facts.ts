@@ -3,22 +3,24 @@ import type { Channel } from '../message/message.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { RecipientFacts } from '../ports/messaging-policy.js';
 import { isDataError } from '../store/database/database-errors.js';
-import type { Columns } from '../store/database/dialect.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
 import type { ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
-import { groupedBy } from './contact-tables.js';
+
+interface FactsMessage {
+  readonly tenant: string;
+  readonly channel: Channel;
+  readonly sender: string;
+}
+
+const FIELDS = ['tenant', 'channel', 'sender'] as const;
 
 /** Recipients as address keys, and the message to each of them. */
 export interface FactsQuestion {
   readonly recipients: readonly string[];
-  readonly messages: readonly {
-    readonly tenant: string;
-    readonly channel: Channel;
-    readonly sender: string;
-  }[];
+  readonly messages: readonly FactsMessage[];
 }
 
 /** The recipients to read: all known ones, or only those with a refusal for the channel. */
@@ -29,8 +31,6 @@ export type FactsByPlace = ReadonlyMap<number, readonly FactsRow[]>;
 
 /** A recipient has one row per suppression and consent. */
 export interface FactsRow {
-  /** The recipient, or its position where recipients belong to different messages. */
-  readonly recipient: string | number;
   /** Suppressed category, `*` for all of them. */
   readonly suppressed: string | null;
   readonly contact: string | null;
@@ -64,14 +64,6 @@ export function factsFor(rows: readonly FactsRow[] | undefined, category: string
   };
 }
 
-const MANY = {
-  v_i: 'int',
-  v_recipient: 'key',
-  v_tenant: 'key',
-  v_channel: 'key',
-  v_sender: 'key',
-} as const satisfies Columns;
-
 /** Milliseconds for which empty tables are presumed to stay empty. */
 const EMPTY_FOR = 1_000;
 /** Largest number of recipients in a question that shares a query with other questions. */
@@ -83,20 +75,7 @@ const MAX_SHARED = 2_000;
 export class RecipientFactsReader {
   readonly #database: StoreDatabase;
   readonly #shared;
-  /** A check joins the next query, which starts after the request. */
-  readonly #checks = new GroupCommit<undefined, boolean>(
-    async (take) => {
-      const requests = take();
-      const now = this.clock.monotonic();
-      const empty = await this.#seesEmpty(this.#database);
-      if (empty) this.#emptyUntil = now + EMPTY_FOR;
-      else this.#filled = true;
-      return requests.map(() => empty);
-    },
-    { maxItems: Infinity, isItemError: () => false },
-  );
   #emptyUntil = -Infinity;
-  /** Once the tables have a row, a check would only add a query. */
   #filled = false;
 
   constructor(
@@ -105,7 +84,7 @@ export class RecipientFactsReader {
   ) {
     this.#database = database;
     const together = (of: FactsOf) =>
-      new GroupCommit<FactsQuestion, FactsByPlace>((take) => this.#readTogether(take(), of), {
+      new GroupCommit<FactsQuestion, FactsByPlace>((take) => this.#read(take(), of, database), {
         maxItems: MAX_SHARED,
         weight: ({ recipients }) => recipients.length,
         isItemError: isDataError,
@@ -119,14 +98,11 @@ export class RecipientFactsReader {
     of: FactsOf,
     { fresh = false, sql }: { readonly fresh?: boolean; readonly sql?: Pick<Sql, 'all'> } = {},
   ): Promise<FactsByPlace> {
-    if (!this.#filled) {
-      if (!fresh && this.presumesEmpty()) return NO_FACTS;
-      // A transaction has its own snapshot.
-      if (await (sql ? this.#seesEmpty(sql) : this.#checks.add(undefined))) return NO_FACTS;
-    }
-    return sql || question.recipients.length > MAX_IN_SHARED_QUERY
-      ? this.#read(question, of, sql ?? this.#database)
-      : this.#shared[of].add(question);
+    if (!fresh && this.presumesEmpty()) return NO_FACTS;
+    if (!sql && question.recipients.length <= MAX_IN_SHARED_QUERY)
+      return this.#shared[of].add(question);
+    const [facts = NO_FACTS] = await this.#read([question], of, sql ?? this.#database);
+    return facts;
   }
 
   /** No contacts or suppressions within the last second: apps without any skip the read. */
@@ -139,114 +115,77 @@ export class RecipientFactsReader {
     this.#filled = true;
   }
 
+  /** Ends with the first row: then the check would only add a query. */
   async #seesEmpty(sql: Pick<Sql, 'all'>): Promise<boolean> {
-    const rows = await sql.all<{ known: string | number }>(
+    if (this.#filled) return false;
+    const now = this.clock.monotonic();
+    const [row] = await sql.all<{ known: string | number }>(
       `SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_contact)
          OR EXISTS (SELECT 1 FROM messaging_suppression) THEN 1 ELSE 0 END AS known`,
     );
-    return Number(rows[0]?.known) === 0;
-  }
-
-  async #readTogether(questions: readonly FactsQuestion[], of: FactsOf): Promise<FactsByPlace[]> {
-    const all = await this.#read(
-      {
-        recipients: questions.flatMap(({ recipients }) => recipients),
-        messages: questions.flatMap(({ messages }) => messages),
-      },
-      of,
-      this.#database,
-    );
-    let from = 0;
-    return questions.map(({ recipients }) => {
-      const own = new Map<number, readonly FactsRow[]>();
-      recipients.forEach((_, place) => {
-        const rows = all.get(from + place);
-        if (rows) own.set(place, rows);
-      });
-      from += recipients.length;
-      return own;
-    });
+    if (Number(row?.known) === 1) this.#filled = true;
+    // A transaction has its own snapshot.
+    else if (sql === this.#database) this.#emptyUntil = now + EMPTY_FOR;
+    return !this.#filled;
   }
 
   async #read(
-    { recipients, messages }: FactsQuestion,
+    questions: readonly FactsQuestion[],
     of: FactsOf,
     sql: Pick<Sql, 'all'>,
-  ): Promise<FactsByPlace> {
-    const [first] = messages;
-    if (!first) return NO_FACTS;
-    const { tenant, channel, sender } = first;
-    const common = messages.every(
-      (one) =>
-        one === first ||
-        (one.sender === sender && one.tenant === tenant && one.channel === channel),
+  ): Promise<FactsByPlace[]> {
+    if (await this.#seesEmpty(sql)) return questions.map(() => NO_FACTS);
+    const asked = questions.flatMap(({ recipients, messages }, question) =>
+      recipients.map((recipient, place) => {
+        return { question, place, recipient, message: messages[place] as FactsMessage };
+      }),
     );
-    const rows = common
-      ? await this.#ofOne(first, recipients, of, sql)
-      : await this.#ofMany({ recipients, messages }, of, sql);
-    const facts = groupedBy(rows, (row) => String(row.recipient));
-    const places = new Map<number, readonly FactsRow[]>();
-    if (facts.size > 0)
-      recipients.forEach((recipient, place) => {
-        const own = facts.get(common ? recipient : String(place));
-        if (own) places.set(place, own);
-      });
-    return places;
+    const facts = questions.map(() => new Map<number, FactsRow[]>());
+    for (const row of await this.#rows(asked, of, sql)) {
+      const { question, place } = asked[Number(row.n)] as (typeof asked)[number];
+      const own = facts[question] as Map<number, FactsRow[]>;
+      own.set(place, [...(own.get(place) ?? []), row]);
+    }
+    return facts;
   }
 
-  /** Reads recipients of one message; for many of them this is faster than {@link #ofMany}. */
-  #ofOne(
-    { tenant, channel, sender }: FactsQuestion['messages'][number],
-    recipients: readonly string[],
+  /** Values that all messages share are parameters, which halves the time for a large batch. */
+  async #rows(
+    asked: readonly { readonly recipient: string; readonly message: FactsMessage }[],
     of: FactsOf,
     sql: Pick<Sql, 'all'>,
-  ): Promise<FactsRow[]> {
+  ): Promise<(FactsRow & { readonly n: number })[]> {
     const { dialect } = this.#database;
-    const source = dialect.rows({ v_recipient: 'key' });
-    const keys = source.bind(recipients.map((recipient) => [recipient]));
-    const [consented, only] =
-      of === 'refused' ? [dialect.join, `WHERE k.state = 'opted_out' AND`] : ['LEFT JOIN', 'WHERE'];
-    return sql.all(
-      `SELECT s.address AS recipient, s.category AS suppressed, NULL AS contact,
-          NULL AS category, NULL AS consent, NULL AS last_at
-        FROM ${dialect.whereIn('messaging_suppression', 'address', 's', source)}
-        WHERE s.tenant = ? AND s.channel IN (?, '*')
-      UNION ALL
-      SELECT a.address, NULL, a.contact, k.category, k.state, i.last_at
-        FROM ${dialect.whereIn('messaging_contact_address', 'address', 'a', source)}
-        ${consented} messaging_consent k ON k.contact = a.contact AND k.channel = ?
-        LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ?
-        ${only} a.tenant = ?`,
-      [...keys, tenant, channel, ...keys, channel, sender, tenant],
+    const first = asked[0]?.message;
+    if (!first) return [];
+    const common = asked.every(
+      ({ message }) => message === first || FIELDS.every((name) => message[name] === first[name]),
     );
-  }
-
-  #ofMany(
-    { recipients, messages }: FactsQuestion,
-    of: FactsOf,
-    sql: Pick<Sql, 'all'>,
-  ): Promise<FactsRow[]> {
-    const source = this.#database.dialect.rows(MANY);
-    return sql.all(
-      `SELECT v_i AS recipient, s.category AS suppressed, a.contact, k.category,
-        k.state AS consent, i.last_at
-      FROM ${source.keyed}
-      LEFT JOIN messaging_suppression s ON s.tenant = v_tenant AND s.address = v_recipient
-        AND s.channel IN (v_channel, '*')
-      LEFT JOIN messaging_contact_address a ON a.tenant = v_tenant AND a.address = v_recipient
-      LEFT JOIN messaging_consent k ON k.contact = a.contact AND k.channel = v_channel
-      LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = v_sender
-      WHERE s.address IS NOT NULL
-        OR ${of === 'refused' ? `k.state = 'opted_out'` : 'a.contact IS NOT NULL'}`,
-      source.bind(
-        messages.map(({ tenant, channel, sender }, place) => [
-          place,
-          recipients[place],
-          tenant,
-          channel,
-          sender,
-        ]),
+    const columns = { v_n: 'int', v_recipient: 'key' } as const;
+    const source = dialect.rows(
+      common ? columns : { ...columns, v_tenant: 'key', v_channel: 'key', v_sender: 'key' },
+    );
+    const values = source.bind(
+      asked.map(({ recipient, message }, n) =>
+        common ? [n, recipient] : [n, recipient, ...FIELDS.map((name) => message[name])],
       ),
+    );
+    const [tenant, channel, sender] = FIELDS.map((name) => (common ? '?' : `v_${name}`));
+    const shared = common ? FIELDS.map((name) => first[name]) : [];
+    const consent = 'messaging_consent k ON k.contact = a.contact';
+    return sql.all(
+      `SELECT v_n AS n, s.category AS suppressed, NULL AS contact, NULL AS category,
+          NULL AS consent, NULL AS last_at
+        FROM ${source.keyed} ${dialect.join} messaging_suppression s
+          ON s.address = v_recipient AND s.tenant = ${tenant} AND s.channel IN (${channel}, '*')
+      UNION ALL
+      SELECT v_n, NULL, a.contact, k.category, k.state, i.last_at
+        FROM ${source.keyed} ${dialect.join} messaging_contact_address a
+          ON a.address = v_recipient AND a.tenant = ${tenant}
+        ${of === 'known' ? `LEFT JOIN ${consent}` : `${dialect.join} ${consent} AND k.state = 'opted_out'`}
+          AND k.channel = ${channel}
+        LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ${sender}`,
+      [...values, ...shared.slice(0, 2), ...values, ...shared],
     );
   }
 }

@@ -1,8 +1,9 @@
 import { addressOfKey } from '../message/address.js';
 import type { Page } from '../message/views.js';
 import type { Sql } from '../store/database/store-database.js';
+import { pageOf } from '../store/reads/reads.js';
 import type { ConsentScope, ContactListOptions, SuppressionEntry } from './contact.js';
-import { pageOf, pageRequest, tenantOf } from './contact-input.js';
+import { pageRequest, tenantOf } from './contact-input.js';
 import { type ContactTables, decoded, type Row } from './contact-tables.js';
 
 /** Suppression reason of a refusal that outlives its erased contact. */
@@ -16,16 +17,17 @@ export class Suppressions {
   constructor(private readonly tables: ContactTables) {}
 
   async add(tx: Sql, rows: readonly Row<'suppression'>[]): Promise<void> {
-    const was = (column: string) => `messaging_suppression.${column}`;
     const { dialect } = this.tables;
+    const ofRefusal = (column: string, raised: string) =>
+      `${column} = CASE WHEN messaging_suppression.reason = '${REFUSED}'
+        THEN ${raised} ELSE messaging_suppression.${column} END`;
     // A refusal's entry ends with the first younger consent; any other entry stays. MySQL assigns
     // from left to right, so the column that decides comes last.
-    const conflict = dialect.onConflict(
-      'tenant, address, channel, category',
-      `at = CASE WHEN ${was('reason')} = '${REFUSED}'
-          THEN ${dialect.greatest(was('at'), 'new.at')} ELSE ${was('at')} END,
-        reason = CASE WHEN ${was('reason')} = '${REFUSED}' THEN new.reason ELSE ${was('reason')} END`,
-    );
+    const set = [
+      ofRefusal('at', dialect.greatest('messaging_suppression.at', 'new.at')),
+      ofRefusal('reason', 'new.reason'),
+    ];
+    const conflict = dialect.onConflict('tenant, address, channel, category', set.join(', '));
     await this.tables.insert(tx, 'suppression', rows, conflict);
   }
 
@@ -52,17 +54,13 @@ export class Suppressions {
        ORDER BY address, channel, category LIMIT ?`,
       [tenantOf(options), address, address, channel, channel, category, limit + 1],
     );
-    const page = pageOf(decoded('suppression', rows), limit, (last) =>
+    const { data, nextCursor } = pageOf(decoded('suppression', rows), limit, (last) =>
       [last.address, last.channel, last.category].join(' '),
     );
-    return {
-      ...page,
-      data: page.data.map((row) => ({
-        ...row,
-        address: addressOfKey(row.address),
-        at: new Date(row.at),
-      })),
-    };
+    const entries = data.map((row) => {
+      return { ...row, address: addressOfKey(row.address), at: new Date(row.at) };
+    });
+    return { data: entries, nextCursor };
   }
 
   async outlived(tx: Sql, contacts: Iterable<string>): Promise<OutlivedRefusal[]> {
@@ -78,7 +76,7 @@ export class Suppressions {
     return decoded('suppression', rows) as OutlivedRefusal[];
   }
 
-  async lift(tx: Sql, { tenant, address, channel, category }: Row<'suppression'>): Promise<void> {
+  async lift(tx: Sql, { tenant, address, channel, category }: OutlivedRefusal): Promise<void> {
     await tx.run(
       `DELETE FROM messaging_suppression
        WHERE tenant = ? AND address = ? AND channel = ? AND category = ? AND reason = '${REFUSED}'`,

@@ -351,7 +351,7 @@ function dateOf(microseconds: Big): Date {
 }
 
 /** The query for `rows` asks for one row more than `limit`. */
-function pageOf<T>(
+export function pageOf<T>(
   rows: readonly T[],
   limit: number,
   cursorOf: (row: T) => string | number,
