@@ -24,9 +24,8 @@ import { isBatchId } from '../store/reads/reads.js';
 import { Enqueuer } from './enqueuer.js';
 import {
   type ChannelMessage,
-  checkIdempotencyKey,
-  checkTenant,
   checkTime,
+  checkWords,
   contentOf,
   type Receipt,
   type SendOptions,
@@ -194,7 +193,7 @@ export abstract class ChannelService {
   }
 
   #scopeOf({ tenant = '' }: TenantOption): BatchScope {
-    validated((errors) => checkTenant(tenant, errors));
+    validated((errors) => checkWords({ tenant }, errors));
     return { tenant, channel: this.definition.name };
   }
 
@@ -213,7 +212,7 @@ export abstract class ChannelService {
         refuse('to', 'must be digits with country code, without a plus');
       if (status !== undefined && !this.context.channels.isReported(status))
         refuse('status', 'must be a status that reports have, such as delivered');
-      checkIdempotencyKey(idempotencyKey, errors);
+      checkWords({ idempotencyKey }, errors);
       checkTime('since', since, errors);
     });
   }

@@ -4,7 +4,6 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
 import type { InboundReceived } from '../message/events.js';
-import type { MessageContent } from '../message/message.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
@@ -15,13 +14,10 @@ import { Router } from '../routing/router.js';
 import { MessageStore } from '../store/message-store.js';
 import type { EnqueuedBatch, NewBatch } from '../store/rows/new-batch.js';
 import type { Sql, Transaction } from '../store/database/store-database.js';
-import { withTrace } from '../store/rows/stored-content.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
-  type ChannelMessage,
   checkCount,
   checkedSend,
-  type CheckedSend,
   type LibraryMessage,
   MAX_RECIPIENTS,
   type Receipt,
@@ -56,15 +52,17 @@ export class Enqueuer {
     options: SendOptions,
   ): Promise<Receipt> {
     this.router.providerOf({ channel: channel.name });
-    const { tx, send } = this.#checked(channel, message, options);
-    if (send.groups.length === 0 || channel.groups !== 'expand') return this.#traced(send, tx);
+    const { tx, batch, groups } = this.#checked(channel, message, options);
     try {
-      const batch = await this.#expanded(channel, message, send, tx);
-      return await this.#traced({ ...send, batch }, tx);
+      const expanded =
+        groups.size > 0 && channel.groups === 'expand'
+          ? await this.#expanded(channel, batch, groups, tx)
+          : batch;
+      return await this.#traced(expanded, tx);
     } catch (error) {
-      // A group may have been deleted, or have grown, since the first send under this key.
-      const first =
-        error instanceof MessageValidationError && (await this.#replayOf(send.batch, tx));
+      // The first send under this key stands where groups or policies have changed since.
+      const isRefused = error instanceof MessageValidationError || error instanceof PolicyError;
+      const first = isRefused && (await this.#replayOf(batch, tx));
       if (!first) throw error;
       return first;
     }
@@ -76,8 +74,8 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt | undefined> {
-    const { tx, send } = this.#checked(channel, message, options);
-    return this.#replayOf(send.batch, tx);
+    const { tx, batch } = this.#checked(channel, message, options);
+    return this.#replayOf(batch, tx);
   }
 
   /**
@@ -101,23 +99,19 @@ export class Enqueuer {
   #checked(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions) {
     const { manager } = options;
     const { lane } = this.settings.dispatch;
-    return {
-      tx: manager && this.store.database.join(manager),
-      send: checkedSend(channel, message, options, this.clock, lane),
-    };
+    const tx = manager && this.store.database.join(manager);
+    return { tx, ...checkedSend(channel, message, options, this.clock, lane) };
   }
 
   /** The batch with the members of its groups, looked up in one query. */
   async #expanded(
     { maxRecipients = MAX_RECIPIENTS, addressKinds }: ChannelDefinition,
-    { to }: ChannelMessage,
-    { batch, groups }: CheckedSend,
+    batch: NewBatch,
+    groups: ReadonlyMap<string, string>,
     tx: Transaction | undefined,
   ): Promise<NewBatch> {
-    const named: readonly unknown[] = Array.isArray(to) ? to : [to];
-    const paths = new Map(groups.map((id) => [id, `to[${named.indexOf(id)}]`]));
     const read = (sql: Pick<Sql, 'all'>) =>
-      this.contacts.groups.expand(sql, batch.tenant, paths, maxRecipients, addressKinds);
+      this.contacts.groups.expand(sql, batch.tenant, groups, maxRecipients, addressKinds);
     const members = await (tx ? read(tx) : retryWhileUnavailable(() => read(this.store.database)));
     const expanded = batch.recipients.flatMap((recipient) => members.get(recipient) ?? recipient);
     const recipients = [...new Set(expanded)];
@@ -126,41 +120,24 @@ export class Enqueuer {
   }
 
   /** Enqueues in a child span of the caller's; the batch stores the span's context. */
-  #traced(send: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
-    if (!this.tracing) return this.#enqueue(send, tx);
-    const { batch } = send;
-    const { id, channel, recipients, content } = batch;
+  async #traced(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
+    if (!this.tracing) return this.#store(await this.#allowed(batch, tx), tx);
+    const { id, channel, recipients } = batch;
     const step = { operation: 'send', type: 'send', kind: 'producer', channel, id } as const;
-    return this.tracing.step({ ...step, messages: recipients.length }, (trace) =>
-      this.#enqueue(
-        trace ? { ...send, batch: { ...batch, content: withTrace(content, trace) } } : send,
-        tx,
-      ),
+    return this.tracing.step({ ...step, messages: recipients.length }, async (trace) =>
+      this.#store(await this.#allowed({ ...batch, trace }, tx), tx),
     );
-  }
-
-  async #enqueue({ batch, content }: CheckedSend, tx: Transaction | undefined): Promise<Receipt> {
-    if (this.policy.isSilent(batch.channel)) return this.#store(batch, tx);
-    const allowed = await this.#allowed(batch, content, tx);
-    if (!(allowed instanceof PolicyError)) return this.#store(allowed, tx);
-    const first = await this.#replayOf(batch, tx);
-    if (!first) throw allowed;
-    return first;
   }
 
   /**
    * Denied recipients come first, so that their `rejected` messages take the first positions.
-   * Returns the error where policy denies all recipients.
+   * @throws PolicyError where policy denies all recipients
    */
-  async #allowed(
-    batch: NewBatch,
-    content: MessageContent,
-    tx: Transaction | undefined,
-  ): Promise<NewBatch | PolicyError> {
-    const { tenant, channel, sender, recipients } = batch;
+  async #allowed(batch: NewBatch, tx: Transaction | undefined): Promise<NewBatch> {
+    const { tenant, channel, sender, content, recipients } = batch;
+    if (this.policy.isSilent(channel)) return batch;
     const message = { tenant, channel, sender, content };
     const decisions = await this.policy.review([{ message, recipients }], 'send', tx);
-    if (decisions.size === 0) return batch;
     const denials: RecipientDenial[] = [];
     const allowed: string[] = [];
     recipients.forEach((recipient, index) => {
@@ -173,7 +150,7 @@ export class Enqueuer {
     });
     const [first, ...others] = denials;
     if (!first) return batch;
-    if (allowed.length === 0) return new PolicyError([first, ...others]);
+    if (allowed.length === 0) throw new PolicyError([first, ...others]);
     return {
       ...batch,
       recipients: [...denials.map(({ recipient }) => recipient), ...allowed],

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
-import {
-  type FieldError,
-  MessageValidationError,
-  MessagingConfigError,
-} from '../message/errors.js';
+import { type FieldError, MessagingConfigError, validated } from '../message/errors.js';
 import type { MessageClass, MessageContent } from '../message/message.js';
 import {
   readRecipients,
@@ -67,8 +63,8 @@ export interface LibraryMessage extends ChannelMessage {
 export interface CheckedSend {
   /** Groups are still among its recipients; its idempotency key covers them as given. */
   readonly batch: NewBatch;
-  readonly content: MessageContent;
-  readonly groups: readonly string[];
+  /** The path of each group among the recipients. */
+  readonly groups: ReadonlyMap<string, string>;
 }
 
 /** @throws MessageValidationError naming each wrong field */
@@ -79,30 +75,34 @@ export function checkedSend(
   clock: Clock,
   laneOption: LaneOption,
 ): CheckedSend {
-  const errors: FieldError[] = [];
-  const { recipients, groups } = recipientsOf(channel, message.to, errors);
-  const sender = (channel.sender ?? anySender)(message.from, errors);
-  const { content: checked, parts = 0 } = contentOf(channel, message.content, errors);
   const { deliveryReport, confirms } = message;
-  checkTime('sendAt', message.sendAt, errors);
-  checkOneOf('deliveryReport', deliveryReport, ['none', 'yes'], errors);
-  checkOneOf('class', options.class, ['high', 'normal'], errors);
-  checkTenant(options.tenant, errors);
-  checkIdempotencyKey(options.idempotencyKey, errors);
-  if (errors.length > 0) throw new MessageValidationError(errors);
   const { tenant = '', validFor, idempotencyKey } = options;
+  const checked = validated((errors) => {
+    const parts = {
+      ...recipientsOf(channel, message.to, errors),
+      sender: (channel.sender ?? anySender)(message.from, errors),
+      ...contentOf(channel, message.content, errors),
+    };
+    checkTime('sendAt', message.sendAt, errors);
+    checkWords({ deliveryReport, class: options.class, tenant, idempotencyKey }, errors);
+    return parts;
+  });
+  const { recipients, groups, sender } = checked;
+  const content =
+    confirms && checked.content.kind === 'text'
+      ? { ...checked.content, confirms }
+      : checked.content;
   const sendAt = message.sendAt?.getTime() ?? null;
-  const content = confirms && checked.kind === 'text' ? { ...checked, confirms } : checked;
   const batch: NewBatch = {
     id: clock.id(),
     tenant,
     channel: channel.name,
-    lane: laneOf(channel, tenant, laneOption),
+    lane: laneOf(laneOption, tenant, channel.name),
     class: options.class ?? 'normal',
     sender,
-    content: JSON.stringify(content),
+    content,
     deliveryReport: (deliveryReport ?? channel.deliveryReport ?? 'yes') === 'yes',
-    parts,
+    parts: checked.parts ?? 0,
     recipients,
     denied: [],
     createdAt: clock.now(),
@@ -123,22 +123,34 @@ export function checkedSend(
             recipients,
           ]),
   };
-  return { batch, content, groups };
+  return { batch, groups };
+}
+
+const WORDS = {
+  deliveryReport: { form: /^(?:none|yes)$/, rule: "must be 'none' or 'yes'" },
+  class: { form: /^(?:high|normal)$/, rule: "must be 'high' or 'normal'" },
+  tenant: { form: /^[\x20-\x7e]{0,200}$/, rule: 'must be at most 200 ASCII characters' },
+  idempotencyKey: {
+    form: /^[\x21-\x7e]{1,255}$/,
+    rule: 'must be 1 to 255 visible ASCII characters',
+  },
+};
+
+/** Adds an error for each value that is neither undefined nor a text of its form. */
+export function checkWords(
+  given: Readonly<Partial<Record<keyof typeof WORDS, unknown>>>,
+  errors: FieldError[],
+): void {
+  for (const [path, { form, rule }] of Object.entries(WORDS)) {
+    const value = given[path as keyof typeof WORDS];
+    if (value !== undefined && !(typeof value === 'string' && form.test(value)))
+      errors.push({ path, message: rule });
+  }
 }
 
 export function checkCount(count: number, most: number, errors: FieldError[]): void {
   if (count === 0) errors.push({ path: 'to', message: 'must name at least one recipient' });
   if (count > most) errors.push({ path: 'to', message: `must name at most ${most} recipients` });
-}
-
-export function checkTenant(tenant: unknown, errors: FieldError[]): void {
-  if (!isText(tenant, TENANT))
-    errors.push({ path: 'tenant', message: 'must be at most 200 ASCII characters' });
-}
-
-export function checkIdempotencyKey(key: unknown, errors: FieldError[]): void {
-  if (!isText(key, IDEMPOTENCY_KEY))
-    errors.push({ path: 'idempotencyKey', message: 'must be 1 to 255 visible ASCII characters' });
 }
 
 /** Adds an error unless `time` is undefined or in the years 1970 to 9999, as the store needs. */
@@ -152,25 +164,8 @@ export function checkTime(path: string, time: unknown, errors: FieldError[]): vo
 /** Most recipients of a send, where the channel does not say. */
 export const MAX_RECIPIENTS = 100_000;
 
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-const TENANT = /^[\x20-\x7e]{0,200}$/;
 /** Text that the store can hold and logs can show. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
-
-/** Undefined, or a text of this form; `null` is rejected. */
-function isText(value: unknown, form: RegExp): boolean {
-  return value === undefined || (typeof value === 'string' && form.test(value));
-}
-
-function checkOneOf(
-  path: string,
-  value: unknown,
-  [one, other]: readonly [string, string],
-  errors: FieldError[],
-): void {
-  if (value !== undefined && value !== one && value !== other)
-    errors.push({ path, message: `must be '${one}' or '${other}'` });
-}
 
 function recipientsOf(
   { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
@@ -180,7 +175,7 @@ function recipientsOf(
   const list: readonly unknown[] = Array.isArray(to) ? to : [to];
   if (maxRecipients === 1 && list.length !== 1) {
     errors.push({ path: 'to', message: ruleOf(addressKinds) });
-    return { recipients: [], groups: [] };
+    return { recipients: [], groups: new Map() };
   }
   const read = readRecipients(list, addressKinds, groups !== undefined);
   for (const { path, message } of read.errors)
@@ -221,12 +216,12 @@ function fingerprintOf(asked: readonly unknown[]): string {
 
 type LaneOption = MessagingSettings['dispatch']['lane'];
 
-/** @throws MessagingConfigError where the option or the channel returns no lane name */
-function laneOf({ name, lane }: ChannelDefinition, tenant: string, option: LaneOption): string {
-  if (!option && !lane) return `${tenant}:${name}`;
-  const given: unknown = option ? option({ tenant, channel: name }) : lane?.({ tenant });
-  if (typeof given === 'string' && NAME.test(given)) return given;
+/** @throws MessagingConfigError where the option returns no lane name */
+function laneOf(option: LaneOption, tenant: string, channel: string): string {
+  if (!option) return `${tenant}:${channel}`;
+  const lane: unknown = option({ tenant, channel });
+  if (typeof lane === 'string' && NAME.test(lane)) return lane;
   throw new MessagingConfigError(
-    `dispatch.lane: returned no name for tenant '${tenant}' and channel ${name}; return 1 to 255 characters, without control characters`,
+    `dispatch.lane: returned no name for tenant '${tenant}' and channel ${channel}; return 1 to 255 characters, without control characters`,
   );
 }

@@ -136,8 +136,9 @@ export function isGroupId(value: unknown): value is string {
 export interface ReadRecipients {
   /** Address keys and group ids. */
   readonly recipients: string[];
-  readonly groups: string[];
-  /** The first ten errors, with paths such as `to[3]`. */
+  /** The path of each group id, such as `to[3]`. */
+  readonly groups: ReadonlyMap<string, string>;
+  /** The first ten errors. */
   readonly errors: FieldError[];
 }
 
@@ -147,21 +148,22 @@ export function readRecipients(
   withGroups = false,
 ): ReadRecipients {
   const recipients = new Set<string>();
-  const groups = new Set<string>();
+  const groups = new Map<string, string>();
   const errors: FieldError[] = [];
   const phone = kinds[0] === 'phone';
   to.forEach((entry, index) => {
+    const path = `to[${index}]`;
     if (phone && isPhoneNumber(entry)) recipients.add(entry);
     else if (withGroups && isGroupId(entry)) {
       recipients.add(entry);
-      groups.add(entry);
+      if (!groups.has(entry)) groups.set(entry, path);
     } else {
       const address = readAddress(entry, kinds);
       if (address) recipients.add(addressKey(address));
-      else if (errors.length < 10) errors.push({ path: `to[${index}]`, message: ruleOf(kinds) });
+      else if (errors.length < 10) errors.push({ path, message: ruleOf(kinds) });
     }
   });
-  return { recipients: [...recipients], groups: [...groups], errors };
+  return { recipients: [...recipients], groups, errors };
 }
 
 export function ruleOf(kinds: readonly AddressKind[]): string {

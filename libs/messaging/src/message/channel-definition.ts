@@ -37,8 +37,6 @@ export interface ChannelDefinition {
   readonly groups?: 'expand' | 'pass' | undefined;
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
-  /** Lane of a message where the `lane` option returns none. @default `{tenant}:{channel}` */
-  readonly lane?: (of: { readonly tenant: string }) => string;
   readonly consent?: ConsentRules;
   readonly pricing?: PricingRules;
   readonly wire?: WireForm;

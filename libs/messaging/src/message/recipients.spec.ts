@@ -63,7 +63,7 @@ it('keeps group ids among the recipients where the channel has groups', () => {
   const to = ['grp_0123456789', '2348012345678', 'grp_0123456789'];
   expect(readRecipients(to, ['phone'], true)).toEqual({
     recipients: ['grp_0123456789', '2348012345678'],
-    groups: ['grp_0123456789'],
+    groups: new Map([['grp_0123456789', 'to[0]']]),
     errors: [],
   });
   expect(readRecipients(to, ['phone']).errors.map(({ path }) => path)).toEqual(['to[0]', 'to[2]']);

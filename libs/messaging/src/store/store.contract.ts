@@ -474,7 +474,7 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
           Array.from({ length: 48 }, (_, n) => ({
             ...different[n < 20 ? 0 : n % different.length],
             id: systemClock.id(),
-            content: JSON.stringify({ kind: 'text', text: `"${n}" \\ {a,b}\n'é€😀` }),
+            content: { kind: 'text', text: `"${n}" \\ {a,b}\n'é€😀` } as const,
             recipients: Array.from({ length: n === 47 ? 1_001 : 1 + (n % 2) }, (_, to) =>
               bench.to(to),
             ),
@@ -683,7 +683,7 @@ class Bench {
       lane: this.lane,
       class: 'normal',
       sender: 'ACME',
-      content: JSON.stringify({ kind: 'text', text: 'Hello' }),
+      content: { kind: 'text', text: 'Hello' },
       deliveryReport: true,
       parts: 1,
       recipients: Array.from({ length: recipients }, (_, n) => this.to(n)),

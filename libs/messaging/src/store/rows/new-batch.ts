@@ -2,18 +2,17 @@ import type { Channel, MessageClass } from '../../message/message.js';
 import { BATCH_STATE, PRIORITY } from './batch-state.js';
 import { type Columns, type Dialect, into } from '../database/dialect.js';
 import type { StatusChange } from './status.js';
+import { type StoredContent, writeContent } from './stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
 /** Times and durations in milliseconds. */
-export interface NewBatch {
+export interface NewBatch extends StoredContent {
   readonly id: string;
   readonly tenant: string;
   readonly channel: Channel;
   readonly lane: string;
   readonly class: MessageClass;
   readonly sender: string;
-  /** JSON. */
-  readonly content: string;
   readonly deliveryReport: boolean;
   readonly parts: number;
   /** Address keys; recipients that policy denied come first. */
@@ -44,7 +43,7 @@ const STORED = {
   v_lane: ['key', ({ lane }) => lane],
   v_priority: ['int', (batch) => PRIORITY[batch.class]],
   v_sender: ['key', ({ sender }) => sender],
-  v_content: ['text', ({ content }) => content],
+  v_content: ['text', writeContent],
   v_delivery_report: ['int', ({ deliveryReport }) => (deliveryReport ? 1 : 0)],
   v_parts: ['int', ({ parts }) => parts],
   v_recipient_count: ['int', ({ recipients }) => recipients.length],

@@ -7,8 +7,8 @@ export interface StoredContent {
 }
 
 /** The JSON of a content with the trace context in it, so that no separate column is needed. */
-export function withTrace(content: string, trace: TraceContext): string {
-  return `${content.slice(0, -1)},"trace":${JSON.stringify(trace)}}`;
+export function writeContent({ content, trace }: StoredContent): string {
+  return JSON.stringify({ ...content, trace });
 }
 
 export function readContent(json: string): StoredContent {
