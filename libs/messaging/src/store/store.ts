@@ -1,5 +1,3 @@
-import type { QueryRunner } from 'typeorm';
-import type { Dialect } from './database/dialect.js';
 import type { Intent } from './rows/intent.js';
 import type { LaneHolder, LaneRow, ReleasedLane } from './rows/lease.js';
 import type { NewBatch } from './rows/new-batch.js';
@@ -31,24 +29,6 @@ import type { HeldMessage } from './rows/status.js';
  *   items instead. Only `verbs/<verb>.ts` chooses between the two.
  * - The slow path locks lane, batch and message, in this order, reads, and writes.
  */
-export interface StoreDriver {
-  readonly dialect: Dialect;
-  /** CREATE statements of the first migration; repeatable, because some servers commit each. */
-  schema(runner: QueryRunner): Promise<readonly string[]>;
-  /** SQL after the columns in CREATE TABLE. */
-  tableOptions(runner: QueryRunner): Promise<string>;
-  /** A server lock for one migrating process; `undefined`: SQLite uses its write lock. */
-  readonly migrationLock: MigrationLock | undefined;
-}
-
-export interface MigrationLock {
-  /** Name of the pool option for the largest number of connections. */
-  readonly poolLimit: 'max' | 'connectionLimit';
-  /** The last statement returns `taken: 1`; after `wait` ms it fails or returns another value. */
-  take(key: number, wait: number): readonly string[];
-  release(key: number): readonly string[];
-}
-
 export interface FastPaths {
   /** @throws ConcurrentChangeError for a key, a denied recipient, or a batch stored already */
   readonly enqueue?: (sql: Sql, batches: readonly NewBatch[]) => Promise<void>;

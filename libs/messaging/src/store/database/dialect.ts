@@ -55,13 +55,6 @@ export interface TypeNames {
   readonly short: (length: number) => string;
 }
 
-export interface LaneClock {
-  readonly advance: string;
-  bind(lanes: readonly string[]): unknown[];
-  /** The clock of the lane `v_lane`. */
-  readonly at: string;
-}
-
 /** SQL that differs between the three families of servers, with `?` placeholders. */
 export interface Dialect {
   /** Only for migrations, whose DDL has no common form. All other code uses the members below. */
@@ -71,8 +64,6 @@ export interface Dialect {
   readonly now: string;
   /** Condition on a batch with work. It matches the index of such batches literally. */
   readonly hasWork: (batch: string) => string;
-  /** Orders batches accepted within a millisecond; `undefined`: {@link now} counts microseconds. */
-  readonly laneClock: LaneClock | undefined;
   /** A 64-bit integer parameter, for places where no column gives the type. */
   readonly bigint: string;
   /** Without the hint MariaDB reads a small table whole and waits for every locked row. */

@@ -24,7 +24,6 @@ export const MYSQL_DIALECT: Dialect = {
   residual: (condition) => condition,
   now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
   bigint: '?',
-  laneClock: undefined,
   // Without partial indexes, a generated column leads the index of batches with work.
   hasWork: (batch) => `${batch}.has_work = 1`,
   join: 'STRAIGHT_JOIN',

@@ -1,12 +1,67 @@
-import type { StoreDriver } from '../store.js';
+import type { QueryRunner } from 'typeorm';
+import { HAS_WORK } from '../rows/batch-state.js';
+import { PRIMARY_KEYS, storeColumns, type StoreTable } from '../schema/tables.js';
+import type { StoreDriver } from '../driver.js';
+import { MysqlDatabase } from './connection.js';
 import { MYSQL_DIALECT } from './dialect.js';
-import { mysqlSchema, mysqlTableOptions } from './schema.js';
+
+/** Collations of MariaDB and MySQL 8 that compare byte by byte, including trailing spaces. */
+const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin'];
+
+/** Without partial indexes, the condition's columns lead the index where a query needs them. */
+const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
+  ['lane_held', 'lane', 'owner'],
+  ['batch_queue', 'batch', 'has_work, lane, priority, parked_until, available_at, id'],
+  ['batch_content', 'batch', 'completed_at'],
+  ['batch_poll', 'batch', 'poll_at'],
+  ['batch_list', 'batch', 'tenant, id'],
+  ['submission_open', 'submission', 'outcome, batch, n'],
+  ['submission_reference', 'submission', 'reference'],
+  ['message_reference', 'message', 'reference'],
+  // Also finds the reports without a match.
+  ['report_batch', 'report', 'batch, id'],
+  ['report_tenant', 'report', 'tenant, id'],
+  ['report_waiting', 'report', 'batch, reference'],
+  ['report_waiting_message', 'report', 'batch, message_id'],
+];
+
+/** MySQL's older binary collation ignores trailing spaces: tenants could read others' batches. */
+async function tableOptions(runner: QueryRunner): Promise<string> {
+  const known = (await runner.query(
+    `SELECT collation_name AS name FROM information_schema.collations WHERE collation_name IN ('${EXACT.join("', '")}')`,
+  )) as { name: string }[];
+  const collation = EXACT.find((exact) => known.some(({ name }) => name === exact));
+  return ` CHARACTER SET utf8mb4 COLLATE ${collation ?? 'utf8mb4_bin'}`;
+}
+
+async function schema(runner: QueryRunner): Promise<string[]> {
+  const options = await tableOptions(runner);
+  const { report, ...tables } = storeColumns(MYSQL_DIALECT.types);
+  // Stored: the server pushes no index condition down to a virtual column, and would read the lane.
+  tables.batch.push(
+    `has_work SMALLINT GENERATED ALWAYS AS (CASE WHEN ${HAS_WORK} THEN 1 ELSE 0 END) STORED`,
+  );
+  return [
+    ...Object.entries(tables).map(
+      ([name, columns]) => `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')},
+        PRIMARY KEY (${PRIMARY_KEYS[name as keyof typeof tables]}))${options}`,
+    ),
+    `CREATE TABLE IF NOT EXISTS messaging_report (id BIGINT AUTO_INCREMENT PRIMARY KEY, ${report.join(', ')})${options}`,
+    ...INDEXES.map(
+      ([name, table, columns]) =>
+        `CREATE INDEX messaging_${name} ON messaging_${table} (${columns})`,
+    ),
+    'CREATE UNIQUE INDEX messaging_batch_idempotency ON messaging_batch (tenant, channel, idempotency_key)',
+    'CREATE UNIQUE INDEX messaging_report_hash ON messaging_report (hash)',
+  ];
+}
 
 /** MySQL and MariaDB. */
 export const MYSQL_DRIVER: StoreDriver = {
+  Database: MysqlDatabase,
   dialect: MYSQL_DIALECT,
-  schema: mysqlSchema,
-  tableOptions: mysqlTableOptions,
+  schema,
+  tableOptions,
   migrationLock: {
     poolLimit: 'connectionLimit',
     take: (key, wait) => [`SELECT GET_LOCK('messaging-${key}', ${wait / 1_000}) AS taken`],

@@ -28,7 +28,6 @@ export const POSTGRES_DIALECT: Dialect = {
   residual: (condition) => `coalesce(${condition}, false)`,
   now: '(extract(epoch from clock_timestamp()) * 1000000)::int8',
   bigint: 'CAST(? AS int8)',
-  laneClock: undefined,
   hasWork: (batch) => `${batch}.${HAS_WORK}`,
   join: 'JOIN',
   forceIndex: () => '',

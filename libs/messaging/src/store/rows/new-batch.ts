@@ -62,8 +62,7 @@ export const NEW_BATCH: Columns<NewBatch> = {
 export const INTO_BATCHES = into('batch', STORED, 'available_at', 'valid_until', 'state');
 
 export function batchValues(dialect: Dialect): string {
-  const { laneClock, now } = dialect;
-  const availableAt = dialect.greatest(laneClock?.at ?? now, 'coalesce(v_send_at, 0)');
+  const availableAt = dialect.greatest(dialect.now, 'coalesce(v_send_at, 0)');
   return `${Object.keys(STORED).join(', ')}, ${availableAt},
     CASE WHEN v_valid_for IS NOT NULL THEN ${availableAt} + v_valid_for END, ${BATCH_STATE.accepted}`;
 }

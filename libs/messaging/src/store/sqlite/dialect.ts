@@ -1,17 +1,6 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type Dialect, type LaneClock, valuesOf } from '../database/dialect.js';
+import { type Dialect, valuesOf } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
-
-const NOW = "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)";
-
-/** Returning the clocks from the statement costs more than reading them where a batch is stored. */
-const LANE_CLOCK: LaneClock = {
-  advance: `INSERT INTO messaging_lane (lane_key, accepted_at)
-    SELECT value, ${NOW} FROM json_each(?) WHERE true
-    ON CONFLICT (lane_key) DO UPDATE SET accepted_at = max(accepted_at + 1, excluded.accepted_at)`,
-  bind: (lanes) => [JSON.stringify(lanes)],
-  at: '(SELECT accepted_at FROM messaging_lane WHERE lane_key = v_lane)',
-};
 
 export const SQLITE_DIALECT: Dialect = {
   kind: 'sqlite',
@@ -26,8 +15,8 @@ export const SQLITE_DIALECT: Dialect = {
     short: () => 'TEXT',
   },
   residual: (condition) => condition,
-  now: NOW,
-  laneClock: LANE_CLOCK,
+  // Milliseconds: the ids, which grow within a process, order the batches of one millisecond.
+  now: "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)",
   bigint: '?',
   hasWork: (batch) => `${batch}.${HAS_WORK}`,
   join: 'CROSS JOIN',

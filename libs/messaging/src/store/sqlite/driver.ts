@@ -1,10 +1,25 @@
-import type { StoreDriver } from '../store.js';
+import type { StoreDriver } from '../driver.js';
+import { partialIndexes, PRIMARY_KEYS, storeColumns } from '../schema/tables.js';
+import { SqliteDatabase } from './connection.js';
 import { SQLITE_DIALECT } from './dialect.js';
-import { sqliteSchema } from './schema.js';
+
+async function schema(): Promise<string[]> {
+  const { report, ...tables } = storeColumns(SQLITE_DIALECT.types);
+  return [
+    ...Object.entries(tables).map(
+      ([name, columns]) => `CREATE TABLE IF NOT EXISTS messaging_${name} (${columns.join(', ')},
+        PRIMARY KEY (${PRIMARY_KEYS[name as keyof typeof tables]})) WITHOUT ROWID`,
+    ),
+    `CREATE TABLE IF NOT EXISTS messaging_report (id INTEGER PRIMARY KEY AUTOINCREMENT, ${report.join(', ')})`,
+    ...partialIndexes(),
+    'CREATE INDEX IF NOT EXISTS messaging_report_tenant ON messaging_report (tenant, id)',
+  ];
+}
 
 export const SQLITE_DRIVER: StoreDriver = {
+  Database: SqliteDatabase,
   dialect: SQLITE_DIALECT,
-  schema: sqliteSchema,
-  tableOptions: () => Promise.resolve(' WITHOUT ROWID'),
+  schema,
+  tableOptions: async () => ' WITHOUT ROWID',
   migrationLock: undefined,
 };

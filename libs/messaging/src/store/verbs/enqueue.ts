@@ -136,64 +136,38 @@ export class NewBatches {
     }
   }
 
-  /** Batches of every kind, on every database; looks up the keys before and after the inserts. */
+  /** Batches of every kind, on every database. */
   async #store(tx: Transaction, batches: readonly NewBatch[]): Promise<Result[]> {
     const keyed = batches.filter(({ idempotencyKey }) => idempotencyKey !== null);
-    let owners = await this.#ownersBefore(tx, keyed);
-    const claimed = new Set(owners.keys());
-    const fresh = batches.filter((batch) => {
-      if (batch.idempotencyKey === null) return true;
-      const isNew = !claimed.has(keyOf(batch));
-      claimed.add(keyOf(batch));
-      return isNew;
-    });
-    let changes: ReadonlyMap<string, readonly StatusChange[]> | undefined;
-    if (fresh.length > 0) {
-      await this.#insertBatches(tx, fresh);
-      // Another process may have stored a key first: its batch owns the key.
-      owners = await this.#owners(tx, keyed);
-      const stored = fresh.filter(
-        (batch) => batch.idempotencyKey === null || owners.get(keyOf(batch))?.id === batch.id,
-      );
-      await this.#sql.insertChunks(tx, stored.flatMap(chunksOf));
-      changes = await this.#rejectDenied(tx, stored);
+    let owners = await this.#insert(tx, batches, keyed);
+    const expired = owners.filter((owner) => this.#isExpired(owner, keyed[0]!));
+    if (expired.length > 0) {
+      await this.#sql.releaseKeys(tx, expired);
+      owners = await this.#insert(tx, batches, keyed);
     }
+    const byKey = new Map(owners.map((owner) => [keyOf(owner), owner]));
+    const others = new Map<NewBatch, KeyOwner>();
+    for (const batch of keyed) {
+      const owner = byKey.get(keyOf(batch))!;
+      if (owner.id !== batch.id) others.set(batch, owner);
+    }
+    const stored = batches.filter((batch) => !others.has(batch));
+    await this.#sql.insertChunks(tx, stored.flatMap(chunksOf));
+    const changes = await this.#rejectDenied(tx, stored);
     return batches.map((batch) => {
-      const owner = batch.idempotencyKey === null ? batch : owners.get(keyOf(batch))!;
-      return owner.id === batch.id
-        ? enqueued(batch, changes?.get(batch.id))
-        : replayed(batch, owner as KeyOwner);
+      const owner = others.get(batch);
+      return owner ? replayed(batch, owner) : enqueued(batch, changes.get(batch.id));
     });
   }
 
-  async #insertBatches(tx: Sql, batches: readonly NewBatch[]): Promise<void> {
-    const { laneClock } = this.database.dialect;
-    if (laneClock) {
-      const lanes = [...new Set(batches.map(({ lane }) => lane))];
-      await tx.run(laneClock.advance, laneClock.bind(lanes));
-    }
+  /** Batches whose key is taken are left out. @returns the owners of the keys, locked */
+  async #insert(
+    tx: Sql,
+    batches: readonly NewBatch[],
+    keyed: readonly NewBatch[],
+  ): Promise<KeyOwner[]> {
     await this.#sql.insertBatches(tx, batches);
-  }
-
-  /** Missing keys are not locked: in REPEATABLE READ MySQL would lock the gap, and other keys. */
-  async #ownersBefore(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
-    const known = await this.#find(tx, this.#sql.findKeys, keyed);
-    return known.length === 0 ? new Map() : this.#owners(tx, keyed);
-  }
-
-  /** By {@link keyOf}, locked; expired keys are released. */
-  async #owners(tx: Sql, keyed: readonly NewBatch[]): Promise<Map<string, KeyOwner>> {
-    const owners = new Map<string, KeyOwner>();
-    const expired: KeyOwner[] = [];
-    for (const owner of await this.#find(
-      tx,
-      `${this.#sql.findKeys} ${this.database.dialect.forUpdate('b')}`,
-      keyed,
-    ))
-      if (this.#isExpired(owner, keyed[0]!)) expired.push(owner);
-      else owners.set(keyOf(owner), owner);
-    await this.#sql.releaseKeys(tx, expired);
-    return owners;
+    return this.#find(tx, `${this.#sql.findKeys} ${this.database.dialect.forUpdate('b')}`, keyed);
   }
 
   #isExpired({ createdAt }: KeyOwner, batch: NewBatch): boolean {
