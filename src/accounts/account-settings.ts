@@ -9,15 +9,27 @@ import {
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull, Not } from 'typeorm';
-import { invalidFields } from '../http/api-error.js';
+import { invalidField, invalidFields } from '../http/api-error.js';
 import { Account, type AccountWords } from './accounts.tables.js';
 
 type ConsentReader = ReturnType<typeof consentWords>;
 
-interface OwnSettings {
+/** The settings of an account that has its own. */
+class OwnSettings {
   readonly rate: RateLimit | undefined;
   readonly words: AccountWords;
-  readonly read: ConsentReader;
+  #reader: ConsentReader | undefined;
+
+  constructor({ rate, consentWords: words }: Account) {
+    this.rate = rate === null ? undefined : rateOf('rate', rate);
+    this.words = words ?? {};
+  }
+
+  /** Folds the words at the first text: most accounts get none in a second. */
+  consentOf(text: string): ReturnType<ConsentReader> {
+    this.#reader ??= readerOf(this.words);
+    return this.#reader(text);
+  }
 }
 
 /** Milliseconds. */
@@ -31,20 +43,18 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('Accounts');
   #timer: NodeJS.Timeout | undefined;
   #own: ReadonlyMap<string, OwnSettings> = new Map();
-  #isReading = false;
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   async onModuleInit(): Promise<void> {
     await this.#read();
-    this.#timer = setInterval(() => {
-      if (!this.#isReading) void this.#refresh();
-    }, READ_EVERY).unref();
+    this.#timer = setTimeout(() => void this.#refresh(), READ_EVERY).unref();
   }
 
   /** Does not wait for a read under way: the database may not answer any more. */
   onApplicationShutdown(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   rateLimit(otherwise: RateLimit): (lane: string) => RateLimit {
@@ -52,7 +62,10 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
   }
 
   readonly inbound: Pick<InboundOptions, 'consent' | 'reply'> = {
-    consent: (text, { tenant }) => (this.#own.get(tenant)?.read ?? readDefaultWords)(text),
+    consent: (text, { tenant }) => {
+      const own = this.#own.get(tenant);
+      return own ? own.consentOf(text) : readDefaultWords(text);
+    },
     reply: ({ tenant, consent }) => {
       const { stopReply, startReply } = this.#own.get(tenant)?.words ?? {};
       return consent === 'opted_out' ? stopReply : startReply;
@@ -60,33 +73,19 @@ export class AccountSettings implements OnModuleInit, OnApplicationShutdown {
   };
 
   async #refresh(): Promise<void> {
-    this.#isReading = true;
     try {
       await this.#read();
     } catch (error) {
       this.#logger.warn({ message: 'settings of accounts not read', err: error });
-    } finally {
-      this.#isReading = false;
     }
+    this.#timer?.refresh();
   }
 
   async #read(): Promise<void> {
     const accounts = await this.dataSource.manager.find(Account, {
       where: [{ rate: Not(IsNull()) }, { consentWords: Not(IsNull()) }],
     });
-    this.#own = new Map(accounts.map((account) => [account.id, this.#settingsOf(account)]));
-  }
-
-  #settingsOf({ id, rate, consentWords: own }: Account): OwnSettings {
-    const known = this.#own.get(id);
-    const words = own ?? {};
-    // The comparison is cheaper than folding hundreds of words.
-    const isKnown = JSON.stringify(known?.words) === JSON.stringify(words);
-    return {
-      rate: rate === null ? undefined : rateOf('rate', rate),
-      words,
-      read: known && isKnown ? known.read : readerOf(words),
-    };
+    this.#own = new Map(accounts.map((account) => [account.id, new OwnSettings(account)]));
   }
 }
 
@@ -114,18 +113,15 @@ export function checkWords(words: AccountWords): void {
       const message = `must be words of up to ${LONGEST_WORD} characters, with a letter`;
       errors.push({ path, message });
     }
-  for (const [path, reply] of Object.entries({
-    'stop-reply': stopReply,
-    'start-reply': startReply,
-  }))
+  const replies = { 'stop-reply': stopReply, 'start-reply': startReply };
+  for (const [path, reply] of Object.entries(replies))
     if (reply !== undefined && (reply.trim() === '' || reply.length > LONGEST_REPLY))
       errors.push({ path, message: `must be 1 to ${LONGEST_REPLY} characters` });
   if (errors.length > 0) throw invalidFields(errors);
   try {
     readerOf(words);
   } catch {
-    const message = 'holds a word that opts out as well; use another';
-    throw invalidFields([{ path: 'start', message }]);
+    throw invalidField('start', 'holds a word that opts out as well; use another');
   }
 }
 
@@ -134,7 +130,6 @@ export function checkRate(rate: string): void {
   try {
     rateOf('rate', rate);
   } catch {
-    const message = 'must be messages per time, such as 50/s, 600/m or 10000/h';
-    throw invalidFields([{ path: 'rate', message }]);
+    throw invalidField('rate', 'must be messages per time, such as 50/s, 600/m or 10000/h');
   }
 }

@@ -2,20 +2,21 @@ import { isPhoneNumber, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
-import { ApiError, invalidFields } from '../http/api-error.js';
+import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
 import { checkRate, checkWords } from './account-settings.js';
 import {
   Account,
   Credential,
   type CredentialKind,
+  type Scope,
+  SCOPES,
   Sender,
   TemplateEntity,
   WhatsAppNumber,
 } from './accounts.tables.js';
 import { CredentialVerifier, fingerprint, newSecret, randomBase62 } from './credentials.js';
 import { seedDemoAccount } from './demo-account.js';
-import { type Scope, SCOPES } from './scope.js';
 import { isSenderId, SENDER_ID_RULE } from './senders.js';
 import { Template, TemplateRegistry } from './templates.js';
 
@@ -60,8 +61,7 @@ export class AccountsService {
   list(cursor = '') {
     return this.messaging.transaction(async (manager) => {
       const last = cursor && (await manager.findOneBy(Account, { id: cursor }));
-      if (last === null)
-        throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of a page' }]);
+      if (last === null) throw invalidField('cursor', 'must be the next_cursor of a page');
       const before = last && [
         { createdAt: LessThan(last.createdAt) },
         { createdAt: last.createdAt, id: LessThan(last.id) },
@@ -83,19 +83,17 @@ export class AccountsService {
   }
 
   async addSender(accountId: string, sender: string): Promise<void> {
-    if (!isSenderId(sender)) throw invalidFields([{ path: 'sender', message: SENDER_ID_RULE }]);
+    if (!isSenderId(sender)) throw invalidField('sender', SENDER_ID_RULE);
     await this.#in(accountId, (manager) => manager.save(Sender, { accountId, sender }));
   }
 
   async addNumber(accountId: string, number: string): Promise<void> {
     if (!isPhoneNumber(number))
-      throw invalidFields([
-        { path: 'number', message: 'must be 7 to 15 digits with country code' },
-      ]);
+      throw invalidField('number', 'must be 7 to 15 digits with country code');
     await this.#in(accountId, async (manager) => {
       const taken = await manager.findOneBy(WhatsAppNumber, { number });
       if (taken && taken.accountId !== accountId)
-        throw invalidFields([{ path: 'number', message: 'belongs to another account' }]);
+        throw invalidField('number', 'belongs to another account');
       if (!taken)
         await manager.insert(WhatsAppNumber, { number, accountId, createdAt: new Date() });
     });
@@ -126,7 +124,7 @@ export class AccountsService {
     expiresAt: Date | null = null,
   ): Promise<{ readonly keyId: string; readonly apiKey: string }> {
     if (expiresAt && expiresAt.getTime() <= Date.now())
-      throw invalidFields([{ path: 'expires', message: 'must be in the future' }]);
+      throw invalidField('expires', 'must be in the future');
     return this.#in(accountId, async (manager) => {
       const key = await insertCredential(manager, accountId, 'api_key', { scopes, expiresAt });
       return { keyId: key.id, apiKey: key.secret };
@@ -170,7 +168,7 @@ export class AccountsService {
   async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
     const trimmed = name.trim();
     if (trimmed === '' || trimmed.length > 100)
-      throw invalidFields([{ path: 'name', message: 'must be 1 to 100 characters' }]);
+      throw invalidField('name', 'must be 1 to 100 characters');
     const accountId = `acc_${randomBase62(22)}`;
     await manager.insert(Account, { id: accountId, name: trimmed, createdAt: new Date() });
     const token = await insertCredential(manager, accountId, 'api_token');

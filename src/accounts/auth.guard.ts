@@ -11,7 +11,7 @@ import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
 import { ApiError } from '../http/api-error.js';
 import { type HttpReply, type HttpRequest, replyOf, requestOf } from '../http/http-message.js';
-import type { CredentialKind } from './accounts.tables.js';
+import type { CredentialKind, Scope } from './accounts.tables.js';
 import {
   CredentialUse,
   CredentialVerifier,
@@ -19,7 +19,6 @@ import {
   type Unauthorized,
 } from './credentials.js';
 import { networkOf, RequestLimits } from './limits.js';
-import type { Scope } from './scope.js';
 
 export interface AuthRequirement {
   readonly kind: CredentialKind;
@@ -49,39 +48,18 @@ export class AuthGuard implements CanActivate {
     private readonly limits: RequestLimits,
   ) {}
 
-  canActivate(context: ExecutionContext): true | Promise<true> {
+  canActivate(context: ExecutionContext): Promise<true> {
     const requirement = this.reflector.get(AuthRequired, context.getHandler());
-    return this.admits(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
+    return this.admit(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
   }
 
-  /** For `@AuthWithin()`. Synchronous if cached. @throws ApiError 401, 403 or 429; or rejects */
-  admits(
+  /** For `@AuthWithin()`. @throws ApiError 401, 403 or 429 */
+  async admit(
     request: AuthenticatedRequest,
     reply: HttpReply,
-    requirement: AuthRequirement,
-  ): true | Promise<true> {
-    const found = this.credentials.verify(request.headers.authorization, requirement.kind);
-    return found instanceof Promise
-      ? found.then((one) => this.#admit(request, reply, requirement, one))
-      : this.#admit(request, reply, requirement, found);
-  }
-
-  /**
-   * For hooks before the route: takes a credential of any kind. @throws ApiError 401, 403 or 429
-   */
-  async recognises(request: HttpRequest): Promise<void> {
-    const { authorization = '' } = request.headers;
-    const kind = /\bsvk_/.test(authorization) ? 'api_key' : 'api_token';
-    this.#valid(request, await this.credentials.verify(authorization, kind));
-  }
-
-  #admit(
-    request: AuthenticatedRequest,
-    reply: HttpReply,
-    { scope }: AuthRequirement,
-    found: Principal | Unauthorized,
-  ): true {
-    const principal = this.#valid(request, found, reply);
+    { kind, scope }: AuthRequirement,
+  ): Promise<true> {
+    const principal = await this.#valid(request, kind, reply);
     if (scope && !principal.scopes.includes(scope))
       throw new ApiError(
         'insufficient_scope',
@@ -92,8 +70,15 @@ export class AuthGuard implements CanActivate {
     return true;
   }
 
+  /** For hooks before the route: takes a credential of any kind. @throws ApiError 401 or 403 */
+  async recognise(request: HttpRequest): Promise<void> {
+    const isKey = /\bsvk_/.test(request.headers.authorization ?? '');
+    await this.#valid(request, isKey ? 'api_key' : 'api_token');
+  }
+
   /** @throws ApiError 401, 403 or 429 */
-  #valid(request: HttpRequest, found: Principal | Unauthorized, reply?: HttpReply): Principal {
+  async #valid(request: HttpRequest, kind: CredentialKind, reply?: HttpReply): Promise<Principal> {
+    const found = await this.credentials.verify(request.headers.authorization, kind);
     if ('cause' in found) throw this.#unauthorized(request, found);
     if (reply) this.#count(found, reply);
     if (found.suspended)

@@ -97,7 +97,7 @@ describe('CredentialVerifier', () => {
     [`Bearer ${token.slice(0, -1)}`, 'malformed or bad checksum'],
     ['Bearer <API_TOKEN>', 'malformed or bad checksum'],
     [`Bearer ${key}`, 'wrong kind'],
-  ])('%j is refused without a database read: %s', (header, cause) => {
-    expect(verifier.verify(header, 'api_token')).toEqual({ cause });
+  ])('%j is refused without a database read: %s', async (header, cause) => {
+    expect(await verifier.verify(header, 'api_token')).toEqual({ cause });
   });
 });

@@ -45,10 +45,9 @@ export function fingerprint(secret: string): string {
 }
 
 /** A credential, revoked and expired ones included. */
-type KnownCredential = Pick<
-  Credential,
-  'id' | 'accountId' | 'kind' | 'scopes' | 'revokedAt' | 'expiresAt'
-> & { readonly suspended: boolean };
+interface KnownCredential extends Credential {
+  readonly suspended: boolean;
+}
 
 export type Principal = Pick<KnownCredential, 'id' | 'accountId' | 'scopes' | 'suspended'>;
 
@@ -68,23 +67,19 @@ export class CredentialVerifier {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** Synchronous for a cached credential; a malformed secret costs no database read. */
-  verify(
+  /** A malformed secret costs no database read. */
+  async verify(
     header: string | undefined,
     kind: CredentialKind,
-  ): Principal | Unauthorized | Promise<Principal | Unauthorized> {
+  ): Promise<Principal | Unauthorized> {
     if (!header) return { cause: 'missing header' };
     if (!/^bearer /i.test(header)) return { cause: 'missing Bearer' };
     const secret = header.slice('Bearer '.length);
-    const key = fingerprint(secret);
-    const cached = this.#credentials.peek(key);
-    if (cached?.kind === kind) return validOf(cached);
     if (/\s/.test(secret) || secret === '') return { cause: 'white space' };
     if (!isWellFormed(secret)) return { cause: 'malformed or bad checksum' };
     if (!secret.startsWith(PREFIX[kind])) return { cause: 'wrong kind' };
-    return this.#credentials
-      .get(key)
-      .then((found) => (found ? validOf(found) : { cause: 'unknown' }));
+    const found = await this.#credentials.get(fingerprint(secret));
+    return found ? validOf(found) : { cause: 'unknown' };
   }
 
   forget(): void {
@@ -116,8 +111,6 @@ function validOf(credential: KnownCredential): Principal | Unauthorized {
 
 const WRITE_EVERY = 30_000;
 
-const IDS_A_WRITE = 1_000;
-
 /** Keeps last uses in memory and writes them twice a minute, with the time of the write. */
 @Injectable()
 export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -142,19 +135,17 @@ export class CredentialUse implements OnApplicationBootstrap, BeforeApplicationS
 
   /** Never rejects: what could not be written is written with the next. */
   async write(): Promise<void> {
-    while (this.#used.size > 0) {
-      // Sorted, so that two processes lock the same rows in the same order.
-      const ids = [...this.#used].toSorted().slice(0, IDS_A_WRITE);
-      for (const id of ids) this.#used.delete(id);
-      try {
-        await this.messaging.transaction((manager) =>
-          manager.update(Credential, { id: In(ids) }, { lastUsedAt: new Date() }),
-        );
-      } catch (error) {
-        for (const id of ids) this.#used.add(id);
-        this.#logger.warn({ message: 'last use of credentials not written', err: error });
-        return;
-      }
+    // Sorted, so that two processes lock the same rows in the same order.
+    const ids = [...this.#used].toSorted();
+    this.#used.clear();
+    if (ids.length === 0) return;
+    try {
+      await this.messaging.transaction((manager) =>
+        manager.update(Credential, { id: In(ids) }, { lastUsedAt: new Date() }),
+      );
+    } catch (error) {
+      for (const id of ids) this.#used.add(id);
+      this.#logger.warn({ message: 'last use of credentials not written', err: error });
     }
   }
 }

@@ -1,7 +1,5 @@
 /** Longest age of a returned value, in milliseconds. */
 const MAX_AGE = 1_000;
-/** Age from which a request refreshes the entry in the background, in milliseconds. */
-const REFRESH_AGE = 400;
 const MAX_ENTRIES = 10_000;
 const KEYS_A_READ = 500;
 
@@ -12,8 +10,8 @@ interface Entry<V> {
 }
 
 /**
- * Caches values for up to a second. Ageing entries are refreshed in the background, many in one
- * read. Missing values are not cached, so that new rows are found at once.
+ * Caches values for up to a second and reads many in one query. Missing values are not cached, so
+ * that new rows are found at once.
  */
 export class FreshCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -30,19 +28,10 @@ export class FreshCache<V> {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** The value, if the cache has a fresh one; synchronous, for the hot path. */
-  peek(key: string): V | undefined {
-    const entry = this.#entries.get(key);
-    if (!entry) return undefined;
-    const age = this.now() - entry.readAt;
-    if (age >= MAX_AGE) return undefined;
-    // The next request repeats a refresh that failed; the entry still ages.
-    if (age >= REFRESH_AGE && !this.#next?.keys.has(key)) this.#read(key).catch(() => undefined);
-    return entry.value;
-  }
-
   async get(key: string): Promise<V | undefined> {
-    return this.peek(key) ?? (await this.#read(key)).get(key);
+    const entry = this.#entries.get(key);
+    if (entry && this.now() - entry.readAt < MAX_AGE) return entry.value;
+    return (await this.#read(key)).get(key);
   }
 
   /** Empties the cache; the results of reads under way are not cached. */

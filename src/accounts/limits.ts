@@ -94,7 +94,7 @@ const UNAUTHENTICATED_BODY = 65_536;
  */
 export function guardLargeBodies(
   adapter: FastifyAdapter,
-  auth: { recognises(request: HttpRequest): Promise<void> },
+  auth: { recognise(request: HttpRequest): Promise<void> },
   selfVerified: { readonly path: string; readonly bodyLimit: number },
 ): void {
   const fastify = adapter.getInstance();
@@ -106,7 +106,7 @@ export function guardLargeBodies(
     if (!isLarge(request.headers)) done();
     else if (request.is404) done(new ApiError('not_found', 'There is nothing at this path'));
     else if (isSelfVerified(request.routeOptions.url)) done();
-    else auth.recognises(request).then(() => done(), done);
+    else auth.recognise(request).then(() => done(), done);
   });
 }
 

@@ -19,10 +19,8 @@ export class SenderRegistry {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** Synchronous if the sender is cached. */
-  isRegistered(accountId: string, sender: string): true | Promise<boolean> {
-    const key = keyOf({ accountId, sender });
-    return this.#senders.peek(key) ?? this.#senders.get(key).then((found) => found === true);
+  async isRegistered(accountId: string, sender: string): Promise<boolean> {
+    return (await this.#senders.get(keyOf({ accountId, sender }))) === true;
   }
 
   async #load(keys: readonly string[]): Promise<Map<string, true>> {

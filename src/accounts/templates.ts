@@ -2,7 +2,7 @@ import type { Page } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, In } from 'typeorm';
-import { invalidFields } from '../http/api-error.js';
+import { invalidField } from '../http/api-error.js';
 import { Choice, Field, WholeNumber } from '../http/fields.js';
 import type { PageQuery } from '../http/page.dto.js';
 import {
@@ -117,8 +117,6 @@ function placeOf(cursor: string): Pick<Template, 'name' | 'language'> {
     .toString()
     .split(' ');
   if (!LANGUAGE.test(language) || !NAME.test(name) || rest.length > 0)
-    throw invalidFields([
-      { path: 'cursor', message: 'is not a cursor of this list; start again without it' },
-    ]);
+    throw invalidField('cursor', 'is not a cursor of this list; start again without it');
   return { name, language };
 }

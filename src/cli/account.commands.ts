@@ -1,7 +1,6 @@
 import { milliseconds } from '@dundun/messaging';
-import type { AccountWords } from '../accounts/accounts.tables.js';
+import { type AccountWords, isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
 import { AccountsService } from '../accounts/accounts.service.js';
-import { isScope, type Scope, SCOPES } from '../accounts/scope.js';
 import { invalidFields } from '../http/api-error.js';
 import { parseTimestamp } from '../http/rfc3339.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';

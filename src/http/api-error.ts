@@ -154,6 +154,10 @@ export function isApiErrorCode(code: string): code is ApiErrorCode {
   return Object.hasOwn(API_ERRORS, code);
 }
 
+export function invalidField(path: string, message: string): ApiError {
+  return invalidFields([{ path, message }]);
+}
+
 export function invalidFields(details: readonly FieldError[]): ApiError {
   const message = details.map((error) => `${error.path}: ${error.message}`).join('; ');
   return new ApiError('invalid_field', message, { details });

@@ -86,15 +86,13 @@ export class SmsController {
     // The handler sends the response: Nest's check for a stream costs as much as the response.
     @Res() reply: HttpReply,
   ): Promise<void> {
-    const admitted = this.auth.admits(incoming, reply, TOKEN);
-    if (admitted !== true) await admitted;
+    await this.auth.admit(incoming, reply, TOKEN);
     const request = validated(SendSms, readJsonBody(incoming));
     const { from, to, delivery_report: deliveryReport, send_at } = request;
     const { text: body = '', field } = readText(request, SMS_TEXT);
     const idempotencyKey = idempotencyKeyOf(incoming);
     const tenant = accountIdOf(incoming);
-    const registered = this.senders.isRegistered(tenant, from);
-    if (registered !== true && !(await registered))
+    if (!(await this.senders.isRegistered(tenant, from)))
       throw new ApiError('sender_not_registered', `The sender ${from} is not registered`, {
         details: [{ path: 'from', message: 'must be a sender ID registered for this account' }],
       });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AccountsService, CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { newSecret } from '../../../src/accounts/credentials.js';
-import { SCOPES } from '../../../src/accounts/scope.js';
+import { SCOPES } from '../../../src/accounts/accounts.tables.js';
 import { type DeclaredRoute, declaredRoutes } from './declared-routes.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
