@@ -4,7 +4,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { WhatsAppNumbers } from './accounts/whatsapp-numbers.js';
+import { WhatsAppNumbers } from './accounts/senders.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';

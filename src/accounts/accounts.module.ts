@@ -4,9 +4,8 @@ import { AccountsService } from './accounts.service.js';
 import { AuthGuard } from './auth.guard.js';
 import { CredentialUse, CredentialVerifier } from './credentials.js';
 import { PendingSends, RequestLimits } from './limits.js';
-import { SenderRegistry } from './senders.js';
+import { SenderRegistry, WhatsAppNumbers } from './senders.js';
 import { TemplateRegistry } from './templates.js';
-import { WhatsAppNumbers } from './whatsapp-numbers.js';
 
 const PROVIDERS = [
   AccountSettings,

@@ -10,7 +10,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DataSource, In } from 'typeorm';
 import { Account, Credential, type CredentialKind } from './accounts.tables.js';
-import { FreshCache } from './fresh-cache.js';
+import { RowCache } from './fresh-cache.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -44,12 +44,9 @@ export function fingerprint(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-/** A credential, revoked and expired ones included. */
-interface KnownCredential extends Credential {
+export interface Principal extends Pick<Credential, 'id' | 'accountId' | 'scopes'> {
   readonly suspended: boolean;
 }
-
-export type Principal = Pick<KnownCredential, 'id' | 'accountId' | 'scopes' | 'suspended'>;
 
 /** Why a request has no valid credential, for the log: the response is the same for every cause. */
 export interface Unauthorized {
@@ -63,9 +60,13 @@ export interface Unauthorized {
  */
 @Injectable()
 export class CredentialVerifier {
-  readonly #credentials = new FreshCache((fingerprints) => this.#load(fingerprints));
+  readonly #credentials: RowCache<Credential>;
+  readonly #accounts: RowCache<Account>;
 
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(@InjectDataSource() source: DataSource) {
+    this.#credentials = new RowCache(source, Credential, ['fingerprint']);
+    this.#accounts = new RowCache(source, Account, ['id']);
+  }
 
   /** A malformed secret costs no database read. */
   async verify(
@@ -78,35 +79,20 @@ export class CredentialVerifier {
     if (/\s/.test(secret) || secret === '') return { cause: 'white space' };
     if (!isWellFormed(secret)) return { cause: 'malformed or bad checksum' };
     if (!secret.startsWith(PREFIX[kind])) return { cause: 'wrong kind' };
-    const found = await this.#credentials.get(fingerprint(secret));
-    return found ? validOf(found) : { cause: 'unknown' };
+    const found = await this.#credentials.find({ fingerprint: fingerprint(secret) });
+    if (!found) return { cause: 'unknown' };
+    const { id, accountId, scopes, revokedAt, expiresAt } = found;
+    const account = accountId;
+    if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', account };
+    if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', account };
+    const suspended = Boolean((await this.#accounts.find({ id: accountId }))?.suspendedAt);
+    return { id, accountId, scopes, suspended };
   }
 
   forget(): void {
     this.#credentials.clear();
+    this.#accounts.clear();
   }
-
-  async #load(fingerprints: readonly string[]): Promise<Map<string, KnownCredential>> {
-    const { manager } = this.dataSource;
-    const found = await manager.findBy(Credential, { fingerprint: In(fingerprints) });
-    if (found.length === 0) return new Map();
-    const ids = found.map(({ accountId }) => accountId);
-    const accounts = await manager.findBy(Account, { id: In(ids) });
-    const suspended = new Set(accounts.filter((one) => one.suspendedAt).map(({ id }) => id));
-    return new Map(
-      found.map((one) => [
-        one.fingerprint,
-        Object.assign(one, { suspended: suspended.has(one.accountId) }),
-      ]),
-    );
-  }
-}
-
-function validOf(credential: KnownCredential): Principal | Unauthorized {
-  const { accountId: account, kind, revokedAt, expiresAt } = credential;
-  if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', account };
-  if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', account };
-  return credential;
 }
 
 const WRITE_EVERY = 30_000;

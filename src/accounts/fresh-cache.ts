@@ -1,3 +1,5 @@
+import type { DataSource, FindOptionsWhere } from 'typeorm';
+
 /** Longest age of a returned value, in milliseconds. */
 const MAX_AGE = 1_000;
 const MAX_ENTRIES = 10_000;
@@ -68,5 +70,29 @@ export class FreshCache<V> {
     this.#entries.set(key, { value, readAt });
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}
+
+/** Caches the rows of an entity by the columns that identify one, such as account and sender. */
+export class RowCache<E extends object> {
+  readonly #keyOf = (row: Partial<E>): string => JSON.stringify(row, this.columns);
+  readonly #rows = new FreshCache(async (keys) => {
+    const wanted = keys.map((key) => JSON.parse(key) as FindOptionsWhere<E>);
+    const found = await this.source.manager.findBy(this.entity, wanted);
+    return new Map(found.map((row) => [this.#keyOf(row), row]));
+  });
+
+  constructor(
+    private readonly source: DataSource,
+    private readonly entity: new () => E,
+    private readonly columns: (keyof E & string)[],
+  ) {}
+
+  find(row: Partial<E>): Promise<E | undefined> {
+    return this.#rows.get(this.#keyOf(row));
+  }
+
+  clear(): void {
+    this.#rows.clear();
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, In } from 'typeorm';
-import { Sender } from './accounts.tables.js';
-import { FreshCache } from './fresh-cache.js';
+import { Sender, WhatsAppNumber } from './accounts.tables.js';
+import { FreshCache, RowCache } from './fresh-cache.js';
 
 export const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za-z])?$/;
 
@@ -15,25 +15,40 @@ export function isSenderId(value: unknown): value is string {
 
 @Injectable()
 export class SenderRegistry {
-  readonly #senders = new FreshCache((keys) => this.#load(keys));
+  readonly #senders: RowCache<Sender>;
 
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
-
-  async isRegistered(accountId: string, sender: string): Promise<boolean> {
-    return (await this.#senders.get(keyOf({ accountId, sender }))) === true;
+  constructor(@InjectDataSource() source: DataSource) {
+    this.#senders = new RowCache(source, Sender, ['accountId', 'sender']);
   }
 
-  async #load(keys: readonly string[]): Promise<Map<string, true>> {
-    const pairs = keys.map((key) => key.split('/'));
-    const found = await this.dataSource.manager.findBy(Sender, {
-      accountId: In(pairs.map(([accountId]) => accountId)),
-      sender: In(pairs.map(([, sender]) => sender)),
-    });
-    return new Map(found.map((one) => [keyOf(one), true]));
+  async isRegistered(accountId: string, sender: string): Promise<boolean> {
+    return (await this.#senders.find({ accountId, sender })) !== undefined;
   }
 }
 
-/** The slash is unambiguous: neither part may contain one. */
-function keyOf({ accountId, sender }: Sender): string {
-  return `${accountId}/${sender}`;
+@Injectable()
+export class WhatsAppNumbers {
+  readonly #numbers: FreshCache<string>;
+  readonly #owners: RowCache<WhatsAppNumber>;
+
+  constructor(@InjectDataSource() source: DataSource) {
+    this.#owners = new RowCache(source, WhatsAppNumber, ['number']);
+    this.#numbers = new FreshCache(async (accountIds) => {
+      const found = await source.manager.find(WhatsAppNumber, {
+        where: { accountId: In(accountIds) },
+        order: { createdAt: 'DESC', number: 'DESC' },
+      });
+      // Newest first, so that the oldest number of an account overwrites the others.
+      return new Map(found.map(({ accountId, number }) => [accountId, number]));
+    });
+  }
+
+  /** The account's oldest number. */
+  of(accountId: string): Promise<string | undefined> {
+    return this.#numbers.get(accountId);
+  }
+
+  async ownerOf(number: string): Promise<string | undefined> {
+    return (await this.#owners.find({ number }))?.accountId;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Page } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, In } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { invalidField } from '../http/api-error.js';
 import { Choice, Field, WholeNumber } from '../http/fields.js';
 import type { PageQuery } from '../http/page.dto.js';
@@ -12,7 +12,7 @@ import {
   TemplateEntity,
   type TemplateStatus,
 } from './accounts.tables.js';
-import { FreshCache } from './fresh-cache.js';
+import { RowCache } from './fresh-cache.js';
 
 const NAME = /^[\x21-\x7e]{1,255}$/;
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8}){0,2}$/;
@@ -54,13 +54,15 @@ export class Template {
 
 @Injectable()
 export class TemplateRegistry {
-  readonly #templates = new FreshCache((keys) => this.#load(keys));
+  readonly #templates: RowCache<TemplateEntity>;
 
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {
+    this.#templates = new RowCache(dataSource, TemplateEntity, ['accountId', 'name', 'language']);
+  }
 
   /** The caller has checked the form of name and language. */
   find(accountId: string, name: string, language: string): Promise<Template | undefined> {
-    return this.#templates.get(keyOf({ accountId, name, language }));
+    return this.#templates.find({ accountId, name, language });
   }
 
   /** Ordered by name, then language. */
@@ -85,22 +87,6 @@ export class TemplateRegistry {
   forget(): void {
     this.#templates.clear();
   }
-
-  async #load(keys: readonly string[]): Promise<Map<string, Template>> {
-    const asked = keys.map((key) => JSON.parse(key) as string[]);
-    const found = await this.dataSource.manager.findBy(TemplateEntity, {
-      accountId: In(asked.map(([accountId]) => accountId)),
-      name: In(asked.map(([, name]) => name)),
-      language: In(asked.map(([, , language]) => language)),
-    });
-    return new Map(found.map((template) => [keyOf(template), viewOf(template)]));
-  }
-}
-
-type TemplateKey = Pick<TemplateEntity, 'accountId' | 'name' | 'language'>;
-
-function keyOf({ accountId, name, language }: TemplateKey): string {
-  return JSON.stringify([accountId, name, language]);
 }
 
 function viewOf({ accountId: _accountId, ...template }: TemplateEntity): Template {

@@ -13,7 +13,7 @@ import {
 import { Controller, Delete, Get, Inject, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
-import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
+import { WhatsAppNumbers } from '../accounts/senders.js';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';
 import { Operation } from '../http/operation.decorator.js';

@@ -11,7 +11,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { AccountId, Auth } from '../accounts/auth.guard.js';
 import { PendingSends } from '../accounts/limits.js';
 import { type Template, TemplateRegistry } from '../accounts/templates.js';
-import { WhatsAppNumbers } from '../accounts/whatsapp-numbers.js';
+import { WhatsAppNumbers } from '../accounts/senders.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { inWireFields } from '../http/error-mapping.js';

@@ -6,7 +6,7 @@ import {
   WhatsAppService,
 } from '@dundun/messaging';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { WhatsAppNumbers } from '../../../src/accounts/whatsapp-numbers.js';
+import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
 import { InboundRecorder } from '../../../libs/messaging/src/contacts/inbound.js';
 import { eventually } from '../../support/eventually.js';
 import { commandLine } from './command-line.js';

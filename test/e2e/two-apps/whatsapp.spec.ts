@@ -16,7 +16,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { systemClock } from '../../../libs/messaging/src/ports/clock.js';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { WhatsAppNumbers } from '../../../src/accounts/whatsapp-numbers.js';
+import { WhatsAppNumbers } from '../../../src/accounts/senders.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
