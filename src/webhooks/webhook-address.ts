@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { invalidFields } from '../http/api-error.js';
+import { invalidField } from '../http/api-error.js';
 import type { WebhookOptions } from './webhook-options.js';
 
 class ForbiddenAddressError extends Error {
@@ -110,7 +110,7 @@ type UrlOptions = Pick<WebhookOptions, 'allowPrivate' | 'requireHttps'>;
  */
 export function checkWebhookUrl(url: string, options: UrlOptions): void {
   const problem = problemOf(url, options);
-  if (problem) throw invalidFields([{ path: 'url', message: problem }]);
+  if (problem) throw invalidField('url', problem);
 }
 
 function problemOf(value: string, { allowPrivate, requireHttps }: UrlOptions) {

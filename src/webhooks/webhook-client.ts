@@ -10,7 +10,6 @@ import { retryAfterMilliseconds } from '@dundun/messaging/queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { guardedConnector } from './webhook-address.js';
-import type { ActiveEndpoint } from './webhook-endpoint.cache.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { webhookHeaders } from './webhook-signature.js';
@@ -18,7 +17,16 @@ import type {
   AttemptError,
   WebhookAttemptEntity,
   WebhookDeliveryEntity,
+  WebhookEndpointEntity,
 } from './webhooks.tables.js';
+
+/** What a lane knows of its endpoint. */
+export type ActiveEndpoint = Readonly<
+  Pick<
+    WebhookEndpointEntity,
+    'id' | 'url' | 'secret' | 'previousSecrets' | 'previousUntil' | 'failingSince'
+  >
+>;
 
 export interface AttemptOutcome extends Readonly<
   Pick<WebhookAttemptEntity, 'startedAt' | 'duration' | 'status' | 'error' | 'response'>
@@ -27,14 +35,12 @@ export interface AttemptOutcome extends Readonly<
   readonly retryAfter?: number | undefined;
 }
 
-export interface DueDelivery extends Readonly<
+export type DueDelivery = Readonly<
   Pick<
     WebhookDeliveryEntity,
     'position' | 'id' | 'messageId' | 'sequence' | 'payload' | 'attempts' | 'revision'
   >
-> {
-  readonly trace?: TraceContext;
-}
+>;
 
 /** Bytes of a response that are read and stored. */
 const EXCERPT = 1_024;
@@ -67,19 +73,18 @@ export class WebhookClient implements OnApplicationShutdown {
     });
   }
 
-  /** Receiver and network errors are outcomes. @throws the reason of `signal` after its abort */
+  /** Receiver and network errors are outcomes. @throws the reason of `stop` after its abort */
   async post(
     endpoint: ActiveEndpoint,
     delivery: DueDelivery,
-    signal: AbortSignal,
+    stop: AbortSignal,
   ): Promise<AttemptOutcome> {
     const { tracing } = this;
-    if (!tracing) return this.#attempt(endpoint, delivery, signal);
     const { messageId, attempts, payload } = delivery;
-    // A failed read of the trace must not prevent the callback.
     const batchId = messageId.slice(0, messageId.lastIndexOf('-'));
-    const parent = await this.messaging.traceOf(batchId).catch(() => undefined);
-    if (!parent) return this.#attempt(endpoint, delivery, signal);
+    // A failed read of the trace must not prevent the callback.
+    const parent = tracing && (await this.messaging.traceOf(batchId).catch(() => undefined));
+    if (!parent) return this.#attempt(endpoint, delivery, stop);
     return tracing.step(
       {
         operation: 'callback',
@@ -91,7 +96,7 @@ export class WebhookClient implements OnApplicationShutdown {
         parent,
         quiet: true,
       },
-      (trace) => this.#attempt(endpoint, trace ? { ...delivery, trace } : delivery, signal),
+      (trace) => this.#attempt(endpoint, delivery, stop, trace),
     );
   }
 
@@ -102,15 +107,13 @@ export class WebhookClient implements OnApplicationShutdown {
   async #attempt(
     endpoint: ActiveEndpoint,
     delivery: DueDelivery,
-    signal: AbortSignal,
+    stop: AbortSignal,
+    trace?: TraceContext,
   ): Promise<AttemptOutcome> {
+    const { timeout, maxRetryAfter } = this.options;
     const startedAt = this.clock.now();
     const began = this.clock.monotonic();
-    const attempt = new AbortController();
-    const timeout = new DOMException('The receiver did not respond in time', 'TimeoutError');
-    const timer = setTimeout(() => attempt.abort(timeout), this.options.timeout);
-    const abort = () => attempt.abort(signal.reason);
-    signal.addEventListener('abort', abort);
+    const deadline = AbortSignal.timeout(timeout);
     const outcome = (status: number | null, error: AttemptError | null) => ({
       startedAt,
       duration: Math.round(this.clock.monotonic() - began),
@@ -119,46 +122,42 @@ export class WebhookClient implements OnApplicationShutdown {
       response: null,
     });
     try {
-      signal.throwIfAborted();
-      const answer = await this.#request(endpoint, delivery, startedAt, attempt.signal);
+      const answer = await this.#agent.request({
+        ...requestTo(endpoint, delivery, startedAt, trace),
+        signal: AbortSignal.any([stop, deadline]),
+      });
       const answered = outcome(answer.statusCode, errorOfStatus(answer.statusCode));
       const [wait] = [answer.headers['retry-after']].flat();
-      const { maxRetryAfter } = this.options;
       const retryAfter = retryAfterMilliseconds(wait, this.clock.now(), maxRetryAfter);
       return { ...answered, retryAfter, response: await excerptOf(answer.body) };
     } catch (error) {
-      signal.throwIfAborted();
-      return outcome(null, attemptErrorOf(error));
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      stop.throwIfAborted();
+      return outcome(null, deadline.aborted ? 'timeout' : attemptErrorOf(error));
     }
   }
+}
 
-  #request(
-    endpoint: ActiveEndpoint,
-    delivery: DueDelivery,
-    at: number,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
-    const { url, secret, previousSecrets, previousUntil } = endpoint;
-    const { origin, pathname, search } = new URL(url);
-    const rotates = previousSecrets !== null && at < (previousUntil ?? 0);
-    const secrets = [secret, ...(rotates ? previousSecrets.split(' ') : [])];
-    return this.#agent.request({
-      origin,
-      path: pathname + search,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Dundun-Webhooks/1',
-        ...webhookHeaders(delivery.id, at, delivery.payload, secrets),
-        ...delivery.trace,
-      },
-      body: delivery.payload,
-      signal,
-    });
-  }
+function requestTo(
+  { url, secret, previousSecrets, previousUntil }: ActiveEndpoint,
+  { id, payload }: DueDelivery,
+  at: number,
+  trace?: TraceContext,
+): Dispatcher.RequestOptions {
+  const { origin, pathname, search } = new URL(url);
+  const isRotating = previousSecrets !== null && at < (previousUntil ?? 0);
+  const secrets = [secret, ...(isRotating ? previousSecrets.split(' ') : [])];
+  return {
+    origin,
+    path: pathname + search,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Dundun-Webhooks/1',
+      ...webhookHeaders(id, at, payload, secrets),
+      ...trace,
+    },
+    body: payload,
+  };
 }
 
 function errorOfStatus(status: number): AttemptError | null {
@@ -186,7 +185,7 @@ async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string 
   }
   if (size === 0) return null;
   const text = Buffer.concat(chunks).subarray(0, EXCERPT).toString('utf8');
-  return text.replaceAll('\u0000', '\ufffd').slice(0, EXCERPT);
+  return text.replaceAll('\u0000', '\ufffd');
 }
 
 const BY_CODE: readonly (readonly [RegExp, AttemptError])[] = [
@@ -206,7 +205,6 @@ function attemptErrorOf(error: unknown): AttemptError {
   if (Array.isArray(errors) && errors.length > 0) return attemptErrorOf(errors[0]);
   // c-ares reports its own connection errors under the same codes as sockets.
   if (typeof syscall === 'string' && syscall.startsWith('query')) return 'host_not_found';
-  if (name === 'TimeoutError') return 'timeout';
   if (name === 'HTTPParserError') return 'invalid_response';
   return (
     BY_CODE.find(([form]) => typeof code === 'string' && form.test(code))?.[1] ?? 'unreachable'

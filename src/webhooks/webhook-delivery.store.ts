@@ -6,9 +6,8 @@ import {
   WorkQueues,
 } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
-import type { HealthChange } from './endpoint-health.js';
-import type { AttemptOutcome, DueDelivery } from './webhook-client.js';
-import { numberOf, type WebhookDeliveryEntity } from './webhooks.tables.js';
+import type { ActiveEndpoint, AttemptOutcome, DueDelivery } from './webhook-client.js';
+import { type DisabledReason, numberOf, type WebhookDeliveryEntity } from './webhooks.tables.js';
 
 /** Rows per insert: its parameters stay far below the packet size of every server. */
 const MAX_ROWS = 2_000;
@@ -19,18 +18,24 @@ const MAX_RESULTS = 500;
 /** Rows deleted or made due per transaction. */
 const SLICE = 1_000;
 
+/** Slices of each table that are deleted with their endpoint. */
 const SLICES_AT_ONCE = 20;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Largest difference of the clocks of processes, in ms: an id may be older than the row's time. */
-const CLOCK_SKEW = 60_000;
+export interface HealthChange {
+  /** First failure since the last success, epoch milliseconds. */
+  readonly failingSince: number | null;
+  readonly disabled?: { readonly at: number; readonly reason: DisabledReason };
+}
 
-export interface RecordedAttempt extends AttemptOutcome {
-  readonly endpointId: string;
+export interface RecordedAttempt {
+  readonly endpoint: ActiveEndpoint;
   readonly delivery: DueDelivery;
+  readonly outcome: AttemptOutcome;
   /** Time of the next attempt, epoch milliseconds; `null`: delivered or exhausted. */
   readonly nextAt: number | null;
+  /** Applied unless the endpoint has another URL by now. */
   readonly change: HealthChange | undefined;
 }
 
@@ -51,6 +56,7 @@ export interface Redelivery {
 @Injectable()
 export class WebhookDeliveryStore {
   readonly #database: QueueDatabase;
+  readonly #accounts;
   readonly #new;
   readonly #result;
   readonly #attempt;
@@ -63,31 +69,32 @@ export class WebhookDeliveryStore {
   constructor({ database }: WorkQueues) {
     this.#database = database;
     const { dialect } = database;
-    this.#new = dialect.rows({
-      v_id: 'uuid',
-      v_endpoint: 'uuid',
-      v_message: 'key',
-      v_sequence: 'int',
-      v_payload: 'text',
-      v_created: 'bigint',
+    this.#accounts = dialect.rows<string>({ v_account: ['key', (account) => account] });
+    this.#new = dialect.rows<NewDelivery>({
+      v_id: ['uuid', ({ id }) => id],
+      v_endpoint: ['uuid', ({ endpointId }) => endpointId],
+      v_message: ['key', ({ messageId }) => messageId],
+      v_sequence: ['int', ({ sequence }) => sequence],
+      v_payload: ['text', ({ payload }) => payload],
+      v_created: ['bigint', ({ createdAt }) => createdAt],
     });
-    this.#result = dialect.rows({
-      v_position: 'bigint',
-      v_revision: 'int',
-      v_attempts: 'int',
-      v_due: 'bigint',
-      v_delivered: 'bigint',
+    this.#result = dialect.rows<RecordedAttempt>({
+      v_position: ['bigint', ({ delivery }) => delivery.position],
+      v_revision: ['int', ({ delivery }) => delivery.revision],
+      v_attempts: ['int', ({ delivery }) => delivery.attempts + 1],
+      v_due: ['bigint', ({ nextAt }) => nextAt],
+      v_delivered: ['bigint', ({ outcome }) => deliveredAt(outcome)],
     });
-    this.#attempt = dialect.rows({
-      v_endpoint: 'uuid',
-      v_delivery: 'uuid',
-      v_message: 'key',
-      v_attempt: 'int',
-      v_started: 'bigint',
-      v_duration: 'int',
-      v_status: 'int',
-      v_error: 'key',
-      v_response: 'text',
+    this.#attempt = dialect.rows<RecordedAttempt>({
+      v_endpoint: ['uuid', ({ endpoint }) => endpoint.id],
+      v_delivery: ['uuid', ({ delivery }) => delivery.id],
+      v_message: ['key', ({ delivery }) => delivery.messageId],
+      v_attempt: ['int', ({ delivery }) => delivery.attempts + 1],
+      v_started: ['bigint', ({ outcome }) => outcome.startedAt],
+      v_duration: ['int', ({ outcome }) => outcome.duration],
+      v_status: ['int', ({ outcome }) => outcome.status],
+      v_error: ['key', ({ outcome }) => outcome.error],
+      v_response: ['text', ({ outcome }) => outcome.response],
     });
     // A late failure of a former lease holder overrides neither a success nor a redelivery request.
     this.#recordResults = dialect.updateFrom({
@@ -100,32 +107,45 @@ export class WebhookDeliveryStore {
     });
   }
 
-  /** @param sql the transaction of the status changes */
+  /** Ids of the enabled endpoints of accounts. @param sql the transaction of the status changes */
+  async receivers(sql: Sql, accounts: Iterable<string>): Promise<Map<string, string[]>> {
+    const rows = await sql.all<{ readonly account: string; readonly id: string }>(
+      `SELECT e.account_id AS account, e.id
+        FROM ${this.#accounts.sql} JOIN gateway_webhook_endpoint e ON e.account_id = v_account
+        WHERE e.disabled_at IS NULL ORDER BY e.account_id, e.slot`,
+      this.#accounts.bind([...accounts]),
+    );
+    const found = new Map<string, string[]>();
+    for (const { account, id } of rows) found.set(account, [...(found.get(account) ?? []), id]);
+    return found;
+  }
+
+  /** Due at once. @param sql the transaction of the status changes */
   async insert(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
-    const rows = deliveries.map((one) => [
-      one.id,
-      one.endpointId,
-      one.messageId,
-      one.sequence,
-      one.payload,
-      one.createdAt,
-    ]);
-    for (let from = 0; from < rows.length; from += MAX_ROWS)
+    for (let from = 0; from < deliveries.length; from += MAX_ROWS)
       await sql.run(
         `INSERT INTO gateway_webhook_delivery
-            (id, endpoint_id, message_id, sequence, payload, created_at, due_at)
-          SELECT v_id, v_endpoint, v_message, v_sequence, v_payload, v_created, 0
-          FROM ${this.#new.sql}`,
-        this.#new.bind(rows.slice(from, from + MAX_ROWS)),
+            (id, endpoint_id, message_id, sequence, payload, created_at)
+          SELECT ${this.#new.names.join(', ')} FROM ${this.#new.sql}`,
+        this.#new.bind(deliveries.slice(from, from + MAX_ROWS)),
       );
   }
 
-  /** First those without an attempt in order of position, then retries by time. */
-  async due(
-    endpointId: string,
-    now: number,
-    size: { readonly first: number; readonly retries: number },
-  ): Promise<DueDelivery[]> {
+  /** `null`: disabled or deleted. */
+  async endpoint(id: string): Promise<ActiveEndpoint | null> {
+    const [row] = await this.#database.all<ActiveEndpoint>(
+      `SELECT id, url, secret, previous_secrets AS "previousSecrets",
+          previous_until AS "previousUntil", failing_since AS "failingSince"
+        FROM gateway_webhook_endpoint WHERE id = ? AND disabled_at IS NULL`,
+      [id],
+    );
+    if (!row) return null;
+    const { previousUntil, failingSince } = row;
+    return { ...row, previousUntil: numberOf(previousUntil), failingSince: numberOf(failingSince) };
+  }
+
+  /** Up to `most` without an attempt in order of position, then as many retries by time. */
+  async due(endpointId: string, now: number, most: number): Promise<DueDelivery[]> {
     const page = (condition: string, order: string) =>
       `SELECT * FROM (
         SELECT position, id, message_id AS "messageId", sequence, payload, attempts, revision, due_at
@@ -135,9 +155,9 @@ export class WebhookDeliveryStore {
       `${page('due_at = 0', 'position')}
         UNION ALL ${page('due_at > 0 AND due_at <= ?', 'due_at, position')}
         ORDER BY due_at, position`,
-      [endpointId, size.first, endpointId, now, size.retries],
+      [endpointId, most, endpointId, now, most],
     );
-    return rows.map((row) => ({ ...row, position: numberOf(row.position) }));
+    return rows.map((row) => ({ ...row, position: Number(row.position) }));
   }
 
   /** The first of each enabled endpoint, or of one: one index lookup each, for any backlog. */
@@ -168,62 +188,38 @@ export class WebhookDeliveryStore {
   async #record(sql: Sql, group: readonly RecordedAttempt[]): Promise<void[]> {
     // Every process locks deliveries in the order of their positions.
     const ordered = group.toSorted((a, b) => a.delivery.position - b.delivery.position);
-    await sql.run(
-      this.#recordResults,
-      this.#result.bind(
-        ordered.map(({ delivery, nextAt, error, startedAt, duration }) => [
-          delivery.position,
-          delivery.revision,
-          delivery.attempts + 1,
-          nextAt,
-          error === null ? startedAt + duration : null,
-        ]),
-      ),
-    );
+    await sql.run(this.#recordResults, this.#result.bind(ordered));
     await sql.run(
       `INSERT INTO gateway_webhook_attempt
           (endpoint_id, delivery_id, message_id, attempt, started_at, duration, status, error, response)
-        SELECT v_endpoint, v_delivery, v_message, v_attempt, v_started, v_duration, v_status, v_error,
-          v_response
-        FROM ${this.#attempt.sql}`,
-      this.#attempt.bind(
-        group.map(({ endpointId, delivery, ...outcome }) => [
-          endpointId,
-          delivery.id,
-          delivery.messageId,
-          delivery.attempts + 1,
-          outcome.startedAt,
-          outcome.duration,
-          outcome.status,
-          outcome.error,
-          outcome.response,
-        ]),
-      ),
+        SELECT ${this.#attempt.names.join(', ')} FROM ${this.#attempt.sql}`,
+      this.#attempt.bind(group),
     );
-    for (const { id, url, failingSince, disabled } of lastChanges(group))
-      await sql.run(
-        `UPDATE gateway_webhook_endpoint SET failing_since = ?,
-          disabled_reason = COALESCE(disabled_reason, ?), disabled_at = COALESCE(disabled_at, ?)
-          WHERE id = ? AND url = ?`,
-        [failingSince, disabled?.reason ?? null, disabled?.at ?? null, id, url],
-      );
+    // Every process locks endpoints in the order of their ids.
+    for (const { endpoint, change } of group.toSorted(byEndpoint))
+      if (change)
+        await sql.run(
+          `UPDATE gateway_webhook_endpoint SET failing_since = ?,
+            disabled_reason = COALESCE(disabled_reason, ?), disabled_at = COALESCE(disabled_at, ?)
+            WHERE id = ? AND url = ?`,
+          [
+            change.failingSince,
+            change.disabled?.reason ?? null,
+            change.disabled?.at ?? null,
+            endpoint.id,
+            endpoint.url,
+          ],
+        );
     return group.map(() => undefined);
   }
 
   /** Makes deliveries due at once, like retries, so that they do not delay new ones. */
-  async redeliver(
-    endpointId: string,
-    { deliveryId, since }: Redelivery,
-    now: number,
-  ): Promise<number> {
-    const from = since?.getTime() ?? 0;
-    let condition = 'delivered_at IS NULL AND created_at >= ?';
-    if (since) condition = 'created_at >= ?';
-    if (deliveryId !== undefined) condition = 'id = ?';
+  async redeliver(endpointId: string, wanted: Redelivery, now: number): Promise<number> {
+    const [condition, ...values] = conditionOf(wanted);
     const where = `endpoint_id = ? AND id > ? AND ${condition}`;
-    let after = from > CLOCK_SKEW ? idOfTime(from - CLOCK_SKEW) : FIRST_ID;
+    let after = FIRST_ID;
     for (let count = 0; ;) {
-      const params = [endpointId, after, deliveryId ?? from];
+      const params = [endpointId, after, ...values];
       const slice = await this.#database.all<{ readonly id: string }>(
         `SELECT id FROM gateway_webhook_delivery WHERE ${where} ORDER BY id LIMIT ${SLICE}`,
         params,
@@ -273,18 +269,15 @@ export class WebhookDeliveryStore {
   }
 }
 
-/** By endpoint and URL, in the order in which every process locks endpoints. */
-function lastChanges(group: readonly RecordedAttempt[]): HealthChange[] {
-  const last = new Map<string, HealthChange>();
-  for (const { change } of group) {
-    const key = `${change?.id} ${change?.url}`;
-    if (change) last.set(key, { ...last.get(key), ...change });
-  }
-  return [...last.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+function deliveredAt({ error, startedAt, duration }: AttemptOutcome): number | null {
+  return error === null ? startedAt + duration : null;
 }
 
-/** The smallest UUIDv7 of a millisecond. */
-function idOfTime(milliseconds: number): string {
-  const hex = Math.trunc(milliseconds).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+function conditionOf({ deliveryId, since }: Redelivery): readonly [string, ...unknown[]] {
+  if (deliveryId !== undefined) return ['id = ?', deliveryId];
+  return since ? ['created_at >= ?', since.getTime()] : ['delivered_at IS NULL'];
+}
+
+function byEndpoint(a: RecordedAttempt, b: RecordedAttempt): number {
+  return a.endpoint.id < b.endpoint.id ? -1 : Number(a.endpoint.id > b.endpoint.id);
 }

@@ -3,11 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { type DataSource, type EntityManager, LessThan } from 'typeorm';
 import { lockAccount } from '../accounts/accounts.service.js';
-import { ApiError, invalidFields } from '../http/api-error.js';
+import { ApiError, invalidField } from '../http/api-error.js';
 import type { PageQuery } from '../http/page.dto.js';
 import { checkWebhookUrl } from './webhook-address.js';
 import { type Redelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { WebhookAttemptEntity, WebhookEndpointEntity } from './webhooks.tables.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { newWebhookSecret } from './webhook-signature.js';
@@ -23,13 +22,12 @@ type Endpoint = WebhookEndpointEntity;
 /** PostgreSQL refuses to compare other texts with an id. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Changes take effect at once in this process, and within half a second in others. */
+/** Lanes at work follow a change within half a second. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
     @Inject(getDataSourceToken()) private readonly dataSource: DataSource,
     @Inject(MessagingService) private readonly messaging: Pick<MessagingService, 'transaction'>,
-    private readonly cache: WebhookEndpointCache,
     private readonly deliveries: WebhookDeliveryStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
@@ -45,10 +43,11 @@ export class WebhookEndpointsService {
   ): Promise<{ webhook_id: string; url: string; secret: string }> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
-      const first = await manager.findOneBy(WebhookEndpointEntity, { accountId, slot: 0 });
-      const { id, secret } = first
-        ? await this.#update(manager, first, this.#changed(first, { url, enabled: true }))
-        : await this.#insert(manager, accountId, 0, url);
+      const first =
+        (await manager.findOneBy(WebhookEndpointEntity, { accountId, slot: 0 })) ??
+        this.#new(accountId, 0, url);
+      this.#apply({ url, enabled: true }, first);
+      const { id, secret } = await manager.save(first);
       return { webhook_id: id, url, secret };
     });
   }
@@ -61,24 +60,23 @@ export class WebhookEndpointsService {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
       const { maxEndpoints } = this.options;
-      const refusal = (message: string) => invalidFields([{ path: 'url', message }]);
       const known = await manager.findBy(WebhookEndpointEntity, { accountId });
       if (known.some((endpoint) => endpoint.url === url))
-        throw refusal('is a webhook of this account already');
+        throw invalidField('url', 'is a webhook of this account already');
       let slot = 0;
       while (known.some((endpoint) => endpoint.slot === slot)) slot++;
       if (slot >= maxEndpoints)
-        throw refusal(
+        throw invalidField(
+          'url',
           `is one too many: an account has at most ${maxEndpoints} webhooks; delete one first`,
         );
-      return this.#insert(manager, accountId, slot, url);
+      return manager.save(this.#new(accountId, slot, url));
     });
   }
 
   list(accountId: string): Promise<Endpoint[]> {
-    return this.dataSource
-      .getRepository(WebhookEndpointEntity)
-      .find({ where: { accountId }, order: { slot: 'ASC' } });
+    const slots = { where: { accountId }, order: { slot: 'ASC' } } as const;
+    return this.dataSource.manager.find(WebhookEndpointEntity, slots);
   }
 
   /** @throws ApiError 404 where the account has no such endpoint */
@@ -88,20 +86,19 @@ export class WebhookEndpointsService {
 
   update(accountId: string, id: string, change: WebhookChange): Promise<Endpoint> {
     if (change.url !== undefined) checkWebhookUrl(change.url, this.options);
-    return this.#change(accountId, id, (known) => this.#changed(known, change));
+    return this.#change(accountId, id, (known) => this.#apply(change, known));
   }
 
   /** The former secrets also sign for a day, so that the receiver can change over. */
   rotateSecret(accountId: string, id: string): Promise<Endpoint> {
-    return this.#change(accountId, id, ({ secret, previousSecrets, previousUntil }) => {
+    return this.#change(accountId, id, (known) => {
+      const { secret, previousSecrets, previousUntil } = known;
       const now = this.clock.now();
       const former = now < (previousUntil ?? 0) ? (previousSecrets?.split(' ') ?? []) : [];
-      return {
-        secret: newWebhookSecret(),
-        // The one before the last still signs, in case the response with the last one was lost.
-        previousSecrets: [secret, ...former].slice(0, 2).join(' '),
-        previousUntil: now + this.options.rotation,
-      };
+      known.secret = newWebhookSecret();
+      // The one before the last still signs, in case the response with the last one was lost.
+      known.previousSecrets = [secret, ...former].slice(0, 2).join(' ');
+      known.previousUntil = now + this.options.rotation;
     });
   }
 
@@ -119,10 +116,8 @@ export class WebhookEndpointsService {
   ): Promise<Page<WebhookAttemptEntity>> {
     const { id: endpointId } = await this.get(accountId, id);
     if (!/^\d{1,16}$/.test(cursor))
-      throw invalidFields([
-        { path: 'cursor', message: 'must be the next_cursor of the page before' },
-      ]);
-    const found = await this.dataSource.getRepository(WebhookAttemptEntity).find({
+      throw invalidField('cursor', 'must be the next_cursor of the page before');
+    const found = await this.dataSource.manager.find(WebhookAttemptEntity, {
       where: { endpointId, position: LessThan(Number(cursor)) },
       order: { position: 'DESC' },
       take: limit + 1,
@@ -147,24 +142,17 @@ export class WebhookEndpointsService {
     return count;
   }
 
-  #changed(known: Endpoint, { url = known.url, enabled }: WebhookChange): Partial<Endpoint> {
-    const { disabledAt } = known;
-    return {
-      ...(url !== known.url && { url, failingSince: null }),
-      ...(enabled === true &&
-        disabledAt !== null && { disabledAt: null, disabledReason: null, failingSince: null }),
-      ...(enabled === false &&
-        disabledAt === null && { disabledAt: this.clock.now(), disabledReason: 'account' }),
-    };
+  #apply({ url, enabled }: WebhookChange, known: Endpoint): void {
+    const isDisabled = known.disabledAt !== null;
+    if (url !== undefined && url !== known.url) Object.assign(known, { url, failingSince: null });
+    if (enabled === true && isDisabled)
+      Object.assign(known, { disabledAt: null, disabledReason: null, failingSince: null });
+    if (enabled === false && !isDisabled)
+      Object.assign(known, { disabledAt: this.clock.now(), disabledReason: 'account' });
   }
 
-  async #insert(
-    manager: EntityManager,
-    accountId: string,
-    slot: number,
-    url: string,
-  ): Promise<Endpoint> {
-    const endpoint = Object.assign(new WebhookEndpointEntity(), {
+  #new(accountId: string, slot: number, url: string): Endpoint {
+    return Object.assign(new WebhookEndpointEntity(), {
       id: this.clock.id(),
       accountId,
       slot,
@@ -172,41 +160,22 @@ export class WebhookEndpointsService {
       secret: newWebhookSecret(),
       createdAt: this.clock.now(),
     });
-    await manager.insert(WebhookEndpointEntity, endpoint);
-    return endpoint;
   }
 
-  #change(
-    accountId: string,
-    id: string,
-    changeOf: (known: Endpoint) => Partial<Endpoint>,
-  ): Promise<Endpoint> {
+  #change(accountId: string, id: string, apply: (known: Endpoint) => void): Promise<Endpoint> {
     return this.#write(accountId, async (manager) => {
       const known = await endpointOf(manager, accountId, id);
-      return this.#update(manager, known, changeOf(known));
+      apply(known);
+      return manager.save(known);
     });
   }
 
-  async #update(
-    manager: EntityManager,
-    known: Endpoint,
-    change: Partial<Endpoint>,
-  ): Promise<Endpoint> {
-    if (Object.keys(change).length > 0)
-      await manager.update(WebhookEndpointEntity, { id: known.id }, change);
-    return Object.assign(known, change);
-  }
-
   /** Changes of an account's endpoints are made one after another. */
-  async #write<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    try {
-      return await this.messaging.transaction(async (manager) => {
-        await lockAccount(manager, accountId);
-        return work(manager);
-      });
-    } finally {
-      this.cache.invalidate(accountId);
-    }
+  #write<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.messaging.transaction(async (manager) => {
+      await lockAccount(manager, accountId);
+      return work(manager);
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type InboundReceived,
   type MessageStatusChanged,
 } from '@dundun/messaging';
-import { Injectable, type Type } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Field, NULLABLE_TEXT, PhoneNumber, Timestamp, WholeNumber } from '../http/fields.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
@@ -77,36 +77,31 @@ class ReceivedEventData {
   readonly received_at!: string;
 }
 
-interface EventOf<D> {
-  readonly type: string;
-  readonly timestamp: string;
-  readonly data: D;
+class CallbackEvent {
+  @Field({ type: 'string' })
+  readonly type!: string;
+
+  @Timestamp({ description: 'When the gateway made this event.' })
+  readonly timestamp!: string;
 }
 
-function EventOf<D>(data: Type<D>): Type<EventOf<D>> {
-  class Event implements EventOf<D> {
-    @Field({ type: 'string' })
-    readonly type!: string;
-
-    @Timestamp({ description: 'When the gateway made this event.' })
-    readonly timestamp!: string;
-
-    @Field({ type: data })
-    readonly data!: D;
-  }
-  return Event;
+export class StatusEvent extends CallbackEvent {
+  @Field({ type: StatusEventData })
+  readonly data!: StatusEventData;
 }
 
-export class StatusEvent extends EventOf(StatusEventData) {}
+export class ReceivedEvent extends CallbackEvent {
+  @Field({ type: ReceivedEventData })
+  readonly data!: ReceivedEventData;
+}
 
-export class ReceivedEvent extends EventOf(ReceivedEventData) {}
-
+/** An event for the webhooks of an account. */
 export interface OutboxEvent {
   readonly account: string;
   readonly messageId: string;
   readonly sequence: number;
-  /** Called only where the account has webhooks. */
-  readonly body: (madeAt: Date) => StatusEvent | ReceivedEvent;
+  readonly type: string;
+  readonly data: StatusEventData | ReceivedEventData;
 }
 
 /** Width of the column. */
@@ -125,36 +120,34 @@ export class WebhookEvents {
 
   /** `undefined`: not requested by the send, below `sent`, or a channel without callbacks. */
   ofStatus(change: MessageStatusChanged): OutboxEvent | undefined {
-    const { channel, batchId, messageId, providerId, sequence, status } = change;
+    const { channel, tenant, batchId, messageId, providerId, sequence, status } = change;
     const wire = this.channels.find(channel)?.wire;
     const isReported =
       (this.channels.rankOf(status) ?? 0) >= FIRST_REPORTED_RANK && status !== 'cancelled';
     if (!wire || !isReported || change.deliveryReport !== 'yes') return undefined;
-    const body = (madeAt: Date): StatusEvent => ({
-      type: wire.statusEvent,
-      timestamp: madeAt.toISOString(),
-      data: {
-        ...(wire.identifiedBy === 'batch'
-          ? { reference_id: batchId, message_id: messageId }
-          : { reference_id: messageId, message_id: providerId ?? messageId }),
-        to: change.recipient,
-        from: change.sender,
-        status,
-        error_code: change.errorCode?.slice(0, MAX_ERROR_CODE) ?? null,
-        smsc_timestamp: change.providerTime.toISOString(),
-        sequence,
-      },
-    });
-    return { account: change.tenant, messageId, sequence, body };
+    const data = {
+      ...(wire.identifiedBy === 'batch'
+        ? { reference_id: batchId, message_id: messageId }
+        : { reference_id: messageId, message_id: providerId ?? messageId }),
+      to: change.recipient,
+      from: change.sender,
+      status,
+      error_code: change.errorCode?.slice(0, MAX_ERROR_CODE) ?? null,
+      smsc_timestamp: change.providerTime.toISOString(),
+      sequence,
+    };
+    return { account: tenant, messageId, sequence, type: wire.statusEvent, data };
   }
 
   ofInbound(received: InboundReceived): OutboxEvent | undefined {
     const { channel, tenant, messageId, from, bsuid, to, text, sentAt } = received;
     const type = this.channels.find(channel)?.wire?.receivedEvent;
     if (type === undefined) return undefined;
-    const body = (madeAt: Date): ReceivedEvent => ({
+    return {
+      account: tenant,
+      messageId: messageId.slice(0, MAX_MESSAGE_ID),
+      sequence: 1,
       type,
-      timestamp: madeAt.toISOString(),
       data: {
         message_id: messageId,
         from,
@@ -163,8 +156,7 @@ export class WebhookEvents {
         text: text?.slice(0, MAX_TEXT) ?? null,
         received_at: sentAt.toISOString(),
       },
-    });
-    return { account: tenant, messageId: messageId.slice(0, MAX_MESSAGE_ID), sequence: 1, body };
+    };
   }
 
   channelOf(body: string): Channel {

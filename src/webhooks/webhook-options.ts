@@ -22,7 +22,7 @@ export function webhookOptions({
     requireHttps: NODE_ENV === 'production' && !WEBHOOK_ALLOW_PRIVATE,
     /** Most endpoints per account. */
     maxEndpoints: 10,
-    /** Most requests in flight per endpoint; reduced after time-outs. */
+    /** Most requests in flight per endpoint. */
     concurrency: 16,
     /** Deadline of one attempt, including the connection. */
     timeout: 15 * SECOND,
@@ -38,7 +38,7 @@ export function webhookOptions({
     lease: Math.min(LEASE, 10 * SECOND),
     /** Time for which a process keeps an endpoint after its last delivery. */
     linger: SECOND,
-    /** Largest age of cached endpoints. */
+    /** Largest age of the endpoint that a lane sends to. */
     staleness: 500,
     /** Longest time a stop waits for requests in flight. */
     shutdownTimeout: 5 * SECOND,

@@ -9,23 +9,22 @@ import {
   type StatusListener,
 } from '@dundun/messaging';
 import { WorkQueues } from '@dundun/messaging/queue';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
 import { WebhookSender } from './webhook-sender.js';
 
 /** Writes callbacks in the transaction of their event, and wakes the lanes after the commit. */
 @Injectable()
 export class WebhookOutboxListener implements StatusListener, InboundListener {
-  readonly #logger = new Logger('WebhookOutbox');
+  /** The endpoints that accounts had at their last callback, for its wake. */
+  readonly #receivers = new Map<string, readonly string[]>();
 
   constructor(
     private readonly queues: WorkQueues,
     private readonly deliveries: WebhookDeliveryStore,
-    private readonly endpoints: WebhookEndpointCache,
     private readonly events: WebhookEvents,
     private readonly sender: WebhookSender,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
@@ -56,11 +55,7 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
   }
 
   #wake(event: OutboxEvent | undefined): void {
-    if (!event) return;
-    // On a failure the wake job finds the deliveries.
-    this.sender
-      .wakeAccount(event.account)
-      .catch((error: unknown) => this.#logger.warn({ message: 'webhooks not woken', err: error }));
+    if (event) for (const id of this.#receivers.get(event.account) ?? []) this.sender.wake(id);
   }
 
   async #write(
@@ -71,20 +66,16 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     if (events.length === 0) return;
     const sql = this.queues.database.join(manager);
     const accounts = new Set(events.map(({ account }) => account));
-    const endpoints = await this.endpoints.enabled(accounts, sql);
+    const endpoints = await this.deliveries.receivers(sql, accounts);
+    for (const [account, ids] of endpoints) this.#receivers.set(account, ids);
     const madeAt = new Date(this.clock.now());
-    const rows = events.flatMap(({ account, messageId, sequence, body }) => {
-      const receivers = endpoints.get(account) ?? [];
-      if (receivers.length === 0) return [];
-      const payload = JSON.stringify(body(madeAt));
-      return receivers.map(({ id: endpointId }) => ({
-        id: this.clock.id(),
-        endpointId,
-        messageId,
-        sequence,
-        payload,
-        createdAt: madeAt.getTime(),
-      }));
+    const createdAt = madeAt.getTime();
+    const rows = events.flatMap(({ account, messageId, sequence, type, data }) => {
+      const receivers = endpoints.get(account);
+      if (!receivers) return [];
+      const payload = JSON.stringify({ type, timestamp: madeAt.toISOString(), data });
+      const delivery = { messageId, sequence, payload, createdAt };
+      return receivers.map((endpointId) => ({ ...delivery, endpointId, id: this.clock.id() }));
     });
     await this.deliveries.insert(sql, rows);
   }

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { type Clock, MESSAGING_CLOCK } from '@dundun/messaging';
 import {
   type DueLane,
@@ -12,21 +11,25 @@ import {
   WorkQueues,
 } from '@dundun/messaging/queue';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { EndpointHealth } from './endpoint-health.js';
 import { originOf } from './webhook-address.js';
-import { type AttemptOutcome, type DueDelivery, WebhookClient } from './webhook-client.js';
-import { type RecordedAttempt, WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { type ActiveEndpoint, WebhookEndpointCache } from './webhook-endpoint.cache.js';
+import {
+  type ActiveEndpoint,
+  type AttemptOutcome,
+  type DueDelivery,
+  WebhookClient,
+} from './webhook-client.js';
+import {
+  type HealthChange,
+  type RecordedAttempt,
+  WebhookDeliveryStore,
+} from './webhook-delivery.store.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 
 const NAME = 'webhook';
 const HOUR = 3_600_000;
 
-/** Interval, in ms, in which an active lane polls for deliveries written by other processes. */
-const TICK = 1_000;
-
-/** Deliveries in memory per allowed request in flight. */
-const PAGE = 16;
+/** Deliveries of either kind in one read of a lane. */
+const PAGE = 100;
 
 /** One lane per endpoint, woken by commits of this process, due retries and the wake job. */
 @Injectable()
@@ -46,9 +49,8 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
   constructor(
     private readonly queues: WorkQueues,
     readonly deliveries: WebhookDeliveryStore,
-    readonly endpoints: WebhookEndpointCache,
     readonly client: WebhookClient,
-    @Inject(MESSAGING_CLOCK) readonly clock: Pick<Clock, 'now'>,
+    @Inject(MESSAGING_CLOCK) readonly clock: Pick<Clock, 'now' | 'monotonic'>,
     @Inject(WEBHOOK_OPTIONS) readonly options: WebhookOptions,
   ) {
     this.lease = options.lease;
@@ -72,11 +74,6 @@ export class WebhookSender implements WorkQueue, OnModuleInit {
   wake(endpointId: string): void {
     this.#waker?.wake(laneOf(endpointId));
   }
-
-  async wakeAccount(account: string): Promise<void> {
-    const endpoints = await this.endpoints.enabled([account]);
-    for (const { id } of endpoints.get(account) ?? []) this.wake(id);
-  }
 }
 
 function laneOf(endpointId: string): string {
@@ -85,35 +82,31 @@ function laneOf(endpointId: string): string {
 
 /**
  * First attempts for one message run one after another, in order; a failed one waits for its retry
- * while later ones continue. Each time-out halves the limit of requests in flight and each response
- * adds one, so that an unresponsive receiver uses one socket, not sixteen.
+ * while later ones continue.
  */
 class WebhookLane implements LaneTask {
   readonly #logger = new Logger('WebhookLane');
   readonly #abort = new AbortController();
-  readonly #queue: DueDelivery[] = [];
+  readonly #waiting = new Set<DueDelivery>();
   /** Positions that were read and are not yet recorded. */
   readonly #held = new Set<number>();
   /** Messages with a first attempt in flight. */
   readonly #busy = new Set<string>();
   readonly #unfinished = new Set<Promise<void>>();
-  #endpoint: ActiveEndpoint | undefined;
-  #health: EndpointHealth | undefined;
+  /** `null`: disabled or deleted. */
+  #endpoint: ActiveEndpoint | null | undefined;
+  /** Monotonic time. */
+  #endpointReadAt = -Infinity;
+  #failingSince: number | null = null;
   #inFlight = 0;
-  #limit: number;
   /** The database may have further due deliveries. */
   #more = true;
-  #disabled = false;
 
   constructor(
     private readonly leased: LeasedLane,
     private readonly endpointId: string,
     private readonly sender: WebhookSender,
-  ) {
-    // Every request in flight adds a listener.
-    setMaxListeners(0, this.#abort.signal);
-    this.#limit = Math.max(1, Math.floor(sender.options.concurrency / 4));
-  }
+  ) {}
 
   get underWay(): string {
     return `${this.#inFlight} requests without an answer, ${this.#unfinished.size - this.#inFlight} attempts not recorded`;
@@ -125,16 +118,17 @@ class WebhookLane implements LaneTask {
   }
 
   async pump(): Promise<void> {
-    const { changed } = this.leased;
+    const { linger, staleness } = this.sender.options;
     while (await this.#mayGoOn()) {
-      if (this.#more && this.#queue.length < this.#limit) await this.#read();
-      // The lease may have expired during the query: then the next holder sends these deliveries.
-      if (!this.leased.valid) return;
       this.#start();
-      if (this.#more && this.#queue.length < this.#limit) continue;
-      if (this.#inFlight + this.#queue.length > 0)
-        this.#more = (await changed.sleep(TICK)) || this.#more;
-      else if (!(await this.#linger())) return;
+      if (this.#wantsMore) continue;
+      const isIdle = this.#inFlight + this.#waiting.size === 0;
+      // Callbacks come in bursts, also from other processes, so an idle lane is kept for a moment.
+      if (!(await this.leased.changed.sleep(isIdle ? linger : staleness))) continue;
+      this.#more = true;
+      if (!isIdle) continue;
+      await this.#read();
+      if (this.#waiting.size === 0) return;
     }
   }
 
@@ -156,52 +150,49 @@ class WebhookLane implements LaneTask {
     return next ? next.dueAt - clock.now() : Infinity;
   }
 
-  async #mayGoOn(): Promise<boolean> {
-    const { leased } = this;
-    const { endpoints, options } = this.sender;
-    const isOver = () => this.#disabled || leased.stopping.aborted || !leased.valid;
-    if (isOver()) return false;
-    const current = await endpoints.current(this.endpointId, this.#endpoint?.accountId);
-    if (!current || isOver()) return false;
-    if (current.url !== this.#endpoint?.url)
-      this.#health = new EndpointHealth(current, options.failingLimit);
-    this.#endpoint = current;
-    return true;
+  get #wantsMore(): boolean {
+    return this.#more && this.#waiting.size < this.sender.options.concurrency;
   }
 
-  /** Keeps the lane for a moment, since callbacks come in bursts; then polls once more. */
-  async #linger(): Promise<boolean> {
-    if (!(await this.leased.changed.sleep(this.sender.options.linger))) return true;
-    await this.#read();
-    return this.#queue.length > 0;
+  async #mayGoOn(): Promise<boolean> {
+    const { clock, options } = this.sender;
+    const isOver = () =>
+      this.#endpoint === null || this.leased.stopping.aborted || !this.leased.valid;
+    if (isOver()) return false;
+    if (clock.monotonic() - this.#endpointReadAt >= options.staleness) await this.#readEndpoint();
+    if (this.#wantsMore) await this.#read();
+    // The lease may have expired during the queries: then the next holder sends these deliveries.
+    return !isOver();
+  }
+
+  async #readEndpoint(): Promise<void> {
+    this.#endpointReadAt = this.sender.clock.monotonic();
+    const current = await this.sender.deliveries.endpoint(this.endpointId);
+    // Attempts at a former URL do not concern the current one.
+    if (current && current.url !== this.#endpoint?.url) this.#failingSince = current.failingSince;
+    this.#endpoint = current;
   }
 
   async #read(): Promise<void> {
     // A delivery that is recorded while the query runs may still be due in its result.
     const held = new Set(this.#held);
-    const page = this.#limit * PAGE;
-    const size = {
-      first: Math.ceil((page * 3) / 4) + held.size,
-      retries: Math.ceil(page / 4) + held.size,
-    };
+    const most = PAGE + held.size;
     this.#more = false;
-    const due = await this.sender.deliveries.due(this.endpointId, this.sender.clock.now(), size);
+    const { deliveries, clock } = this.sender;
+    const due = await deliveries.due(this.endpointId, clock.now(), most);
     for (const delivery of due.filter(({ position }) => !held.has(position))) {
       this.#held.add(delivery.position);
-      this.#queue.push(delivery);
+      this.#waiting.add(delivery);
     }
-    if (due.length >= Math.min(size.first, size.retries)) this.#more = true;
+    if (due.length >= most) this.#more = true;
   }
 
   #start(): void {
-    for (let next = 0; next < this.#queue.length && this.#inFlight < this.#limit;) {
-      const delivery = this.#queue[next];
-      if (!delivery) return;
-      if (delivery.attempts === 0 && this.#busy.has(delivery.messageId)) next++;
-      else {
-        this.#queue.splice(next, 1);
-        this.#track(this.#attempt(delivery));
-      }
+    for (const delivery of this.#waiting) {
+      if (this.#inFlight >= this.sender.options.concurrency || !this.#endpoint) return;
+      if (delivery.attempts === 0 && this.#busy.has(delivery.messageId)) continue;
+      this.#waiting.delete(delivery);
+      this.#track(this.#attempt(this.#endpoint, delivery));
     }
   }
 
@@ -214,18 +205,14 @@ class WebhookLane implements LaneTask {
     this.#unfinished.add(tracked);
   }
 
-  async #attempt(delivery: DueDelivery): Promise<void> {
-    const endpoint = this.#endpoint;
-    const health = this.#health;
-    if (!endpoint || !health) return;
+  async #attempt(endpoint: ActiveEndpoint, delivery: DueDelivery): Promise<void> {
     const isFirst = delivery.attempts === 0;
     this.#inFlight++;
     if (isFirst) this.#busy.add(delivery.messageId);
     try {
       const outcome = await this.sender.client.post(endpoint, delivery, this.#abort.signal);
-      this.#adapt(outcome);
       // Not awaited here: the next request may start while this one is recorded.
-      this.#track(this.#record(endpoint, delivery, outcome, health));
+      this.#track(this.#record(endpoint, delivery, outcome));
     } catch {
       // Aborted by the stop: the delivery stays due and is sent again under the same id.
     } finally {
@@ -235,50 +222,61 @@ class WebhookLane implements LaneTask {
     }
   }
 
-  #adapt({ error }: AttemptOutcome): void {
-    this.#limit =
-      error === 'timeout'
-        ? Math.max(1, Math.floor(this.#limit / 2))
-        : Math.min(this.sender.options.concurrency, this.#limit + 1);
-  }
-
   async #record(
     endpoint: ActiveEndpoint,
     delivery: DueDelivery,
     outcome: AttemptOutcome,
-    health: EndpointHealth,
   ): Promise<void> {
-    // An attempt at a former URL does not concern the current one.
-    const change = health === this.#health ? health.after(outcome) : undefined;
-    if (change?.disabled) this.#disabled = true;
     const { clock, options } = this.sender;
+    const isCurrent = endpoint.url === this.#endpoint?.url;
+    const change = isCurrent
+      ? healthAfter(this.#failingSince, outcome, options.failingLimit)
+      : undefined;
+    if (change) this.#failingSince = change.failingSince;
+    if (change?.disabled) this.#endpoint = null;
     const wait = scheduledWait(options.schedule, delivery.attempts + 1, outcome.retryAfter);
     const isOver = outcome.error === null || wait === undefined;
     const nextAt = isOver ? null : Math.round(clock.now() + wait);
-    await this.#write({ ...outcome, endpointId: endpoint.id, delivery, nextAt, change });
+    await this.#write({ endpoint, delivery, outcome, nextAt, change });
     this.#held.delete(delivery.position);
-    if (!change) return;
-    this.sender.endpoints.invalidate(endpoint.accountId);
-    const line = { webhook: endpoint.id, origin: originOf(endpoint.url) };
-    if (change.disabled)
-      this.#logger.warn({ message: 'webhook disabled', ...line, reason: change.disabled.reason });
-    else if (change.failingSince === null)
-      this.#logger.log({ message: 'webhook works again', ...line });
-    else this.#logger.warn({ message: 'webhook fails', ...line, error: outcome.error });
+    if (change) this.#announce(endpoint, change, outcome);
   }
 
+  /** Retries until the database takes the attempt. */
   async #write(attempt: RecordedAttempt): Promise<void> {
-    const { deliveries } = this.sender;
-    // Only the receiver controls this field's content, so a retry omits it.
-    const withoutResponse = { ...attempt, response: null };
-    const failure: unknown = await deliveries.record(attempt).catch((error: unknown) =>
-      recordAgain(
-        () => deliveries.record(withoutResponse),
-        error,
-        this.leased.stopping,
-        (cause) => this.#logger.warn({ message: 'webhook attempt not recorded yet', err: cause }),
+    const record = () => this.sender.deliveries.record(attempt);
+    const failure = await record().catch((error: unknown) =>
+      recordAgain(record, error, this.leased.stopping, (cause) =>
+        this.#logger.warn({ message: 'webhook attempt not recorded yet', err: cause }),
       ),
     );
     if (failure !== undefined) throw failure as Error;
   }
+
+  #announce(
+    { id, url }: ActiveEndpoint,
+    { failingSince, disabled }: HealthChange,
+    { error }: AttemptOutcome,
+  ): void {
+    const line = { webhook: id, origin: originOf(url) };
+    if (disabled)
+      this.#logger.warn({ message: 'webhook disabled', ...line, reason: disabled.reason });
+    else if (failingSince === null) this.#logger.log({ message: 'webhook works again', ...line });
+    else this.#logger.warn({ message: 'webhook fails', ...line, error });
+  }
+}
+
+/** What an attempt changes: the endpoint works again, begins to fail, or has failed for too long. */
+export function healthAfter(
+  failingSince: number | null,
+  { error, startedAt, duration }: AttemptOutcome,
+  failingLimit: number,
+): HealthChange | undefined {
+  if (error === null) return failingSince === null ? undefined : { failingSince: null };
+  const since = failingSince ?? startedAt;
+  const at = startedAt + duration;
+  if (error === 'gone') return { failingSince: since, disabled: { at, reason: 'gone' } };
+  if (at - since >= failingLimit)
+    return { failingSince: since, disabled: { at, reason: 'failing' } };
+  return failingSince === null ? { failingSince: since } : undefined;
 }

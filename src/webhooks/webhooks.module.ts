@@ -10,7 +10,6 @@ import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { WebhookEndpointCache } from './webhook-endpoint.cache.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
@@ -18,7 +17,7 @@ import { WebhookOutboxListener } from './webhook-outbox.listener.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
-const SERVICES = [WebhookDeliveryStore, WebhookEndpointCache, WebhookEndpointsService];
+const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService];
 
 /** Webhook endpoints without the sender; also used by the command line. */
 @Module({

@@ -13,7 +13,7 @@ import type { StoreDatabase } from './store/database/store-database.js';
 
 /** Access to the app's database for a queue's own tables. Statements use `?` placeholders. */
 export type QueueDatabase = Pick<StoreDatabase, 'all' | 'transaction' | 'join'> & {
-  readonly dialect: Pick<StoreDatabase['dialect'], 'kind' | 'rows' | 'updateFrom'>;
+  readonly dialect: Pick<StoreDatabase['dialect'], 'rows' | 'updateFrom'>;
 };
 
 /**

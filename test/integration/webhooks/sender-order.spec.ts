@@ -88,14 +88,13 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
     it('several processes share deliveries without sending one twice', async () => {
       const customers = await Promise.all(Array.from({ length: 4 }, () => stage.receiver()));
       const accounts = await Promise.all(customers.map(() => stage.gateway.account()));
-      for (const [n, customer] of customers.entries())
-        await stage.gateway.endpoints.set(accounts[n]!, customer.url);
       const others = [stage.gateway, await stage.start(), await stage.start()];
-      const work = accounts.map((id) =>
-        stage.gateway
-          .commit(Array.from({ length: 150 }, () => statusChange(id)))
-          .then(() => Promise.all(others.map((process) => process.sender.wakeAccount(id)))),
-      );
+      const work = customers.map(async ({ url }, n) => {
+        const account = accounts[n]!;
+        const { webhook_id } = await stage.gateway.endpoints.set(account, url);
+        await stage.gateway.commit(Array.from({ length: 150 }, () => statusChange(account)));
+        for (const process of others) process.sender.wake(webhook_id);
+      });
       await Promise.all([...work, ...others.map((process) => process.poll())]);
       await Promise.all(customers.map((customer) => customer.first(150)));
       await Promise.all(others.map((process) => process.idle()));

@@ -29,12 +29,12 @@ describeWebhooks('webhook sender', (stage) => {
   it('a commit wakes the sender without a poll', async () => {
     const customer = await stage.receiver();
     await stage.gateway.endpoints.set(stage.account, customer.url);
-    await stage.gateway.commit([statusChange(stage.account)]);
-    await stage.gateway.sender.wakeAccount(stage.account);
-    await customer.first(1);
-    await stage.gateway.commit([statusChange(stage.account)]);
-    await stage.gateway.sender.wakeAccount(stage.account);
-    await customer.first(2);
+    for (const count of [1, 2]) {
+      const change = statusChange(stage.account);
+      await stage.gateway.commit([change]);
+      stage.gateway.outbox.onStatusCommitted(change);
+      await customer.first(count);
+    }
     await stage.gateway.idle();
     expect(customer.received).toHaveLength(2);
   });

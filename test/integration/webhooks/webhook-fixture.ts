@@ -10,7 +10,6 @@ import type { StoreDatabase } from '../../../libs/messaging/src/store/database/s
 import { Account, ACCOUNT_TABLES } from '../../../src/accounts/accounts.tables.js';
 import { WebhookClient } from '../../../src/webhooks/webhook-client.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
-import { WebhookEndpointCache } from '../../../src/webhooks/webhook-endpoint.cache.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
@@ -42,7 +41,7 @@ const TEST_OPTIONS: WebhookOptions = {
 
 export async function openTables(db: TestDatabase): Promise<DataSource> {
   const source = await db.open({
-    entities: [Account, ...WEBHOOK_TABLES.entities],
+    entities: [...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
     migrations: [
       ...MESSAGING_MIGRATIONS,
       ...ACCOUNT_TABLES.migrations,
@@ -58,7 +57,6 @@ export async function openTables(db: TestDatabase): Promise<DataSource> {
 export class WebhookProcess {
   readonly queues: WorkQueues;
   readonly deliveries: WebhookDeliveryStore;
-  readonly cache: WebhookEndpointCache;
   readonly endpoints: WebhookEndpointsService;
   readonly outbox: WebhookOutboxListener;
   readonly sender: WebhookSender;
@@ -72,7 +70,6 @@ export class WebhookProcess {
     const limits = { leaseTime: 60_000, shutdownTimeout: 60_000 };
     this.queues = new WorkQueues({ database }, clock, limits);
     this.deliveries = new WebhookDeliveryStore(this.queues);
-    this.cache = new WebhookEndpointCache(this.queues, clock, options);
     const messaging = {
       transaction: <T>(work: (manager: EntityManager) => Promise<T>) => this.transaction(work),
       traceOf: () => Promise.resolve(undefined),
@@ -80,25 +77,16 @@ export class WebhookProcess {
     this.endpoints = new WebhookEndpointsService(
       database.dataSource,
       messaging,
-      this.cache,
       this.deliveries,
       clock,
       options,
     );
     const events = new WebhookEvents(registryOf());
     this.#client = new WebhookClient(options, clock, messaging, events);
-    this.sender = new WebhookSender(
-      this.queues,
-      this.deliveries,
-      this.cache,
-      this.#client,
-      clock,
-      options,
-    );
+    this.sender = new WebhookSender(this.queues, this.deliveries, this.#client, clock, options);
     this.outbox = new WebhookOutboxListener(
       this.queues,
       this.deliveries,
-      this.cache,
       events,
       this.sender,
       clock,
