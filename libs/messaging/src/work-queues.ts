@@ -43,7 +43,8 @@ export interface WorkQueue {
  * }
  */
 export class WorkQueues {
-  readonly #opened = new Map<string, { dispatcher: Dispatcher; jobs: readonly MessagingJob[] }>();
+  readonly jobs: MessagingJob[] = [];
+  readonly #dispatchers = new Map<string, Dispatcher>();
 
   constructor(
     private readonly store: Pick<MessageStore, 'database'>,
@@ -62,19 +63,15 @@ export class WorkQueues {
    */
   add(queue: WorkQueue): LaneWaker {
     const { name } = queue;
-    if (this.#opened.has(name))
+    if (this.#dispatchers.has(name))
       throw new MessagingConfigError(`queue: there is one named ${name}; give each its own name`);
-    const { settings } = this;
-    const leaseTime = queue.lease ?? settings.leaseTime;
-    const lanes = new Lanes(this.store.database, this.clock.id(), leaseTime);
+    const { clock, settings } = this;
+    const { lease: leaseTime = settings.leaseTime } = queue;
+    const shutdownTimeout = Math.min(queue.shutdownTimeout ?? Infinity, settings.shutdownTimeout);
+    const lanes = new Lanes(this.store.database, clock.id(), leaseTime);
     const dispatcher = new Dispatcher(
       new DatabaseEngine(),
-      {
-        lanes,
-        clock: this.clock,
-        leaseTime,
-        shutdownTimeout: Math.min(queue.shutdownTimeout ?? Infinity, settings.shutdownTimeout),
-      },
+      { lanes, clock, leaseTime, shutdownTimeout },
       { lane: () => (leased) => queue.open(leased) },
     );
     const wake = wakeJob(dispatcher, `wake ${name}`, async (horizon) => {
@@ -82,27 +79,24 @@ export class WorkQueues {
       const held = await lanes.held(due.map(({ lane }) => lane));
       return due.filter(({ lane }) => !held.has(lane));
     });
-    this.#opened.set(name, { dispatcher, jobs: [wake, ...(queue.jobs ?? [])] });
+    this.#dispatchers.set(name, dispatcher);
+    this.jobs.push(wake, ...(queue.jobs ?? []));
     return dispatcher;
   }
 
   owns(lane: string): boolean {
-    return this.#opened.has(lane.slice(0, lane.indexOf(':')));
-  }
-
-  get jobs(): readonly MessagingJob[] {
-    return [...this.#opened.values()].flatMap(({ jobs }) => jobs);
+    return this.#dispatchers.has(lane.slice(0, lane.indexOf(':')));
   }
 
   async start(): Promise<void> {
-    for (const { dispatcher } of this.#opened.values()) await dispatcher.start();
+    for (const dispatcher of this.#dispatchers.values()) await dispatcher.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#opened.values()].map(({ dispatcher }) => dispatcher.stop()));
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.stop()));
   }
 
   get underWay(): string {
-    return [...this.#opened.values()].map(({ dispatcher }) => dispatcher.underWay).join('; ');
+    return [...this.#dispatchers.values()].map(({ underWay }) => underWay).join('; ');
   }
 }

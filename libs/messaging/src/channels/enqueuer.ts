@@ -169,10 +169,10 @@ export class Enqueuer {
       return receiptOf(accepted);
     }
     const accepted = await newBatches.enqueueWithin(tx, batch);
-    const runner = tx.manager.queryRunner!;
-    afterCommit.on(runner, `${lane} ${due ?? ''}`, wake);
-    if (accepted.changes.length > 0)
-      afterCommit.on(runner, accepted.id, () => newBatches.publish(accepted));
+    afterCommit.on(tx.manager.queryRunner!, () => {
+      wake();
+      newBatches.publish(accepted);
+    });
     return receiptOf(accepted);
   }
 

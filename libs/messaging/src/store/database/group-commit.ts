@@ -58,7 +58,8 @@ export class GroupCommit<T, R> {
     await turn();
     while (this.#waiting.length > 0) {
       await this.#gather();
-      await this.#next();
+      let group: readonly Waiting<T, R>[] | undefined;
+      await this.#settle(() => (group ??= this.#take()));
     }
     this.#running = undefined;
   }
@@ -93,11 +94,6 @@ export class GroupCommit<T, R> {
       count++;
     }
     return this.#waiting.splice(0, count);
-  }
-
-  #next(): Promise<void> {
-    let group: readonly Waiting<T, R>[] | undefined;
-    return this.#settle(() => (group ??= this.#take()));
   }
 
   async #settle(take: () => readonly Waiting<T, R>[]): Promise<void> {

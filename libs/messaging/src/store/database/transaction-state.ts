@@ -1,28 +1,13 @@
 import type { QueryRunner } from 'typeorm';
 
-interface TransactionState {
-  isTransactionActive: boolean;
-  transactionDepth: number;
-}
-
-/** Marks a transaction as begun in TypeORM, so that a listener's saves by the manager join it. */
-export function began(runner: QueryRunner): void {
-  Object.assign(runner as unknown as TransactionState, {
-    isTransactionActive: true,
-    transactionDepth: 1,
-  });
-}
-
-export function ended(runner: QueryRunner): void {
-  Object.assign(runner as unknown as TransactionState, {
-    isTransactionActive: false,
-    transactionDepth: 0,
-  });
+/** Tells TypeORM of a transaction, so that a listener's saves by the manager join it. */
+export function setInTransaction(runner: QueryRunner, isTransactionActive: boolean): void {
+  Object.assign(runner, { isTransactionActive, transactionDepth: isTransactionActive ? 1 : 0 });
 }
 
 /** 1 in a transaction, plus one for each savepoint within it. */
 export function depthOf(runner: QueryRunner): number {
-  return (runner as unknown as TransactionState).transactionDepth;
+  return (runner as unknown as { transactionDepth: number }).transactionDepth;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   type StoreDatabaseOptions,
   type Transaction,
 } from '../database/store-database.js';
-import { began } from '../database/transaction-state.js';
+import { setInTransaction } from '../database/transaction-state.js';
 import { retryTransient } from '../database/retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
 import { enqueue } from './enqueue.js';
@@ -66,7 +66,7 @@ export class PostgresDatabase extends ServerDatabase {
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {
-    began(runner);
+    setInTransaction(runner, true);
     const lock =
       lockTimeout === undefined ? '' : `; SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`;
     await runner.query(

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { TransactionRequiredError } from '../../message/errors.js';
 import { isBusy } from '../database/database-errors.js';
-import { began, ended, isUndone } from '../database/transaction-state.js';
+import { isUndone, setInTransaction } from '../database/transaction-state.js';
 
 interface Waiting {
   readonly work: (runner: QueryRunner) => Promise<unknown>;
@@ -134,7 +134,7 @@ export class SqliteTurns {
   async #share(runner: QueryRunner, done: Waiting[], settle: (() => void)[]): Promise<void> {
     const until = performance.now() + this.longTurn;
     const query = Reflect.get(runner, 'query') as QueryRunner['query'];
-    began(runner);
+    setInTransaction(runner, true);
     runner.query = ((...statement: Parameters<QueryRunner['query']>) =>
       isUndone(runner)
         ? Promise.reject(new UndoneError())
@@ -154,7 +154,7 @@ export class SqliteTurns {
       throw error;
     } finally {
       runner.query = query;
-      ended(runner);
+      setInTransaction(runner, false);
     }
   }
 }
