@@ -15,9 +15,7 @@ export interface StoreDriver {
 }
 
 export interface MigrationLock {
-  /** Name of the pool option for the largest number of connections. */
-  readonly poolLimit: 'max' | 'connectionLimit';
-  /** The last statement returns `taken: 1`; after `wait` ms it fails or returns another value. */
-  take(key: number, wait: number): readonly string[];
-  release(key: number): readonly string[];
+  /** The statement returns `taken: 1`; after `wait` ms it fails or returns another value. */
+  take(key: number, wait: number): string;
+  release(key: number): string;
 }

@@ -63,8 +63,7 @@ export const MYSQL_DRIVER: StoreDriver = {
   schema,
   tableOptions,
   migrationLock: {
-    poolLimit: 'connectionLimit',
-    take: (key, wait) => [`SELECT GET_LOCK('messaging-${key}', ${wait / 1_000}) AS taken`],
-    release: (key) => [`SELECT RELEASE_LOCK('messaging-${key}')`],
+    take: (key, wait) => `SELECT GET_LOCK('messaging-${key}', ${wait / 1_000}) AS taken`,
+    release: (key) => `SELECT RELEASE_LOCK('messaging-${key}')`,
   },
 };

@@ -27,11 +27,9 @@ export const POSTGRES_DRIVER: StoreDriver = {
   schema,
   tableOptions: async () => '',
   migrationLock: {
-    poolLimit: 'max',
-    take: (key, wait) => [
-      `SET lock_timeout = ${wait}`,
-      `SELECT 1 AS taken FROM pg_advisory_lock(${key})`,
-    ],
-    release: (key) => ['RESET lock_timeout', `SELECT pg_advisory_unlock(${key})`],
+    // The offset keeps the subquery, whose limit of the wait ends with the statement.
+    take: (key, wait) => `SELECT 1 AS taken, pg_advisory_lock(${key})
+      FROM (SELECT set_config('lock_timeout', '${wait}', true) OFFSET 0) AS limited`,
+    release: (key) => `SELECT pg_advisory_unlock(${key})`,
   },
 };

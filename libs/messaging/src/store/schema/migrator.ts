@@ -1,4 +1,10 @@
-import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import {
+  DataSource,
+  type DataSourceOptions,
+  MigrationExecutor,
+  type MigrationInterface,
+  type QueryRunner,
+} from 'typeorm';
 import { MessagingError } from '../../message/errors.js';
 import { isLockTimeout } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
@@ -33,55 +39,54 @@ export async function migrate(
     migrations: [...migrations],
     migrationsTableName: 'messaging_migrations',
     migrationsRun: false,
-    ...poolOf(dataSource),
     synchronize: false,
     dropSchema: false,
   } as DataSourceOptions);
   await own.initialize();
+  const run = (runner: QueryRunner) => {
+    const executor = new MigrationExecutor(own, runner);
+    executor.transaction = 'each';
+    return executor.executePendingMigrations();
+  };
   try {
-    await withMigrationLock(own, () => own.runMigrations({ transaction: 'each' }), timeout);
+    await withMigrationLock(own, run, timeout);
   } finally {
     await own.destroy();
   }
 }
 
-/** Two connections, regardless of the app's options: one holds the lock, the other migrates. */
-function poolOf(dataSource: DataSource): { poolSize?: number; extra?: object } {
-  const { migrationLock } = driverOf(dataSource);
-  if (!migrationLock) return {};
-  const extra = dataSource.options.extra as object | undefined;
-  return { poolSize: 2, extra: { ...extra, [migrationLock.poolLimit]: 2 } };
-}
-
 /**
  * Runs `work` while no other process of this database migrates; on SQLite at once. For apps that
  * run their own migrations (`store: { migrate: false }`).
+ * @param work gets the connection that holds the lock
  * @param timeout longest wait for the lock, in milliseconds @default 120_000
  * @throws MigrationLockedError after `timeout`
  */
 export async function withMigrationLock<T>(
   dataSource: DataSource,
-  work: () => Promise<T>,
+  work: (runner: QueryRunner) => Promise<T>,
   timeout = TIMEOUT,
 ): Promise<T> {
   const { migrationLock } = driverOf(dataSource);
-  if (!migrationLock) return work();
   const runner = dataSource.createQueryRunner();
   try {
-    let taken: unknown;
-    try {
-      for (const statement of migrationLock.take(LOCK, timeout))
-        taken = ((await runner.query(statement)) as { taken?: unknown }[])[0]?.taken;
-    } catch (error) {
-      throw isLockTimeout(error) ? new MigrationLockedError(timeout) : error;
-    }
-    // MySQL returns 0 after the timeout, and NULL for an error.
-    if (Number(taken) !== 1) throw new MigrationLockedError(timeout);
-    return await work();
+    if (migrationLock && !(await isTaken(runner, migrationLock.take(LOCK, timeout))))
+      throw new MigrationLockedError(timeout);
+    return await work(runner);
   } finally {
-    // A lost connection has already released its locks.
-    for (const statement of migrationLock.release(LOCK))
-      await runner.query(statement).catch(() => undefined);
+    // A lost connection has already released its lock.
+    if (migrationLock) await runner.query(migrationLock.release(LOCK)).catch(() => undefined);
     await runner.release();
+  }
+}
+
+async function isTaken(runner: QueryRunner, take: string): Promise<boolean> {
+  try {
+    const [row] = (await runner.query(take)) as { taken?: unknown }[];
+    // MySQL returns 0 after the timeout, and NULL for an error.
+    return Number(row?.taken) === 1;
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
   }
 }
