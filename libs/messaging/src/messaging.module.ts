@@ -22,14 +22,14 @@ import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
 import { ConfigurableModuleClass, MESSAGING_DATA_SOURCE } from './messaging.module-definition.js';
 import { MessagingRuntime } from './messaging.runtime.js';
-import { migrationsFor } from './messaging.schema.js';
+import { MESSAGING_MIGRATIONS } from './messaging.schema.js';
 import { MessagingService } from './messaging.service.js';
 import { openTelemetryTracing } from './open-telemetry.tracing.js';
 import { policiesInOrder } from './policy/policies-in-order.js';
 import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK, systemClock } from './ports/clock.js';
-import { DISPATCH_ENGINE, LANE_WAKER } from './ports/dispatch-engine.js';
+import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
 import { InboundListeners, StatusListeners } from './ports/listeners.js';
 import {
   MESSAGE_TRANSPORTS,
@@ -51,12 +51,12 @@ import type { Token } from './ports/token.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';
 import { Router } from './routing/router.js';
 import { MessageStore } from './store/message-store.js';
+import { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';
 import { ReportRecorder } from './store/verbs/report.js';
 import { WorkQueues } from './work-queues.js';
 
 const PROVIDERS: Provider[] = [
   { provide: MESSAGING_CLOCK, useValue: systemClock },
-  { provide: LANE_WAKER, useExisting: Dispatcher },
   provide(MESSAGING_TRACING, [], () => openTelemetryTracing()),
   provide(MESSAGING_SETTINGS, [MESSAGING_OPTIONS], settingsOf),
   provide(ChannelRegistry, [MESSAGING_SETTINGS], registryOf),
@@ -91,7 +91,8 @@ const PROVIDERS: Provider[] = [
     ],
     (source, { dispatch, reports, store, policy }, channels, clock, events, listeners, tracing) => {
       const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
-      const migrations = migrationsFor(policy);
+      const caps = policy.frequencyCap ? FREQUENCY_CAP_MIGRATIONS : [];
+      const migrations = [...MESSAGING_MIGRATIONS, ...caps];
       return MessageStore.open(
         source,
         { ...store, ...reports, migrate, leaseTime: dispatch.lease, migrations },

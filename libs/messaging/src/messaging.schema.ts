@@ -1,16 +1,9 @@
 import { CONTACT_ENTITIES, CONTACT_MIGRATIONS } from './contacts/schema.js';
-import { FREQUENCY_CAP_MIGRATIONS, STORE_MIGRATIONS } from './store/schema/store.migration.js';
+import { STORE_MIGRATIONS } from './store/schema/store.migration.js';
 import { STORE_ENTITIES } from './store/schema/tables.js';
-import type { MessagingSettings } from './ports/messaging-options.js';
 
 /** Entities of the library's tables, for apps' own repositories; read-only for apps. */
 export const MESSAGING_ENTITIES = [...STORE_ENTITIES, ...CONTACT_ENTITIES];
 
 /** For apps that run their own migrations (`store: { migrate: false }`). */
 export const MESSAGING_MIGRATIONS = [...STORE_MIGRATIONS, ...CONTACT_MIGRATIONS];
-
-export function migrationsFor(policy: MessagingSettings['policy']) {
-  return policy.frequencyCap
-    ? [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS]
-    : MESSAGING_MIGRATIONS;
-}

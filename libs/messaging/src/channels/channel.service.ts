@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Dispatcher } from '../dispatch/dispatcher.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
@@ -16,7 +17,7 @@ import type {
 } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/option-schema.js';
-import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
+import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_RATE_CARD, type RateCard, times } from '../ports/rate-card.js';
 import type { BatchScope } from '../store/rows/cursor.js';
 import { MessageStore } from '../store/message-store.js';
@@ -54,7 +55,7 @@ export class ChannelContext {
   constructor(
     @Inject(ChannelRegistry) readonly channels: ChannelRegistry,
     @Inject(MessageStore) readonly store: MessageStore,
-    @Inject(LANE_WAKER) readonly waker: LaneWaker,
+    @Inject(Dispatcher) readonly waker: LaneWaker,
     @Inject(MESSAGING_CLOCK) readonly clock: Clock,
     @Inject(MESSAGING_RATE_CARD) readonly rates: RateCard,
     @Inject(Enqueuer) readonly enqueuer: Enqueuer,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
+import { Dispatcher } from '../dispatch/dispatcher.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
@@ -7,7 +8,7 @@ import type { InboundReceived } from '../message/events.js';
 import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { LANE_WAKER, type LaneWaker } from '../ports/dispatch-engine.js';
+import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
 import { MESSAGING_TRACING, type MessagingTracing } from '../ports/tracing.js';
 import { Router } from '../routing/router.js';
@@ -37,7 +38,7 @@ export class Enqueuer {
     @Inject(ChannelRegistry) private readonly channels: ChannelRegistry,
     @Inject(Router) private readonly router: Router,
     @Inject(MessageStore) private readonly store: MessageStore,
-    @Inject(LANE_WAKER) private readonly waker: LaneWaker,
+    @Inject(Dispatcher) private readonly waker: LaneWaker,
     @Inject(PolicyPipeline) private readonly policy: PolicyPipeline,
     @Inject(ContactsService) private readonly contacts: ContactsService,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,

@@ -41,6 +41,7 @@ export interface Receipt {
 export interface ChannelMessage {
   /** Sender; the channel's definition checks it. */
   readonly from?: string | undefined;
+  /** Addresses, and group ids where the channel has groups; a phone number in any usual form. */
   readonly to: Recipients;
   readonly content: MessageContent | ContentInput;
   /** Ask the provider for a callback per status change. @default the channel's, `'yes'` */

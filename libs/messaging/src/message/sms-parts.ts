@@ -53,11 +53,8 @@ function ucs2Parts(text: string): SmsParts {
   let parts = 0;
   for (let start = 0; start < units; parts++) {
     start += 67;
-    if (start < units && isLowSurrogate(text.charCodeAt(start))) start--;
+    const unit = text.charCodeAt(start);
+    if (unit >= 0xdc00 && unit <= 0xdfff) start--;
   }
   return { encoding: 'UCS-2', parts, units };
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

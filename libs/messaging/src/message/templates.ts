@@ -1,5 +1,6 @@
 import { isMessageCategory, MESSAGE_CATEGORIES, type MessageCategory } from './message.js';
 import { type FieldError, MessagingConfigError } from './errors.js';
+import { own } from './report-fields.js';
 
 /** A message template that the platform approved (interface section 2.3). */
 export interface TemplateDefinition {
@@ -85,38 +86,28 @@ export function placedParams(
   template: Pick<Template, 'name' | 'params'> | undefined,
   errors: FieldError[],
 ): string[] {
-  const refuse = (message: string): string[] => {
-    errors.push({ path: 'params', message });
+  const refuse = (message: string, path = 'params'): string[] => {
+    errors.push({ path, message });
     return [];
   };
   if (typeof given !== 'object' || given === null) return refuse('must be an array of texts');
   const names = typeof template?.params === 'number' ? undefined : template?.params;
-  if (!Array.isArray(given))
-    return names
-      ? namedParams(given, names, errors)
-      : refuse('must be an array: the names of the parameters are unknown');
-  const values: readonly unknown[] = given;
-  const wanted = names?.length ?? template?.params;
-  if (wanted !== undefined && values.length !== wanted)
-    refuse(
-      `must have ${String(wanted)} entries, as template ${template?.name} does; it has ${values.length}`,
-    );
-  values.forEach((value, place) => checkParam(value, `params[${place}]`, errors));
-  return values as string[];
-}
-
-function namedParams(given: object, names: readonly string[], errors: FieldError[]): string[] {
-  for (const name of Object.keys(given))
-    if (!names.includes(name))
-      errors.push({ path: `params.${name}`, message: `is none of ${names.join(', ')}` });
-  return names.map((name) => {
-    const value = Object.hasOwn(given, name) ? (given as Record<string, unknown>)[name] : undefined;
-    checkParam(value, `params.${name}`, errors);
-    return value as string;
-  });
-}
-
-function checkParam(value: unknown, path: string, errors: FieldError[]): void {
-  if (typeof value !== 'string' || value.length > LONGEST_PARAM || /[\0\p{Cs}]/u.test(value))
-    errors.push({ path, message: `must be a text of at most ${LONGEST_PARAM} characters` });
+  let fields: readonly (readonly [path: string, value: unknown])[];
+  if (Array.isArray(given)) {
+    const wanted = names?.length ?? template?.params;
+    if (wanted !== undefined && given.length !== wanted)
+      refuse(
+        `must have ${String(wanted)} entries, as template ${template?.name} does; it has ${given.length}`,
+      );
+    fields = given.map((value: unknown, place) => [`params[${place}]`, value]);
+  } else {
+    if (!names) return refuse('must be an array: the names of the parameters are unknown');
+    for (const name of Object.keys(given))
+      if (!names.includes(name)) refuse(`is none of ${names.join(', ')}`, `params.${name}`);
+    fields = names.map((name) => [`params.${name}`, own(given, name)]);
+  }
+  for (const [path, value] of fields)
+    if (typeof value !== 'string' || value.length > LONGEST_PARAM || /[\0\p{Cs}]/u.test(value))
+      refuse(`must be a text of at most ${LONGEST_PARAM} characters`, path);
+  return fields.map(([, value]) => value as string);
 }

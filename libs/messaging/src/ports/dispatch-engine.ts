@@ -9,8 +9,6 @@ export interface LaneWaker {
   wake(lane: string, at?: number): void;
 }
 
-export const LANE_WAKER = Symbol('LANE_WAKER') as Token<LaneWaker>;
-
 /**
  * Decides which process drains which lane, and when. The store holds all state: the wake job
  * repairs what an engine loses. Implementations run `dispatchEngineContract()`.

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Recipients } from '../../message/address.js';
 import {
   ChannelContext,
   ChannelService,
   type CostEstimate,
   type EstimateOptions,
 } from '../channel.service.js';
-import type { Receipt, SendOptions } from '../send.js';
+import type { ChannelMessage, Receipt, SendOptions } from '../send.js';
 import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts.js';
 
 /**
@@ -14,17 +13,11 @@ import { type SmsParts, smsParts, ucs2Characters } from '../../message/sms-parts
  * @example
  * await sms.send({ from: 'ACME', to: ['2348012345678'], body: 'Hello' });
  */
-export interface SmsMessage {
+export interface SmsMessage extends Pick<ChannelMessage, 'to' | 'deliveryReport' | 'sendAt'> {
   /** Sender ID: 1–11 letters, digits and inner spaces, at least one letter. */
   readonly from: string;
-  /** Phone numbers with country code, and group ids; plus, spaces, dashes, brackets are removed. */
-  readonly to: Recipients;
   /** The text. A text longer than one part is split and charged per part. */
   readonly body: string;
-  /** Callback per status change. @default the module's `deliveryReport` option (`'yes'`) */
-  readonly deliveryReport?: 'none' | 'yes';
-  /** Earliest time of sending; a past time means at once. */
-  readonly sendAt?: Date;
 }
 
 /** Parts (3GPP TS 23.038) and price of one SMS with this text. */
