@@ -30,7 +30,7 @@ import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
-import { InboundListeners, StatusListeners } from './ports/listeners.js';
+import { InboundListeners, ProvidedPorts, StatusListeners } from './ports/listeners.js';
 import {
   MESSAGE_TRANSPORTS,
   type MessageTransport,
@@ -45,7 +45,6 @@ import {
 } from './ports/messaging-options.js';
 import { MESSAGING_POLICY, type MessagingPolicy } from './ports/messaging-policy.js';
 import { wholeNumber } from './ports/option-schema.js';
-import { ProvidedPorts } from './ports/provided-ports.js';
 import { MESSAGING_RATE_CARD, rateCardOf } from './ports/rate-card.js';
 import type { Token } from './ports/token.js';
 import { MESSAGING_TRACING } from './ports/tracing.js';

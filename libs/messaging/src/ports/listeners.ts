@@ -1,4 +1,7 @@
+import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
+import { MessagingConfigError } from '../message/errors.js';
 import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../message/events.js';
 
 /**
@@ -53,4 +56,53 @@ export interface EventPublisher {
   /** Whether the event has listeners. Events without listeners are not built. */
   wants(event: keyof MessagingEvents): boolean;
   publish<E extends keyof MessagingEvents>(event: E, payload: MessagingEvents[E]): void;
+}
+
+/** Finds what the app's modules provide under the tokens of ports with several providers. */
+@Injectable()
+export class ProvidedPorts implements OnModuleInit {
+  constructor(
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(StatusListeners) private readonly statuses: StatusListeners,
+    @Inject(InboundListeners) private readonly inbound: InboundListeners,
+  ) {}
+
+  /** @throws MessagingConfigError where a provider is no listener, or another overrides it */
+  onModuleInit(): void {
+    this.statuses.add(...this.under(MESSAGING_STATUS_LISTENER, 'onStatusChanged', 'a listener'));
+    this.inbound.add(...this.under(MESSAGING_INBOUND_LISTENER, 'onInbound', 'a listener'));
+  }
+
+  /**
+   * Returns each instance once, in the order of the modules.
+   * @param expected description of an instance with `method`, for the error
+   * @throws MessagingConfigError
+   */
+  under<T>(token: symbol, method: keyof T & string, expected: string): T[] {
+    const name = String(token.description);
+    for (const { metatype } of this.modules.values()) refuseLost(metatype, token, name);
+    const provided = this.discovery
+      .getProviders()
+      .filter((one) => one.token === token)
+      .flatMap(({ instance }) => instance as T);
+    for (const one of provided)
+      if (typeof one?.[method] !== 'function')
+        throw new MessagingConfigError(
+          `${name}: must provide ${expected}, with ${method}(), or an array of them`,
+        );
+    return [...new Set(provided)];
+  }
+}
+
+/** Nest keeps only the last of several providers with the same token in a module. */
+function refuseLost(module: Type, token: symbol, name: string): void {
+  const providers = (Reflect.getMetadata('providers', module) ?? []) as (
+    | { readonly provide?: unknown }
+    | undefined
+  )[];
+  if (providers.filter((one) => one?.provide === token).length > 1)
+    throw new MessagingConfigError(
+      `${name}: ${module.name} provides it more than once, and Nest keeps only the last; provide an array, { provide: ${name}, useFactory: (...all) => all, inject: [A, B] }`,
+    );
 }

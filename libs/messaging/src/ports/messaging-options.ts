@@ -166,15 +166,13 @@ const POLICY = {
 export type PolicyOptions = OptionsOf<typeof POLICY>;
 export type FrequencyCapOptions = NonNullable<PolicyOptions['frequencyCap']>;
 
-export type TenantInbound = InboundMessage & { readonly tenant: string };
-
 /**
  * Reads consent from a text; `undefined`: it has no consent word. Called before the transaction
  * that records the message, so that the reader may query the tenant's words.
  */
 export type ConsentReader = (
   text: string,
-  message: TenantInbound,
+  message: InboundMessage & { readonly tenant: string },
 ) => 'opted_in' | 'opted_out' | undefined | Promise<'opted_in' | 'opted_out' | undefined>;
 
 type MaybeText = string | undefined | Promise<string | undefined>;
@@ -197,26 +195,19 @@ const INBOUND = {
 /** Options for inbound messages. */
 export type InboundOptions = OptionsOf<typeof INBOUND>;
 
-const PROVIDER = {
+const readProvider = group({
   /** `simulator()`, `http({...})` or a factory of your own. */
   transport: callback<TransportFactory>(),
   /** Limit of the provider over all lanes and replicas. @default none */
   rateLimit: optional(rateLimit),
-};
-
-/** A provider with options of its own. */
-export type ProviderOptions = OptionsOf<typeof PROVIDER>;
-
-const readProvider = group(PROVIDER);
-
-const PROVIDER_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+});
 
 /** A bare transport has no options. */
 const provider: OptionReader<
   ReturnType<typeof readProvider>,
-  ProviderOptions | TransportFactory
+  OptionsOf<typeof readProvider.readers> | TransportFactory
 > = (name, value) => {
-  if (!PROVIDER_NAME.test(name.slice('providers.'.length)))
+  if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(name.slice('providers.'.length)))
     throw new MessagingConfigError(
       `${name}: the name must be 1 to 32 lower-case letters, digits, dots, dashes or underscores`,
     );

@@ -1,8 +1,7 @@
 import type { ChannelDefinition } from '../../message/channel-definition.js';
 import type { FieldError } from '../../message/errors.js';
-import { STATUSES } from '../../message/status.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
-import { phoneSimulation } from '../phone-simulation.js';
+import { phoneChannel } from '../phone-channel.js';
 import { smsParts } from '../../message/sms-parts.js';
 
 const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ]{0,9}[A-Za-z0-9])?$/;
@@ -13,13 +12,10 @@ export function smsChannel({
   deliveryReport,
   upstreamGroups,
 }: MessagingSettings['sms']): ChannelDefinition {
-  const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {
+    ...phoneChannel,
     name: 'sms',
     title: 'SMS',
-    addressKinds: ['phone'],
-    statuses: { sent, expired, undelivered, failed, rejected, delivered, read },
-    accepted: 'sent',
     content: {
       text: ({ text }, errors) => ({
         content: { kind: 'text', text: text as string },
@@ -31,11 +27,7 @@ export function smsChannel({
     groups: upstreamGroups ? 'pass' : 'expand',
     deliveryReport,
     pricing: {},
-    wire: {
-      statusEvent: 'sms.delivery_report',
-      identifiedBy: 'batch',
-    },
-    simulate: phoneSimulation,
+    wire: { statusEvent: 'sms.delivery_report', identifiedBy: 'batch' },
   };
 }
 

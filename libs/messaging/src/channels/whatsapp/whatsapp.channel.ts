@@ -2,7 +2,6 @@ import type { CheckedContent, ChannelDefinition } from '../../message/channel-de
 import { isMessageCategory, MESSAGE_CATEGORIES } from '../../message/message.js';
 import type { FieldError } from '../../message/errors.js';
 import { ADDRESS_RULES, addressOf } from '../../message/address.js';
-import { STATUSES } from '../../message/status.js';
 import {
   isLanguage,
   isTemplateName,
@@ -10,18 +9,15 @@ import {
   type Template,
 } from '../../message/templates.js';
 import type { MessagingSettings } from '../../ports/messaging-options.js';
-import { phoneSimulation } from '../phone-simulation.js';
+import { phoneChannel } from '../phone-channel.js';
 
 type WhatsAppSettings = MessagingSettings['whatsapp'];
 
 export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
-  const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
   return {
+    ...phoneChannel,
     name: 'whatsapp',
     title: 'WhatsApp',
-    addressKinds: ['phone'],
-    statuses: { sent, expired, undelivered, failed, rejected, delivered, read },
-    accepted: 'sent',
     content: {
       text: ({ text }, errors) => checkText(text, options, errors),
       template: (given, errors) => checkTemplate(given, options, errors),
@@ -46,7 +42,7 @@ export function whatsAppChannel(options: WhatsAppSettings): ChannelDefinition {
       identifiedBy: 'message',
     },
     simulate: {
-      ...phoneSimulation,
+      ...phoneChannel.simulate,
       followUp: { after: 'delivered', status: 'read', rawStatus: 'READ' },
       idPrefix: 'wamid.',
       reply: 'Hello',

@@ -1,4 +1,5 @@
-import type { SimulatedFate, Simulation } from '../message/channel-definition.js';
+import type { ChannelDefinition, SimulatedFate } from '../message/channel-definition.js';
+import { STATUSES } from '../message/status.js';
 
 /** Fates by the last four digits of the number. */
 const FATES: Readonly<Record<string, SimulatedFate>> = {
@@ -23,8 +24,15 @@ function fate(
   return { course, status, rawStatus, ...(errorCode !== undefined && { errorCode }) };
 }
 
-/** The simulation of channels with phone numbers; raw statuses are those of SMPP. */
-export const phoneSimulation: Simulation = {
-  fateOf: ({ value }) => FATES[value.slice(-4)] ?? fate('reported'),
-  underway: { status: 'sent', rawStatus: 'ACCEPTD' },
-};
+const { sent, expired, undelivered, failed, rejected, delivered, read } = STATUSES;
+
+/** What channels to phone numbers have in common; raw statuses of the simulation are SMPP's. */
+export const phoneChannel = {
+  addressKinds: ['phone'],
+  statuses: { sent, expired, undelivered, failed, rejected, delivered, read },
+  accepted: 'sent',
+  simulate: {
+    fateOf: ({ value }) => FATES[value.slice(-4)] ?? fate('reported'),
+    underway: { status: 'sent', rawStatus: 'ACCEPTD' },
+  },
+} as const satisfies Partial<ChannelDefinition>;
