@@ -84,14 +84,14 @@ export function checkScope(
   }
 }
 
-/** A text that every database stores. */
+/** A text that every database stores; with `least`, it is not blank. */
 export function checkText(
   value: unknown,
   path: string,
   errors: FieldError[],
   { least = 0, most = 255 } = {},
 ): void {
-  const fits = typeof value === 'string' && value.length >= least && value.length <= most;
+  const fits = typeof value === 'string' && value.trim().length >= least && value.length <= most;
   if (!fits || /[\0\p{Cs}]/u.test(value))
     errors.push({ path, message: `must be ${least} to ${most} characters, without NUL` });
 }

@@ -88,7 +88,6 @@ export class ContactStore {
 
   /** Locked ids in the order given. Creates missing contacts, merges those of one identity. */
   async resolve(tx: Sql, tenant: string, people: readonly Identity[]): Promise<string[]> {
-    if (people.length === 0) return [];
     const made = new Set<string>();
     for (let again = false; ; again = true) {
       const rows = await this.#make(tx, tenant, people, made, again);
@@ -188,12 +187,12 @@ export class ContactStore {
     people: readonly Identity[],
     ids: readonly string[],
   ): Promise<void> {
-    const rows = this.#given(tenant, people, (index) => ids[index] as string);
+    const rows = this.#given(tenant, people, ids);
     const conflict = this.tables.dialect.onConflict('tenant, address', 'given_at = new.given_at');
     await this.tables.insert(tx, 'contact_address', rows, conflict);
   }
 
-  /** Inserts new addresses, each with a contact id of its own for now. */
+  /** Inserts new addresses, each person's with a contact id of its own for now. */
   async #make(
     tx: Sql,
     tenant: string,
@@ -203,7 +202,8 @@ export class ContactStore {
   ): Promise<Map<string, string>> {
     const all = people.flatMap(({ addresses }) => addresses);
     const known = await this.find(tx, tenant, all, locked);
-    const given = this.#given(tenant, people, () => this.clock.id());
+    const ids = people.map(() => this.clock.id());
+    const given = this.#given(tenant, people, ids);
     const rows = given.filter(({ address }) => !known.has(address));
     if (rows.length === 0) return known;
     for (const { contact } of rows) made.add(contact);
@@ -216,17 +216,18 @@ export class ContactStore {
   #given(
     tenant: string,
     people: readonly Identity[],
-    contactAt: (index: number) => string,
+    ids: readonly string[],
   ): Row<'contact_address'>[] {
     const now = this.clock.now();
     const rows = new Map<string, Row<'contact_address'>>();
-    for (const [index, { addresses }] of people.entries())
-      for (const [n, address] of addresses.entries()) {
-        if (rows.has(address)) continue;
+    people.forEach(({ addresses }, index) =>
+      addresses.forEach((address, n) => {
+        if (rows.has(address)) return;
         const { kind } = addressOfKey(address);
-        const given_at = now - n / 1_000;
-        rows.set(address, { tenant, address, kind, contact: contactAt(index), given_at });
-      }
+        const contact = ids[index] as string;
+        rows.set(address, { tenant, address, kind, contact, given_at: now - n / 1_000 });
+      }),
+    );
     return [...rows.values()];
   }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Address, ADDRESS_KINDS } from '../message/address.js';
+import { ADDRESS_KINDS, type Recipients } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
@@ -130,7 +130,7 @@ export class ContactsService {
 
   /** Suppresses addresses: they receive no messages, regardless of consent. */
   async suppress(
-    recipients: string | Address | readonly (string | Address)[],
+    recipients: Recipients,
     options: SuppressOptions & { readonly reason: string },
   ): Promise<void> {
     const { reason } = options;
@@ -144,10 +144,7 @@ export class ContactsService {
   }
 
   /** Removes the entry of a `suppress()` with the same channel and category. */
-  async unsuppress(
-    recipients: string | Address | readonly (string | Address)[],
-    options: SuppressOptions = {},
-  ): Promise<void> {
+  async unsuppress(recipients: Recipients, options: SuppressOptions = {}): Promise<void> {
     const addresses = addressKeysOf(recipients, 'recipients');
     const scope = this.#scopeOf(options);
     await this.store.write(options, (tx, tenant) =>

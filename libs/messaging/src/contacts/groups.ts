@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { AddressKind } from '../message/address.js';
-import { MessageValidationError, MessagingError, validated } from '../message/errors.js';
+import { MessagingError, validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import type { Clock } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
@@ -35,12 +35,7 @@ export class GroupNotFoundError extends MessagingError {
   }
 }
 
-interface GroupRow {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: string | number;
-  readonly size: string | number;
-}
+type GroupRow = Record<'id' | 'name' | 'created_at' | 'size', string>;
 
 const SELECT = `SELECT g.id, g.name, g.created_at,
     (SELECT count(*) FROM messaging_group_member m WHERE m.group_id = g.id) AS size
@@ -65,30 +60,25 @@ export class ContactGroups {
 
   /** @throws GroupNotFoundError */
   async find(id: string, options: ContactOptions = {}): Promise<ContactGroup> {
-    const [row] = await this.store
-      .reader(options)
-      .all<GroupRow>(`${SELECT} WHERE g.id = ? AND g.tenant = ?`, [id, tenantOf(options)]);
-    if (!row) throw new GroupNotFoundError(id);
-    return viewOf(row);
+    const where = 'WHERE g.id = ? AND g.tenant = ?';
+    const [group] = await this.#read(where, [id, tenantOf(options)], options);
+    if (!group) throw new GroupNotFoundError(id);
+    return group;
   }
 
   /** Lists groups, ordered by id. */
   async list(options: ContactListOptions = {}): Promise<Page<ContactGroup>> {
     const { limit, after = '' } = pageRequest(options, 'group');
-    const sql = this.store.reader(options);
-    const rows = await sql.all<GroupRow>(
-      `${SELECT} WHERE g.tenant = ? AND g.id > ? ORDER BY g.id LIMIT ?`,
-      [tenantOf(options), after, limit + 1],
-    );
-    return pageOf(rows.map(viewOf), limit, ({ id }) => id);
+    const where = 'WHERE g.tenant = ? AND g.id > ? ORDER BY g.id LIMIT ?';
+    const groups = await this.#read(where, [tenantOf(options), after, limit + 1], options);
+    return pageOf(groups, limit, ({ id }) => id);
   }
 
   /** @throws GroupNotFoundError */
   async rename(id: string, name: string, options: ContactOptions = {}): Promise<ContactGroup> {
     checkName(name);
-    await this.#write(id, options, (tx) =>
-      tx.run('UPDATE messaging_contact_group SET name = ? WHERE id = ?', [name, id]),
-    );
+    const rename = 'UPDATE messaging_contact_group SET name = ? WHERE id = ? AND tenant = ?';
+    await this.store.write(options, (tx, tenant) => tx.run(rename, [name, id, tenant]));
     return this.find(id, options);
   }
 
@@ -118,7 +108,8 @@ export class ContactGroups {
   ): Promise<number> {
     const addresses = addressKeysOf(people, 'members');
     const { ids } = this.store.tables;
-    return this.#write(id, options, async (tx, tenant) => {
+    return this.store.write(options, async (tx, tenant) => {
+      await this.#lock(tx, id, tenant);
       const found = await this.store.find(tx, tenant, addresses);
       return tx.run(
         `DELETE FROM messaging_group_member
@@ -130,7 +121,8 @@ export class ContactGroups {
 
   /** Deletes the group; its contacts stay. @throws GroupNotFoundError */
   async delete(id: string, options: ContactOptions = {}): Promise<void> {
-    await this.#write(id, options, async (tx) => {
+    await this.store.write(options, async (tx, tenant) => {
+      await this.#lock(tx, id, tenant);
       await tx.run('DELETE FROM messaging_group_member WHERE group_id = ?', [id]);
       await tx.run('DELETE FROM messaging_contact_group WHERE id = ?', [id]);
     });
@@ -171,25 +163,22 @@ export class ContactGroups {
       groups.set(id, members);
       if (address !== null && !members.has(contact)) members.set(contact, address);
     }
-    const unknown = [...paths].filter(([id]) => !groups.has(id));
-    if (unknown.length > 0)
-      throw new MessageValidationError(
-        unknown
-          .slice(0, 10)
-          .map(([, path]) => ({ path, message: 'names a group that does not exist' })),
-      );
+    validated((errors) => {
+      for (const [id, path] of paths)
+        if (!groups.has(id) && errors.length < 10)
+          errors.push({ path, message: 'names a group that does not exist' });
+    });
     return new Map([...groups].map(([id, members]) => [id, [...members.values()]]));
   }
 
-  /** Runs `work` with the group locked. */
-  #write<T>(
-    id: string,
+  async #read(
+    where: string,
+    params: readonly unknown[],
     options: ContactOptions,
-    work: (tx: Sql, tenant: string) => Promise<T>,
-  ): Promise<T> {
-    return this.store.write(options, async (tx, tenant) => {
-      await this.#lock(tx, id, tenant);
-      return work(tx, tenant);
+  ): Promise<ContactGroup[]> {
+    const rows = await this.store.reader(options).all<GroupRow>(`${SELECT} ${where}`, params);
+    return rows.map(({ id, name, created_at, size }) => {
+      return { id, name, size: Number(size), createdAt: new Date(Number(created_at) / 1_000) };
     });
   }
 
@@ -212,10 +201,5 @@ interface MemberAddressRow {
 }
 
 function checkName(name: string): void {
-  validated((errors) => checkText(name, 'name', errors));
-  if (name.trim() === '') throw invalid('name', 'must not be empty');
-}
-
-function viewOf({ id, name, created_at, size }: GroupRow): ContactGroup {
-  return { id, name, size: Number(size), createdAt: new Date(Number(created_at) / 1_000) };
+  validated((errors) => checkText(name, 'name', errors, { least: 1 }));
 }
