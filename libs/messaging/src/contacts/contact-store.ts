@@ -125,12 +125,9 @@ export class ContactStore {
   /** Records times of inbound messages of locked contacts. A recorded time never decreases. */
   async recordInbound(tx: Sql, times: readonly Row<'last_inbound'>[]): Promise<void> {
     const latest = new Map<string, Row<'last_inbound'>>();
-    for (const time of times)
-      for (const sender of [time.sender, ANY_SENDER]) {
-        const key = `${time.contact} ${sender}`;
-        if ((latest.get(key)?.last_at ?? -Infinity) < time.last_at)
-          latest.set(key, { ...time, sender });
-      }
+    for (const time of times.toSorted((one, other) => one.last_at - other.last_at))
+      for (const sender of [time.sender, ANY_SENDER])
+        latest.set(`${time.contact} ${sender}`, { ...time, sender });
     const { dialect } = this.tables;
     const last = dialect.greatest('messaging_last_inbound.last_at', 'new.last_at');
     const conflict = dialect.onConflict('contact, sender', `last_at = ${last}`);
@@ -320,11 +317,11 @@ function oldestTogether(
     return next === undefined ? contact : target(next);
   };
   // UUIDv7 ids sort by age.
-  const older = (a: string, b: string) => (made.has(a) === made.has(b) ? a < b : made.has(b));
-  for (const [first, ...others] of together)
-    for (const other of others) {
-      const [a, b] = [target(first as string), target(other)];
-      if (a !== b) into.set(...(older(a, b) ? ([b, a] as const) : ([a, b] as const)));
-    }
+  const byAge = (a: string, b: string) =>
+    Number(made.has(a)) - Number(made.has(b)) || (a < b ? -1 : 1);
+  for (const contacts of together) {
+    const [oldest, ...others] = [...new Set(contacts.map(target))].sort(byAge);
+    for (const other of others) into.set(other, oldest as string);
+  }
   return target;
 }
