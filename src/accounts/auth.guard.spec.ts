@@ -33,13 +33,13 @@ function world(kind: CredentialKind, change: Partial<Credential & Account> = {})
   };
   const account = { id: 'acc_1', suspendedAt: null, ...change };
   const reads: unknown[] = [];
-  const findBy = (entity: unknown) => {
+  const find = (entity: unknown) => {
     reads.push(entity);
     return Promise.resolve([entity === Account ? account : credential]);
   };
   const guard = new AuthGuard(
     new Reflector(),
-    new CredentialVerifier({ manager: { findBy } } as unknown as DataSource),
+    new CredentialVerifier({ manager: { find } } as unknown as DataSource),
     { note: () => undefined } as unknown as CredentialUse,
     new RequestLimits(readEnvironment({ REQUEST_LIMIT: 'off', AUTH_FAILURE_LIMIT: 'off' })),
   );

@@ -75,7 +75,7 @@ describe('fingerprint', () => {
 describe('CredentialVerifier', () => {
   const token = newSecret('api_token');
   const key = newSecret('api_key');
-  const manager = { findBy: () => Promise.reject(new Error('the database was read')) };
+  const manager = { find: () => Promise.reject(new Error('the database was read')) };
   const verifier = new CredentialVerifier({ manager } as unknown as DataSource);
 
   it('the secret of a well-formed header is looked up', async () => {

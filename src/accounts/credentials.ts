@@ -10,7 +10,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DataSource, In } from 'typeorm';
 import { Account, Credential, type CredentialKind } from './accounts.tables.js';
-import { RowCache } from './fresh-cache.js';
+import { RowCache } from './row-cache.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

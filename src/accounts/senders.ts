@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, In } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { Sender, WhatsAppNumber } from './accounts.tables.js';
-import { FreshCache, RowCache } from './fresh-cache.js';
+import { RowCache } from './row-cache.js';
 
 export const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za-z])?$/;
 
@@ -28,27 +28,21 @@ export class SenderRegistry {
 
 @Injectable()
 export class WhatsAppNumbers {
-  readonly #numbers: FreshCache<string>;
-  readonly #owners: RowCache<WhatsAppNumber>;
+  readonly #oldest: RowCache<WhatsAppNumber>;
+  readonly #numbers: RowCache<WhatsAppNumber>;
 
   constructor(@InjectDataSource() source: DataSource) {
-    this.#owners = new RowCache(source, WhatsAppNumber, ['number']);
-    this.#numbers = new FreshCache(async (accountIds) => {
-      const found = await source.manager.find(WhatsAppNumber, {
-        where: { accountId: In(accountIds) },
-        order: { createdAt: 'DESC', number: 'DESC' },
-      });
-      // Newest first, so that the oldest number of an account overwrites the others.
-      return new Map(found.map(({ accountId, number }) => [accountId, number]));
-    });
+    const order = { createdAt: 'ASC', number: 'ASC' } as const;
+    this.#oldest = new RowCache(source, WhatsAppNumber, ['accountId'], order);
+    this.#numbers = new RowCache(source, WhatsAppNumber, ['number']);
   }
 
   /** The account's oldest number. */
-  of(accountId: string): Promise<string | undefined> {
-    return this.#numbers.get(accountId);
+  async of(accountId: string): Promise<string | undefined> {
+    return (await this.#oldest.find({ accountId }))?.number;
   }
 
   async ownerOf(number: string): Promise<string | undefined> {
-    return (await this.#owners.find({ number }))?.accountId;
+    return (await this.#numbers.find({ number }))?.accountId;
   }
 }

@@ -1,7 +1,7 @@
 import type { Page } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, MoreThan } from 'typeorm';
 import { invalidField } from '../http/api-error.js';
 import { Choice, Field, WholeNumber } from '../http/fields.js';
 import type { PageQuery } from '../http/page.dto.js';
@@ -12,7 +12,7 @@ import {
   TemplateEntity,
   type TemplateStatus,
 } from './accounts.tables.js';
-import { RowCache } from './fresh-cache.js';
+import { RowCache } from './row-cache.js';
 
 const NAME = /^[\x21-\x7e]{1,255}$/;
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8}){0,2}$/;
@@ -52,6 +52,9 @@ export class Template {
   readonly params_count!: number;
 }
 
+/** Before every template. */
+const FIRST = { name: '', language: '' };
+
 @Injectable()
 export class TemplateRegistry {
   readonly #templates: RowCache<TemplateEntity>;
@@ -67,18 +70,15 @@ export class TemplateRegistry {
 
   /** Ordered by name, then language. */
   async list(accountId: string, { cursor, limit }: PageQuery): Promise<Page<Template>> {
-    const query = this.dataSource.manager
-      .createQueryBuilder(TemplateEntity, 't')
-      .where('t.accountId = :accountId', { accountId })
-      .orderBy('t.name')
-      .addOrderBy('t.language')
-      .take(limit + 1);
-    if (cursor !== undefined)
-      query.andWhere(
-        '(t.name > :name OR (t.name = :name AND t.language > :language))',
-        placeOf(cursor),
-      );
-    const found = await query.getMany();
+    const { name, language } = cursor === undefined ? FIRST : placeOf(cursor);
+    const found = await this.dataSource.manager.find(TemplateEntity, {
+      where: [
+        { accountId, name: MoreThan(name) },
+        { accountId, name, language: MoreThan(language) },
+      ],
+      order: { name: 'ASC', language: 'ASC' },
+      take: limit + 1,
+    });
     const data = found.slice(0, limit).map(viewOf);
     const last = data.at(-1);
     return { data, nextCursor: found.length > limit && last ? cursorOf(last) : null };

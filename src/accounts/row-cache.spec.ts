@@ -1,38 +1,42 @@
 import { describe, expect, it } from '@jest/globals';
-import { FreshCache } from './fresh-cache.js';
+import type { DataSource, FindManyOptions } from 'typeorm';
+import { RowCache } from './row-cache.js';
 
-interface Row {
-  readonly version: number;
+class Row {
+  readonly id!: string;
+  readonly version!: number;
 }
 
 /** A table, a clock and a cache over both; `reads` holds the keys of each read. */
 function world() {
-  const table = new Map<string, Row>();
+  const table = new Map<string, Omit<Row, 'id'>>();
   const reads: string[][] = [];
   const state = { now: 0, gate: Promise.resolve(), fail: false };
-  const cache = new FreshCache<Row>(
-    async (keys) => {
-      reads.push([...keys]);
-      const found = new Map(
-        keys.flatMap((key) => (table.has(key) ? [[key, table.get(key)!]] : [])),
-      );
-      await state.gate;
-      if (state.fail) throw new Error('no database');
-      return found;
-    },
-    () => state.now,
-  );
+  const find = async (_entity: unknown, { where }: FindManyOptions<Row>) => {
+    const keys = (where as Row[]).map(({ id }) => id);
+    reads.push(keys);
+    const found = keys.flatMap((id) => (table.has(id) ? [{ id, ...table.get(id) }] : []));
+    await state.gate;
+    if (state.fail) throw new Error('no database');
+    return found;
+  };
+  const source = { manager: { find } } as unknown as DataSource;
+  const rows = new RowCache(source, Row, ['id'], {}, () => state.now);
+  const cache = {
+    get: (id: string) => rows.find({ id }),
+    clear: () => rows.clear(),
+  };
   return { table, reads, state, cache };
 }
 
 /** Lets what runs in the background end. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('FreshCache', () => {
+describe('RowCache', () => {
   it('a fresh value is served after one read', async () => {
     const { table, reads, cache } = world();
     table.set('a', { version: 1 });
-    for (let n = 0; n < 100; n++) expect(await cache.get('a')).toEqual({ version: 1 });
+    for (let n = 0; n < 100; n++) expect(await cache.get('a')).toEqual({ id: 'a', version: 1 });
     expect(reads).toEqual([['a']]);
   });
 
@@ -63,7 +67,7 @@ describe('FreshCache', () => {
     const { table, reads, cache } = world();
     expect(await cache.get('none')).toBeUndefined();
     table.set('none', { version: 1 });
-    expect(await cache.get('none')).toEqual({ version: 1 });
+    expect(await cache.get('none')).toEqual({ id: 'none', version: 1 });
     expect(reads).toEqual([['none'], ['none']]);
   });
 
@@ -97,7 +101,7 @@ describe('FreshCache', () => {
     state.fail = true;
     await expect(cache.get('a')).rejects.toThrow('no database');
     state.fail = false;
-    expect(await cache.get('a')).toEqual({ version: 1 });
+    expect(await cache.get('a')).toEqual({ id: 'a', version: 1 });
   });
 
   it('the cache is bounded and drops the value that was read first', async () => {

@@ -1,0 +1,82 @@
+import type { DataSource, FindOptionsOrder, FindOptionsWhere } from 'typeorm';
+
+/** Longest age of a returned row, in milliseconds. */
+const MAX_AGE = 1_000;
+const MAX_ENTRIES = 10_000;
+const KEYS_A_READ = 500;
+
+/**
+ * Caches rows of an entity for up to a second and reads many in one query. Missing rows are not
+ * cached, so that new ones are found at once.
+ */
+export class RowCache<E extends object> {
+  /** `readAt` is the start of the read that found the row. */
+  readonly #entries = new Map<string, { readonly row: E; readonly readAt: number }>();
+  /** The read that has not begun. */
+  #next:
+    | { readonly keys: Set<string>; readonly found: Promise<ReadonlyMap<string, E>> }
+    | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #generation = 0;
+
+  /**
+   * `columns` identify a row; of several rows the first in `order` counts. `now` is in monotonic
+   * milliseconds.
+   */
+  constructor(
+    private readonly source: DataSource,
+    private readonly entity: new () => E,
+    private readonly columns: (keyof E & string)[],
+    private readonly order: FindOptionsOrder<E> = {},
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  async find(wanted: Partial<E>): Promise<E | undefined> {
+    const key = this.#keyOf(wanted);
+    const entry = this.#entries.get(key);
+    if (entry && this.now() - entry.readAt < MAX_AGE) return entry.row;
+    return (await this.#read(key)).get(key);
+  }
+
+  /** Empties the cache; the results of reads under way are not cached. */
+  clear(): void {
+    this.#generation++;
+    this.#entries.clear();
+  }
+
+  #keyOf(row: Partial<E>): string {
+    return JSON.stringify(row, this.columns);
+  }
+
+  /** Adds the key to the next read, which begins when the one before it has ended. */
+  #read(key: string): Promise<ReadonlyMap<string, E>> {
+    if (!this.#next || this.#next.keys.size === KEYS_A_READ) {
+      const keys = new Set<string>();
+      const found = this.#last.then(() => this.#load(keys));
+      this.#next = { keys, found };
+      this.#last = found.catch(() => undefined);
+    }
+    this.#next.keys.add(key);
+    return this.#next.found;
+  }
+
+  async #load(keys: ReadonlySet<string>): Promise<ReadonlyMap<string, E>> {
+    if (this.#next?.keys === keys) this.#next = undefined;
+    const generation = this.#generation;
+    const readAt = this.now();
+    const where = [...keys].map((key) => JSON.parse(key) as FindOptionsWhere<E>);
+    const rows = await this.source.manager.find(this.entity, { where, order: this.order });
+    const found = new Map(rows.toReversed().map((row) => [this.#keyOf(row), row]));
+    if (generation === this.#generation)
+      for (const key of keys) this.#put(key, found.get(key), readAt);
+    return found;
+  }
+
+  #put(key: string, row: E | undefined, readAt: number): void {
+    this.#entries.delete(key);
+    if (row === undefined) return;
+    this.#entries.set(key, { row, readAt });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}
