@@ -5,7 +5,7 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
 import type { InboundReceived } from '../message/events.js';
-import { PolicyError, type RecipientDenial } from '../policy/policy.service.js';
+import { denialsOf, PolicyError } from '../policy/policy.service.js';
 import { PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
@@ -136,22 +136,13 @@ export class Enqueuer {
    */
   async #allowed(batch: NewBatch, tx: Transaction | undefined): Promise<NewBatch> {
     const { tenant, channel, sender, content, recipients } = batch;
-    if (this.policy.isSilent(channel)) return batch;
     const message = { tenant, channel, sender, content };
     const decisions = await this.policy.review([{ message, recipients }], 'send', tx);
-    const denials: RecipientDenial[] = [];
-    const allowed: string[] = [];
-    recipients.forEach((recipient, index) => {
-      const decision = decisions.get(index);
-      if (decision?.decision !== 'deny') allowed.push(recipient);
-      else {
-        const { code, reason, policy } = decision;
-        denials.push({ recipient, code, reason, policy });
-      }
-    });
+    const denials = denialsOf(recipients, decisions);
     const [first, ...others] = denials;
     if (!first) return batch;
-    if (allowed.length === 0) throw new PolicyError([first, ...others]);
+    if (denials.length === recipients.length) throw new PolicyError([first, ...others]);
+    const allowed = recipients.filter((_, index) => decisions.get(index)?.decision !== 'deny');
     return {
       ...batch,
       recipients: [...denials.map(({ recipient }) => recipient), ...allowed],

@@ -19,28 +19,12 @@ const DENIED: PolicyDecision = {
   reason: 'was sent as many messages of this category as the cap allows',
 };
 
+type CapsByCategory = NonNullable<MessagingSettings['policy']['frequencyCap']>;
+
 /** A cap on one channel's messages of one category; `per` in milliseconds. */
 interface Cap extends CountedCategory {
   readonly max: number;
   readonly per: number;
-}
-
-/** Checked caps by channel. @throws MessagingConfigError naming the option */
-export function capsOf(
-  caps: NonNullable<MessagingSettings['policy']['frequencyCap']>,
-  channels: ChannelRegistry,
-): Cap[] {
-  const known = channels.all.flatMap(({ name, pricing }) =>
-    (pricing?.categories ?? [name]).map((category) => ({ channel: name, category })),
-  );
-  return Object.entries(caps).flatMap(([category, cap]) => {
-    const capped = known.filter((one) => one.category === category);
-    if (capped.length === 0)
-      throw new MessagingConfigError(
-        `policy.frequencyCap.${category}: must be one of ${[...new Set(known.map((one) => one.category))].join(', ')}`,
-      );
-    return capped.map((one) => ({ ...one, ...cap }));
-  });
 }
 
 /**
@@ -50,19 +34,22 @@ export function capsOf(
 export class FrequencyCapPolicy implements MessagingPolicy {
   readonly name = 'frequency-cap';
   readonly scope: PolicyScope;
+  readonly #caps: readonly Cap[];
 
+  /** @throws MessagingConfigError naming the option */
   constructor(
-    private readonly channels: Pick<ChannelRegistry, 'capCategoryOf'>,
-    private readonly caps: readonly Cap[],
+    private readonly channels: ChannelRegistry,
+    caps: CapsByCategory,
     private readonly recent: RecentSends,
   ) {
-    const capped = new Set(caps.map(({ channel }) => channel));
+    this.#caps = capsOf(caps, channels);
+    const capped = new Set(this.#caps.map(({ channel }) => channel));
     this.scope = { channels: [...capped], recipients: 'unread' };
   }
 
   async decide({ items, now, stage, manager }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
-    for (const { max, per, ...counted } of this.caps) {
+    for (const { max, per, ...counted } of this.#caps) {
       const places = [...items.keys()].filter((n) => this.#counts(counted, items[n] as PolicyItem));
       if (places.length === 0) continue;
       const people = places.map((place) => {
@@ -90,4 +77,18 @@ export class FrequencyCapPolicy implements MessagingPolicy {
     const confirms = content.kind === 'text' && content.confirms !== undefined;
     return !confirms && this.channels.capCategoryOf(channel, content) === category;
   }
+}
+
+function capsOf(caps: CapsByCategory, channels: ChannelRegistry): Cap[] {
+  const known = channels.all.flatMap(({ name, pricing }) =>
+    (pricing?.categories ?? [name]).map((category) => ({ channel: name, category })),
+  );
+  return Object.entries(caps).flatMap(([category, cap]) => {
+    const capped = known.filter((one) => one.category === category);
+    if (capped.length === 0)
+      throw new MessagingConfigError(
+        `policy.frequencyCap.${category}: must be one of ${[...new Set(known.map((one) => one.category))].join(', ')}`,
+      );
+    return capped.map((one) => ({ ...one, ...cap }));
+  });
 }

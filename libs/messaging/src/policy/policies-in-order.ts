@@ -4,9 +4,9 @@ import type { MessagingPolicy } from '../ports/messaging-policy.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
 import type { RecentSends } from '../store/reads/recent-sends.js';
 import { OptedOutPolicy, OptInRequiredPolicy } from './consent.policies.js';
-import { capsOf, FrequencyCapPolicy } from './frequency-cap.policy.js';
+import { FrequencyCapPolicy } from './frequency-cap.policy.js';
 import { QuietHoursPolicy } from './quiet-hours.policy.js';
-import { SERVICE_WINDOW, ServiceWindowPolicy } from './service-window.policy.js';
+import { ServiceWindowPolicy } from './service-window.policy.js';
 
 /** Built-in, then the app's, or by `order`. @throws MessagingConfigError naming the option */
 export function policiesInOrder(
@@ -40,15 +40,11 @@ function builtIn(
   channels: ChannelRegistry,
   recent: RecentSends,
 ): MessagingPolicy[] {
-  if (serviceWindow.margin >= SERVICE_WINDOW)
-    throw new MessagingConfigError('policy.serviceWindow.margin: must be shorter than 24 hours');
   return [
     new OptInRequiredPolicy(channels),
     new OptedOutPolicy(),
-    new ServiceWindowPolicy(channels, serviceWindow.margin, serviceWindow.substitute),
+    new ServiceWindowPolicy(channels, serviceWindow),
     ...(quietHours ? [new QuietHoursPolicy(quietHours)] : []),
-    ...(frequencyCap
-      ? [new FrequencyCapPolicy(channels, capsOf(frequencyCap, channels), recent)]
-      : []),
+    ...(frequencyCap ? [new FrequencyCapPolicy(channels, frequencyCap, recent)] : []),
   ];
 }

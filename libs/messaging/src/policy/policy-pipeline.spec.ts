@@ -70,7 +70,6 @@ it('substituted content is judged by the next policies', async () => {
 it('a substitution with another consent category is decided about by the policies before it, too', async () => {
   const known = [{ suppressed: null, contact: 'c', category: 'marketing', consent: 'opted_out' }];
   const facts = {
-    presumesEmpty: () => false,
     read: async () => new Map([[0, known]]),
   } as unknown as RecipientFactsReader;
   const byKind = {
@@ -108,7 +107,6 @@ describe('the scope of a policy', () => {
   const whatsapp = { ...addressed.message, channel: 'whatsapp' } as const;
   const reads: string[] = [];
   const facts = {
-    presumesEmpty: () => false,
     read: async ({ recipients }: { recipients: readonly string[] }, of: string) => {
       reads.push(of);
       return new Map(
@@ -170,21 +168,5 @@ describe('the scope of a policy', () => {
     await pipelineOf(denier({ recipients: 'unread' }, seen)).review([addressed], 'send');
     expect(seen).toEqual(addressed.recipients);
     expect(reads).toEqual([]);
-  });
-
-  it('a send skips policy only where none applies', () => {
-    const silent = (scope: PolicyScope | undefined, presumed: boolean) =>
-      new PolicyPipeline(
-        () => [{ name: 'p', ...(scope && { scope }), decide: async () => new Map() }],
-        { presumesEmpty: () => presumed } as unknown as RecipientFactsReader,
-        systemClock,
-        registry,
-      ).isSilent('sms');
-    expect(silent(undefined, true)).toBe(false);
-    expect(silent({}, true)).toBe(false);
-    expect(silent({ recipients: 'unread' }, true)).toBe(false);
-    expect(silent({ recipients: 'refused' }, true)).toBe(true);
-    expect(silent({ recipients: 'refused' }, false)).toBe(false);
-    expect(silent({ channels: ['whatsapp'] }, false)).toBe(true);
   });
 });

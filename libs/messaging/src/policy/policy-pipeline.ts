@@ -7,7 +7,7 @@ import {
 } from '../contacts/recipient-facts.js';
 import { type Address, addressOfKey } from '../message/address.js';
 import type { ChannelRegistry } from '../message/channel-registry.js';
-import type { Channel, MessageContent } from '../message/message.js';
+import type { MessageContent } from '../message/message.js';
 import type { Clock } from '../ports/clock.js';
 import type {
   MessagingPolicy,
@@ -64,15 +64,6 @@ export class PolicyPipeline implements OnModuleInit {
   /** @throws MessagingConfigError at boot for wrong options */
   onModuleInit(): void {
     void this.policies;
-  }
-
-  /** True where no policy can affect a send on this channel, without any query. */
-  isSilent(channel: Channel): boolean {
-    return this.policies.every(
-      ({ scope }) =>
-        (scope?.channels && !scope.channels.includes(channel)) ||
-        (scope?.recipients === 'refused' && this.facts.presumesEmpty()),
-    );
   }
 
   /** Decisions by position of the recipient in all of `asked`; a message without one may leave. */

@@ -13,7 +13,12 @@ import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, MessagingError } from '../message/errors.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import { readRecipients, type Recipients } from '../message/address.js';
-import { type Addressed, type PolicyExplanation, PolicyPipeline } from './policy-pipeline.js';
+import {
+  type Addressed,
+  type AppliedDecision,
+  type PolicyExplanation,
+  PolicyPipeline,
+} from './policy-pipeline.js';
 
 /** A message to be decided by the policies. */
 export interface ExplainedMessage {
@@ -46,6 +51,19 @@ export class PolicyError extends MessagingError {
   }
 }
 
+/** In the order of the recipients. */
+export function denialsOf(
+  recipients: readonly string[],
+  decisions: ReadonlyMap<number, AppliedDecision>,
+): RecipientDenial[] {
+  return recipients.flatMap((recipient, index): RecipientDenial | [] => {
+    const decision = decisions.get(index);
+    if (decision?.decision !== 'deny') return [];
+    const { code, reason, policy } = decision;
+    return { recipient, code, reason, policy };
+  });
+}
+
 /**
  * Evaluates the policies without sending.
  * @example
@@ -73,12 +91,7 @@ export class PolicyService {
   async require(message: ExplainedMessage): Promise<void> {
     const addressed = this.#addressed(message);
     const decisions = await this.pipeline.review([addressed], 'explain');
-    const denials = [...decisions].flatMap(([place, decision]): RecipientDenial | [] => {
-      if (decision.decision !== 'deny') return [];
-      const { code, reason, policy } = decision;
-      return { recipient: addressed.recipients[place] as string, code, reason, policy };
-    });
-    const [first, ...others] = denials;
+    const [first, ...others] = denialsOf(addressed.recipients, decisions);
     if (first) throw new PolicyError([first, ...others]);
   }
 

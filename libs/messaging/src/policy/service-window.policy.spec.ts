@@ -53,7 +53,7 @@ describe('the service window', () => {
   });
 
   it('templates and other channels need no window', async () => {
-    const policy = new ServiceWindowPolicy(channels, 0, undefined);
+    const policy = new ServiceWindowPolicy(channels, { margin: 0, substitute: undefined });
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     expect((await policy.decide(slice({ content: template }, null))).size).toBe(0);
     expect((await policy.decide(slice({ channel: 'sms' }, null))).size).toBe(0);
@@ -63,7 +63,7 @@ describe('the service window', () => {
 
   it('a denied text is replaced by the configured template', async () => {
     const content = { kind: 'template', template: 't', language: 'en', params: [] } as const;
-    const policy = new ServiceWindowPolicy(channels, 0, () => content);
+    const policy = new ServiceWindowPolicy(channels, { margin: 0, substitute: () => content });
     expect((await policy.decide(slice({}, null))).get(0)).toEqual({
       decision: 'substitute',
       content,

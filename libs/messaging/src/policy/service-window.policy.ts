@@ -1,4 +1,5 @@
 import type { ChannelRegistry } from '../message/channel-registry.js';
+import { MessagingConfigError } from '../message/errors.js';
 import type {
   MessagingPolicy,
   PolicyDecision,
@@ -36,12 +37,13 @@ export class ServiceWindowPolicy implements MessagingPolicy {
   readonly name = 'service-window';
   readonly scope: PolicyScope;
 
+  /** @throws MessagingConfigError */
   constructor(
     channels: ChannelRegistry,
-    /** Milliseconds. */
-    private readonly margin: number,
-    private readonly substitute: MessagingSettings['policy']['serviceWindow']['substitute'],
+    private readonly options: MessagingSettings['policy']['serviceWindow'],
   ) {
+    if (options.margin >= SERVICE_WINDOW)
+      throw new MessagingConfigError('policy.serviceWindow.margin: must be shorter than 24 hours');
     this.scope = { channels: channels.namesWhere(({ consent }) => consent?.serviceWindow) };
   }
 
@@ -51,8 +53,8 @@ export class ServiceWindowPolicy implements MessagingPolicy {
       const { message, facts } = item;
       if (message.content.kind !== 'text') return;
       if (!this.scope.channels?.includes(message.channel)) return;
-      if (windowIsOpen(facts.lastInboundAt, now, this.margin)) return;
-      const content = this.substitute?.(item);
+      if (windowIsOpen(facts.lastInboundAt, now, this.options.margin)) return;
+      const content = this.options.substitute?.(item);
       decisions.set(index, content === undefined ? DENIED : { decision: 'substitute', content });
     });
     return decisions;
