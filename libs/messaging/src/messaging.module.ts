@@ -13,7 +13,7 @@ import { ContactsService } from './contacts/contacts.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
-import { MessageLanes } from './dispatch/message-lane.js';
+import { messageLanes } from './dispatch/message-lane.js';
 import { PrefetchBudget } from './dispatch/prefetch-size.js';
 import { ProviderRate, ProviderState } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
@@ -151,7 +151,7 @@ const PROVIDERS: Provider[] = [
       const stores = { lanes, work, intents, outcomes };
       const parts = { ...stores, policy, router, providers, budget, clock };
       const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
-      return new Dispatcher(engine, context, new MessageLanes(context));
+      return new Dispatcher(engine, context, messageLanes(context));
     },
   ),
   provide(

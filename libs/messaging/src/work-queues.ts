@@ -1,6 +1,5 @@
 import { MessagingConfigError } from './message/errors.js';
-import { Dispatcher } from './dispatch/dispatcher.js';
-import type { LaneTask } from './dispatch/lane-task.js';
+import { Dispatcher, type LaneTask } from './dispatch/dispatcher.js';
 import type { LeasedLane } from './dispatch/leased-lane.js';
 import { DatabaseEngine } from './engines/database.engine.js';
 import { type MessagingJob, wakeJob } from './jobs/messaging.jobs.js';
@@ -72,7 +71,7 @@ export class WorkQueues {
     const dispatcher = new Dispatcher(
       new DatabaseEngine(),
       { lanes, clock, leaseTime, shutdownTimeout },
-      { lane: () => (leased) => queue.open(leased) },
+      () => (leased) => queue.open(leased),
     );
     const wake = wakeJob(dispatcher, `wake ${name}`, async (horizon) => {
       const due = await queue.due(horizon);

@@ -17,10 +17,10 @@ export async function intend(store: MessageStore, meanwhile?: () => Promise<unkn
     wallNow: Date.now(),
     most: Infinity,
   };
-  const { intent, prepared } = slice(planned, () => undefined, limits);
+  const intent = slice(planned, () => undefined, limits);
   const { fence } = lease;
   const live = await store.intents.record({ lane: LANE, fence, ...intent });
-  const heads = prepared.map(({ batch, n, firstPosition, lastPosition }) => ({
+  const heads = intent.submissions.map(({ batch, n, firstPosition, lastPosition }) => ({
     batch,
     n,
     firstPosition,

@@ -78,7 +78,7 @@ function describeTogether(database: TestDatabase): void {
     const live = await Promise.all(
       TENANTS.map((tenant, n) => {
         const { lane, fence } = leases.get(tenant) as Lease;
-        const { intent } = slice(planned[n] ?? [], () => undefined, limits);
+        const intent = slice(planned[n] ?? [], () => undefined, limits);
         return app.store.intents.record({ lane, fence, ...intent });
       }),
     );

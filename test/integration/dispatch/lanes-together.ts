@@ -29,7 +29,7 @@ export async function intendOne(store: MessageStore, { lane, fence }: Lease) {
     wallNow: Date.now(),
     most: Infinity,
   };
-  const { intent } = slice(planned, () => undefined, limits);
+  const intent = slice(planned, () => undefined, limits);
   return store.intents.record({ lane, fence, ...intent });
 }
 
@@ -79,7 +79,6 @@ export class HandEngine implements DispatchEngine {
   async stop(): Promise<void> {}
 
   drainAll() {
-    const { signal } = new AbortController();
-    return Promise.allSettled(TENANTS.map(async (tenant) => this.#drain?.(laneOf(tenant), signal)));
+    return Promise.allSettled(TENANTS.map(async (tenant) => this.#drain?.(laneOf(tenant))));
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { RetryableFailure } from '@dundun/messaging';
 import { Dispatcher } from '../../../libs/messaging/src/dispatch/dispatcher.js';
-import { MessageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
+import { messageLanes } from '../../../libs/messaging/src/dispatch/message-lane.js';
 import { PrefetchBudget } from '../../../libs/messaging/src/dispatch/prefetch-size.js';
 import { ProviderState } from '../../../libs/messaging/src/dispatch/provider-state.js';
 import { Router } from '../../../libs/messaging/src/routing/router.js';
@@ -54,8 +54,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       timeout: 60_000,
       shutdownTimeout: 1_000,
     };
-    const source = new MessageLanes(context);
-    const dispatcher = new Dispatcher(new DatabaseEngine(), context, source);
+    const dispatcher = new Dispatcher(new DatabaseEngine(), context, messageLanes(context));
     open.push(dispatcher);
     await dispatcher.start();
     for (const tenant of TENANTS) dispatcher.wake(`${tenant}:sms`);

@@ -54,7 +54,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
       wallNow: 0,
       most: Infinity,
     };
-    const { intent } = slice(planned, () => undefined, limits);
+    const intent = slice(planned, () => undefined, limits);
     await expect(
       store.intents.record({ lane: LANE, fence: lease.fence, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);
@@ -96,7 +96,7 @@ describeEachDatabase('what two holders of a lane know of one submission', (datab
       wallNow: 0,
       most: Infinity,
     };
-    const { intent } = slice(planned, () => undefined, limits);
+    const intent = slice(planned, () => undefined, limits);
     await expect(
       store.intents.record({ lane: LANE, fence: lease.fence, ...intent }),
     ).rejects.toBeInstanceOf(LaneLostError);

@@ -138,6 +138,7 @@ export class Enqueuer {
     const { tenant, channel, sender, content, recipients } = batch;
     const message = { tenant, channel, sender, content };
     const decisions = await this.policy.review([{ message, recipients }], 'send', tx);
+    if (decisions.size === 0) return batch;
     const denials = denialsOf(recipients, decisions);
     const [first, ...others] = denials;
     if (!first) return batch;

@@ -1,9 +1,8 @@
 import { DatabaseShutdownTimeoutError } from '../message/errors.js';
-import type { LaneStop } from './lane-task.js';
+import type { Stopping } from './leased-lane.js';
 
 /** Longest waits between two tries to record an outcome, before and during a stop, in ms. */
 const LONGEST_RECORD_WAIT = 1_000;
-
 const LONGEST_WAIT_OF_A_STOP = 200;
 
 /** Longest wait between two tries, in milliseconds. */
@@ -12,7 +11,7 @@ const CEILING = 600_000;
 /** Exponential backoff with jitter: 10 to 100 % of `base · 2^(tries-1)`, at most ten minutes. */
 export function backoff(base: number, tries: number, random: () => number = Math.random): number {
   const most = Math.min(CEILING, base * 2 ** Math.min(30, tries - 1));
-  return most / 10 + random() * (most - most / 10);
+  return most * (0.1 + 0.9 * random());
 }
 
 /**
@@ -41,7 +40,7 @@ export function scheduledWait(
 export async function recordAgain(
   record: () => Promise<void>,
   failure: unknown,
-  stopping: Pick<LaneStop, 'aborted' | 'over'>,
+  stopping: Stopping,
   onFailure: (error: unknown) => void,
 ): Promise<unknown> {
   for (let error = failure, tries = 0; ; tries++) {

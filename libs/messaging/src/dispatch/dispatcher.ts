@@ -1,17 +1,37 @@
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine } from '../ports/dispatch-engine.js';
-import { LaneStop, type LaneTask } from './lane-task.js';
 import { LeasedLane, type LeaseContext } from './leased-lane.js';
+
+/** Time after `shutdownTimeout` in which outcomes are still recorded, in milliseconds. */
+const RECORD_TIMEOUT = 1_000;
 
 const MAX_LANES_LOGGED = 10;
 
-export interface LaneSource {
-  /** Throws before the drain asks for the lease. */
-  lane(lane: string): (leased: LeasedLane) => LaneTask;
+/** The work of a lane under one lease. */
+export interface LaneTask {
+  /** For logs. */
+  readonly underWay: string;
+  /** Announces that new work may be due, or that the process stops. */
+  nudge(): void;
+  /**
+   * Starts all due work. Resolves when nothing is due, the lease is lost or the process stops.
+   * @throws LaneLostError where another process holds the lane
+   */
+  pump(): Promise<void>;
+  /** Starts no more work. Resolves once the outcomes of all started requests are recorded. */
+  settle(): Promise<void>;
+  /** Aborts the requests in flight. A stopping process calls it after `shutdownTimeout`. */
+  abort(): void;
+  /** State to store with the lane when it is released; not called for a lost lane. */
+  leave(): Promise<{ readonly rateState: string | null; readonly open: boolean }>;
+  /** Milliseconds until the lane has work again; `Infinity` where the time is not known. */
+  nextDueIn(): Promise<number>;
 }
 
+/** Prepares a lane; the result starts its task. Throws before the drain asks for the lease. */
+export type OpenLane = (lane: string) => (leased: LeasedLane) => LaneTask;
+
 interface RunningDrain {
-  readonly stopping: LaneStop;
   task?: LaneTask;
   /** The drain still plans, so it finds work that is committed by now. */
   planning: boolean;
@@ -27,19 +47,29 @@ interface RunningDrain {
 export class Dispatcher {
   readonly #logger = new Logger('Dispatch');
   readonly #running = new Map<string, RunningDrain>();
-  readonly #stops = new WeakMap<AbortSignal, LaneStop>();
+  readonly #stopping = { aborted: false, over: false };
 
   constructor(
     private readonly engine: DispatchEngine,
     private readonly context: LeaseContext,
-    private readonly source: LaneSource,
+    private readonly open: OpenLane,
   ) {}
 
   start(): Promise<void> {
-    return this.engine.start((lane, signal) => this.drain(lane, signal));
+    return this.engine.start((lane) => this.drain(lane));
   }
 
+  /**
+   * ```
+   * aborted: no request starts ─shutdownTimeout─▶ requests are aborted ─1 s─▶ over: outcomes are given up
+   * ```
+   */
   stop(): Promise<void> {
+    const { shutdownTimeout } = this.context;
+    this.#stopping.aborted = true;
+    this.#eachTask((task) => task.nudge());
+    setTimeout(() => this.#eachTask((task) => task.abort()), shutdownTimeout).unref();
+    setTimeout(() => (this.#stopping.over = true), shutdownTimeout + RECORD_TIMEOUT).unref();
     return this.engine.stop();
   }
 
@@ -53,7 +83,7 @@ export class Dispatcher {
   /** Announces committed work. A running drain plans again without the engine, if it still can. */
   wake(lane: string, at?: number): void {
     const running = this.#running.get(lane);
-    if (running?.planning && !running.stopping.aborted) {
+    if (running?.planning && !this.#stopping.aborted) {
       running.task?.nudge();
       if (at === undefined) return;
     }
@@ -63,46 +93,43 @@ export class Dispatcher {
     );
   }
 
-  async drain(lane: string, signal: AbortSignal): Promise<number | undefined> {
+  /** @returns due time of the next run in epoch milliseconds, where it is known */
+  async drain(lane: string): Promise<number | undefined> {
     if (this.#running.has(lane)) return undefined;
-    const open = this.source.lane(lane);
-    const stopping = this.#stops.get(signal) ?? new LaneStop(signal, this.context.shutdownTimeout);
-    this.#stops.set(signal, stopping);
-    const running: RunningDrain = { stopping, planning: false };
+    const start = this.open(lane);
+    const running: RunningDrain = { planning: false };
     this.#running.set(lane, running);
     try {
-      return await this.#run(lane, open, running);
+      const leased = await LeasedLane.take(lane, this.context, this.#stopping);
+      return leased && (await this.#run(leased, start(leased), running));
     } finally {
       this.#running.delete(lane);
     }
   }
 
-  /** @returns due time of the next run in epoch milliseconds, where it is known */
   async #run(
-    lane: string,
-    open: ReturnType<LaneSource['lane']>,
+    leased: LeasedLane,
+    task: LaneTask,
     running: RunningDrain,
   ): Promise<number | undefined> {
-    const { stopping } = running;
     const { lanes, clock } = this.context;
-    const leased = await LeasedLane.take(lane, this.context, stopping);
-    if (!leased) return undefined;
-    const task = open(leased);
+    const { lane, fence } = leased.lease;
     Object.assign(running, { task, planning: true });
-    const stoppable = { changed: leased.changed, abort: () => task.abort() };
-    stopping.add(stoppable);
     await task.pump().catch((error: unknown) => leased.fail(error));
     await task.settle();
-    stopping.remove(stoppable);
     leased.stop();
     if (!leased.lost) {
-      const { rateState, open: isOpen } = await task.leave();
-      await lanes.release(lane, leased.lease.fence, rateState, isOpen);
+      const { rateState, open } = await task.leave();
+      await lanes.release(lane, fence, rateState, open);
     }
     running.planning = false;
     if (leased.failure) throw leased.failure;
-    if (stopping.aborted) return undefined;
+    if (this.#stopping.aborted) return undefined;
     const wait = Math.max(0, await task.nextDueIn());
     return Number.isFinite(wait) ? clock.now() + wait : undefined;
+  }
+
+  #eachTask(call: (task: LaneTask) => void): void {
+    for (const { task } of this.#running.values()) if (task) call(task);
   }
 }

@@ -8,24 +8,15 @@ const LONGEST_REST = 30_000;
 /** The limit drops cancelled batches, which never succeed. */
 const MAX_SUSPECTS = 10_000;
 
+/** A batch that failed. Times are monotonic milliseconds. */
 interface Suspect {
-  strikes: number;
-  /** Monotonic milliseconds; other batches go first until then. */
-  asideUntil: number;
-  /** Monotonic milliseconds. */
   readonly since: number;
+  strikes: number;
+  /** Other batches go first until then. */
+  asideUntil: number;
   /** Another batch succeeded meanwhile: the failures are this batch's, not the provider's. */
   proven: boolean;
   alone: boolean;
-  readonly attempts: Map<string, number>;
-}
-
-/** Tells a provider outage from a failing batch. */
-export interface Evidence {
-  /** Last request of any lane that the provider served, in monotonic milliseconds. */
-  readonly servedAt: number;
-  /** The batch was tried for longer than an outage explains. */
-  readonly overdue: boolean;
 }
 
 /**
@@ -58,25 +49,15 @@ export class FailurePolicy {
   /** The provider refuses every request. Returns the lane's rest in milliseconds. */
   refused(): number {
     this.#streak++;
-    return backoff(this.base, this.#streak);
+    return Math.min(LONGEST_REST, backoff(this.base, this.#streak));
   }
 
   /** Returns the lane's rest and how long the batch is set aside (0: it goes first), in ms. */
   failed(batch: string, now: number, retryAfter?: number): { rest: number; aside: number } {
     this.#streak++;
     this.#failing.add(batch);
-    const suspect: Suspect = this.#suspects.get(batch) ?? {
-      strikes: 0,
-      asideUntil: 0,
-      since: now,
-      proven: false,
-      alone: false,
-      attempts: new Map(),
-    };
+    const suspect = this.#suspects.get(batch) ?? this.#suspect(batch, now);
     suspect.strikes++;
-    this.#suspects.set(batch, suspect);
-    const [oldest] = this.#suspects.keys();
-    if (this.#suspects.size > MAX_SUSPECTS && oldest !== undefined) this.forget(oldest);
     const wait = retryAfter ?? backoff(this.base, suspect.strikes);
     if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
     suspect.asideUntil = now + wait;
@@ -96,19 +77,15 @@ export class FailurePolicy {
     return this.probing && (this.#suspects.get(batch)?.strikes ?? 0) >= STRIKES_BEFORE_PROBE;
   }
 
-  costsAttempt(batch: string, { servedAt, overdue }: Evidence): boolean {
+  /**
+   * @param evidence `servedAt`: when the provider last served a request of any lane, in monotonic
+   * milliseconds; `overdue`: the batch was tried for longer than an outage explains
+   */
+  costsAttempt(batch: string, evidence: { servedAt: number; overdue: boolean }): boolean {
+    const { servedAt, overdue } = evidence;
     const suspect = this.#suspects.get(batch);
     if (!suspect) return false;
     return suspect.proven || (suspect.alone && (overdue || servedAt > suspect.since));
-  }
-
-  counts(batch: string, submission: string, attempt: number): void {
-    this.#suspects.get(batch)?.attempts.set(submission, attempt);
-  }
-
-  /** Kept when the lane is released; 0 where no try is counted. */
-  attemptOf(batch: string, submission: string): number {
-    return this.#suspects.get(batch)?.attempts.get(submission) ?? 0;
   }
 
   forget(batch: string): void {
@@ -119,14 +96,22 @@ export class FailurePolicy {
   passed(batch: string): void {
     this.#streak = 0;
     this.#failing.clear();
-    if (this.#suspects.size === 0) return;
     this.#suspects.delete(batch);
     for (const suspect of this.#suspects.values()) suspect.proven = true;
   }
 
+  /** The lane has no batch to try beside the failing ones. */
   alone(): void {
     // With several failing batches, each one is the probe for the others.
-    if (this.#suspects.size === 1)
-      for (const suspect of this.#suspects.values()) suspect.alone = true;
+    if (this.#suspects.size > 1) return;
+    for (const suspect of this.#suspects.values()) suspect.alone = true;
+  }
+
+  #suspect(batch: string, since: number): Suspect {
+    const suspect = { since, strikes: 0, asideUntil: 0, proven: false, alone: false };
+    this.#suspects.set(batch, suspect);
+    const [oldest] = this.#suspects.keys();
+    if (this.#suspects.size > MAX_SUSPECTS) this.forget(oldest as string);
+    return suspect;
   }
 }

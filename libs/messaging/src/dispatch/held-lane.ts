@@ -6,13 +6,13 @@ import type { Outcome } from '../store/rows/outcome.js';
 import type { Intents } from '../store/verbs/intents.js';
 import type { LaneWork } from '../store/verbs/lane-work.js';
 import type { OutcomeRecorder } from '../store/verbs/settle.js';
+import { recordAgain } from './backoff.js';
 import { FailurePolicy } from './failure-policy.js';
-import type { LeaseContext, LeasedLane } from './leased-lane.js';
 import { LanePause } from './lane-pause.js';
+import type { LeaseContext, LeasedLane } from './leased-lane.js';
 import type { PrefetchBudget } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import { RateLimiter } from './rate-limiter.js';
-import { recordAgain } from './backoff.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Durations in milliseconds. */
@@ -38,11 +38,10 @@ const RATE_REFRESH_INTERVAL = 250;
 
 /** State of a lane that the process keeps between two drains. */
 export class LaneMemory {
+  limiter: RateLimiter | undefined;
   readonly #failures = new Map<string, FailurePolicy>();
   /** Fence up to which the limiter has recorded every start; -1: none. */
   #fence = -1;
-  #rate: { readonly max: number; readonly per: number } | undefined;
-  #limiter: RateLimiter | undefined;
   #readAt = -Infinity;
 
   /** @throws MessagingConfigError where the `rateLimit` option gives no valid limit for the lane */
@@ -53,10 +52,6 @@ export class LaneMemory {
     this.refresh();
   }
 
-  get limiter(): RateLimiter | undefined {
-    return this.#limiter;
-  }
-
   /** Follows a changed rate limit; the new limiter counts the starts of the old one. */
   refresh(): void {
     const now = this.context.clock.monotonic();
@@ -65,22 +60,22 @@ export class LaneMemory {
     const limit = typeof rateLimit === 'function' ? rateLimit(this.lane) : rateLimit;
     const rate = limit && rateOf(`dispatch.rateLimit of lane ${this.lane}`, limit);
     this.#readAt = now;
-    if (rate?.max === this.#rate?.max && rate?.per === this.#rate?.per) return;
-    const before = this.#limiter?.save(now);
-    this.#rate = rate;
-    this.#limiter = rate && new RateLimiter(rate.max, rate.per);
-    if (before !== undefined) this.#limiter?.restore(before, now);
+    const before = this.limiter;
+    if (rate?.max === before?.max && rate?.per === before?.per) return;
+    this.limiter = rate && new RateLimiter(rate.max, rate.per);
+    if (before) this.limiter?.restore(before.save(now), now);
   }
 
   /** Restores the rate state, because another holder of the lane may have used its window. */
   takeOver({ fence, clean, rateState, idleFor, ours }: LeasedLane['lease']): void {
     this.refresh();
-    const known = ours && this.#fence === fence - 1;
+    const isKnown = ours && this.#fence === fence - 1;
     this.#fence = fence;
-    if (known) return;
+    const { limiter } = this;
+    if (isKnown || !limiter) return;
     const now = this.context.clock.monotonic();
-    if (rateState) this.#limiter?.restore(rateState, now);
-    else if (!clean) this.#limiter?.holdUntil(now + (this.#rate?.per ?? 0) - idleFor);
+    if (rateState) limiter.restore(rateState, now);
+    else if (!clean) limiter.holdUntil(now + limiter.per - idleFor);
   }
 
   failuresOf(provider: string): FailurePolicy {
@@ -92,8 +87,9 @@ export class LaneMemory {
     return failures;
   }
 
-  get probing(): FailurePolicy[] {
-    return [...this.#failures.values()].filter(({ probing }) => probing);
+  /** The lane has no batch to try beside the failing ones. */
+  alone(): void {
+    for (const failures of this.#failures.values()) failures.alone();
   }
 }
 
@@ -117,6 +113,11 @@ export class HeldLane {
     this.pause = new LanePause(context, leased.lease);
   }
 
+  /** Monotonic milliseconds. */
+  get now(): number {
+    return this.context.clock.monotonic();
+  }
+
   provider(name: string): ProviderState {
     const state = this.context.providers.get(name);
     if (!state) throw new Error(`No provider ${name}`);
@@ -126,6 +127,13 @@ export class HeldLane {
   nudge(): void {
     this.nudges++;
     this.leased.changed.wake();
+  }
+
+  /** Whether there is evidence that the batch, and not the provider, is at fault. */
+  costsAttempt({ batch, provider, dueSince }: PreparedSubmission): boolean {
+    const { servedAt } = this.provider(provider);
+    const overdue = this.now - dueSince > this.context.retryFor;
+    return this.memory.failuresOf(provider).costsAttempt(batch, { servedAt, overdue });
   }
 
   /** Retries until the database takes the outcome. */
@@ -138,34 +146,26 @@ export class HeldLane {
     const returns = outcome.result === 'refused' || outcome.result === 'withdrawn';
     this.recording++;
     if (returns) this.returning++;
-    this.context.outcomes.record(outcome).then(
-      () => this.#recorded(returns),
-      async (error: unknown) => {
-        await this.#recordAgain(outcome, error);
-        this.#recorded(returns);
-      },
-    );
-  }
-
-  async #recordAgain(outcome: Outcome, failure: unknown): Promise<void> {
-    const { leased, context } = this;
-    const error = await recordAgain(
-      () => context.outcomes.record(outcome),
-      failure,
-      leased.stopping,
-      (cause) =>
-        this.#logger.error(`${leased.lane}: outcome not recorded yet: ${(cause as Error).name}`),
-    );
-    if (error === undefined) return;
-    leased.fail(error);
-    this.unrecorded++;
-  }
-
-  #recorded(returns: boolean): void {
-    this.recording--;
-    if (returns) {
+    void this.#record(outcome).then(() => {
+      this.recording--;
+      if (!returns) return this.leased.changed.wake();
       this.returning--;
       this.nudge();
-    } else this.leased.changed.wake();
+    });
+  }
+
+  async #record(outcome: Outcome): Promise<void> {
+    const { leased, context } = this;
+    const write = () => context.outcomes.record(outcome);
+    try {
+      await write();
+    } catch (failure) {
+      const error = await recordAgain(write, failure, leased.stopping, (cause) =>
+        this.#logger.error(`${leased.lane}: outcome not recorded yet: ${(cause as Error).name}`),
+      );
+      if (error === undefined) return;
+      leased.fail(error);
+      this.unrecorded++;
+    }
   }
 }

@@ -2,26 +2,21 @@ import { Logger } from '@nestjs/common';
 import type { Lease } from '../store/rows/lease.js';
 import type { LeaseContext } from './leased-lane.js';
 
-interface ShownPause {
-  /** `undefined`: a former holder's, perhaps for a provider that is no longer configured. */
-  readonly provider?: string;
-  /** `provider code: text` */
-  readonly reason: string;
-}
+/** Its reason is `provider code: text`. A former holder's has no `provider`. */
+type ShownPause = { readonly provider?: string; readonly reason: string } | undefined;
 
 /**
  * Rests of a lane after failures, one for each provider. The lane's row shows the one with a reason
- * that ends last, so that the next holder keeps it.
+ * that ends last, so that the next holder keeps it. Times are on the monotonic clock.
  */
 export class LanePause {
   readonly #logger = new Logger('Lane');
-  /** Rest by provider, on the monotonic clock. */
   readonly #until = new Map<string, number>();
   /** Rest that the lane's row showed at the start; it applies to every provider. */
   readonly #inheritedUntil: number;
   /** End of the rest in the lane's row. */
   #recordedUntil: number;
-  #shown: ShownPause | undefined;
+  #shown: ShownPause;
   #writes: Promise<void> = Promise.resolve();
 
   constructor(
@@ -43,8 +38,8 @@ export class LanePause {
   rest(provider: string, wait: number, reason: string | null): void {
     const until = Math.max(this.#untilOf(provider), this.context.clock.monotonic() + wait);
     this.#until.set(provider, until);
-    if (reason === null || (this.#shown?.provider !== provider && until < this.#recordedUntil))
-      return;
+    if (reason === null) return;
+    if (this.#shown?.provider !== provider && until < this.#recordedUntil) return;
     const shown = { provider, reason: `${provider} ${storable(reason)}` };
     if (this.#shown?.reason !== shown.reason)
       this.#logger.warn(`${this.lease.lane}: paused, provider ${shown.reason}`);
@@ -65,19 +60,20 @@ export class LanePause {
     await this.#writes;
   }
 
-  #untilOf(provider: string | undefined): number {
-    const own = provider === undefined ? undefined : this.#until.get(provider);
-    return Math.max(this.#inheritedUntil, own ?? -Infinity);
+  #untilOf(provider = ''): number {
+    return Math.max(this.#inheritedUntil, this.#until.get(provider) ?? -Infinity);
   }
 
-  #show(shown: ShownPause | undefined, until: number): void {
+  #show(shown: ShownPause, until: number): void {
     const { lane, fence } = this.lease;
     const { lanes, clock } = this.context;
     this.#shown = shown;
     this.#recordedUntil = until;
-    const waitNow = () => Math.max(0, until - clock.monotonic());
     this.#writes = this.#writes
-      .then(() => lanes.pause(lane, fence, waitNow(), shown?.reason ?? null))
+      .then(() => {
+        const wait = Math.max(0, until - clock.monotonic());
+        return lanes.pause(lane, fence, wait, shown?.reason ?? null);
+      })
       .catch(() => undefined);
   }
 }

@@ -1,14 +1,27 @@
+import { setMaxListeners } from 'node:events';
+import {
+  PausedFailure,
+  PermanentFailure,
+  RetryableFailure,
+  SubmitFailure,
+} from '../message/errors.js';
+import { identifier, word } from '../message/report-fields.js';
+import type { SubmissionAccepted } from '../ports/message-transport.js';
+import type { Outcome } from '../store/rows/outcome.js';
 import type { HeldLane } from './held-lane.js';
-import { InFlight } from './in-flight.js';
 import type { Prefetch } from './prefetch.js';
-import type { ProviderState } from './provider-state.js';
 import type { Resends } from './resends.js';
 import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js';
-import { acceptanceOf, failureOf, type SubmitFailureRecord } from './submit-result.js';
 
-/** Longest rest for a provider that refuses every request, in milliseconds. */
-const LONGEST_PAUSE = 30_000;
+/** Time between the abort signal and giving up a request, in milliseconds. */
+const GRACE = 5_000;
+/**
+ * Requests that start within this share of their time limit use one abort signal. One signal for
+ * each request cost more than all other work per request.
+ */
+const SIGNAL_SHARE = 0.01;
 
+/** The requests of a lane: their start, and what their answers mean for message, batch and lane. */
 export class LaneRequests {
   readonly #inFlight: InFlight<PreparedSubmission>;
 
@@ -17,9 +30,7 @@ export class LaneRequests {
     private readonly prefetch: Prefetch,
     private readonly resends: Resends,
   ) {
-    this.#inFlight = new InFlight(held.context.timeout, (item) => {
-      if (this.#ended(item)) this.#failed(item, failureOf(undefined));
-    });
+    this.#inFlight = new InFlight(held.context.timeout, (item) => this.#failed(item, undefined));
   }
 
   get inFlight(): number {
@@ -37,17 +48,17 @@ export class LaneRequests {
     const skipped =
       item.skipOutcome ??
       lateOutcomeOf(item, context.clock, provider.capabilities.idempotencyWindow);
-    if (skipped) {
-      held.record(item, skipped);
-      return;
-    }
+    if (skipped) return held.record(item, skipped);
     provider.slots.take(leased.changed);
     // Without idempotency keys, an outcome is recorded at once: a submission without an outcome
     // becomes `unknown` if the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
-    const answered = this.#exchange(item, provider, this.#inFlight.begin(item));
+    const signal = this.#inFlight.begin(item);
+    // A transport that throws synchronously or returns an invalid answer fails only this request.
+    const answered = (async () =>
+      acceptanceOf(item, await provider.submit(item.submission, signal)))();
     // Counted after the call, so that a pause between the two does not date the start too early.
-    memory.limiter?.start(item.positions.length, context.clock.monotonic());
+    memory.limiter?.start(item.positions.length, held.now);
     provider.rate?.start(item.positions.length);
     answered.then(
       (outcome) => {
@@ -55,19 +66,12 @@ export class LaneRequests {
         // An acceptance is recorded even where the request was given up.
         held.record(item, Object.assign(outcome, { intended: item }));
       },
-      (error: unknown) => {
-        if (this.#ended(item)) this.#failed(item, failureOf(error));
-      },
+      (error: unknown) => this.#failed(item, error),
     );
   }
 
   abort(): void {
     this.#inFlight.abort();
-  }
-
-  /** A transport that throws synchronously or returns an invalid answer fails only this request. */
-  async #exchange(item: PreparedSubmission, provider: ProviderState, signal: AbortSignal) {
-    return acceptanceOf(item, await provider.submit(item.submission, signal));
   }
 
   /** @returns false where the request had already ended */
@@ -82,28 +86,28 @@ export class LaneRequests {
   }
 
   #passed({ batch, provider }: PreparedSubmission): void {
-    const { context, memory, pause } = this.held;
-    memory.failuresOf(provider).passed(batch);
-    this.held.provider(provider).servedAt = context.clock.monotonic();
-    pause.end(provider);
+    const { held } = this;
+    held.memory.failuresOf(provider).passed(batch);
+    held.provider(provider).servedAt = held.now;
+    held.pause.end(provider);
   }
 
-  #failed(item: PreparedSubmission, failure: SubmitFailureRecord): void {
+  #failed(item: PreparedSubmission, error: unknown): void {
+    if (!this.#ended(item)) return;
     const { held } = this;
+    const { clock, maxAttempts } = held.context;
+    const failure = failureOf(error);
     const { kind, code: errorCode } = failure;
     if (kind === 'permanent') {
       this.#passed(item);
       held.record(item, { result: 'rejected', errorCode });
       return;
     }
-    const { clock, maxAttempts, retryFor } = held.context;
-    const { batch, submission, dueSince } = item;
-    const { servedAt, capabilities } = held.provider(item.provider);
-    const failures = held.memory.failuresOf(item.provider);
-    const overdue = clock.monotonic() - dueSince > retryFor;
-    const counts = kind !== 'paused' && failures.costsAttempt(batch, { servedAt, overdue });
+    const { batch, submission } = item;
+    const counts = kind !== 'paused' && held.costsAttempt(item);
     const exhausted = counts && submission.attempt >= maxAttempts;
     const aside = this.#rest(item, failure);
+    const { idempotencyWindow } = held.provider(item.provider).capabilities;
     // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
     if (kind !== 'uncertain' && item.resendAt === undefined)
       held.record(item, {
@@ -113,30 +117,25 @@ export class LaneRequests {
         ...(counts && { attempts: submission.attempt }),
         ...(aside > 0 && { parkFor: aside }),
       });
-    else if (exhausted || ageOf(item, clock) >= capabilities.idempotencyWindow)
+    else if (exhausted || ageOf(item, clock) >= idempotencyWindow)
       held.record(item, { result: 'unknown', errorCode });
     else {
       const attempt = submission.attempt + (counts ? 1 : 0);
-      if (counts) failures.counts(batch, submission.id, attempt);
-      const again = { ...item, submission: { ...submission, attempt } };
-      this.resends.add(again, clock.monotonic() + aside);
+      this.resends.add({ ...item, submission: { ...submission, attempt } }, held.now + aside);
     }
-    if (exhausted) failures.forget(batch);
+    if (exhausted) held.memory.failuresOf(item.provider).forget(batch);
   }
 
   /** Also withdraws what is prepared, for new policy decisions. Returns the batch's wait in ms. */
-  #rest(
-    { batch, provider }: PreparedSubmission,
-    { kind, code, message, retryAfter }: SubmitFailureRecord,
-  ): number {
-    const { context, memory, pause } = this.held;
+  #rest({ batch, provider }: PreparedSubmission, failure: Failure): number {
+    const { memory, pause, now } = this.held;
     const failures = memory.failuresOf(provider);
-    const now = context.clock.monotonic();
     const restFor = pause.restFor(provider);
+    const { kind, code, message, retryAfter } = failure;
     let aside = 0;
     // Requests in flight together fail together, so they count as one failure.
     if (kind === 'paused') {
-      const wait = restFor > 0 ? restFor : Math.min(LONGEST_PAUSE, failures.refused());
+      const wait = restFor > 0 ? restFor : failures.refused();
       pause.rest(provider, retryAfter ?? wait, `${code}: ${message}`);
     } else if (restFor > 0) return failures.asideFor(batch, now);
     else {
@@ -147,4 +146,138 @@ export class LaneRequests {
     this.prefetch.withdraw();
     return aside;
   }
+}
+
+interface Wave<T> {
+  readonly controller: AbortController;
+  readonly items: Set<T>;
+  /** End of the interval in which requests join, on the `performance` clock. */
+  readonly closing: number;
+  readonly deadline: number;
+  timer?: NodeJS.Timeout | undefined;
+}
+
+/** The requests in flight, in waves that share an abort signal and its timer. */
+export class InFlight<T> {
+  readonly #waves = new Map<T, Wave<T>>();
+  #latest: Wave<T> | undefined;
+
+  constructor(
+    /** Time limit in milliseconds; the signal may abort up to 1% earlier. */
+    private readonly timeout: number,
+    /** Called for a request that ignores its signal. */
+    private readonly giveUp: (item: T) => void,
+  ) {}
+
+  get size(): number {
+    return this.#waves.size;
+  }
+
+  begin(item: T): AbortSignal {
+    const now = performance.now();
+    if (!this.#latest || now >= this.#latest.closing) this.#latest = this.#open(now);
+    const wave = this.#latest;
+    this.#waves.set(item, wave);
+    wave.items.add(item);
+    wave.timer ??= setTimeout(() => this.#abort(wave), wave.deadline - now);
+    return wave.controller.signal;
+  }
+
+  /** @returns false where the request had already ended */
+  end(item: T): boolean {
+    const wave = this.#waves.get(item);
+    if (!wave) return false;
+    this.#waves.delete(item);
+    wave.items.delete(item);
+    if (wave.items.size === 0) {
+      clearTimeout(wave.timer);
+      wave.timer = undefined;
+    }
+    return true;
+  }
+
+  abort(): void {
+    for (const wave of new Set(this.#waves.values())) this.#abort(wave);
+  }
+
+  #open(now: number): Wave<T> {
+    const controller = new AbortController();
+    // Each request adds one listener, so the warning about a listener leak does not apply.
+    setMaxListeners(0, controller.signal);
+    const closing = now + this.timeout * SIGNAL_SHARE;
+    return { controller, items: new Set(), closing, deadline: now + this.timeout };
+  }
+
+  #abort(wave: Wave<T>): void {
+    if (wave.controller.signal.aborted) return;
+    if (wave === this.#latest) this.#latest = undefined;
+    clearTimeout(wave.timer);
+    wave.controller.abort();
+    wave.timer = setTimeout(() => wave.items.forEach((item) => this.giveUp(item)), GRACE);
+    wave.timer.unref();
+  }
+}
+
+const KINDS = [
+  [PermanentFailure, 'permanent'],
+  [PausedFailure, 'paused'],
+  [RetryableFailure, 'retryable'],
+] as const;
+
+interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
+  readonly kind: (typeof KINDS)[number][1] | 'uncertain';
+  /** Wait that the provider asked for, in milliseconds. */
+  readonly retryAfter?: number;
+}
+
+/** Reads an error of `submit()`. An error that is none of the known failures is uncertain. */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof SubmitFailure)) {
+    const message = 'The transport failed without saying what became of the request';
+    return { kind: 'uncertain', code: 'transport_error', message };
+  }
+  const [, kind = 'uncertain'] = KINDS.find(([failure]) => error instanceof failure) ?? [];
+  const { message, retryAfter = 0 } = error;
+  // Where the wait is zero or no number, the backoff of the library applies.
+  const isWait = Number.isFinite(retryAfter) && retryAfter > 0;
+  const code = word(error.code) ?? 'transport_error';
+  return { kind, code, message, ...(isWait && { retryAfter }) };
+}
+
+/**
+ * Leaves out values that the store cannot keep, so that the acceptance is still recorded.
+ * @throws TypeError for an answer that is no object
+ */
+function acceptanceOf(
+  { positions, submission }: PreparedSubmission,
+  accepted: SubmissionAccepted,
+): Pick<Outcome, 'result' | 'reference' | 'messageIds' | 'rejected' | 'details'> {
+  if (typeof accepted !== 'object' || accepted === null)
+    throw new TypeError('submit() resolved with no answer');
+  const reference = identifier(accepted.reference);
+  const result = { result: 'accepted' as const, ...(reference !== null && { reference }) };
+  if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
+  const given = typeof accepted.details === 'object' ? accepted.details : {};
+  const details = Object.entries(given).filter(
+    ([name, value]) => identifier(name) !== null && isDetail(value),
+  );
+  const messageIds = new Map<number, string>();
+  const rejected = new Map<number, string>();
+  positions.forEach((position, member) => {
+    const id = identifier(accepted.messageIds?.[member]);
+    if (id !== null) messageIds.set(position, id);
+    const recipient = submission.recipients[member] as string;
+    if (accepted.rejected?.has(recipient))
+      rejected.set(position, word(accepted.rejected.get(recipient)) ?? 'rejected');
+  });
+  return {
+    ...result,
+    ...(messageIds.size > 0 && { messageIds }),
+    ...(rejected.size > 0 && { rejected }),
+    ...(details.length > 0 && { details: Object.fromEntries(details) }),
+  };
+}
+
+function isDetail(value: unknown): boolean {
+  return value === null || Number.isFinite(value) || identifier(value) !== null;
 }

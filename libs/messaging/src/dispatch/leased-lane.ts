@@ -3,7 +3,6 @@ import type { Clock } from '../ports/clock.js';
 import type { Lease } from '../store/rows/lease.js';
 import { LaneLostError } from '../store/verbs/intents.js';
 import type { Lanes } from '../store/verbs/lanes.js';
-import { type LaneStop, WakeSignal } from './lane-task.js';
 
 /** Durations in milliseconds. */
 export interface LeaseContext {
@@ -11,6 +10,14 @@ export interface LeaseContext {
   readonly clock: Clock;
   readonly leaseTime: number;
   readonly shutdownTimeout: number;
+}
+
+/** The stop of the process, as its lanes see it. */
+export interface Stopping {
+  /** No request starts any more. */
+  readonly aborted: boolean;
+  /** Outcomes that are not recorded yet are given up. */
+  readonly over: boolean;
 }
 
 /**
@@ -23,18 +30,20 @@ export class LeasedLane {
   readonly lane: string;
   /** Wakes the task's pump: a stop fires it, and the task when its state changes. */
   readonly changed = new WakeSignal();
+  /** True once another process holds the lane. */
+  lost = false;
+  /** Error that ended the run early. The drain releases the lane, then throws it. */
+  failure: Error | undefined;
   readonly #logger = new Logger('Lease');
-  #failure: Error | undefined;
   #monotonicEnd = 0;
   #wallEnd = 0;
-  #lost = false;
   #renewing = false;
   readonly #timer: NodeJS.Timeout;
 
   private constructor(
     readonly lease: Lease,
     private readonly context: Pick<LeaseContext, 'lanes' | 'clock' | 'leaseTime'>,
-    readonly stopping: Pick<LaneStop, 'aborted' | 'over'>,
+    readonly stopping: Stopping,
   ) {
     this.lane = lease.lane;
     this.#timer = setInterval(() => void this.#renew(), context.leaseTime / 4);
@@ -45,7 +54,7 @@ export class LeasedLane {
   static async take(
     lane: string,
     context: LeasedLane['context'],
-    stopping: LeasedLane['stopping'],
+    stopping: Stopping,
   ): Promise<LeasedLane | undefined> {
     const { clock } = context;
     const [monotonic, wall] = [clock.monotonic(), clock.now()];
@@ -58,23 +67,13 @@ export class LeasedLane {
 
   get valid(): boolean {
     const { clock } = this.context;
-    return !this.#lost && clock.monotonic() < this.#monotonicEnd && clock.now() < this.#wallEnd;
-  }
-
-  /** True once another process holds the lane. */
-  get lost(): boolean {
-    return this.#lost;
-  }
-
-  /** Error that ended the run early. The drain releases the lane, then throws it. */
-  get failure(): Error | undefined {
-    return this.#failure;
+    return !this.lost && clock.monotonic() < this.#monotonicEnd && clock.now() < this.#wallEnd;
   }
 
   /** Ends the run early. */
   fail(error: unknown): void {
-    if (error instanceof LaneLostError) this.#lost = true;
-    else this.#failure ??= error instanceof Error ? error : new Error(String(error));
+    if (error instanceof LaneLostError) this.lost = true;
+    else this.failure ??= error instanceof Error ? error : new Error(String(error));
   }
 
   /** Runs a statement that renews the lease. */
@@ -101,18 +100,45 @@ export class LeasedLane {
   /** Also renews an expired lease, unless the fence shows that another process took the lane. */
   async #renew(): Promise<void> {
     // Renewals that wait for the lane's row must not take up all connections.
-    if (this.#renewing || this.#lost) return;
+    if (this.#renewing || this.lost) return;
     this.#renewing = true;
     const { lane, fence } = this.lease;
     try {
-      await this.renewing(async () => {
-        if (!(await this.context.lanes.renew(lane, fence))) throw new LaneLostError(lane);
-      });
+      if (!(await this.renewing(() => this.context.lanes.renew(lane, fence)))) this.lost = true;
     } catch (error) {
-      if (error instanceof LaneLostError) this.#lost = true;
-      else this.#logger.warn(`Lane ${lane}: lease not renewed: ${(error as Error).name}`);
+      this.#logger.warn(`Lane ${lane}: lease not renewed: ${(error as Error).name}`);
     } finally {
       this.#renewing = false;
     }
+  }
+}
+
+/**
+ * Wakes one sleeper once the event loop has read all pending input, so that requests that follow
+ * the answers of one read start together.
+ */
+export class WakeSignal {
+  #wake: (() => void) | undefined;
+
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Resolves with false at the next {@link wake}, or with true after `ms`. */
+  sleep(ms?: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer =
+        ms === undefined
+          ? undefined
+          : setTimeout(() => {
+              this.#wake = undefined;
+              resolve(true);
+            }, ms);
+      this.#wake = () => {
+        this.#wake = undefined;
+        clearTimeout(timer);
+        setImmediate(resolve, false);
+      };
+    });
   }
 }

@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
+import type { LaneTask, OpenLane } from './dispatcher.js';
 import { type DispatchContext, HeldLane, LaneMemory } from './held-lane.js';
-import type { LaneSource } from './dispatcher.js';
-import type { LaneTask } from './lane-task.js';
 import { LaneRequests } from './lane-requests.js';
 import { Prefetch } from './prefetch.js';
 import type { RequestSlots } from './provider-state.js';
@@ -17,22 +16,17 @@ const MAX_WAIT_WITH_TURN = 5;
 const MAX_MEMORIES = 10_000;
 
 /** Opens the lanes, and remembers the limiter and the failures of each between its runs. */
-export class MessageLanes implements LaneSource {
-  readonly #memories = new Map<string, LaneMemory>();
-
-  constructor(private readonly context: DispatchContext) {}
-
-  /** @throws MessagingConfigError where the `rateLimit` option gives no valid limit for the lane */
-  lane(lane: string): ReturnType<LaneSource['lane']> {
-    const { context } = this;
-    const memory = this.#memories.get(lane) ?? new LaneMemory(lane, context);
-    this.#memories.delete(lane);
-    this.#memories.set(lane, memory);
-    const [oldest] = this.#memories.keys();
+export function messageLanes(context: DispatchContext): OpenLane {
+  const memories = new Map<string, LaneMemory>();
+  return (lane) => {
+    const memory = memories.get(lane) ?? new LaneMemory(lane, context);
+    memories.delete(lane);
+    memories.set(lane, memory);
+    const [oldest] = memories.keys();
     // An evicted lane only waits longer once, because its rate state is also in the store.
-    if (this.#memories.size > MAX_MEMORIES) this.#memories.delete(oldest as string);
+    if (memories.size > MAX_MEMORIES) memories.delete(oldest as string);
     return (leased) => new MessageLane(new HeldLane(leased, context, memory));
-  }
+  };
 }
 
 /**
@@ -75,13 +69,12 @@ class MessageLane implements LaneTask {
 
   async pump(): Promise<void> {
     const { memory, pause, leased } = this.held;
-    const { stopping } = leased;
     memory.takeOver(leased.lease);
     if (pause.restFor() > 0) return;
     if (!this.#recovered) await this.#resends.recover();
     this.#recovered = true;
     try {
-      while (!stopping.aborted && !leased.lost && leased.failure === undefined) {
+      while (!leased.stopping.aborted && !leased.lost && leased.failure === undefined) {
         const step = this.#step();
         if (step === 'done') return;
         if (step) await step;
@@ -108,10 +101,10 @@ class MessageLane implements LaneTask {
   }
 
   async leave() {
-    const { context, leased, memory, pause } = this.held;
+    const { leased, memory, pause } = this.held;
     await pause.leave(this.#prefetch.nextProvider);
     return {
-      rateState: memory.limiter?.save(context.clock.monotonic()) ?? null,
+      rateState: memory.limiter?.save(this.held.now) ?? null,
       open: !this.#recovered || this.#resends.dueIn < Infinity || leased.failure !== undefined,
     };
   }
@@ -124,17 +117,16 @@ class MessageLane implements LaneTask {
   }
 
   #step(): Promise<unknown> | 'done' | undefined {
-    const { held } = this;
-    const prefetch = this.#prefetch;
+    const { next, nextProvider } = this.#prefetch;
     const { dueIn } = this.#resends;
-    const restFor = held.pause.restFor(prefetch.nextProvider);
-    if (restFor > 0 && (prefetch.next || dueIn > 0)) {
+    const restFor = this.held.pause.restFor(nextProvider);
+    if (restFor > 0 && (next || dueIn > 0)) {
       // A due resend to another provider does not wait for this provider.
-      const wait = prefetch.next ? restFor : Math.min(restFor, dueIn);
+      const wait = next ? restFor : Math.min(restFor, dueIn);
       return wait > LONGEST_SLEEP ? 'done' : this.#sleep(wait);
     }
-    prefetch.refill(this.#requests.inFlight);
-    return prefetch.next ? this.#advance(prefetch.next) : this.#idle();
+    this.#prefetch.refill(this.#requests.inFlight);
+    return next ? this.#advance(next) : this.#idle();
   }
 
   #idle(): Promise<unknown> | 'done' {
@@ -149,27 +141,26 @@ class MessageLane implements LaneTask {
   }
 
   #advance(next: PreparedSubmission): Promise<unknown> | undefined {
-    const { held } = this;
-    const { context, leased, memory } = held;
-    const { changed } = leased;
+    const { context, leased, memory } = this.held;
+    const { slots } = this.held.provider(next.provider);
     const prefetch = this.#prefetch;
     if (next.resendAt === undefined && prefetch.resendsFirst) return this.#sleep(LONGEST_SLEEP);
-    const { slots } = held.provider(next.provider);
     if (this.#turn !== slots) this.#leaveTurn();
     const { probing } = memory.failuresOf(next.provider);
     // Every request has a time limit, so the end of one wakes the lane.
     if (this.#requests.inFlight >= (probing ? 1 : context.concurrency)) return this.#sleep();
     if (!leased.valid) return this.#sleep(Math.min(50, context.leaseTime / 10));
     if (!next.skipOutcome) {
-      if (prefetch.oversized) {
+      if (prefetch.isOversized(next)) {
         prefetch.withdraw();
         return undefined;
       }
       const wait = this.#rateDelay(next);
-      if (wait > 0) return wait > MAX_WAIT_WITH_TURN ? this.#sleep(wait) : changed.sleep(wait);
-      if (prefetch.stale) return this.#decideAgain();
+      if (wait > MAX_WAIT_WITH_TURN) return this.#sleep(wait);
+      if (wait > 0) return leased.changed.sleep(wait);
+      if (prefetch.isStale(next)) return this.#decideAgain();
       this.#turn = slots;
-      if (!slots.free(changed)) return changed.sleep(LONGEST_SLEEP);
+      if (!slots.free(leased.changed)) return leased.changed.sleep(LONGEST_SLEEP);
     }
     this.#requests.start(prefetch.take());
     return undefined;
@@ -193,8 +184,7 @@ class MessageLane implements LaneTask {
 
   /** Milliseconds until the rates of the lane and of the provider let `next` start. */
   #rateDelay({ positions, provider }: PreparedSubmission): number {
-    const { memory, context } = this.held;
-    const now = context.clock.monotonic();
+    const { memory, now } = this.held;
     memory.refresh();
     const own = memory.limiter?.delay(positions.length, now) ?? 0;
     // The cap lets a raised limit take effect soon.

@@ -15,20 +15,16 @@ const PACE_INTERVAL = 125;
  * rest, so that the next lane finds some, and at least `least`, so that no lane waits for another.
  */
 export class PrefetchBudget {
-  #held = 0;
+  held = 0;
 
   constructor(
     private readonly most = MAX_PREPARED,
     private readonly least = MIN_PREPARED,
   ) {}
 
-  get held(): number {
-    return this.#held;
-  }
-
   /** Number of `wanted` messages that may be planned beside `prepared` ones; 0: enough. */
   share(wanted: number, prepared: number): number {
-    const part = Math.floor((this.most - this.#held) / 4);
+    const part = Math.floor((this.most - this.held) / 4);
     // A whole slice: planning and intending one takes much of the time in which another is sent.
     if (part >= wanted) return prepared <= wanted ? wanted : 0;
     const size = Math.min(wanted, Math.max(this.least, part));
@@ -36,11 +32,11 @@ export class PrefetchBudget {
   }
 
   hold(messages: number): void {
-    this.#held += messages;
+    this.held += messages;
   }
 
   release(messages: number): void {
-    this.#held -= messages;
+    this.held -= messages;
   }
 }
 

@@ -1,6 +1,7 @@
 import { NoRouteError } from '../message/errors.js';
-import { LaneLostError } from '../store/verbs/intents.js';
+import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
+import { LaneLostError } from '../store/verbs/intents.js';
 import type { HeldLane } from './held-lane.js';
 import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
@@ -36,13 +37,13 @@ interface Plan {
  * refill has the messages of one provider; while the next one's provider rests, the lane waits.
  */
 export class Prefetch {
+  filling = false;
   readonly #size: SliceSize;
   #queue: PreparedSubmission[] = [];
   /** Messages of the queue; they count against the budget of the process. */
   #messages = 0;
   /** Provider of the lane's next new message, according to the last plan. */
   #head: string | undefined;
-  #filling = false;
   #withdrawals = 0;
   /** Number of nudges before the last plan, if it found that nothing more is due. */
   #dryAt = -1;
@@ -64,10 +65,6 @@ export class Prefetch {
     return this.next?.provider ?? this.#head ?? this.resends.provider;
   }
 
-  get filling(): boolean {
-    return this.#filling;
-  }
-
   /** Whether the last plan found that nothing more is due, and no new work was announced since. */
   get dry(): boolean {
     return this.#dryAt === this.held.nudges;
@@ -79,29 +76,29 @@ export class Prefetch {
     return !this.resends.aside || (this.dry && this.#queue.length === 0);
   }
 
-  /** Whether the policy decision on the next submission is too old to start it. */
-  get stale(): boolean {
-    const { policy, clock } = this.held.context;
-    const { next } = this;
-    if (!next || next.skipOutcome || policy.policies.length === 0) return false;
-    return clock.monotonic() - next.decidedAt > DECISION_LASTS;
+  /** Whether the policy decision on the submission is too old to start it. */
+  isStale({ skipOutcome, decidedAt }: PreparedSubmission): boolean {
+    if (skipOutcome || this.held.context.policy.policies.length === 0) return false;
+    return this.held.now - decidedAt > DECISION_LASTS;
   }
 
   /** Whether a higher limit than the present cut the submission. A resend never changes. */
-  get oversized(): boolean {
-    const { next } = this;
-    if (!next || next.resendAt !== undefined || next.skipOutcome) return false;
-    const { length } = next.positions;
-    return (this.held.memory.limiter?.share(length) ?? length) < length;
+  isOversized({ resendAt, positions: { length } }: PreparedSubmission): boolean {
+    const most = this.held.memory.limiter?.share(length) ?? length;
+    return resendAt === undefined && most < length;
   }
 
+  /** Asks policy about the whole queue again; withdrawn messages get their decision in a new plan. */
   async decideAgain(): Promise<void> {
-    const { policy, clock } = this.held.context;
-    const now = clock.monotonic();
+    const { held } = this;
+    const { now } = held;
     const items = this.#queue.filter(({ skipOutcome }) => !skipOutcome);
-    const decisions = await decidePrepared(policy, items);
+    const decisions = await decidePrepared(held.context.policy, items);
     for (const item of items) item.decidedAt = now;
-    if (decisions.size > 0) this.#setApart((item) => decisions.has(item));
+    this.#setApart((item) => {
+      const decision = decisions.get(item);
+      return decision !== undefined && (item.resendAt === undefined || this.#defer(item, decision));
+    });
   }
 
   take(): PreparedSubmission {
@@ -118,7 +115,7 @@ export class Prefetch {
   }
 
   refill(inFlight: number): void {
-    if (this.#filling) return;
+    if (this.filling) return;
     if (this.resendsFirst) return void this.#fill(() => this.#fillResends());
     const { recording, returning, context, pause } = this.held;
     if (this.dry || returning > 0 || recording >= LARGEST_SLICE) return;
@@ -139,9 +136,9 @@ export class Prefetch {
 
   async #fill(work: () => Promise<void>): Promise<void> {
     const { leased } = this.held;
-    this.#filling = true;
+    this.filling = true;
     await work().catch((error: unknown) => leased.fail(error));
-    this.#filling = false;
+    this.filling = false;
     leased.changed.wake();
   }
 
@@ -157,18 +154,16 @@ export class Prefetch {
    * @param isIdle whether no submission is prepared, in flight or unrecorded
    */
   async #fillNew(size: number, capacity: number, isIdle: boolean): Promise<void> {
-    const { context, memory, pause, nudges } = this.held;
-    const { clock } = context;
-    const now = clock.monotonic();
+    const { context, memory, pause, nudges, now } = this.held;
     const withdrawals = this.#withdrawals;
-    const failing = isIdle && this.resends.batches <= 1 ? memory.probing : [];
     this.#size.adapt(now);
     const plan = await this.#plan(size);
     if (plan === undefined || plan instanceof NoRouteError) {
       this.#dryAt = nudges;
-      for (const failures of failing) failures.alone();
       // A message before this one may still come back.
-      if (plan && isIdle) pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${plan.code}: ${plan.message}`);
+      if (!isIdle) return;
+      if (this.resends.batches <= 1) memory.alone();
+      if (plan) pause.rest(NO_PROVIDER, NO_ROUTE_REST, `${plan.code}: ${plan.message}`);
       return;
     }
     const { provider, batches } = plan;
@@ -178,12 +173,12 @@ export class Prefetch {
       provider: provider.name,
       share: (wanted) => this.#share(provider, wanted),
       now,
-      wallNow: clock.now(),
+      wallNow: context.clock.now(),
       most,
     });
     const live = await this.#intend(cut, withdrawals);
     // Nothing is due, or the next plan would be the same.
-    if (cut.prepared.length === 0 || isLast(plan, cut, live)) this.#dryAt = nudges;
+    if (cut.submissions.length === 0 || isLast(plan, cut, live)) this.#dryAt = nudges;
   }
 
   /** While the provider is probed, plans one message. `undefined`: nothing is due. */
@@ -199,21 +194,17 @@ export class Prefetch {
   #routed(planned: readonly PlannedBatch[]): Plan | NoRouteError | undefined {
     if (planned.length === 0) return undefined;
     const [anyProvider] = this.held.context.providers.keys();
-    let name: string | undefined;
-    let count = 0;
-    for (const batch of planned) {
-      const route = batch.expired ? name : this.#routeOf(batch);
-      if (route instanceof NoRouteError && count === 0) {
-        this.#head = NO_PROVIDER;
-        return route;
-      }
-      if (route instanceof NoRouteError || (name !== undefined && route !== name)) break;
-      name = route;
-      count++;
+    const first = planned.find(({ expired }) => !expired);
+    const route = first ? this.#routeOf(first) : anyProvider;
+    if (route instanceof NoRouteError && first === planned[0]) {
+      this.#head = NO_PROVIDER;
+      return route;
     }
-    this.#head = name ?? (anyProvider as string);
-    const batches = planned.slice(0, count);
-    return { provider: this.held.provider(this.#head), batches, cut: count < planned.length };
+    const goes = (batch: PlannedBatch) => batch.expired || this.#routeOf(batch) === route;
+    const end = planned.findIndex((batch) => !goes(batch));
+    const batches = end < 0 ? planned : planned.slice(0, end);
+    this.#head = route instanceof NoRouteError ? (anyProvider as string) : (route as string);
+    return { provider: this.held.provider(this.#head), batches, cut: end >= 0 };
   }
 
   #routeOf(batch: PlannedBatch): string | NoRouteError {
@@ -229,21 +220,19 @@ export class Prefetch {
    * @param withdrawals number before the plan; after another one, other messages may go first
    * @returns ids of the batches that may start
    */
-  async #intend({ intent, prepared }: Slice, withdrawals: number): Promise<ReadonlySet<string>> {
+  async #intend(intent: Slice, withdrawals: number): Promise<ReadonlySet<string>> {
     const { held } = this;
     const { leased, context } = held;
     const { lane, fence } = leased.lease;
-    const withdraw = (items: readonly PreparedSubmission[]) =>
-      items.forEach((item) => held.record(item, { result: 'withdrawn' }));
     const live = await leased
       .renewing(() => context.intents.record({ lane, fence, ...intent }))
       .catch((error: unknown) => {
         // The result of the commit is unknown, but none of its submissions has started.
-        if (!(error instanceof LaneLostError)) withdraw(prepared);
+        if (!(error instanceof LaneLostError)) this.#withdraw(intent.submissions);
         throw error;
       });
-    const started = prepared.filter(({ batch }) => live.has(batch));
-    if (withdrawals !== this.#withdrawals) withdraw(started);
+    const started = intent.submissions.filter(({ batch }) => live.has(batch));
+    if (withdrawals !== this.#withdrawals) this.#withdraw(started);
     else {
       this.#queue.push(...started);
       this.#count(started);
@@ -257,32 +246,53 @@ export class Prefetch {
     return rate?.share(own) ?? own;
   }
 
+  /**
+   * A resend never changes: one that policy denies or substitutes becomes `unknown`.
+   * @returns whether policy defers it, and the provider honours its key until then
+   */
+  #defer(item: PreparedSubmission, decision: AppliedDecision): boolean {
+    const { context, now } = this.held;
+    if (decision.decision === 'defer') {
+      const resendAt = now + Math.max(1, decision.until.getTime() - context.clock.now());
+      const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
+      if (resendAt - item.intendedAt < idempotencyWindow) {
+        item.resendAt = resendAt;
+        return true;
+      }
+    }
+    const errorCode = decision.decision === 'deny' ? decision.code : 'outcome_lost';
+    item.skipOutcome = { result: 'unknown', errorCode };
+    return false;
+  }
+
   #setApart(isMeant: (item: PreparedSubmission) => boolean): void {
-    const { held } = this;
     const items = this.#queue.filter(isMeant);
-    this.#queue = this.#queue.filter((item) => !isMeant(item));
+    if (items.length === 0) return;
+    const apart = new Set(items);
+    this.#queue = this.#queue.filter((item) => !apart.has(item));
     this.#count(items, -1);
+    this.#withdraw(items);
+  }
+
+  #withdraw(items: readonly PreparedSubmission[]): void {
     for (const item of items)
-      if (item.resendAt === undefined) held.record(item, { result: 'withdrawn' });
-      else this.resends.add({ ...item, skipOutcome: undefined }, item.resendAt);
+      if (item.resendAt === undefined) this.held.record(item, { result: 'withdrawn' });
+      else this.resends.add(item, item.resendAt);
   }
 
   #count(items: readonly PreparedSubmission[], sign: 1 | -1 = 1): void {
-    for (const { positions } of items) {
-      this.#messages += sign * positions.length;
-      this.held.context.budget.hold(sign * positions.length);
-    }
+    let messages = 0;
+    for (const { positions } of items) messages += sign * positions.length;
+    this.#messages += messages;
+    this.held.context.budget.hold(messages);
   }
 }
 
-function isLast(
-  { batches, cut }: Plan,
-  { intent, prepared }: Slice,
-  live: ReadonlySet<string>,
-): boolean {
+/** Whether the plan started all that is due, so that a lane with few messages needs no other plan. */
+function isLast({ batches, cut }: Plan, intent: Slice, live: ReadonlySet<string>): boolean {
   return (
     !cut &&
-    prepared.length <= SMALL_PLAN &&
+    intent.submissions.length <= SMALL_PLAN &&
     live.size === batches.length &&
     !batches.at(-1)?.followed &&
     intent.batches.every(({ pending, parkUntil }) => !pending || parkUntil !== null)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestSlots } from './provider-state.js';
-import { WakeSignal } from './lane-task.js';
+import { WakeSignal } from './leased-lane.js';
 
 /** A lane that counts how often it was woken. */
 class Lane extends WakeSignal {

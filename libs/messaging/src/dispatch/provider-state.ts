@@ -7,7 +7,7 @@ import type {
 } from '../ports/message-transport.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import type { Lanes } from '../store/verbs/lanes.js';
-import type { WakeSignal } from './lane-task.js';
+import type { WakeSignal } from './leased-lane.js';
 
 /** Ratio of the slot distance to that of the limit; covers late and grouped starts. */
 const MARGIN = 1.02;
@@ -69,46 +69,40 @@ export class ProviderState {
  */
 export class RequestSlots {
   #taken = 0;
+  /** In the order of their turns. The first ones have a slot each, also while they ask policies. */
   readonly #waiting = new Set<WakeSignal>();
-  /** Woken lanes. A slot is reserved for each, because a lane may first ask policies. */
-  readonly #called = new Set<WakeSignal>();
 
   constructor(private readonly most = Infinity) {}
 
   /** @returns false where all slots are taken; `lane` is then woken on its turn */
   free(lane: WakeSignal): boolean {
-    if (this.#called.has(lane) || this.#left > 0) return true;
     this.#waiting.add(lane);
+    let left = this.most - this.#taken;
+    for (const next of this.#waiting) {
+      if (left-- <= 0) return false;
+      if (next === lane) return true;
+    }
     return false;
   }
 
   take(lane: WakeSignal): void {
     this.#taken++;
-    this.leave(lane);
+    this.#waiting.delete(lane);
   }
 
   giveBack(): void {
     this.#taken--;
-    this.#call();
+    this.#wakeNext();
   }
 
   leave(lane: WakeSignal): void {
-    this.#waiting.delete(lane);
-    this.#called.delete(lane);
-    this.#call();
+    if (this.#waiting.delete(lane)) this.#wakeNext();
   }
 
-  get #left(): number {
-    return this.most - this.#taken - this.#called.size;
-  }
-
-  #call(): void {
-    for (const lane of this.#waiting) {
-      if (this.#left <= 0) return;
-      this.#waiting.delete(lane);
-      this.#called.add(lane);
-      lane.wake();
-    }
+  /** Wakes the lane to which the slot goes that has just come free. */
+  #wakeNext(): void {
+    let left = this.most - this.#taken;
+    for (const lane of this.#waiting) if (--left === 0) return lane.wake();
   }
 }
 

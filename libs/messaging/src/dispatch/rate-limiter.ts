@@ -36,8 +36,8 @@ export class RateLimiter {
   #heldUntil = -Infinity;
 
   constructor(
-    private readonly max: number,
-    per: number,
+    readonly max: number,
+    readonly per: number,
   ) {
     this.#interval = (per * PACE_MARGIN) / max;
     this.#window = per * WINDOW_MARGIN;
@@ -113,14 +113,12 @@ export class RateLimiter {
 function startsOf(state: string): [number, number][] | undefined {
   try {
     const starts: unknown = JSON.parse(state);
+    const isStart = (entry: unknown) =>
+      Array.isArray(entry) &&
+      entry.length === 2 &&
+      entry.every((n) => Number.isFinite(n) && n >= 0);
     return Array.isArray(starts) && starts.every(isStart) ? starts : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isStart(entry: unknown): entry is [number, number] {
-  return (
-    Array.isArray(entry) && entry.length === 2 && entry.every((n) => Number.isFinite(n) && n >= 0)
-  );
 }

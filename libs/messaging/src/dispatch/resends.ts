@@ -1,17 +1,11 @@
-import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { HeldLane } from './held-lane.js';
-import {
-  ageOf,
-  decidePrepared,
-  lateOutcomeOf,
-  type PreparedSubmission,
-  reopened,
-} from './submissions.js';
+import { ageOf, type PreparedSubmission, reopened } from './submissions.js';
 
 type Resend = PreparedSubmission & { readonly resendAt: number };
 
 /** Submissions that the provider may already have, each sent to it again, unchanged, when due. */
 export class Resends {
+  /** In the order of their due times. */
   #waiting: Resend[] = [];
 
   constructor(private readonly held: HeldLane) {}
@@ -36,59 +30,44 @@ export class Resends {
     return new Set(this.#waiting.map(({ batch }) => batch)).size;
   }
 
-  /** @param resendAt monotonic milliseconds */
+  /** Policy decides again before the start. @param resendAt monotonic milliseconds */
   add(item: PreparedSubmission, resendAt: number): void {
-    this.#waiting.push({ ...item, resendAt });
+    this.#waiting.push({ ...item, resendAt, skipOutcome: undefined, decidedAt: -Infinity });
     this.#waiting.sort((a, b) => a.resendAt - b.resendAt);
   }
 
   /** Takes over what former holders left open. What cannot be resent becomes `unknown`. */
   async recover(): Promise<void> {
-    const { context, memory, leased } = this.held;
-    const { clock, providers } = context;
-    const now = clock.monotonic();
+    const { held } = this;
+    const { context, memory, leased, now } = held;
     for (const open of await context.work.open(leased.lane)) {
-      const failures = memory.failuresOf(open.provider);
-      const counted = failures.attemptOf(open.batch, `${open.batch}-s${open.n}`);
-      const item = reopened(
-        { ...open, attempt: Math.max(open.attempt, counted) },
-        now,
-        clock.now(),
-      );
-      const keyLasts = providers.get(open.provider)?.capabilities.idempotencyWindow ?? 0;
-      if (ageOf(item, clock) < keyLasts) this.add(item, now + failures.asideFor(item.batch, now));
-      else this.held.record(item, { result: 'unknown', errorCode: 'outcome_lost' });
+      const item = reopened(open, now, context.clock.now());
+      const keyLasts = context.providers.get(open.provider)?.capabilities.idempotencyWindow ?? 0;
+      if (ageOf(item, context.clock) >= keyLasts) {
+        held.record(item, { result: 'unknown', errorCode: 'outcome_lost' });
+        continue;
+      }
+      // The last attempt is stored when the next one starts.
+      const attempt = open.attempt + (held.costsAttempt(item) ? 1 : 0);
+      const again = { ...item, submission: { ...item.submission, attempt } };
+      this.add(again, now + memory.failuresOf(open.provider).asideFor(open.batch, now));
     }
   }
 
   /** Takes the due resends of one provider; one resend while that provider is probed. */
-  async take(): Promise<PreparedSubmission[]> {
+  async take(): Promise<readonly PreparedSubmission[]> {
     const { context, leased } = this.held;
     const { lane, fence } = leased.lease;
     const due = this.#takeDue();
+    const resumed = due.map(({ batch, n, submission }) => ({
+      batch,
+      n,
+      attempt: submission.attempt,
+    }));
     try {
-      const decidedAt = context.clock.monotonic();
-      const decisions = await decidePrepared(context.policy, due);
-      const decided = due.map((item) => ({
-        ...item,
-        decidedAt,
-        ...this.#decided(item, decisions.get(item)),
-      }));
-      const later = decided.filter(({ resendAt }) => resendAt > decidedAt);
-      const prepared = decided.filter((item) => !later.includes(item));
-      const again = prepared.filter(({ skipOutcome }) => !skipOutcome);
-      const open = await leased.renewing(() =>
-        context.intents.resume(
-          lane,
-          fence,
-          again.map(({ batch, n, submission }) => ({ batch, n, attempt: submission.attempt })),
-        ),
-      );
-      for (const item of later) this.add(item, item.resendAt);
+      const open = await leased.renewing(() => context.intents.resume(lane, fence, resumed));
       // A former holder may have recorded an outcome meanwhile.
-      return prepared.filter(
-        ({ skipOutcome, submission }) => skipOutcome !== undefined || open.has(submission.id),
-      );
+      return due.filter(({ submission }) => open.has(submission.id));
     } catch (error) {
       this.#waiting.unshift(...due);
       throw error;
@@ -96,17 +75,15 @@ export class Resends {
   }
 
   #waitOf({ resendAt, provider }: Resend): number {
-    return Math.max(
-      resendAt - this.held.context.clock.monotonic(),
-      this.held.pause.restFor(provider),
-    );
+    const { now, pause } = this.held;
+    return Math.max(resendAt - now, pause.restFor(provider));
   }
 
   #isAside({ provider, batch }: PreparedSubmission): boolean {
     return this.held.memory.failuresOf(provider).isAside(batch);
   }
 
-  #takeDue(): Resend[] {
+  #takeDue(): readonly Resend[] {
     const due = this.#waiting.filter((item) => this.#waitOf(item) <= 0);
     const [first] = due;
     if (!first) return [];
@@ -115,25 +92,5 @@ export class Resends {
     const taken = probing ? [own.find((item) => !this.#isAside(item)) ?? first] : own;
     this.#waiting = this.#waiting.filter((item) => !taken.includes(item));
     return taken;
-  }
-
-  /**
-   * A resend never changes. Where policy now denies or substitutes it, or its time is over, it
-   * becomes `unknown`. Where policy defers it, it waits as long as the provider honours its key.
-   */
-  #decided(
-    item: Resend,
-    decision: AppliedDecision | undefined,
-  ): Partial<Pick<Resend, 'skipOutcome' | 'resendAt'>> {
-    const { clock } = this.held.context;
-    const { idempotencyWindow } = this.held.provider(item.provider).capabilities;
-    const late = lateOutcomeOf(item, clock, idempotencyWindow);
-    if (late || !decision) return { skipOutcome: late };
-    if (decision.decision === 'defer') {
-      const resendAt = clock.monotonic() + Math.max(1, decision.until.getTime() - clock.now());
-      if (resendAt - item.intendedAt < idempotencyWindow) return { resendAt };
-    }
-    const errorCode = decision.decision === 'deny' ? decision.code : 'outcome_lost';
-    return { skipOutcome: { result: 'unknown', errorCode } };
   }
 }

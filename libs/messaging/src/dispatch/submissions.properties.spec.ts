@@ -58,13 +58,14 @@ describe('slice()', () => {
         fc.option(fc.integer({ min: 1, max: 20 }), { nil: Infinity }),
         (parts, share, most) => {
           const plan = parts.map(planned);
-          const { intent, prepared } = slice(plan, () => undefined, {
+          const intent = slice(plan, () => undefined, {
             provider: 'p',
             share: (n) => Math.min(n, share),
             now: 0,
             wallNow: 0,
             most,
           });
+          const prepared = intent.submissions;
           const wanted = plan.flatMap(({ id, recipients }) =>
             recipients.map(({ position }) => `${id}-${position}`),
           );
@@ -75,9 +76,9 @@ describe('slice()', () => {
           expect(new Set(prepared.map(({ submission }) => submission.id)).size).toBe(
             prepared.length,
           );
-          prepared.forEach((item, index) => {
+          prepared.forEach((item) => {
             const of = plan.find(({ id }) => id === item.batch);
-            const members = intent.submissions[index]?.recipients ?? [];
+            const members = item.recipients;
             expect(item.submission.recipients).toEqual(members.map(({ recipient }) => recipient));
             expect(item.positions).toEqual(members.map(({ position }) => position));
             expect(members.length).toBeLessThanOrEqual(of?.expired ? Infinity : share);

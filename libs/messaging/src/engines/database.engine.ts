@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { DispatchEngine, Drain } from '../ports/dispatch-engine.js';
 import { LaneTimer } from './lane-timer.js';
@@ -18,15 +17,13 @@ export class DatabaseEngine implements DispatchEngine {
   readonly #running = new Map<string, Promise<void>>();
   readonly #pending = new Set<string>();
   readonly #later = new LaneTimer((lane, at) => this.wake(lane, at));
-  readonly #abort = new AbortController();
   readonly #wakeAt: (lane: string, at: number) => void;
   #drain: Drain | undefined;
+  #stopped = false;
 
   /** @param wakeAt wakes a lane at the due time that its drain returned. @default by this engine */
   constructor(wakeAt?: (lane: string, at: number) => void) {
     this.#wakeAt = wakeAt ?? ((lane, at) => this.wake(lane, at));
-    // Each running lane adds one listener, so the warning about a listener leak does not apply.
-    setMaxListeners(0, this.#abort.signal);
   }
 
   async start(drain: Drain): Promise<void> {
@@ -36,7 +33,7 @@ export class DatabaseEngine implements DispatchEngine {
   }
 
   wake(lane: string, at?: number): void {
-    if (this.#abort.signal.aborted) return;
+    if (this.#stopped) return;
     if (at !== undefined && at > Date.now()) this.#later.set(lane, at);
     else if (this.#drain && !this.#running.has(lane)) this.#run(lane, this.#drain);
     else if (this.#drain || this.#pending.size < MAX_EARLY_LANES) this.#pending.add(lane);
@@ -49,14 +46,13 @@ export class DatabaseEngine implements DispatchEngine {
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
+    this.#stopped = true;
     this.#later.stop();
     await Promise.all(this.#running.values());
   }
 
   #run(lane: string, drain: Drain): void {
-    const { signal } = this.#abort;
-    const run = drain(lane, signal)
+    const run = drain(lane)
       .catch(({ name, message }: Error) => {
         this.#logger.error(`Lane ${lane} failed: ${name}: ${message}`);
         // If the failed drain could not release the lane, no other process can take it yet.
@@ -65,7 +61,7 @@ export class DatabaseEngine implements DispatchEngine {
       })
       .then((next) => {
         this.#running.delete(lane);
-        if (signal.aborted) return;
+        if (this.#stopped) return;
         if (this.#pending.delete(lane)) this.#run(lane, drain);
         else if (next !== undefined) this.#wakeAt(lane, next);
       });

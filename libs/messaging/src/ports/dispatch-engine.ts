@@ -1,7 +1,7 @@
 import type { Token } from './token.js';
 
 /** Drains a lane until nothing is due. Resolves with the next due time (epoch ms), where known. */
-export type Drain = (lane: string, signal: AbortSignal) => Promise<number | undefined>;
+export type Drain = (lane: string) => Promise<number | undefined>;
 
 /** Announces to the dispatch that a lane has work. */
 export interface LaneWaker {
@@ -15,7 +15,7 @@ export interface LaneWaker {
  */
 export interface DispatchEngine extends LaneWaker {
   start(drain: Drain): Promise<void>;
-  /** Takes no new lane, aborts the drains, and resolves when they have ended. */
+  /** Takes no new lane, and resolves when the running drains, which end early now, have ended. */
   stop(): Promise<void>;
   /** Asks the broker, within a deadline. Never throws. Absent where the engine has no broker. */
   health?(): Promise<EngineHealth>;

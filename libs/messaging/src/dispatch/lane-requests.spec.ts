@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { InFlight } from './in-flight.js';
+import { PausedFailure, RetryableFailure, UncertainFailure } from '../message/errors.js';
+import { failureOf, InFlight } from './lane-requests.js';
 
 const TIMEOUT = 10_000;
 const GRACE = 5_000;
@@ -77,4 +78,19 @@ it('no timer runs while no request is in flight', () => {
   requests.end('a');
   requests.end('b');
   expect(jest.getTimerCount()).toBe(0);
+});
+
+const FAILURES = [PausedFailure, RetryableFailure, UncertainFailure];
+
+it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+  'a retryAfter of %s ms is ignored and the backoff decides the wait',
+  (retryAfter) => {
+    for (const Failure of FAILURES)
+      expect(failureOf(new Failure('throttled', 'x', retryAfter))).not.toHaveProperty('retryAfter');
+  },
+);
+
+it('a positive retryAfter is kept', () => {
+  for (const Failure of FAILURES)
+    expect(failureOf(new Failure('throttled', 'x', 1_500))).toMatchObject({ retryAfter: 1_500 });
 });
