@@ -28,7 +28,6 @@ export class OptInRequiredPolicy implements MessagingPolicy {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
       const { channel } = item.message;
-      if (!this.scope.channels?.includes(channel)) return;
       if (item.facts.consent === 'opted_in' || confirmsOptOut(item)) return;
       const reason = `has not opted in to ${this.registry.get(channel).title ?? channel} messages`;
       decisions.set(index, { decision: 'deny', code: 'opt_in_required', reason });

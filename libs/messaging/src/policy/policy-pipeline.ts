@@ -71,10 +71,11 @@ export class PolicyPipeline implements OnModuleInit {
     asked: readonly Addressed[],
     stage: PolicySlice['stage'],
     tx?: Transaction,
+    among = this.policies,
   ): Promise<Map<number, AppliedDecision>> {
     const decisions = new Map<number, AppliedDecision>();
     const channels = new Set(asked.map(({ message }) => message.channel));
-    const policies = this.policies.filter(
+    const policies = among.filter(
       ({ scope }) => scope?.channels?.some((channel) => channels.has(channel)) ?? true,
     );
     if (policies.length === 0) return decisions;
@@ -99,22 +100,15 @@ export class PolicyPipeline implements OnModuleInit {
 
   /** Each policy's decision about each recipient, independent of the other policies. */
   async explain(addressed: Addressed): Promise<PolicyExplanation[]> {
-    const { messages, recipients } = this.#flat([addressed]);
-    const slice = new DecidedSlice(messages, recipients, this.registry);
-    slice.facts = await this.facts.read(slice, 'known', { fresh: true });
-    const items = recipients.map((_, place) => slice.item(place));
-    const now = this.clock.now();
-    const all = items.map(({ recipient }) => ({ recipient, decisions: [] as NamedDecision[] }));
-    for (const policy of this.policies) {
-      const decisions = await policy.decide({ stage: 'explain', items, now });
-      all.forEach((of, index) =>
-        of.decisions.push({
-          ...(decisions.get(index) ?? { decision: 'allow' }),
-          policy: policy.name,
-        }),
-      );
-    }
-    return all;
+    const found = new Map<string, ReadonlyMap<number, NamedDecision>>();
+    for (const policy of this.policies)
+      found.set(policy.name, await this.review([addressed], 'explain', undefined, [policy]));
+    return addressed.recipients.map((key, place) => ({
+      recipient: addressOfKey(key),
+      decisions: this.policies.map(
+        ({ name }) => found.get(name)?.get(place) ?? { decision: 'allow', policy: name },
+      ),
+    }));
   }
 
   #flat(asked: readonly Addressed[]): Pick<DecidedSlice, 'messages' | 'recipients'> {
@@ -155,7 +149,7 @@ class DecidedSlice {
     private readonly registry: Pick<ChannelRegistry, 'consentCategoryOf'>,
   ) {}
 
-  item(place: number): PolicyItem {
+  #item(place: number): PolicyItem {
     return (this.#items[place] ??= this.#itemOf(place, this.messages[place] as PolicyMessage));
   }
 
@@ -172,7 +166,7 @@ class DecidedSlice {
     const inScope = this.#placesOf(policy.scope);
     const places = only ? inScope.filter((place) => only.has(place)) : inScope;
     if (places.length === 0) return changed;
-    const items = places.map((place) => this.item(place));
+    const items = places.map((place) => this.#item(place));
     for (const [index, decision] of await policy.decide({ ...when, items })) {
       const place = places[index];
       if (place === undefined)
@@ -189,7 +183,7 @@ class DecidedSlice {
     const places =
       recipients === 'refused'
         ? [...this.facts.keys()].filter((place) => {
-            const { suppressed, consent } = this.item(place).facts;
+            const { suppressed, consent } = this.#item(place).facts;
             return suppressed || consent === 'opted_out';
           })
         : [...this.messages.keys()];
@@ -200,7 +194,7 @@ class DecidedSlice {
 
   /** Later policies decide about the new content. @returns whether its consent category changed */
   #substitute(place: number, content: MessageContent): boolean {
-    const { message } = this.item(place);
+    const { message } = this.#item(place);
     const category = this.registry.consentCategoryOf(message.channel, content);
     this.#items[place] = this.#itemOf(place, { ...message, content, category });
     return category !== message.category;

@@ -56,7 +56,7 @@ describe('the service window', () => {
     const policy = new ServiceWindowPolicy(channels, { margin: 0, substitute: undefined });
     const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
     expect((await policy.decide(slice({ content: template }, null))).size).toBe(0);
-    expect((await policy.decide(slice({ channel: 'sms' }, null))).size).toBe(0);
+    expect(policy.scope.channels).toEqual(['whatsapp']);
     expect((await policy.decide(slice({}, null))).get(0)).toMatchObject({ code: 'window_closed' });
     expect((await policy.decide(slice({}, NOW - 1))).size).toBe(0);
   });

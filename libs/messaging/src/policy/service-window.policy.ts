@@ -52,7 +52,6 @@ export class ServiceWindowPolicy implements MessagingPolicy {
     items.forEach((item, index) => {
       const { message, facts } = item;
       if (message.content.kind !== 'text') return;
-      if (!this.scope.channels?.includes(message.channel)) return;
       if (windowIsOpen(facts.lastInboundAt, now, this.options.margin)) return;
       const content = this.options.substitute?.(item);
       decisions.set(index, content === undefined ? DENIED : { decision: 'substitute', content });
