@@ -46,6 +46,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       ]),
       policy: app.get(PolicyPipeline, { strict: false }),
       clock: systemClock,
+      rateLimit: undefined,
       backoff: 5,
       retryFor: 60_000,
       leaseTime: 30_000,

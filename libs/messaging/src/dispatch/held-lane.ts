@@ -1,11 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { PolicyPipeline } from '../policy/policy-pipeline.js';
-import { type RateLimit, rateOf } from '../ports/option-schema.js';
+import type { MessagingSettings } from '../ports/messaging-options.js';
+import { rateOf } from '../ports/option-schema.js';
 import type { Router } from '../routing/router.js';
+import type { MessageStore } from '../store/message-store.js';
 import type { Outcome } from '../store/rows/outcome.js';
-import type { Intents } from '../store/verbs/intents.js';
-import type { LaneWork } from '../store/verbs/lane-work.js';
-import type { OutcomeRecorder } from '../store/verbs/settle.js';
 import { recordAgain } from './backoff.js';
 import { FailurePolicy } from './failure-policy.js';
 import { LanePause } from './lane-pause.js';
@@ -16,21 +15,15 @@ import { RateLimiter } from './rate-limiter.js';
 import type { PreparedSubmission } from './submissions.js';
 
 /** Durations in milliseconds. */
-export interface DispatchContext extends LeaseContext {
-  readonly work: LaneWork;
-  readonly intents: Intents;
-  readonly outcomes: OutcomeRecorder;
+export interface DispatchContext
+  extends
+    LeaseContext,
+    Pick<MessageStore, 'work' | 'intents' | 'outcomes'>,
+    Omit<MessagingSettings['dispatch'], 'enabled' | 'engine' | 'lane' | 'lease'> {
   readonly policy: PolicyPipeline;
   readonly router: Router;
   readonly providers: ReadonlyMap<string, ProviderState>;
   readonly budget: PrefetchBudget;
-  readonly rateLimit?: RateLimit | ((lane: string) => RateLimit | undefined) | undefined;
-  readonly backoff: number;
-  /** How long a batch that fails alone is retried without counting attempts. */
-  readonly retryFor: number;
-  readonly concurrency: number;
-  readonly maxAttempts: number;
-  readonly timeout: number;
 }
 
 /** Interval between two reads of a lane's rate limit, in milliseconds. */

@@ -258,6 +258,8 @@ function acceptanceOf(
   const result = { result: 'accepted' as const, ...(reference !== null && { reference }) };
   if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
   const given = typeof accepted.details === 'object' ? accepted.details : {};
+  const isDetail = (value: unknown) =>
+    value === null || Number.isFinite(value) || identifier(value) !== null;
   const details = Object.entries(given).filter(
     ([name, value]) => identifier(name) !== null && isDetail(value),
   );
@@ -276,8 +278,4 @@ function acceptanceOf(
     ...(rejected.size > 0 && { rejected }),
     ...(details.length > 0 && { details: Object.fromEntries(details) }),
   };
-}
-
-function isDetail(value: unknown): boolean {
-  return value === null || Number.isFinite(value) || identifier(value) !== null;
 }

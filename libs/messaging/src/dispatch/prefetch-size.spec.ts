@@ -46,7 +46,7 @@ describe('PrefetchBudget', () => {
     expect(budget.share(64, 0)).toBe(16);
     expect(budget.share(64, 1)).toBe(0);
     expect(budget.share(3, 0)).toBe(3);
-    budget.release(5_000);
+    budget.hold(-5_000);
     expect(budget.share(64, 1)).toBe(64);
   });
 });

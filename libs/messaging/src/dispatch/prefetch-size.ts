@@ -7,8 +7,9 @@ const MIN_PREPARED = 16;
 
 export const LARGEST_SLICE = 4_000;
 
-/** Interval after which any number of started messages gives the pace, in milliseconds. */
-const PACE_INTERVAL = 125;
+/** Shortest and longest time in which a slice of the right size starts, in milliseconds. */
+const SHORTEST = 125;
+const LONGEST = 500;
 
 /**
  * Limits the prepared messages of all lanes of a process. A lane gets at most a quarter of the
@@ -25,18 +26,15 @@ export class PrefetchBudget {
   /** Number of `wanted` messages that may be planned beside `prepared` ones; 0: enough. */
   share(wanted: number, prepared: number): number {
     const part = Math.floor((this.most - this.held) / 4);
-    // A whole slice: planning and intending one takes much of the time in which another is sent.
-    if (part >= wanted) return prepared <= wanted ? wanted : 0;
     const size = Math.min(wanted, Math.max(this.least, part));
-    return prepared <= Math.max(0, size - this.least) ? size : 0;
+    // A whole slice ahead: planning one takes much of the time in which another is sent.
+    const ahead = part >= wanted ? size : Math.max(0, size - this.least);
+    return prepared <= ahead ? size : 0;
   }
 
+  /** @param messages negative: releases them */
   hold(messages: number): void {
     this.held += messages;
-  }
-
-  release(messages: number): void {
-    this.held -= messages;
   }
 }
 
@@ -68,12 +66,10 @@ export class SliceSize {
   adapt(now: number): void {
     const took = now - this.#since;
     // Plans may follow each other immediately; the few starts between them give no pace.
-    if (took < PACE_INTERVAL && this.#started < this.#messages / 2) return;
-    const takes = (took * this.#messages) / this.#started;
-    if (this.#since > 0 && takes < 125)
-      this.#messages = Math.min(LARGEST_SLICE, this.#messages * 2);
-    else if (this.#since > 0 && takes > 500)
-      this.#messages = Math.max(this.concurrency, this.#messages >> 1);
+    if (took < SHORTEST && this.#started < this.#messages / 2) return;
+    const takes = this.#since > 0 ? (took * this.#messages) / this.#started : SHORTEST;
+    if (takes < SHORTEST) this.#messages = Math.min(LARGEST_SLICE, this.#messages * 2);
+    else if (takes > LONGEST) this.#messages = Math.max(this.concurrency, this.#messages >> 1);
     this.#since = now;
     this.#started = 0;
   }

@@ -130,7 +130,7 @@ export class Prefetch {
     if (size === 0) return;
     budget.hold(size);
     const isIdle = unsettled === 0 && this.#queue.length === 0;
-    const work = () => this.#fillNew(size, capacity, isIdle).finally(() => budget.release(size));
+    const work = () => this.#fillNew(size, capacity, isIdle).finally(() => budget.hold(-size));
     void this.#fill(work);
   }
 
