@@ -277,9 +277,11 @@ describeEachDatabase('contacts', (database) => {
     });
     // As two processes leave it that missed each other.
     await hear({ ...reportOf(phone, 'waited'), reference: `missed-${id}` });
-    await store.database.standalone.run(
-      'UPDATE messaging_report SET reference = ? WHERE reference = ?',
-      [submission?.reference, `missed-${id}`],
+    await store.database.transaction((tx) =>
+      tx.run('UPDATE messaging_report SET reference = ? WHERE reference = ?', [
+        submission?.reference,
+        `missed-${id}`,
+      ]),
     );
     await store.reports.sweep(1_000);
     const late = reportOf(phone, 'late');

@@ -120,8 +120,6 @@ export interface LaneGroupOptions<T, R> {
   /** Largest weight of one flush. */
   readonly most: number;
   readonly weight?: (item: T) => number;
-  /** A request of at least this weight runs alone, at once. @default unlimited */
-  readonly heavy?: number;
 }
 
 /**
@@ -141,8 +139,7 @@ export class LaneGroup<T extends { readonly lane: string }, R> {
   }
 
   async add(item: T): Promise<R> {
-    const { weight, heavy = Infinity, alone } = this.options;
-    return weight && weight(item) > heavy ? alone(item) : this.#group.add(item);
+    return this.#group.add(item);
   }
 
   async #flush(items: readonly T[]): Promise<(R | Promise<R>)[]> {

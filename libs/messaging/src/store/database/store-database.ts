@@ -35,12 +35,6 @@ export abstract class StoreDatabase {
     this.fastPaths = options.fastPaths === false ? {} : fastPaths;
   }
 
-  /** Runs each statement as its own transaction. */
-  readonly standalone: Sql = {
-    all: (sql, params) => this.transaction((tx) => tx.all(sql, params)),
-    run: (sql, params) => this.transaction((tx) => tx.run(sql, params)),
-  };
-
   abstract open(): Promise<void>;
 
   abstract all<T>(sql: string, params?: readonly unknown[]): Promise<T[]>;

@@ -33,13 +33,13 @@ export class PostgresDatabase extends ServerDatabase {
     listenFromTheStart(this.dataSource);
   }
 
-  override readonly standalone: Sql = {
+  readonly #standalone: Sql = {
     all: (sql, params) => retryTransient(() => this.all(sql, params)),
     run: (sql, params) => retryTransient(() => this.alone((one) => one.run(sql, params))),
   };
 
   override fastPath<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return work(this.standalone);
+    return work(this.#standalone);
   }
 
   /** Prepares only the store's own statements: a caller's could not be repeated after a loss. */

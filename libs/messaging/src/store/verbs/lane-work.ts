@@ -52,7 +52,6 @@ export class LaneWork {
         alone: (request) => this.#plan(this.#sql.plan, request),
         most: MESSAGES,
         weight: ({ limit }) => limit,
-        heavy: MOST_PLANNED,
       });
     this.#looking = new LaneGroup({
       many: (lanes) => this.#nextDue(lanes),
@@ -64,7 +63,8 @@ export class LaneWork {
   /** The lane's next due messages, at most `limit`, in the order of sending. */
   plan(lane: string, limit: number): Promise<PlannedBatch[]> {
     const request = { lane, limit };
-    return this.#planning?.add(request) ?? this.#plan(this.#sql.plan, request);
+    if (!this.#planning || limit > MOST_PLANNED) return this.#plan(this.#sql.plan, request);
+    return this.#planning.add(request);
   }
 
   /** The message to try while others fail: preferably of a batch that was never parked. */
