@@ -1,5 +1,5 @@
 import type { Intent } from './rows/intent.js';
-import type { LaneHolder, LaneRow, ReleasedLane } from './rows/lease.js';
+import type { LaneHolder, LaneRow, ReleasedLane, WantedLane } from './rows/lease.js';
 import type { NewBatch } from './rows/new-batch.js';
 import type { Accepted } from './rows/outcome.js';
 import type { PlanRow } from './rows/planned-batch.js';
@@ -20,9 +20,6 @@ import type { HeldMessage } from './rows/status.js';
  *        └──────────────▶ StoreDatabase (the driver's connection) ◀──┘
  * ```
  *
- * - A verb takes many items and returns a result for each.
- * - A driver is a dialect, a connection, a schema and at most one {@link FastPaths} function per
- *   verb, which the connection carries (`database.fastPaths`).
  * - A fast path states at its top what it assumes and its measured gain. Where it touched an
  *   unexpected number of rows it throws {@link ConcurrentChangeError}: its transaction is rolled
  *   back, and the slow path gets its items. A statement that commits by itself returns the missed
@@ -35,7 +32,7 @@ export interface FastPaths {
   /** Skips lanes that a transaction has locked. @returns the lanes before they were taken */
   readonly takeLanes?: (
     sql: Sql,
-    lanes: readonly string[],
+    lanes: readonly WantedLane[],
     holder: LaneHolder,
   ) => Promise<LaneRow[]>;
   /** @returns the released lanes; the others belong to another holder, or are locked */

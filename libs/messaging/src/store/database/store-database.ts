@@ -1,4 +1,4 @@
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryResult, QueryRunner } from 'typeorm';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import { TransactionRequiredError } from '../../message/errors.js';
 import { isLockTimeout, isStatementLost } from './database-errors.js';
@@ -106,18 +106,28 @@ export abstract class StoreDatabase {
     return dataSource === this.dataSource;
   }
 
-  /** @param _isOwn whether the store acquired the connection, and not a caller */
-  protected on(runner: QueryRunner, manager: EntityManager, _isOwn = false): Transaction {
-    const textOf = (sql: string) => this.dialect.placeholders(sql);
+  /** @param isOwn whether the store acquired the connection, and not a caller */
+  protected on(runner: QueryRunner, manager: EntityManager, isOwn = false): Transaction {
+    const query = (sql: string, params: readonly unknown[] = []) =>
+      this.query(runner, this.dialect.placeholders(sql), params, isOwn);
     return {
       manager,
-      all: <T>(sql: string, params?: readonly unknown[]) =>
-        runner.query(textOf(sql), params as unknown[]) as Promise<T[]>,
-      run: async (sql: string, params?: readonly unknown[]): Promise<number> => {
-        const { affected, raw } = await runner.query(textOf(sql), params as unknown[], true);
+      all: async <T>(sql: string, params?: readonly unknown[]) =>
+        (await query(sql, params)).records as T[],
+      run: async (sql, params) => {
+        const { affected, raw } = await query(sql, params);
         return affected ?? (raw as { affectedRows?: number } | undefined)?.affectedRows ?? 0;
       },
     };
+  }
+
+  protected query(
+    runner: QueryRunner,
+    text: string,
+    params: readonly unknown[],
+    _isOwn: boolean,
+  ): Promise<QueryResult> {
+    return runner.query(text, params as unknown[], true);
   }
 }
 

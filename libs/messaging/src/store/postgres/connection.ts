@@ -1,12 +1,7 @@
 import type { EventEmitter } from 'node:events';
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { DataSource, QueryResult, QueryRunner } from 'typeorm';
 import type { FastPaths } from '../store.js';
-import {
-  ServerDatabase,
-  type Sql,
-  type StoreDatabaseOptions,
-  type Transaction,
-} from '../database/store-database.js';
+import { ServerDatabase, type Sql, type StoreDatabaseOptions } from '../database/store-database.js';
 import { setInTransaction } from '../database/transaction-state.js';
 import { retryTransient } from '../database/retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
@@ -43,26 +38,16 @@ export class PostgresDatabase extends ServerDatabase {
   }
 
   /** Prepares only the store's own statements: a caller's could not be repeated after a loss. */
-  protected override on(runner: QueryRunner, manager: EntityManager, isOwn = false): Transaction {
-    const tx = super.on(runner, manager);
-    const prepared = this.#prepared;
-    if (!prepared || !isOwn) return tx;
-    const named = (sql: string, params?: readonly unknown[]) => {
-      const text = this.dialect.placeholders(sql);
-      const name = prepared.nameOf(text);
-      return name === undefined ? undefined : prepared.run(runner, name, text, params);
-    };
-    return {
-      manager,
-      all: async <T>(sql: string, params?: readonly unknown[]) => {
-        const result = await named(sql, params);
-        return result ? (result.rows as T[]) : tx.all<T>(sql, params);
-      },
-      run: async (sql, params) => {
-        const result = await named(sql, params);
-        return result ? (result.rowCount ?? 0) : tx.run(sql, params);
-      },
-    };
+  protected override async query(
+    runner: QueryRunner,
+    text: string,
+    params: readonly unknown[],
+    isOwn: boolean,
+  ): Promise<QueryResult> {
+    const name = isOwn ? this.#prepared?.nameOf(text) : undefined;
+    if (name === undefined) return super.query(runner, text, params, isOwn);
+    const { rows, rowCount } = await this.#prepared!.run(runner, name, text, params);
+    return { records: rows, raw: rows, affected: rowCount ?? 0 };
   }
 
   protected async begin(runner: QueryRunner, lockTimeout: number | undefined): Promise<void> {

@@ -51,7 +51,7 @@ export interface LaneRow {
 export type LockWait = 'wait' | 'skip';
 
 /** A take has no fence, and only a release has a rate state and open submissions. */
-type WantedLane = Pick<HeldLane, 'lane'> & Partial<ReleasedLane>;
+export type WantedLane = Pick<HeldLane, 'lane'> & Partial<ReleasedLane>;
 export type WantedRow = readonly [lane: WantedLane, holder: LaneHolder];
 
 export const LANES: Columns<WantedRow> = {

@@ -10,6 +10,8 @@ interface Waiting {
   readonly work: (runner: QueryRunner) => Promise<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Settles the caller, after the commit. */
+  settle?: () => void;
 }
 
 /** SQLite rolled back the whole turn because of its last transaction. */
@@ -100,16 +102,15 @@ export class SqliteTurns {
   /** Never rejects. */
   async #turn(): Promise<void> {
     const done: Waiting[] = [];
-    const settle: (() => void)[] = [];
     try {
       const runner = this.runnerOf();
       await whenFree(async () => {
         await turn();
         await runner.query('BEGIN IMMEDIATE');
       }, this.over);
-      await this.#share(runner, done, settle);
+      await this.#share(runner, done);
       const before = this.#syncing;
-      this.#syncing = this.#settle(done, settle).then(() => before);
+      this.#syncing = this.#settle(done).then(() => before);
     } catch (error) {
       if (done.length === 0) done.push(...this.#waiting.splice(0));
       // Transactions before the failed one are intact but were rolled back with it: they run again.
@@ -121,17 +122,17 @@ export class SqliteTurns {
   }
 
   /** Settles the callers while the next turn runs. Never rejects. */
-  async #settle(done: readonly Waiting[], settle: readonly (() => void)[]): Promise<void> {
+  async #settle(done: readonly Waiting[]): Promise<void> {
     try {
       await this.synced();
-      for (const resolve of settle) resolve();
+      for (const { settle } of done) settle?.();
     } catch (error) {
       for (const { reject } of done) reject(error);
     }
   }
 
   /** From BEGIN to COMMIT; throws where SQLite rolled back the whole turn. */
-  async #share(runner: QueryRunner, done: Waiting[], settle: (() => void)[]): Promise<void> {
+  async #share(runner: QueryRunner, done: Waiting[]): Promise<void> {
     const until = performance.now() + this.longTurn;
     const query = Reflect.get(runner, 'query') as QueryRunner['query'];
     setInTransaction(runner, true);
@@ -143,7 +144,7 @@ export class SqliteTurns {
     try {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
         done.push(next);
-        settle.push(await run(runner, next, done.length === 1));
+        next.settle = await run(runner, next, done.length === 1);
         if (performance.now() > until) break;
       }
       ending = true;

@@ -13,6 +13,7 @@ import {
   type LockWait,
   RELEASE,
   type ReleasedLane,
+  type WantedLane,
   type WantedRow,
 } from '../rows/lease.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
@@ -41,8 +42,8 @@ export class Lanes {
     this.holder = { owner, leaseTime };
     this.#sql = statementsFor(database.dialect);
     this.#taking = new LaneGroup({
-      many: (lanes) => this.#take(lanes.map(({ lane }) => lane)),
-      alone: async ({ lane }) => {
+      many: (lanes) => this.#take(lanes),
+      alone: async (lane) => {
         const [row] = await database.transaction((tx) => this.#takeWithin(tx, [lane], 'wait'));
         return row && this.#leaseOf(row);
       },
@@ -66,7 +67,13 @@ export class Lanes {
 
   /** The lanes of the list that any process holds. */
   async held(lanes: readonly string[]): Promise<ReadonlySet<string>> {
-    return lanes.length === 0 ? new Set() : this.#find(this.database, this.#sql.held, lanes);
+    return lanes.length === 0
+      ? new Set()
+      : this.#find(
+          this.database,
+          this.#sql.held,
+          lanes.map((lane) => ({ lane })),
+        );
   }
 
   /** False: another process holds the lane. */
@@ -104,7 +111,7 @@ export class Lanes {
   async resume(lane: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       // MySQL counts changed rows only, so a second query checks that the lane exists.
-      const known = await this.#find(tx, this.#sql.known, [lane]);
+      const known = await this.#find(tx, this.#sql.known, [{ lane }]);
       await tx.run(
         'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
         [lane],
@@ -157,24 +164,23 @@ export class Lanes {
     });
   }
 
-  async #take(lanes: readonly string[]): Promise<Map<string, Lease | undefined>> {
+  async #take(lanes: readonly WantedLane[]): Promise<Map<string, Lease | undefined>> {
     const rows = await this.#takeKnown(lanes);
-    const found = new Set(rows.map(({ lane_key }) => lane_key));
-    const others = lanes.filter((lane) => !found.has(lane));
+    const found = lanesOf(rows);
+    const others = lanes.filter(({ lane }) => !found.has(lane));
     if (others.length > 0) {
       // MySQL would wait for an existing lane that is locked.
       const known = await this.#find(this.database, this.#sql.known, others);
-      const missing = others.filter((lane) => !known.has(lane));
+      const missing = others.filter(({ lane }) => !known.has(lane));
       if (missing.length > 0) {
-        const { create, lanes: source } = this.#sql;
-        await this.database.transaction((tx) => tx.run(create, source.bind(missing)));
+        await this.database.transaction((tx) => tx.run(this.#sql.create, this.#bind(missing)));
         rows.push(...(await this.#takeKnown(missing)));
       }
     }
     return new Map(rows.map((row) => [row.lane_key, this.#leaseOf(row)]));
   }
 
-  #takeKnown(lanes: readonly string[]): Promise<LaneRow[]> {
+  #takeKnown(lanes: readonly WantedLane[]): Promise<LaneRow[]> {
     const { takeLanes } = this.database.fastPaths;
     return takeLanes
       ? this.database.fastPath((sql) => takeLanes(sql, lanes, this.holder))
@@ -182,10 +188,9 @@ export class Lanes {
   }
 
   /** @returns the lanes before they were taken */
-  async #takeWithin(tx: Sql, lanes: readonly string[], locked: LockWait): Promise<LaneRow[]> {
-    const wanted = lanes.map((lane) => ({ lane }));
-    const { rows, former, take } = this.#sql;
-    const found = await tx.all<LaneRow>(former[locked], rows.bind(laneRows(wanted, this.holder)));
+  async #takeWithin(tx: Sql, lanes: readonly WantedLane[], locked: LockWait): Promise<LaneRow[]> {
+    const { former, take } = this.#sql;
+    const found = await tx.all<LaneRow>(former[locked], this.#bind(lanes));
     const free = found.flatMap((row) => (Number(row.free) === 1 ? [{ lane: row.lane_key }] : []));
     await take(tx, laneRows(free, this.holder));
     return found;
@@ -198,10 +203,7 @@ export class Lanes {
     locked: LockWait,
     write: RowWriter<WantedRow>,
   ): Promise<Set<string>> {
-    const { rows, ours } = this.#sql;
-    const found = lanesOf(
-      await tx.all<LaneRow>(ours[locked], rows.bind(laneRows(lanes, this.holder))),
-    );
+    const found = await this.#find(tx, this.#sql.ours[locked], lanes);
     const own = lanes.filter(({ lane }) => found.has(lane));
     await write(tx, laneRows(own, this.holder));
     return found;
@@ -210,9 +212,13 @@ export class Lanes {
   async #find(
     sql: Pick<Sql, 'all'>,
     statement: string,
-    lanes: readonly string[],
+    lanes: readonly WantedLane[],
   ): Promise<Set<string>> {
-    return lanesOf(await sql.all<LaneRow>(statement, this.#sql.lanes.bind(lanes)));
+    return lanesOf(await sql.all<LaneRow>(statement, this.#bind(lanes)));
+  }
+
+  #bind(lanes: readonly WantedLane[]): unknown[] {
+    return this.#sql.rows.bind(laneRows(lanes, this.holder));
   }
 
   #leaseOf(former: LaneRow): Lease | undefined {
@@ -246,7 +252,6 @@ function leftBy(state: string | null): [owner: string | null, state: string | nu
 
 function statementsFor(dialect: Dialect) {
   const { now, join } = dialect;
-  const lanes = dialect.rows<string>({ v_lane: ['key', (lane) => lane] });
   const rows = dialect.rows(LANES);
   const lane = `messaging_lane l ${dialect.forceIndex('PRIMARY')} ON l.lane_key = v_lane`;
   const locking = (select: string): Record<LockWait, string> => ({
@@ -260,14 +265,13 @@ function statementsFor(dialect: Dialect) {
       where: 'messaging_lane.lane_key = v_lane',
     });
   return {
-    lanes,
     rows,
     former: locking(`SELECT ${formerColumns(dialect)} FROM ${rows.keyed} ${join} ${lane}`),
     ours: locking(`SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane} AND ${IS_OURS}`),
-    known: `SELECT l.lane_key FROM ${lanes.keyed} ${join} ${lane}`,
-    held: `SELECT l.lane_key FROM ${lanes.keyed} ${join} ${lane}
+    known: `SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane}`,
+    held: `SELECT l.lane_key FROM ${rows.keyed} ${join} ${lane}
       AND l.owner IS NOT NULL AND l.lease_until >= ${now}`,
-    create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${lanes.sql} WHERE 1 = 1
+    create: `INSERT INTO messaging_lane (lane_key) SELECT v_lane FROM ${rows.sql} WHERE 1 = 1
       ORDER BY v_lane ${dialect.ignoreConflict('messaging_lane', 'lane_key')}`,
     take: update(
       `owner = v_owner, fence = fence + 1, lease_until = ${now} + v_lease, rate_state = NULL`,
