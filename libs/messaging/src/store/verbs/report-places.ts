@@ -1,4 +1,4 @@
-import type { Columns, Dialect } from '../database/dialect.js';
+import type { Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
@@ -9,7 +9,7 @@ const SUBMISSION_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-s(\d{1,9})
 
 type Reader = Pick<Sql, 'all'>;
 type Reports = readonly ReceivedReport[];
-type Places = Map<number, MessagePlace>;
+export type Places = Map<ReceivedReport, MessagePlace>;
 
 interface PlaceRow {
   readonly v_index: number;
@@ -36,18 +36,19 @@ interface Reference {
   readonly byRecipient: Map<string | null, MessagePlace>;
 }
 
-/** What a report is asked for by: a reference or an id of its provider, or a submission. */
-interface Asked {
+/** A reference or message id of a provider; reports of many recipients may have the same one. */
+interface Named {
   readonly index: number;
   readonly provider: string;
   readonly name: string;
+  readonly reports: ReceivedReport[];
 }
 
-interface AskedSubmission {
+interface OfSubmission {
   readonly index: number;
+  readonly report: ReceivedReport;
   readonly batch: string;
   readonly n: number;
-  readonly recipient: string;
 }
 
 /**
@@ -64,7 +65,6 @@ export class ReportPlaces {
     this.#sql = statementsFor(database.dialect);
   }
 
-  /** By index of the report. */
   async find(sql: Reader, reports: Reports): Promise<Places> {
     const places: Places = new Map();
     await this.#bySubmission(sql, reports, places);
@@ -79,17 +79,19 @@ export class ReportPlaces {
   }
 
   async #bySubmission(sql: Reader, reports: Reports, places: Places): Promise<void> {
-    const asked: AskedSubmission[] = [];
-    for (const [index, { submissionId, recipient }] of reports.entries()) {
+    const asked: OfSubmission[] = [];
+    for (const report of reports) {
+      const { submissionId, recipient } = report;
       const [, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
       if (batch === undefined) continue;
-      places.set(index, { batch, position: undefined });
-      if (recipient !== null) asked.push({ index, batch, n: Number(n), recipient });
+      places.set(report, { batch, position: undefined });
+      if (recipient !== null) asked.push({ index: asked.length, report, batch, n: Number(n) });
     }
     if (asked.length === 0) return;
     const { bySubmission, submissions } = this.#sql;
     const rows = await sql.all<PlaceRow>(bySubmission, submissions.bind(asked));
-    for (const { v_index, batch, position } of rows) places.set(v_index, { batch, position });
+    for (const { v_index, batch, position } of rows)
+      places.set(asked[v_index]!.report, { batch, position });
   }
 
   async #byReference(
@@ -98,50 +100,38 @@ export class ReportPlaces {
     places: Places,
     column: 'reference' | 'messageId',
   ): Promise<void> {
-    const known = new Map<string, Reference | undefined>();
-    const unknown = new Map<string, Asked>();
-    const asked = withoutMessage(reports, places).flatMap(([index, report]) => {
-      const { provider, recipient, [column]: name } = report;
-      if (name === null) return [];
-      const key = keyOf(provider, name);
-      known.set(key, this.#cache.get(key));
-      if (!known.get(key)?.byRecipient.has(recipient)) unknown.set(key, { index, provider, name });
-      return [{ index, key, recipient }];
+    const asked = named(reports, places, ({ [column]: name }) => name);
+    const known = new Map([...asked.keys()].map((key) => [key, this.#cache.get(key)]));
+    const unknown = [...asked].flatMap(([key, one]) => {
+      const members = known.get(key)?.byRecipient;
+      return one.reports.every(({ recipient }) => members?.has(recipient)) ? [] : [one];
     });
-    for (const [key, reference] of await this.#load(sql, [...unknown.values()]))
-      known.set(key, reference);
-    for (const { index, key, recipient } of asked) {
+    for (const [key, reference] of await this.#load(sql, unknown)) known.set(key, reference);
+    for (const [key, { reports: own }] of asked) {
       const found = known.get(key);
       if (!found) continue;
-      const { batch, only, byRecipient } = found;
-      const place = byRecipient.get(recipient) ?? { batch, position: only };
-      if (place.position !== undefined || !places.has(index)) places.set(index, place);
+      for (const report of own) {
+        const { batch, only, byRecipient } = found;
+        const place = byRecipient.get(report.recipient) ?? { batch, position: only };
+        if (place.position !== undefined || !places.has(report)) places.set(report, place);
+      }
     }
   }
 
   async #byMessageId(sql: Reader, reports: Reports, places: Places): Promise<void> {
-    // Many recipients of a submission may share an id that belongs to no message: looked up once.
-    const asked = new Map<string, Asked & { readonly indexes: number[] }>();
-    for (const [index, { provider, messageId, reference }] of withoutMessage(reports, places)) {
-      const name = messageId ?? reference;
-      if (name === null) continue;
-      const key = keyOf(provider, name);
-      const same = asked.get(key);
-      if (same) same.indexes.push(index);
-      else asked.set(key, { index: asked.size, provider, name, indexes: [index] });
-    }
-    if (asked.size === 0) return;
-    const all = [...asked.values()];
-    const rows = await sql.all<PlaceRow>(this.#sql.byMessageId, this.#sql.messageIds.bind(all));
+    const asked = [
+      ...named(reports, places, ({ messageId, reference }) => messageId ?? reference).values(),
+    ];
+    if (asked.length === 0) return;
+    const rows = await sql.all<PlaceRow>(this.#sql.byMessageId, this.#sql.names.bind(asked));
     for (const { v_index, batch, position } of rows)
-      for (const index of all[v_index]!.indexes) places.set(index, { batch, position });
+      for (const report of asked[v_index]!.reports) places.set(report, { batch, position });
   }
 
-  async #load(sql: Reader, asked: readonly Asked[]): Promise<Map<string, Reference>> {
+  async #load(sql: Reader, asked: readonly Named[]): Promise<Map<string, Reference>> {
     const loaded = new Map<string, Reference>();
     if (asked.length === 0) return loaded;
-    const { byReference, references } = this.#sql;
-    const rows = await sql.all<ReferenceRow>(byReference, references.bind(asked));
+    const rows = await sql.all<ReferenceRow>(this.#sql.byReference, this.#sql.names.bind(asked));
     for (const { provider, reference, batch, first, last, position, recipient } of rows) {
       const key = keyOf(provider, reference);
       let found = loaded.get(key);
@@ -165,8 +155,23 @@ export class ReportPlaces {
   }
 }
 
-function withoutMessage(reports: Reports, places: Places): [number, ReceivedReport][] {
-  return [...reports.entries()].filter(([index]) => places.get(index)?.position === undefined);
+/** The reports without a message, by their name. */
+function named(
+  reports: Reports,
+  places: Places,
+  nameOf: (report: ReceivedReport) => string | null,
+): Map<string, Named> {
+  const byKey = new Map<string, Named>();
+  for (const report of reports) {
+    const name = nameOf(report);
+    if (name === null || places.get(report)?.position !== undefined) continue;
+    const { provider } = report;
+    const key = keyOf(provider, name);
+    const same = byKey.get(key);
+    if (same) same.reports.push(report);
+    else byKey.set(key, { index: byKey.size, provider, name, reports: [report] });
+  }
+  return byKey;
 }
 
 function keyOf(provider: string, name: string): string {
@@ -174,31 +179,27 @@ function keyOf(provider: string, name: string): string {
 }
 
 function statementsFor(dialect: Dialect) {
-  const asked = {
+  const names = dialect.rows<Named>({
     v_index: ['int', ({ index }) => index],
     v_provider: ['key', ({ provider }) => provider],
     v_name: ['key', ({ name }) => name],
-  } satisfies Columns<Asked>;
-  const { v_provider, v_name } = asked;
-  const references = dialect.rows({ v_provider, v_name });
-  const messageIds = dialect.rows(asked);
-  const submissions = dialect.rows<AskedSubmission>({
+  });
+  const submissions = dialect.rows<OfSubmission>({
     v_index: ['int', ({ index }) => index],
     v_batch: ['uuid', ({ batch }) => batch],
     v_n: ['int', ({ n }) => n],
-    v_recipient: ['key', ({ recipient }) => recipient],
+    v_recipient: ['key', ({ report }) => report.recipient],
   });
   const members = 'm.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position';
   return {
-    references,
-    messageIds,
+    names,
     submissions,
     byReference: `SELECT s.provider, s.reference, s.batch, s.first_position AS first, s.last_position AS last,
         m.position, m.recipient
-      FROM ${references.keyed} ${dialect.join} messaging_submission s
+      FROM ${names.keyed} ${dialect.join} messaging_submission s
         ON s.reference = v_name AND s.provider = v_provider
       LEFT JOIN messaging_message m ON ${members} ORDER BY s.batch, s.n`,
-    byMessageId: `SELECT v_index, m.batch, m.position FROM ${messageIds.keyed}
+    byMessageId: `SELECT v_index, m.batch, m.position FROM ${names.keyed}
       ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_reference')} ON m.reference = v_name
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
         AND ${dialect.residual('s.provider = v_provider')}`,

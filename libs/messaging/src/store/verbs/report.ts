@@ -16,7 +16,7 @@ import {
   WAITING_COLUMNS,
   type WaitingRow,
 } from '../rows/received-report.js';
-import { ReportPlaces } from './report-places.js';
+import { type Places, ReportPlaces } from './report-places.js';
 import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../rows/status.js';
 import { HAS_ERASED } from '../upkeep/erasure.js';
 import type { StatusWriter } from './status-writer.js';
@@ -27,18 +27,13 @@ export interface ReportOrigin {
   readonly provider: string;
 }
 
-/** A locked message; or a batch, where the report concerns none of its messages. */
-type ReportMatch =
-  | { readonly message: HeldMessage }
-  | {
-      readonly message?: undefined;
-      readonly batch: string;
-      readonly tenant: string;
-      /** A recipient was erased from the batch; the report may concern that recipient. */
-      readonly erased: boolean;
-    };
+/** A locked message; or a batch alone, where the report concerns none of its messages. */
+interface ReportMatch {
+  readonly place: LogEntry['place'];
+  readonly message?: HeldMessage;
+}
 
-type Matches = Map<number, ReportMatch>;
+type Matches = Map<ReceivedReport, ReportMatch>;
 
 interface Recorded {
   readonly changes: readonly StatusChange[];
@@ -166,36 +161,31 @@ export class ReportRecorder {
     const matches = await this.#match(tx, reports);
     const changes: StatusChange[] = [];
     const log = new Map<string, LogEntry>();
-    reports.forEach((report, index) => {
-      const match = matches.get(index);
-      const change = match?.message && raiseBy(report, match.message);
+    for (const report of reports) {
+      const { place, message } = matches.get(report) ?? {};
+      const change = message && raiseBy(report, message);
       if (change) changes.push(change);
-      if (report.waiting && !match) return;
-      if (log.has(report.hash) && !change) return;
-      const place = match?.message ?? match ?? {};
-      log.set(report.hash, { report, place, sequence: change?.sequence });
-    });
+      if (report.waiting && !place) continue;
+      if (log.has(report.hash) && !change) continue;
+      log.set(report.hash, { report, place: place ?? {}, sequence: change?.sequence });
+    }
     await this.writer.log(tx, [...log.values()]);
     await this.writer.write(tx, changes);
-    return { changes, matched: reports.map((_, index) => matches.has(index)) };
+    return { changes, matched: reports.map((report) => matches.has(report)) };
   }
 
   async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
     const places = await this.#places.find(tx, reports);
-    const matches = await this.#lock(tx, reports, places);
-    const rest = [...places].filter(([index]) => !matches.has(index));
+    const matches = await this.#lock(tx, places);
+    for (const report of matches.keys()) places.delete(report);
     // A provider may have reused a reference: the sweep then finds its new messages.
-    if (rest.some(([, { position }]) => position !== undefined)) this.#places.forget();
-    for (const [index, match] of await this.#batches(tx, rest)) matches.set(index, match);
+    if ([...places.values()].some(({ position }) => position !== undefined)) this.#places.forget();
+    await this.#addBatches(tx, places, matches);
     return matches;
   }
 
   /** Reports of the same message share one object. */
-  async #lock(
-    tx: Transaction,
-    reports: readonly ReceivedReport[],
-    places: ReadonlyMap<number, MessagePlace>,
-  ): Promise<Matches> {
+  async #lock(tx: Transaction, places: Places): Promise<Matches> {
     const asked = new Map<string, MessagePlace>();
     for (const place of places.values())
       if (place.position !== undefined) asked.set(keyOf(place), place);
@@ -206,32 +196,28 @@ export class ReportRecorder {
       this.#sql.places.bind([...asked.values()].sort(inLockOrder)),
     );
     const held = new Map(rows.map((message) => [keyOf(message), message]));
-    for (const [index, place] of places) {
+    for (const [report, place] of places) {
       const message = held.get(keyOf(place));
-      const recipient = reports[index]?.recipient ?? null;
-      if (message && (recipient === null || recipient === message.recipient))
-        matches.set(index, { message });
+      if (message && (report.recipient === null || report.recipient === message.recipient))
+        matches.set(report, { place: message, message });
     }
     return matches;
   }
 
   /** An erased batch does not store a recipient again. */
-  async #batches(
-    tx: Transaction,
-    rest: readonly (readonly [number, MessagePlace])[],
-  ): Promise<Matches> {
-    const matches: Matches = new Map();
-    if (rest.length === 0) return matches;
+  async #addBatches(tx: Transaction, places: Places, matches: Matches): Promise<void> {
+    if (places.size === 0) return;
     const rows = await tx.all<{ id: string; tenant: string; erased: string | number }>(
       this.#sql.batches,
-      this.#sql.ids.bind([...new Set(rest.map(([, { batch }]) => batch))]),
+      this.#sql.ids.bind([...new Set([...places.values()].map(({ batch }) => batch))]),
     );
     const found = new Map(rows.map((row) => [row.id, row]));
-    for (const [index, { batch }] of rest) {
-      const { tenant, erased } = found.get(batch) ?? {};
-      if (tenant !== undefined) matches.set(index, { batch, tenant, erased: Number(erased) === 1 });
+    for (const [report, { batch }] of places) {
+      const row = found.get(batch);
+      if (!row) continue;
+      const place = { batch, tenant: row.tenant, erased: Number(row.erased) === 1 };
+      matches.set(report, { place });
     }
-    return matches;
   }
 }
 
@@ -247,11 +233,11 @@ function inLockOrder(a: MessagePlace, b: MessagePlace): number {
 /** @throws ConcurrentChangeError where a report has no message, or two reports have the same one */
 function oneOfEachMessage(
   reports: readonly ReceivedReport[],
-  places: ReadonlyMap<number, MessagePlace>,
+  places: Places,
 ): Map<string, MatchedReport> {
   const matched = new Map<string, MatchedReport>();
-  for (const [index, report] of reports.entries()) {
-    const { batch, position } = places.get(index) ?? {};
+  for (const report of reports) {
+    const { batch, position } = places.get(report) ?? {};
     if (batch === undefined || position === undefined) throw new ConcurrentChangeError();
     matched.set(keyOf({ batch, position }), { report, place: { batch, position } });
   }
