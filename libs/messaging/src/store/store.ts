@@ -28,37 +28,37 @@ import type { HeldMessage } from './rows/status.js';
  */
 export interface FastPaths {
   /** @throws ConcurrentChangeError for a key, a denied recipient, or a batch stored already */
-  readonly enqueue?: (sql: Sql, batches: readonly NewBatch[]) => Promise<void>;
+  readonly enqueue: (sql: Sql, batches: readonly NewBatch[]) => Promise<void>;
   /** Skips lanes that a transaction has locked. @returns the lanes before they were taken */
-  readonly takeLanes?: (
+  readonly takeLanes: (
     sql: Sql,
     lanes: readonly WantedLane[],
     holder: LaneHolder,
   ) => Promise<LaneRow[]>;
   /** @returns the released lanes; the others belong to another holder, or are locked */
-  readonly releaseLanes?: (
+  readonly releaseLanes: (
     sql: Sql,
     lanes: readonly ReleasedLane[],
     holder: LaneHolder,
   ) => Promise<Set<string>>;
   /** Reads the next batches of each lane, at most {@link MOST_PLANNED} messages per lane. */
-  readonly plan?: (sql: Pick<Sql, 'all'>, requests: readonly PlanRequest[]) => Promise<PlanRow[]>;
+  readonly plan: (sql: Pick<Sql, 'all'>, requests: readonly PlanRequest[]) => Promise<PlanRow[]>;
   /**
    * For messages without rows. @returns the batches that may start, by lane; a lost lane, or one
    * with rows that another transaction has locked, is left out and unchanged
    */
-  readonly intend?: (
+  readonly intend: (
     sql: Sql,
     intents: readonly Intent[],
     holder: LaneHolder,
   ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   /** For messages known from their intent, without prior reads. */
-  readonly settle?: SettleFastPath;
+  readonly settle: SettleFastPath;
   /**
    * Reports of different messages. @returns the messages before, only if `wanted`
    * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
-  readonly report?: (
+  readonly report: (
     sql: Sql,
     reports: readonly MatchedReport[],
     wanted: boolean,

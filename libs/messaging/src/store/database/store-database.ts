@@ -22,14 +22,14 @@ export interface StoreDatabaseOptions {
 export abstract class StoreDatabase {
   protected readonly deadline = new ShutdownDeadline();
   readonly channels: ChannelRegistry;
-  readonly fastPaths: FastPaths;
+  readonly fastPaths: Partial<FastPaths>;
   #destroy: (() => Promise<void>) | undefined;
 
   constructor(
     readonly dataSource: DataSource,
     readonly dialect: Dialect,
     protected readonly options: StoreDatabaseOptions,
-    fastPaths: FastPaths,
+    fastPaths: Partial<FastPaths>,
   ) {
     this.channels = options.channels;
     this.fastPaths = options.fastPaths === false ? {} : fastPaths;

@@ -48,7 +48,7 @@ const INTEND = `WITH held AS MATERIALIZED (
  * is skipped whole, for the slow path. Gain: one round trip and one commit for all lanes, instead
  * of six statements for each.
  */
-export const intend: NonNullable<FastPaths['intend']> = async (sql, intents, holder) => {
+export const intend: FastPaths['intend'] = async (sql, intents, holder) => {
   if (!intents.every(isFresh)) throw new ConcurrentChangeError();
   const answers = await sql.all<{ lane: string; gone: string | null }>(INTEND, [
     ...held.bind(laneRows(intents, holder)),

@@ -41,8 +41,8 @@ const GIVE_BACK = `WITH held AS MATERIALIZED (${UNSYNCED}
  * `intend`, two messages in each of a thousand lanes cost the server about as much as in one lane;
  * before, each lane cost seven statements and three commits.
  */
-export const takeLanes: NonNullable<FastPaths['takeLanes']> = (sql, lanes, holder) =>
+export const takeLanes: FastPaths['takeLanes'] = (sql, lanes, holder) =>
   sql.all<LaneRow>(TAKE, rows.bind(laneRows(lanes, holder)));
 
-export const releaseLanes: NonNullable<FastPaths['releaseLanes']> = async (sql, lanes, holder) =>
+export const releaseLanes: FastPaths['releaseLanes'] = async (sql, lanes, holder) =>
   lanesOf(await sql.all<LaneRow>(GIVE_BACK, rows.bind(laneRows(lanes, holder))));

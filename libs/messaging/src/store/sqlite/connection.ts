@@ -1,7 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { MessagingConfigError, TransactionRequiredError } from '../../message/errors.js';
-import type { FastPaths } from '../store.js';
 import {
   StoreDatabase,
   type StoreDatabaseOptions,
@@ -19,7 +18,7 @@ const CACHE = ['cache_size = -32000', 'wal_autocheckpoint = 8000'];
 /** Changes no row, but takes SQLite's write lock. */
 const TAKE_WRITE_LOCK = 'UPDATE messaging_lane SET fence = fence WHERE lane_key IS NULL';
 
-const FAST_PATHS: FastPaths = { settle: steppedSettle(SQLITE_DIALECT) };
+const SQLITE_SETTLE = steppedSettle(SQLITE_DIALECT);
 
 /**
  * TypeORM shares one SQLite connection among all flows of a process. The store has its own, and
@@ -37,7 +36,7 @@ export class SqliteDatabase extends StoreDatabase {
   );
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, SQLITE_DIALECT, options, FAST_PATHS);
+    super(dataSource, SQLITE_DIALECT, options, { settle: SQLITE_SETTLE });
     this.#own = dataSource;
   }
 

@@ -141,7 +141,7 @@ export class ReportRecorder {
   }
 
   async #fast(
-    record: NonNullable<FastPaths['report']>,
+    record: FastPaths['report'],
     reports: readonly ReceivedReport[],
     sql: Sql,
     tx: Transaction | undefined,
