@@ -1,5 +1,5 @@
 import { COMPLETED, isDraining } from '../rows/batch-state.js';
-import { ACCEPTED, messagesOf, SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { ACCEPTED, INTO_SUBMIT_LOG, messagesOf, SUBMISSION_ACCEPTED } from '../rows/outcome.js';
 import { isBelow, raisedTo } from '../rows/status.js';
 import type { SettleFastPath } from '../store.js';
 import { POSTGRES_DIALECT as dialect } from './dialect.js';
@@ -10,8 +10,7 @@ const MESSAGE = 'messaging_message';
 /** Each part works on the rows that the previous part changed. */
 const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
     closed AS (
-      UPDATE messaging_submission SET outcome = ${SUBMISSION_OUTCOME.accepted}, reference = v_reference,
-        error_code = NULL, details = v_details, finished_at = v_at FROM v
+      UPDATE messaging_submission SET ${SUBMISSION_ACCEPTED} FROM v
       WHERE messaging_submission.batch = v_batch AND messaging_submission.n = v_n
         AND ${dialect.residual('messaging_submission.outcome IS NULL')}
       RETURNING v.*),
@@ -22,8 +21,7 @@ const STATEMENT = `WITH v AS MATERIALIZED (SELECT * FROM ${ROWS.keyed}),
         AND ${dialect.residual(`${MESSAGE}.submission = v_n AND ${isBelow(MESSAGE, 'v_status')}`)}
       RETURNING closed.*, ${MESSAGE}.position, ${MESSAGE}.recipient, ${MESSAGE}.sequence),
     logged AS (
-      INSERT INTO messaging_report (tenant, batch, position, provider, reference, message_id, recipient,
-        status, raw_status, received_at, sequence)
+      ${INTO_SUBMIT_LOG}
       SELECT v_tenant, v_batch, position, v_provider, v_reference, v_message_id, recipient,
         v_status, 'submit', v_at, sequence FROM raised),
     completed AS (

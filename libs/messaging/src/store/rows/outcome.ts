@@ -17,6 +17,13 @@ export const SUBMISSION_OUTCOME = {
   expired: 6,
 } as const;
 
+/** SQL assignments of an acceptance to its submission. */
+export const SUBMISSION_ACCEPTED = `outcome = ${SUBMISSION_OUTCOME.accepted}, reference = v_reference,
+  error_code = NULL, details = v_details, finished_at = v_at`;
+
+export const INTO_SUBMIT_LOG = `INSERT INTO messaging_report (tenant, batch, position, provider, reference,
+  message_id, recipient, status, raw_status, received_at, sequence)`;
+
 export interface IntendedMessages {
   readonly positions: readonly number[];
   readonly submission: Pick<

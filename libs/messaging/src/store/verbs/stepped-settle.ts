@@ -1,7 +1,7 @@
 import { COMPLETED, isDraining } from '../rows/batch-state.js';
 import { ConcurrentChangeError } from '../database/concurrent-change.error.js';
 import type { Dialect } from '../database/dialect.js';
-import { ACCEPTED, messagesOf, SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { ACCEPTED, INTO_SUBMIT_LOG, messagesOf, SUBMISSION_ACCEPTED } from '../rows/outcome.js';
 import { isBelow, nextSequence, raisedTo } from '../rows/status.js';
 import type { SettleFastPath } from '../store.js';
 
@@ -16,13 +16,11 @@ export function steppedSettle(dialect: Dialect): SettleFastPath {
   const close = dialect.updateFrom({
     table: submission,
     rows,
-    set: `outcome = ${SUBMISSION_OUTCOME.accepted}, reference = v_reference, error_code = NULL,
-      details = v_details, finished_at = v_at`,
+    set: SUBMISSION_ACCEPTED,
     where: `${submission}.batch = v_batch AND ${submission}.n = v_n
       AND ${dialect.residual(`${submission}.outcome IS NULL`)}`,
   });
-  const log = `INSERT INTO messaging_report (tenant, batch, position, provider, reference, message_id, recipient,
-      status, raw_status, received_at, sequence)
+  const log = `${INTO_SUBMIT_LOG}
     SELECT v_tenant, m.batch, m.position, v_provider, v_reference, v_message_id, m.recipient,
       v_status, 'submit', v_at, ${nextSequence('m')}
     FROM ${rows.sql} ${dialect.join} messaging_message m ${dialect.forceIndex('PRIMARY')}
