@@ -55,14 +55,10 @@ export interface FastPaths {
   /** For messages known from their intent, without prior reads. */
   readonly settle: SettleFastPath;
   /**
-   * Reports of different messages. @returns the messages before, only if `wanted`
+   * Reports of different messages. @returns the messages before
    * @throws ConcurrentChangeError where a message no longer exists or has another recipient
    */
-  readonly report: (
-    sql: Sql,
-    reports: readonly MatchedReport[],
-    wanted: boolean,
-  ) => Promise<readonly HeldMessage[]>;
+  readonly report: (sql: Sql, reports: readonly MatchedReport[]) => Promise<readonly HeldMessage[]>;
 }
 
 /**

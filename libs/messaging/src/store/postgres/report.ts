@@ -7,7 +7,7 @@ import { POSTGRES_DIALECT as dialect } from './dialect.js';
 const ROWS = dialect.rows(LOG);
 
 /** The log row takes tenant and sequence from the message. */
-const statement = (answer: string) => `WITH held AS (
+const STATEMENT = `WITH held AS (
       SELECT v.*, ${HELD_COLUMNS} FROM ${ROWS.keyed}
       JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ON b.id = m.batch
@@ -21,22 +21,16 @@ const statement = (answer: string) => `WITH held AS (
         v_status, v_raw_status, v_error_code, v_provider_time, v_received_at,
         CASE WHEN ${isBelow('held', 'v_status')} THEN ${nextSequence('held')} END
       FROM held WHERE (SELECT fits FROM fit) ${onLogged(dialect)})
-    ${answer}`;
-const SILENT = statement('SELECT 1 FROM fit WHERE fits');
-const ANSWERING =
-  statement(`SELECT batch, position, recipient, status, sequence, error_code, reference,
-  tenant, channel, sender, delivery_report FROM held WHERE (SELECT fits FROM fit)`);
+    SELECT batch, position, recipient, status, sequence, error_code, reference, tenant, channel, sender,
+      delivery_report FROM held WHERE (SELECT fits FROM fit)`;
 
 /**
  * Locks, logs and raises. Assumes that each message exists and has one report in the group;
  * otherwise it writes nothing. Gain: one turn of the event loop where the slow path takes six,
  * which is most of a report's latency.
  */
-export const report: FastPaths['report'] = async (sql, reports, wanted) => {
-  const before = await sql.all<HeldMessage>(wanted ? ANSWERING : SILENT, [
-    ...ROWS.bind(reports),
-    reports.length,
-  ]);
+export const report: FastPaths['report'] = async (sql, reports) => {
+  const before = await sql.all<HeldMessage>(STATEMENT, [...ROWS.bind(reports), reports.length]);
   if (before.length === 0) throw new ConcurrentChangeError();
-  return wanted ? before : [];
+  return before;
 };

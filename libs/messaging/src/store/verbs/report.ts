@@ -148,7 +148,7 @@ export class ReportRecorder {
   ): Promise<Recorded> {
     if (reports.some(({ waiting }) => waiting)) throw new ConcurrentChangeError();
     const matched = oneOfEachMessage(reports, await this.#places.find(sql, reports));
-    const before = await record(sql, [...matched.values()], this.writer.isObserved);
+    const before = await record(sql, [...matched.values()]);
     const changes = before.flatMap(
       (message) => raiseBy(matched.get(keyOf(message))!.report, message) ?? [],
     );

@@ -122,7 +122,7 @@ export class OutcomeRecorder {
       });
       const changed = await settle(sql, accepted);
       if (changed && tx) throw new ConcurrentChangeError();
-      const changes = this.writer.isObserved ? accepted.flatMap(acceptedChanges) : [];
+      const changes = accepted.flatMap(acceptedChanges);
       const whole = outcomes.filter(({ intended }) => intended.whole).map(batchOf);
       if (tx) {
         await this.writer.notify(tx, changes);

@@ -22,12 +22,8 @@ export class StatusWatch {
 export class StatusNotices {
   readonly #watches = new Map<string, Set<StatusWatch>>();
 
-  get empty(): boolean {
-    return this.#watches.size === 0;
-  }
-
   wake(changes: readonly StatusChange[]): void {
-    if (this.empty) return;
+    if (this.#watches.size === 0) return;
     for (const { message } of changes)
       for (const watch of this.#watches.get(message.batch) ?? []) watch.notify();
   }

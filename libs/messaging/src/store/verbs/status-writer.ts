@@ -49,13 +49,6 @@ export class StatusWriter {
     await this.notify(tx, changes);
   }
 
-  /** Whether a listener, an event or a watch needs the changes. */
-  get isObserved(): boolean {
-    return (
-      !this.listeners.empty || this.events.wants(MESSAGE_STATUS_CHANGED) || !this.notices.empty
-    );
-  }
-
   /** A statement by itself; with listeners, a transaction in which `work` notifies them. */
   run<R>(work: (sql: Sql, tx?: Transaction) => Promise<R>): Promise<R> {
     if (this.listeners.empty) return this.database.fastPath(work);
