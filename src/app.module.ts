@@ -28,11 +28,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        ...foundation(environment, dataSource, {
-          dispatch: environment.ROLE !== 'api',
-          callbacks: true,
-          engine,
-        }),
+        ...foundation(environment, dataSource, { enabled: environment.ROLE !== 'api', engine }),
         MetricsModule,
         WebhooksModule,
         HealthModule,
@@ -49,31 +45,21 @@ export class OperatorModule {
   static for(environment: Environment, dataSource: DataSource): DynamicModule {
     return {
       module: OperatorModule,
-      imports: [
-        ...foundation(environment, dataSource, { dispatch: false, callbacks: false }),
-        WebhookEndpointsModule,
-      ],
+      imports: [...foundation(environment, dataSource), WebhookEndpointsModule],
     };
   }
 }
 
-interface MessagingRole {
-  readonly dispatch: boolean;
-  /** Whether to serve the carrier's callbacks, where the carrier has them. */
-  readonly callbacks: boolean;
-  readonly engine?: EngineFactory | undefined;
-}
-
+/** Without `dispatch` nothing is sent, and the carrier's callbacks are not served. */
 function foundation(
   environment: Environment,
   dataSource: DataSource,
-  role: MessagingRole,
+  dispatch?: MessagingOptions['dispatch'],
 ): DynamicModule['imports'] & object {
   const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
-  const { RATE_LIMIT, RETENTION_CONTENT, RETENTION_MESSAGES } = environment;
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
-    callbackPath: role.callbacks && callbacks ? CARRIER_CALLBACK_PATH : false,
+    callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
     imports: [AccountsModule],
     inject: [AccountSettings, WhatsAppNumbers],
     useFactory: (settings: AccountSettings, numbers: WhatsAppNumbers): MessagingOptions => ({
@@ -81,17 +67,16 @@ function foundation(
         [environment.CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
       },
       dispatch: {
-        enabled: role.dispatch,
-        ...(role.engine && { engine: role.engine }),
+        ...(dispatch ?? { enabled: false }),
         lease: environment.LEASE,
-        rateLimit: settings.rateLimit(RATE_LIMIT),
+        rateLimit: settings.rateLimit(environment.RATE_LIMIT),
       },
       store: {
         migrate: false,
         preparedStatements: environment.PREPARED_STATEMENTS,
         retention: {
-          ...(RETENTION_CONTENT !== undefined && { content: RETENTION_CONTENT }),
-          ...(RETENTION_MESSAGES !== undefined && { messages: RETENTION_MESSAGES }),
+          content: environment.RETENTION_CONTENT,
+          messages: environment.RETENTION_MESSAGES,
         },
       },
       // Polls of the simulated carrier are free; early polls report messages that a killed
@@ -107,10 +92,10 @@ function foundation(
         tenant: ({ channel, to }) => (channel === 'whatsapp' ? numbers.ownerOf(to) : undefined),
       },
       policy: {
-        ...(environment.QUIET_HOURS && { quietHours: environment.QUIET_HOURS }),
-        ...(environment.FREQUENCY_CAP && { frequencyCap: environment.FREQUENCY_CAP }),
+        quietHours: environment.QUIET_HOURS,
+        frequencyCap: environment.FREQUENCY_CAP,
       },
-      ...(callbacks && { callbacks }),
+      callbacks,
     }),
   });
   return [

@@ -16,7 +16,7 @@ export const CARRIER_CALLBACK_BYTES = 1_048_576;
 
 export interface Carrier {
   readonly transport: TransportFactory;
-  readonly callbacks?: CallbackOptions;
+  readonly callbacks?: CallbackOptions | undefined;
 }
 
 /**
@@ -31,13 +31,12 @@ export const CARRIERS: Readonly<
     transport: http({
       baseUrl: CARRIER_URL,
       apiToken: CARRIER_TOKEN,
-      ...(CARRIER_KEY !== undefined && { apiKey: CARRIER_KEY }),
+      apiKey: CARRIER_KEY,
       // The gateway needs every report, also for customers without callbacks.
       deliveryReport: CARRIER_CALLBACK_SECRET === undefined ? 'none' : 'yes',
     }),
-    ...(CARRIER_CALLBACK_SECRET !== undefined && {
-      callbacks: { secrets: [CARRIER_CALLBACK_SECRET] },
-    }),
+    callbacks:
+      CARRIER_CALLBACK_SECRET === undefined ? undefined : { secrets: [CARRIER_CALLBACK_SECRET] },
   }),
   kannel: ({
     KANNEL_URL = '',
@@ -53,9 +52,6 @@ export const CARRIERS: Readonly<
       callbackUrl: `${KANNEL_CALLBACK_URL.replace(/\/+$/, '')}/${CARRIER_CALLBACK_PATH}`,
       callbackSecret: KANNEL_CALLBACK_SECRET,
     }),
-    callbacks: {
-      parser: kannelParser(),
-      verifier: kannelSignature(KANNEL_CALLBACK_SECRET),
-    },
+    callbacks: { parser: kannelParser(), verifier: kannelSignature(KANNEL_CALLBACK_SECRET) },
   }),
 };

@@ -13,9 +13,6 @@ import { HttpFront } from './http/http-front.js';
 import { serveOpenApi } from './openapi.page.js';
 import { openGatewayDatabase } from './gateway-database.js';
 
-/** Prefixes of the paths that a worker serves, for its supervisor. */
-const WORKER_SERVES = ['/health/', '/metrics'];
-
 export interface Gateway {
   readonly app: NestFastifyApplication;
   /** Base URL, such as `http://127.0.0.1:3000`. */
@@ -34,13 +31,7 @@ export async function startGateway(
   Logger.overrideLogger(logger);
   const isWorker = environment.ROLE === 'worker';
   const dataSource = await openGatewayDatabase(environment, 'never');
-  const front = new HttpFront({
-    bodyLimit: environment.BODY_LIMIT,
-    requestTimeout: environment.REQUEST_TIMEOUT,
-    maxConnections: environment.MAX_CONNECTIONS,
-    ...(isWorker && { only: WORKER_SERVES }),
-    accessLog: environment.LOG_LEVEL === 'debug' || environment.LOG_LEVEL === 'trace',
-  });
+  const front = new HttpFront(environment);
   let app: NestFastifyApplication | undefined;
   try {
     const module = AppModule.for(environment, dataSource, await engineOf(environment));
@@ -60,13 +51,9 @@ export async function startGateway(
       environment.NODE_ENV === 'production' || isWorker
         ? undefined
         : await withMigrationLock(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
-    const url = addressOf(app, environment.HOST);
-    new Logger('Gateway').log({
-      message: 'listening',
-      url,
-      carrier: environment.CARRIER,
-      role: environment.ROLE,
-    });
+    const url = await app.getUrl();
+    const { CARRIER: carrier, ROLE: role } = environment;
+    new Logger('Gateway').log({ message: 'listening', url, carrier, role });
     return { app, url, demo, stop: stopOf(front, app) };
   } catch (error) {
     await (app ? app.close() : dataSource.destroy());
@@ -91,14 +78,6 @@ async function engineOf({
   if (ENGINE === 'database') return undefined;
   const { bullMq } = await import('@dundun/messaging/bullmq');
   return bullMq({ connection: REDIS_URL, queue: 'dundun' });
-}
-
-/** The address with the real port; loopback where the gateway listens on all addresses. */
-function addressOf(app: NestFastifyApplication, host: string): string {
-  const address = app.getHttpServer().address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
 }
 
 async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<void> {

@@ -174,18 +174,13 @@ function callbackOf(
   { type, event, statuses, summary, description }: Callback,
   schemas: Schemas,
 ): JsonSchema {
-  const header = (name: string, text: string): JsonSchema => ({
-    name,
-    in: 'header',
-    required: true,
-    description: text,
-    schema: { type: 'string' },
-  });
+  const text = { type: 'string' };
+  const header = { in: 'header', required: true, schema: text };
   const camelCase = type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase());
   const component = `${camelCase[0]?.toUpperCase()}${camelCase.slice(1)}Event`;
   const form = { $ref: `#/components/schemas/${event.name}` };
-  const data = { type: 'object', properties: { status: { type: 'string', enum: statuses } } };
-  const own = { type: { type: 'string', const: type }, ...(statuses && { data }) };
+  const data = { type: 'object', properties: { status: { ...text, enum: statuses } } };
+  const own = { type: { ...text, const: type }, ...(statuses && { data }) };
   schemas[component] = {
     allOf: [form, { type: 'object', properties: own }],
     examples: [{ ...(exampleOf(form, schemas) as object), type }],
@@ -197,9 +192,13 @@ function callbackOf(
     description: `${description} Sent to the account’s webhooks, signed as Standard Webhooks. Any 2xx within 15 seconds is a success.`,
     tags: ['Webhooks'],
     parameters: [
-      header('webhook-id', 'The same on every attempt.'),
-      header('webhook-timestamp', 'Epoch seconds of this attempt.'),
-      header('webhook-signature', '`v1,` and the signature in base64; several during a rotation.'),
+      { ...header, name: 'webhook-id', description: 'The same on every attempt.' },
+      { ...header, name: 'webhook-timestamp', description: 'Epoch seconds of this attempt.' },
+      {
+        ...header,
+        name: 'webhook-signature',
+        description: '`v1,` and the signature in base64; several during a rotation.',
+      },
     ],
     requestBody: {
       required: true,

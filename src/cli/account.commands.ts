@@ -1,4 +1,5 @@
 import { milliseconds } from '@dundun/messaging';
+import type { INestApplicationContext } from '@nestjs/common';
 import { type AccountWords, isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { invalidFields } from '../http/api-error.js';
@@ -17,22 +18,17 @@ export function addAccountCommands(program: OperatorCommand): void {
     .description('newest first')
     .option('--cursor <cursor>', 'next_cursor of the page before')
     .runs((app, { cursor }: { cursor?: string }) => app.get(AccountsService).list(cursor));
+  const suspension = (suspend: boolean) => async (app: INestApplicationContext, of: OfAccount) => {
+    const accountId = of.account;
+    await app.get(AccountsService).change(accountId, { suspendedAt: suspend ? new Date() : null });
+    return { accountId, status: suspend ? 'suspended' : 'active' };
+  };
   account
     .command('suspend')
     .description('answer all its requests with account_disabled')
     .ofAccount()
-    .runs(async (app, { account: accountId }: OfAccount) => {
-      await app.get(AccountsService).change(accountId, { suspendedAt: new Date() });
-      return { accountId, status: 'suspended' };
-    });
-  account
-    .command('resume')
-    .description('end a suspension')
-    .ofAccount()
-    .runs(async (app, { account: accountId }: OfAccount) => {
-      await app.get(AccountsService).change(accountId, { suspendedAt: null });
-      return { accountId, status: 'active' };
-    });
+    .runs(suspension(true));
+  account.command('resume').description('end a suspension').ofAccount().runs(suspension(false));
   addSettingCommands(account);
   program
     .command('token')
@@ -149,18 +145,13 @@ function readScopes(asked: readonly string[]): readonly Scope[] {
 
 /** Parses a duration from now, such as `90d`, or an RFC 3339 time. @throws ApiError 422 */
 export function readExpiry(written: string, now = Date.now()): Date {
-  const isDuration = /^\d{1,5} ?[a-z]+$/i.test(written);
-  const time = isDuration ? new Date(now + durationOf(written)) : parseTimestamp(written);
-  if (time && !Number.isNaN(time.getTime())) return time;
-  throw invalidFields([
-    { path: 'expires', message: 'must be a time such as 90d, 12h or 2027-01-31T00:00:00Z' },
-  ]);
-}
-
-function durationOf(written: string): number {
   try {
-    return milliseconds('expires', written);
+    const isDuration = /^\d{1,5} ?[a-z]+$/i.test(written);
+    const time = isDuration ? now + milliseconds('expires', written) : parseTimestamp(written);
+    if (time !== undefined) return new Date(time);
   } catch {
-    return Number.NaN;
+    // An unknown unit has the same error as any other wrong text.
   }
+  const message = 'must be a time such as 90d, 12h or 2027-01-31T00:00:00Z';
+  throw invalidFields([{ path: 'expires', message }]);
 }

@@ -3,7 +3,7 @@ import { addAccountCommands } from './account.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
-import { printUsageError } from './output.js';
+import { printError } from './output.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';
 
@@ -30,6 +30,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) printUsageError(error.message, { json });
+    if (error.exitCode !== 0) process.exitCode = 1;
+    // Without `--json` the command parser has already printed it.
+    if (error.exitCode !== 0 && json) printError(error, { json });
   }
 }

@@ -21,19 +21,15 @@ export function addBatchCommands(program: OperatorCommand): void {
       const { data, nextCursor } = await sms(app).batches({ tenant, cursor, limit: 50 });
       return { batches: data.map(batchRow), nextCursor };
     });
-  batches
-    .command('show')
+  const commandForOne = (name: string): OperatorCommand =>
+    batches.command(name).ofAccount().requiredOption('--reference <id>', 'the reference_id');
+  commandForOne('show')
     .description('one batch')
-    .ofAccount()
-    .requiredOption('--reference <id>', 'the reference_id')
     .runs(async (app, { account: tenant, reference }: BatchOptions) =>
       batchRow(await sms(app).batch(checkedReference(reference), { tenant })),
     );
-  batches
-    .command('cancel')
+  commandForOne('cancel')
     .description('cancel what has not left')
-    .ofAccount()
-    .requiredOption('--reference <id>', 'the reference_id')
     .runs(async (app, { account: tenant, reference }: BatchOptions) =>
       batchRow(await sms(app).cancel(checkedReference(reference), { tenant })),
     );

@@ -1,3 +1,4 @@
+import { CommanderError } from 'commander';
 import { EnvironmentError } from '../config/environment.js';
 import { describeError } from '../http/log-redaction.js';
 import { toApiError } from '../http/error-mapping.js';
@@ -69,17 +70,12 @@ export function printError(error: unknown, { json }: OutputOptions): void {
 }
 
 function described(error: unknown): { code: string; message: string } {
+  if (error instanceof CommanderError)
+    return { code: 'invalid_usage', message: error.message.replace(/^error: /, '') };
   if (error instanceof EnvironmentError)
     return { code: 'invalid_configuration', message: error.message };
   const { code, message } = toApiError(error);
   if (code !== 'internal_error') return { code, message };
   const { name, message: detail } = describeError(error);
   return { code, message: `${name}: ${detail}` };
-}
-
-/** Without `--json` the command parser has already printed it. */
-export function printUsageError(message: string, { json }: OutputOptions): void {
-  const error = { code: 'invalid_usage', message: message.replace(/^error: /, '') };
-  if (json) process.stderr.write(`${JSON.stringify({ error })}\n`);
-  process.exitCode = 1;
 }

@@ -51,11 +51,7 @@ export class GroupsController {
 
   @Get()
   @Auth('api_token')
-  @Operation({
-    summary: 'List groups',
-    answer: GroupPage,
-    success: 'A page of groups, by id.',
-  })
+  @Operation({ summary: 'List groups', answer: GroupPage, success: 'A page of groups, by id.' })
   async listGroups(
     @AccountId() tenant: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
@@ -72,11 +68,7 @@ export class GroupsController {
 
   @Patch(':groupId')
   @Auth('api_token')
-  @Operation({
-    summary: 'Rename a group',
-    answer: Group,
-    success: 'The group as it is now.',
-  })
+  @Operation({ summary: 'Rename a group', answer: Group, success: 'The group as it is now.' })
   async renameGroup(
     @AccountId() tenant: string,
     @GroupId() id: string,

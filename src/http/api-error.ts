@@ -122,7 +122,7 @@ interface ErrorBody {
   readonly type: string;
   readonly code: ApiErrorCode;
   readonly message: string;
-  readonly details?: readonly FieldError[];
+  readonly details: readonly FieldError[] | undefined;
 }
 
 export class ApiError extends Error {
@@ -146,7 +146,7 @@ export class ApiError extends Error {
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
       ...headers,
     };
-    this.body = { error: { type: ownType ?? type, code, message, ...(details && { details }) } };
+    this.body = { error: { type: ownType ?? type, code, message, details } };
   }
 }
 

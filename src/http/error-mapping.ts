@@ -29,8 +29,13 @@ export class ApiExceptionFilter implements ExceptionFilter {
 /** The response to any error; an unmapped error becomes `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MessageValidationError || error instanceof PolicyError)
-    return refusal(error);
+  // A policy of the operator's, or a check of a channel, may have a code of its own.
+  if (error instanceof PolicyError)
+    return new ApiError(isApiErrorCode(error.code) ? error.code : 'opted_out', error.message);
+  if (error instanceof MessageValidationError) {
+    const code = isApiErrorCode(error.code) ? error.code : 'invalid_field';
+    return new ApiError(code, error.message, { details: error.fields });
+  }
   if (error instanceof MessagingError && isApiErrorCode(error.code))
     return new ApiError(error.code, error.message, { cause: error });
   if (isUnavailable(error) || isBusy(error))
@@ -38,15 +43,6 @@ export function toApiError(error: unknown): ApiError {
       cause: error,
     });
   return new ApiError(codeOf(error), undefined, { cause: error });
-}
-
-/** A policy of the operator's, or a check of a channel, may have a code of its own. */
-function refusal(error: MessageValidationError | PolicyError): ApiError {
-  const isPolicy = error instanceof PolicyError;
-  const code = isPolicy ? 'opted_out' : 'invalid_field';
-  return new ApiError(isApiErrorCode(error.code) ? error.code : code, error.message, {
-    ...(!isPolicy && { details: error.fields }),
-  });
 }
 
 /** Codes for the statuses that Nest and Fastify set without a handler. */
@@ -67,15 +63,10 @@ const MALFORMED_JSON = new Set(['FST_ERR_CTP_EMPTY_JSON_BODY', 'FST_ERR_CTP_INVA
 
 function codeOf(error: unknown): ApiErrorCode {
   if (MALFORMED_JSON.has(fastifyCode(error))) return 'malformed_json';
-  const status = statusOf(error);
+  const { name, statusCode = 500 } = Object(error) as { name?: string; statusCode?: number };
+  const ofFastify = name === 'FastifyError' ? statusCode : 500;
+  const status = error instanceof HttpException ? error.getStatus() : ofFastify;
   return BY_STATUS[status] ?? (status < 500 ? 'malformed_request' : 'internal_error');
-}
-
-function statusOf(error: unknown): number {
-  if (error instanceof HttpException) return error.getStatus();
-  if (typeof error !== 'object' || error === null) return 500;
-  const { name, statusCode } = error as { name?: unknown; statusCode?: unknown };
-  return name === 'FastifyError' && typeof statusCode === 'number' ? statusCode : 500;
 }
 
 /** Nest may have wrapped the Fastify error. */

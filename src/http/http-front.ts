@@ -5,20 +5,12 @@ import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply } from 'fastify';
+import type { Environment } from '../config/environment.js';
 import { ApiError } from './api-error.js';
 import { toApiError } from './error-mapping.js';
 
-export interface HttpFrontOptions {
-  /** Largest body of a request, in bytes. */
-  readonly bodyLimit: number;
-  /** Longest time for a request to arrive, in milliseconds; a third of it for its headers. */
-  readonly requestTimeout: number;
-  readonly maxConnections: number;
-  /** Logs one line for each request, at level debug. */
-  readonly accessLog: boolean;
-  /** Prefixes of the served paths; other paths get 404. @default all routes */
-  readonly only?: readonly string[];
-}
+/** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
+const WORKER_SERVES = ['/health/', '/metrics'];
 
 /** Idle time after which a connection is closed, as a multiple of the request timeout. */
 const ABANDONED_AFTER = 4;
@@ -33,15 +25,14 @@ export class HttpFront {
   readonly adapter: FastifyAdapter;
   readonly #logger = new Logger('Access');
   readonly #methods = new Map<string, Set<string>>();
-  #collectsMethods = true;
   #stopping = false;
 
-  constructor(options: HttpFrontOptions) {
-    this.adapter = new FastifyAdapter<Server>(fastifyOptions(options));
+  constructor(environment: Environment) {
+    const { ROLE, LOG_LEVEL, MAX_CONNECTIONS } = environment;
+    this.adapter = new FastifyAdapter<Server>(fastifyOptions(environment));
     const fastify = this.adapter.getInstance();
-    fastify.server.maxConnections = options.maxConnections;
+    fastify.server.maxConnections = MAX_CONNECTIONS;
     fastify.addHook('onRoute', ({ url, method }) => {
-      if (!this.#collectsMethods) return;
       const methods = this.#methods.get(url) ?? new Set();
       for (const name of [method].flat()) methods.add(name);
       this.#methods.set(url, methods);
@@ -53,19 +44,14 @@ export class HttpFront {
       // The interface requires Content-Type on every request, also on a DELETE without a body.
       if (request.method === 'DELETE' && !hasBody(request.raw))
         delete request.headers['content-type'];
-      const served = options.only?.some((path) => request.url.startsWith(path)) ?? true;
-      if (!served) return done(new ApiError('not_found', 'This process serves no requests'));
+      if (ROLE === 'worker' && !WORKER_SERVES.some((path) => request.url.startsWith(path)))
+        return done(new ApiError('not_found', 'This process serves no requests'));
       if (!this.#stopping) return done();
-      const { status, headers, body } = new ApiError(
-        'unavailable',
-        'The service is stopping; try again',
-      );
-      void reply
-        .code(status)
-        .headers({ connection: 'close', ...headers })
-        .send(body);
+      const headers = { connection: 'close' };
+      const error = new ApiError('unavailable', 'The service is stopping; try again', { headers });
+      void reply.code(error.status).headers(error.headers).send(error.body);
     });
-    if (options.accessLog)
+    if (LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace')
       fastify.addHook('onResponse', (request, reply, done) => {
         this.#logger.debug({
           message: 'request',
@@ -81,9 +67,8 @@ export class HttpFront {
 
   /** 405 and `Allow` for other methods of a path. Call it after Nest registered its routes. */
   registerMethodNotAllowed(): void {
-    this.#collectsMethods = false;
     const fastify = this.adapter.getInstance();
-    for (const [url, methods] of this.#methods) {
+    for (const [url, methods] of [...this.#methods]) {
       const others = fastify.supportedMethods.filter((name) => !methods.has(name));
       const allow = [...methods].sort().join(', ');
       if (others.length === 0) continue;
@@ -129,9 +114,9 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 function fastifyOptions({
-  bodyLimit,
-  requestTimeout,
-}: HttpFrontOptions): FastifyHttpOptions<Server> {
+  BODY_LIMIT: bodyLimit,
+  REQUEST_TIMEOUT: requestTimeout,
+}: Environment): FastifyHttpOptions<Server> {
   return {
     logger: false,
     trustProxy: false,

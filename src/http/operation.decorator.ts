@@ -25,12 +25,12 @@ export function Operation(options: OperationOptions): MethodDecorator {
   const errors = [...(options.errors ?? []), ...(idempotent ? ['IdempotencyConflict'] : [])];
   return applyDecorators(
     HttpCode(status),
-    ApiOperation({ summary, ...(description !== undefined && { description }) }),
+    ApiOperation({ summary, description }),
     ApiResponse({
       status,
       description: success,
-      ...(answer && { type: answer }),
-      ...(idempotent && { headers: IDEMPOTENT_REPLAYED }),
+      type: answer,
+      headers: idempotent ? IDEMPOTENT_REPLAYED : undefined,
     }),
     ApiExtension(ERRORS_KEY, errors),
     ...(idempotent ? [ApiHeader(IDEMPOTENCY_KEY)] : []),

@@ -43,30 +43,28 @@ export class PinoLogger implements LoggerService {
   }
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.#write(START_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+    this.#write(START_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, ...rest);
   }
 
-  error = this.#writer('error');
-  warn = this.#writer('warn');
-  debug = this.#writer('debug');
-  verbose = this.#writer('trace');
-  fatal = this.#writer('fatal');
-
-  #writer(level: Level) {
-    return (message: unknown, ...rest: unknown[]): void => this.#write(level, message, rest);
-  }
+  error = this.#write.bind(this, 'error');
+  warn = this.#write.bind(this, 'warn');
+  debug = this.#write.bind(this, 'debug');
+  verbose = this.#write.bind(this, 'trace');
+  fatal = this.#write.bind(this, 'fatal');
 
   /** Nest passes `(message, stack?, context?)` for errors, otherwise `(message, context?)`. */
-  #write(level: Level, message: unknown, rest: readonly unknown[]): void {
+  #write(level: Level, message: unknown, ...rest: readonly unknown[]): void {
     if (!this.#pino.isLevelEnabled(level)) return;
+    const err = [message, ...rest].find((value) => value instanceof Error);
     const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
     const stack = typeof rest[0] === 'string' && rest.length > 1 ? rest[0] : undefined;
-    const thrown =
-      message instanceof Error ? message : rest.find((value) => value instanceof Error);
-    const fields = { context, stack, ...(thrown ? { err: thrown } : {}) };
-    if (typeof message === 'object' && message !== null && !(message instanceof Error)) {
-      const { message: text, ...own } = message as Record<string, unknown>;
-      this.#pino[level]({ ...fields, ...own }, typeof text === 'string' ? text : undefined);
-    } else this.#pino[level](fields, message instanceof Error ? message.message : String(message));
+    const { message: text, ...own } = fieldsOf(message);
+    const fields = { context, stack, ...(err ? { err } : {}), ...own };
+    this.#pino[level](fields, typeof text === 'string' ? text : undefined);
   }
+}
+
+function fieldsOf(message: unknown): Readonly<Record<string, unknown>> {
+  if (message instanceof Error) return { message: message.message };
+  return typeof message === 'object' ? { ...message } : { message: String(message) };
 }

@@ -7,7 +7,6 @@ import {
   GroupNotFoundError,
   isPhoneNumber,
   MESSAGING_CLOCK,
-  MessageValidationError,
   MessagingService,
 } from '@dundun/messaging';
 import { Controller, Delete, Get, Inject, Param, Post } from '@nestjs/common';
@@ -27,6 +26,7 @@ import {
   ContactsQuery,
   Erasure,
   GivenConsent,
+  type GivenOptIn,
   UNKNOWN_GROUP,
   UpsertContact,
 } from './contacts.dto.js';
@@ -70,14 +70,14 @@ export class ContactsController {
         const options = { tenant, manager };
         const given = { phone, platform: bsuid, name };
         const [known] = (await this.contacts.upsert(given, options)) as [StoredContact];
-        if (typeof optIn === 'object') await this.#record(optIn.status, known, optIn, options);
-        else if (optIn !== undefined)
-          await this.#record(optIn ? 'opted_in' : 'opted_out', known, {}, options);
+        const consent: GivenOptIn | undefined =
+          typeof optIn === 'boolean' ? { status: optIn ? 'opted_in' : 'opted_out' } : optIn;
+        if (consent) await this.#record(consent.status, known, consent, options);
         if (groups) await this.#moveTo(groups, known, options);
         return this.contacts.get(known.id, options);
       })
       .catch((error: unknown) => {
-        throw error instanceof MessageValidationError ? inWireFields(error, WIRE_FIELDS) : error;
+        throw inWireFields(error, WIRE_FIELDS);
       });
     return (await this.#answers(tenant))(contact as StoredContact);
   }
@@ -170,11 +170,11 @@ export class ContactsController {
     { source = 'api', at, evidence }: GivenConsent,
     options: ContactOptions,
   ): Promise<void> {
-    const time = at === undefined ? undefined : (parseTimestamp(at) as Date);
-    const consent = { ...options, channel: 'whatsapp', source, at: time, evidence };
+    const consent = { ...options, channel: 'whatsapp', source, at: parseTimestamp(at), evidence };
+    const person = personOf(contact);
     return state === 'opted_in'
-      ? this.contacts.optIn(personOf(contact), consent)
-      : this.contacts.optOut(personOf(contact), consent);
+      ? this.contacts.optIn(person, consent)
+      : this.contacts.optOut(person, consent);
   }
 
   /** Changes groups in a fixed order to avoid deadlocks. */

@@ -125,8 +125,8 @@ export function contactOf(
 ): Contact {
   const { id, phone, platform: bsuid, name, groups, consents, lastInbound } = contact;
   const consent = consents['whatsapp'];
-  const lastWrote = sender === undefined ? undefined : lastInbound[sender]?.getTime();
-  const expires = lastWrote === undefined ? 0 : lastWrote + WINDOW;
+  const lastWrote = lastInbound[sender ?? ''];
+  const expires = lastWrote ? lastWrote.getTime() + WINDOW : 0;
   return {
     id,
     phone,
