@@ -9,8 +9,8 @@ import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, CARRIER_CALLBACK_PATH } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
-import { HttpFront } from './http/http-front.js';
-import { serveOpenApi } from './openapi.page.js';
+import { HttpFront } from './http-front.js';
+import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 
 export interface Gateway {
@@ -80,21 +80,19 @@ async function engineOf({
   return bullMq({ connection: REDIS_URL, queue: 'dundun' });
 }
 
-async function listen(app: NestFastifyApplication, { HOST, PORT }: Environment): Promise<void> {
+async function listen(app: NestFastifyApplication, environment: Environment): Promise<void> {
   try {
-    await app.listen(PORT, HOST);
+    await app.listen(environment.PORT, environment.HOST);
   } catch (error) {
-    const remedy = LISTEN_REMEDIES[String((error as { code?: unknown }).code)];
-    throw remedy ? new EnvironmentError([remedy({ HOST, PORT })], { cause: error }) : error;
+    const [name, remedy] = LISTEN_REMEDIES[String((error as { code?: unknown }).code)] ?? [];
+    if (name === undefined) throw error;
+    throw new EnvironmentError([`${name} "${environment[name]}": ${remedy}`], { cause: error });
   }
 }
 
-const LISTEN_REMEDIES: Readonly<
-  Record<string, (at: Pick<Environment, 'HOST' | 'PORT'>) => string>
-> = {
-  EADDRINUSE: ({ PORT }) => `PORT "${PORT}": is in use; stop the other process or set another port`,
-  EACCES: ({ PORT }) => `PORT "${PORT}": is not allowed for this user; set a port above 1023`,
-  EADDRNOTAVAIL: ({ HOST }) =>
-    `HOST "${HOST}": is not an address of this machine; set 127.0.0.1 or 0.0.0.0`,
-  ENOTFOUND: ({ HOST }) => `HOST "${HOST}": has no address; set 127.0.0.1 or 0.0.0.0`,
+const LISTEN_REMEDIES: Readonly<Record<string, readonly ['HOST' | 'PORT', string]>> = {
+  EADDRINUSE: ['PORT', 'is in use; stop the other process or set another port'],
+  EACCES: ['PORT', 'is not allowed for this user; set a port above 1023'],
+  EADDRNOTAVAIL: ['HOST', 'is not an address of this machine; set 127.0.0.1 or 0.0.0.0'],
+  ENOTFOUND: ['HOST', 'has no address; set 127.0.0.1 or 0.0.0.0'],
 };

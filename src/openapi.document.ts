@@ -1,5 +1,6 @@
 import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging';
 import type { INestApplication, Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
@@ -64,8 +65,27 @@ interface ScannedResponse {
 type Operations = Readonly<Record<string, ScannedOperation>>;
 type Schemas = Record<string, JsonSchema>;
 
+/** The documentation page loads nothing from another host. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
+
+/** `/openapi.json`, and an interactive page at `/docs`. Call it before `init()`. */
+export function serveOpenApi(app: NestFastifyApplication): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.url.startsWith('/docs')) reply.header('content-security-policy', POLICY);
+    done();
+  });
+  SwaggerModule.setup('docs', app, openApiDocument(app), {
+    jsonDocumentUrl: 'openapi.json',
+    raw: ['json'],
+    customSiteTitle: 'Dundun',
+    swaggerOptions: { validatorUrl: null, persistAuthorization: false },
+  });
+}
+
 /** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
-export function openApiDocument(app: INestApplication): OpenAPIObject {
+function openApiDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, DOCUMENT as unknown as OpenAPIObject, {
     extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent],
     operationIdFactory: (_controller, method) => method,

@@ -33,14 +33,9 @@ export function Language(): PropertyDecorator {
 }
 
 export class Template {
-  @TemplateName()
-  readonly name!: string;
-
-  @Language()
-  readonly language!: string;
-
-  @Choice(TEMPLATE_CATEGORIES, { examples: ['utility'] })
-  readonly category!: TemplateCategory;
+  @TemplateName() readonly name!: string;
+  @Language() readonly language!: string;
+  @Choice(TEMPLATE_CATEGORIES, { examples: ['utility'] }) readonly category!: TemplateCategory;
 
   @Choice(TEMPLATE_STATUSES, {
     description: 'Only an `approved` template can be sent.',
@@ -48,8 +43,7 @@ export class Template {
   })
   readonly status!: TemplateStatus;
 
-  @WholeNumber({ minimum: 0, maximum: 100, examples: [2] })
-  readonly params_count!: number;
+  @WholeNumber({ minimum: 0, maximum: 100, examples: [2] }) readonly params_count!: number;
 }
 
 /** Before every template. */

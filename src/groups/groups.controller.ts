@@ -36,12 +36,7 @@ export class GroupsController {
 
   @Post()
   @Auth('api_token')
-  @Operation({
-    summary: 'Make a group',
-    status: 201,
-    answer: Group,
-    success: 'The group, without members.',
-  })
+  @Operation('Make a group', { status: 201, answer: Group, success: 'The group, without members.' })
   async createGroup(
     @AccountId() tenant: string,
     @JsonBody(GroupBody) { name }: GroupBody,
@@ -51,7 +46,7 @@ export class GroupsController {
 
   @Get()
   @Auth('api_token')
-  @Operation({ summary: 'List groups', answer: GroupPage, success: 'A page of groups, by id.' })
+  @Operation('List groups', { answer: GroupPage, success: 'A page of groups, by id.' })
   async listGroups(
     @AccountId() tenant: string,
     @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
@@ -61,14 +56,14 @@ export class GroupsController {
 
   @Get(':groupId')
   @Auth('api_token')
-  @Operation({ summary: 'Read a group', answer: Group, success: 'The group.' })
+  @Operation('Read a group', { answer: Group, success: 'The group.' })
   async readGroup(@AccountId() tenant: string, @GroupId() id: string): Promise<Group> {
     return groupOf(await this.#groups.find(id, { tenant }));
   }
 
   @Patch(':groupId')
   @Auth('api_token')
-  @Operation({ summary: 'Rename a group', answer: Group, success: 'The group as it is now.' })
+  @Operation('Rename a group', { answer: Group, success: 'The group as it is now.' })
   async renameGroup(
     @AccountId() tenant: string,
     @GroupId() id: string,
@@ -79,8 +74,7 @@ export class GroupsController {
 
   @Delete(':groupId')
   @Auth('api_token')
-  @Operation({
-    summary: 'Delete a group',
+  @Operation('Delete a group', {
     description: 'Its members stay contacts. Batches that were accepted for it are still sent.',
     status: 204,
     success: 'The group is deleted.',
@@ -91,8 +85,7 @@ export class GroupsController {
 
   @Post(':groupId/members')
   @Auth('api_token')
-  @Operation({
-    summary: 'Add members',
+  @Operation('Add members', {
     description:
       'Adds all or none. Existing members stay. A number that is no contact yet becomes one.',
     answer: Group,
@@ -109,8 +102,7 @@ export class GroupsController {
 
   @Get(':groupId/members')
   @Auth('api_token')
-  @Operation({
-    summary: 'List members',
+  @Operation('List members', {
     answer: MemberPage,
     success: 'A page of members, in the order they became contacts.',
   })
@@ -130,8 +122,7 @@ export class GroupsController {
 
   @Delete(':groupId/members/:member')
   @Auth('api_token')
-  @Operation({
-    summary: 'Remove a member',
+  @Operation('Remove a member', {
     description: 'By phone number or by the id in the list. The member stays a contact.',
     status: 204,
     success: 'The contact is not a member any more.',

@@ -27,19 +27,14 @@ export class HealthController {
   /** Uses no database and no other service. */
   @Get('live')
   @Header('cache-control', 'no-store')
-  @Operation({
-    summary: 'Whether the process answers',
-    answer: Live,
-    success: 'It does.',
-  })
+  @Operation('Whether the process answers', { answer: Live, success: 'It does.' })
   live(): Live {
     return { status: 'ok' };
   }
 
   @Get('ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  @Operation({
-    summary: 'Whether the process can accept messages',
+  @Operation('Whether the process can accept messages', {
     answer: Readiness,
     success: 'It can, perhaps degraded.',
   })

@@ -3,8 +3,7 @@ import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Choice, Field } from '../http/fields.js';
 
 export class Live {
-  @Field({ type: 'string', const: 'ok' })
-  readonly status!: 'ok';
+  @Field({ type: 'string', const: 'ok' }) readonly status!: 'ok';
 }
 
 const INDICATORS = {
@@ -23,15 +22,11 @@ const STATUSES = ['ok', 'degraded', 'error', 'shutting_down'] as const;
 /** Response of terminus. */
 @ApiSchema({ additionalProperties: true } as unknown as ApiSchemaOptions)
 export class Readiness {
-  @Choice(STATUSES)
-  readonly status!: HealthCheckResult['status'];
-
-  @Field({ ...INDICATORS, optional: true })
-  readonly info?: HealthCheckResult['info'];
+  @Choice(STATUSES) readonly status!: HealthCheckResult['status'];
+  @Field({ ...INDICATORS, optional: true }) readonly info?: HealthCheckResult['info'];
 
   @Field({ ...INDICATORS, optional: true, examples: [{}] })
   readonly error?: HealthCheckResult['error'];
 
-  @Field(INDICATORS)
-  readonly details!: HealthCheckResult['details'];
+  @Field(INDICATORS) readonly details!: HealthCheckResult['details'];
 }

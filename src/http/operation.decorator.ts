@@ -3,7 +3,6 @@ import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swag
 import type { ErrorResponseName } from './api-error.js';
 
 interface OperationOptions {
-  readonly summary: string;
   readonly description?: string;
   /** Status of a successful response. @default 200 */
   readonly status?: number;
@@ -20,8 +19,8 @@ interface OperationOptions {
 export const ERRORS_KEY = 'x-errors';
 
 /** Routes without it are not documented. The method's name is the operation's id. */
-export function Operation(options: OperationOptions): MethodDecorator {
-  const { summary, description, status = 200, answer, success, idempotent = false } = options;
+export function Operation(summary: string, options: OperationOptions): MethodDecorator {
+  const { description, status = 200, answer, success, idempotent = false } = options;
   const errors = [...(options.errors ?? []), ...(idempotent ? ['IdempotencyConflict'] : [])];
   return applyDecorators(
     HttpCode(status),

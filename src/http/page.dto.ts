@@ -1,15 +1,10 @@
 import type { Page } from '@dundun/messaging';
 import type { Type } from '@nestjs/common';
-import { Field, Text, WholeNumber } from './fields.js';
-
-export interface PageOf<T> {
-  readonly data: readonly T[];
-  readonly next_cursor: string | null;
-}
+import { Field, type Plain, Text, WholeNumber } from './fields.js';
 
 /** The response of a list: `class GroupPage extends PageOf(Group) {}`. */
-export function PageOf<T>(item: Type<T>): Type<PageOf<T>> {
-  class Answer implements PageOf<T> {
+export function PageOf<T>(item: Type<T>) {
+  class Answer {
     @Field({ type: [item] }) readonly data!: readonly T[];
 
     @Text({
@@ -22,18 +17,13 @@ export function PageOf<T>(item: Type<T>): Type<PageOf<T>> {
   return Answer;
 }
 
-export function pageOf<T, A>(page: Page<T>, answer: (item: T) => A): PageOf<A> {
+export function pageOf<T, A>(page: Page<T>, answer: (item: T) => A) {
   return { data: page.data.map(answer), next_cursor: page.nextCursor };
 }
 
-export interface PageQuery {
-  readonly cursor?: string;
-  readonly limit: number;
-}
-
 /** With the largest and the default `limit`; extend it by the list's filters. */
-export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
-  class Query implements PageQuery {
+export function PageQueryOf(most: number, standard: number) {
+  class Query {
     @Text({
       optional: true,
       maxLength: 500,
@@ -49,3 +39,5 @@ export function PageQueryOf(most: number, standard: number): Type<PageQuery> {
 }
 
 export class ListQuery extends PageQueryOf(1_000, 100) {}
+
+export type PageQuery = Plain<ListQuery>;

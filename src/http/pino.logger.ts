@@ -66,5 +66,6 @@ export class PinoLogger implements LoggerService {
 
 function fieldsOf(message: unknown): Readonly<Record<string, unknown>> {
   if (message instanceof Error) return { message: message.message };
-  return typeof message === 'object' ? { ...message } : { message: String(message) };
+  const isObject = typeof message === 'object' && message !== null;
+  return isObject ? { ...message } : { message: String(message as string) };
 }

@@ -71,8 +71,7 @@ export class SmsController {
 
   @Post('sendsms')
   @AuthWithin(TOKEN)
-  @Operation({
-    summary: 'Send a batch',
+  @Operation('Send a batch', {
     description:
       'The batch is queued and sent in order at the rate limit. A long text is split into parts.',
     answer: SendSmsAnswer,
@@ -116,8 +115,7 @@ export class SmsController {
 
   @Post('sms/estimate')
   @Auth('api_token')
-  @Operation({
-    summary: 'Parts and encoding of a text',
+  @Operation('Parts and encoding of a text', {
     description: 'Nothing is sent or stored.',
     answer: SmsEstimate,
     success: 'What one message takes.',
@@ -132,8 +130,7 @@ export class SmsController {
 
   @Get('sms')
   @Auth('api_token')
-  @Operation({
-    summary: 'List batches',
+  @Operation('List batches', {
     description: 'Newest first, without their recipients.',
     answer: SmsBatchPage,
     success: 'A page of batches.',
@@ -147,8 +144,7 @@ export class SmsController {
 
   @Get('sms/:referenceId')
   @Auth('api_token')
-  @Operation({
-    summary: 'Read a batch',
+  @Operation('Read a batch', {
     answer: SmsBatch,
     success: 'The batch, its unique recipients included.',
   })
@@ -158,8 +154,7 @@ export class SmsController {
 
   @Patch('sms/:referenceId')
   @Auth('api_token')
-  @Operation({
-    summary: 'Change send_at',
+  @Operation('Change send_at', {
     description: 'Only before any message of the batch is sent.',
     answer: SmsBatch,
     success: 'The batch as it is now.',
@@ -176,8 +171,7 @@ export class SmsController {
 
   @Delete('sms/:referenceId')
   @Auth('api_token')
-  @Operation({
-    summary: 'Cancel a batch',
+  @Operation('Cancel a batch', {
     description: 'Cancels the messages that are not sent yet. A second cancellation is no error.',
     answer: SmsBatch,
     success: 'The batch as it is now.',
@@ -189,8 +183,7 @@ export class SmsController {
 
   @Get('sms/:referenceId/reports')
   @Auth('api_token')
-  @Operation({
-    summary: 'Delivery reports of a batch',
+  @Operation('Delivery reports of a batch', {
     description: 'Oldest first, with any value of `delivery_report`.',
     answer: DeliveryReportPage,
     success: 'A page of reports.',
@@ -207,8 +200,7 @@ export class SmsController {
 
   @Get('deliveryreports')
   @Auth('api_token')
-  @Operation({
-    summary: 'Delivery reports of many batches',
+  @Operation('Delivery reports of many batches', {
     description:
       'Oldest first, with any value of `delivery_report`. A report must match all filters. A report whose message is not known yet joins the list later, before newer reports: ask again from some minutes before the last report you have.',
     answer: DeliveryReportPage,

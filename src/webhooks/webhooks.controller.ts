@@ -36,8 +36,7 @@ export class WebhooksController {
 
   @Get()
   @Auth('api_token')
-  @Operation({
-    summary: 'List webhooks',
+  @Operation('List webhooks', {
     answer: WebhookPage,
     success: 'All webhooks of the account, on one page.',
   })
@@ -48,8 +47,7 @@ export class WebhooksController {
 
   @Post()
   @Auth('api_token')
-  @Operation({
-    summary: 'Add a webhook',
+  @Operation('Add a webhook', {
     status: 201,
     answer: WebhookWithSecret,
     success: 'The webhook and its signing secret.',
@@ -63,19 +61,14 @@ export class WebhooksController {
 
   @Get(':id')
   @Auth('api_token')
-  @Operation({
-    summary: 'Read a webhook',
-    answer: Webhook,
-    success: 'The webhook.',
-  })
+  @Operation('Read a webhook', { answer: Webhook, success: 'The webhook.' })
   async readWebhook(@AccountId() account: string, @WebhookId() id: string): Promise<Webhook> {
     return webhookOf(await this.endpoints.get(account, id));
   }
 
   @Patch(':id')
   @Auth('api_token')
-  @Operation({
-    summary: 'Move, disable or enable a webhook',
+  @Operation('Move, disable or enable a webhook', {
     description: 'An enabled webhook gets the callbacks that became due while it was disabled.',
     answer: Webhook,
     success: 'The webhook as it is now.',
@@ -92,8 +85,7 @@ export class WebhooksController {
 
   @Delete(':id')
   @Auth('api_token')
-  @Operation({
-    summary: 'Delete a webhook',
+  @Operation('Delete a webhook', {
     status: 204,
     success: 'The webhook and its deliveries are deleted.',
   })
@@ -103,8 +95,7 @@ export class WebhooksController {
 
   @Post(':id/rotate-secret')
   @Auth('api_token')
-  @Operation({
-    summary: 'Make a new signing secret',
+  @Operation('Make a new signing secret', {
     description: 'For 24 hours callbacks are also signed with the old secret.',
     answer: WebhookWithSecret,
     success: 'The webhook and its new secret.',
@@ -118,8 +109,7 @@ export class WebhooksController {
 
   @Get(':id/attempts')
   @Auth('api_token')
-  @Operation({
-    summary: 'List the attempts, newest first',
+  @Operation('List the attempts, newest first', {
     answer: WebhookAttemptPage,
     success: 'A page of attempts.',
   })
@@ -133,8 +123,7 @@ export class WebhooksController {
 
   @Post(':id/redeliver')
   @Auth('api_token')
-  @Operation({
-    summary: 'Send callbacks again',
+  @Operation('Send callbacks again', {
     description:
       'One delivery, all deliveries since a time, or without either all that were not delivered.',
     status: 202,

@@ -2,7 +2,6 @@ import {
   Choice,
   Field,
   Flag,
-  NULLABLE_TEXT,
   type Plain,
   Text,
   Timestamp,
@@ -29,8 +28,7 @@ function Url(options: { readonly optional?: boolean } = {}): PropertyDecorator {
 
 @BodyExamples({ endpoint: { url: 'https://example.com/sms-reports' } })
 export class CreateWebhook {
-  @Url()
-  readonly url!: string;
+  @Url() readonly url!: string;
 }
 
 @BodyExamples({
@@ -38,11 +36,8 @@ export class CreateWebhook {
   move: { url: 'https://example.com/reports' },
 })
 export class UpdateWebhook {
-  @Url({ optional: true })
-  readonly url?: string;
-
-  @Flag({ optional: true })
-  readonly enabled?: boolean;
+  @Url({ optional: true }) readonly url?: string;
+  @Flag({ optional: true }) readonly enabled?: boolean;
 }
 
 @BodyExamples({ 'all that were not delivered': {}, since: { since: '2026-11-20T00:00:00Z' } })
@@ -67,14 +62,9 @@ export class Redelivered {
 }
 
 export class Webhook {
-  @Uuid()
-  readonly webhook_id!: string;
-
-  @Url()
-  readonly url!: string;
-
-  @Choice(['enabled', 'disabled'])
-  readonly status!: 'enabled' | 'disabled';
+  @Uuid() readonly webhook_id!: string;
+  @Url() readonly url!: string;
+  @Choice(['enabled', 'disabled']) readonly status!: 'enabled' | 'disabled';
 
   @Choice(['gone', 'failing', 'account'], {
     nullable: true,
@@ -84,8 +74,7 @@ export class Webhook {
   })
   readonly disabled_reason!: DisabledReason | null;
 
-  @Timestamp({ nullable: true, examples: [null] })
-  readonly disabled_at!: string | null;
+  @Timestamp({ nullable: true, examples: [null] }) readonly disabled_at!: string | null;
 
   @Timestamp({
     nullable: true,
@@ -94,15 +83,13 @@ export class Webhook {
   })
   readonly failing_since!: string | null;
 
-  @Timestamp()
-  readonly created_at!: string;
+  @Timestamp() readonly created_at!: string;
 }
 
 export class WebhookPage extends PageOf(Webhook) {}
 
 export class WebhookWithSecret extends Webhook {
-  @Field({
-    type: 'string',
+  @Text({
     pattern: '^whsec_',
     description: 'The signing secret, as Standard Webhooks writes it.',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
@@ -139,34 +126,22 @@ export function webhookWithSecretOf(endpoint: WebhookEndpointEntity): Plain<Webh
 }
 
 export class WebhookAttempt {
-  @Uuid({ description: 'The `webhook-id` of the request.' })
-  readonly delivery_id!: string;
-
-  @Field({ type: 'string', examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'] })
-  readonly message_id!: string;
+  @Uuid({ description: 'The `webhook-id` of the request.' }) readonly delivery_id!: string;
+  @Text({ examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0'] }) readonly message_id!: string;
 
   @WholeNumber({ minimum: 1, description: '1 for the first attempt of a schedule.' })
   readonly attempt!: number;
 
-  @Timestamp()
-  readonly attempted_at!: string;
+  @Timestamp() readonly attempted_at!: string;
+  @WholeNumber({ minimum: 0, examples: [35] }) readonly duration_ms!: number;
 
-  @WholeNumber({ minimum: 0, examples: [35] })
-  readonly duration_ms!: number;
-
-  @Field({
-    type: 'integer',
-    nullable: true,
-    description: 'null: no answer came.',
-    examples: [200],
-  })
+  @Field({ type: 'integer', nullable: true, description: 'null: no answer came.', examples: [200] })
   readonly status_code!: number | null;
 
-  @Field({ ...NULLABLE_TEXT, description: 'null: success.' })
-  readonly error!: string | null;
+  @Text({ nullable: true, description: 'null: success.' }) readonly error!: string | null;
 
-  @Field({
-    ...NULLABLE_TEXT,
+  @Text({
+    nullable: true,
     description: 'Beginning of the answer’s body, at most 1 kB.',
     examples: ['ok'],
   })

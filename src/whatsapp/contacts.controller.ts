@@ -54,8 +54,7 @@ export class ContactsController {
 
   @Post()
   @Auth('api_key', 'contacts:write')
-  @Operation({
-    summary: 'Make or change a contact',
+  @Operation('Make or change a contact', {
     description:
       'Found by `phone` or `bsuid`. A field that is left out stays as it is; `groups` are all groups of the contact from now on. All of the request is stored or nothing.',
     answer: Contact,
@@ -84,11 +83,7 @@ export class ContactsController {
 
   @Get()
   @Auth('api_key', 'contacts:read')
-  @Operation({
-    summary: 'List contacts',
-    answer: ContactPage,
-    success: 'A page of contacts, oldest first.',
-  })
+  @Operation('List contacts', { answer: ContactPage, success: 'A page of contacts, oldest first.' })
   async listContacts(
     @AccountId() tenant: string,
     @ValidQuery(ContactsQuery) { phone, bsuid, cursor, limit }: ContactsQuery,
@@ -103,20 +98,14 @@ export class ContactsController {
 
   @Get(':contactId')
   @Auth('api_key', 'contacts:read')
-  @Operation({
-    summary: 'Read a contact',
-    description: BY_ID,
-    answer: Contact,
-    success: 'The contact.',
-  })
+  @Operation('Read a contact', { description: BY_ID, answer: Contact, success: 'The contact.' })
   async readContact(@AccountId() tenant: string, @Param('contactId') id: string): Promise<Contact> {
     return (await this.#answers(tenant))(await this.#find(tenant, id));
   }
 
   @Post(':contactId/opt-in')
   @Auth('api_key', 'contacts:write')
-  @Operation({
-    summary: 'Record the consent to WhatsApp messages',
+  @Operation('Record the consent to WhatsApp messages', {
     description: `${BY_ID} The consent with the latest \`at\` counts, in any order of the requests.`,
     answer: Contact,
     success: NOW,
@@ -132,8 +121,7 @@ export class ContactsController {
 
   @Post(':contactId/opt-out')
   @Auth('api_key', 'contacts:write')
-  @Operation({
-    summary: 'Record the refusal of WhatsApp messages',
+  @Operation('Record the refusal of WhatsApp messages', {
     description: `${BY_ID} Messages that are not sent yet are not sent.`,
     answer: Contact,
     success: NOW,
@@ -149,8 +137,7 @@ export class ContactsController {
 
   @Delete(':contactId')
   @Auth('api_key', 'contacts:write')
-  @Operation({
-    summary: 'Erase a contact',
+  @Operation('Erase a contact', {
     description: `${BY_ID} Removes the person from contacts and messages; refusals and counts stay. Batches that have not ended keep the number until they end: \`remaining\` says how many, and the call can be repeated by number.`,
     answer: Erasure,
     success: 'How many messages no longer name the person, and how many batches still do.',

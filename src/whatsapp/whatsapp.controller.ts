@@ -63,8 +63,7 @@ export class WhatsAppController implements OnModuleDestroy {
 
   @Post('sendwhatsapp')
   @Auth('api_key', 'whatsapp:send')
-  @Operation({
-    summary: 'Send a message',
+  @Operation('Send a message', {
     description:
       'A template at any time; a free text within 24 hours after the recipient wrote. The recipient must have opted in. The answer waits for the platform. An outcome that is not known by then is `queued` or `unknown`, and the send continues.',
     answer: SendWhatsAppAnswer,
@@ -101,8 +100,7 @@ export class WhatsAppController implements OnModuleDestroy {
 
   @Get('messages/:messageId')
   @Auth('api_key', 'whatsapp:read')
-  @Operation({
-    summary: 'Read a message',
+  @Operation('Read a message', {
     description: 'By the platform’s id or by the id it had before.',
     answer: WhatsAppMessage,
     success: 'The message as it stands.',
@@ -117,8 +115,7 @@ export class WhatsAppController implements OnModuleDestroy {
 
   @Get('templates')
   @Auth('api_key', 'whatsapp:read')
-  @Operation({
-    summary: 'List templates',
+  @Operation('List templates', {
     answer: TemplatePage,
     success: 'A page of templates, by name and language.',
   })

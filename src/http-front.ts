@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply } from 'fastify';
-import type { Environment } from '../config/environment.js';
-import { ApiError } from './api-error.js';
-import { toApiError } from './error-mapping.js';
+import type { Environment } from './config/environment.js';
+import { ApiError } from './http/api-error.js';
+import { toApiError } from './http/error-mapping.js';
 
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
 const WORKER_SERVES = ['/health/', '/metrics'];
@@ -68,7 +68,7 @@ export class HttpFront {
   /** 405 and `Allow` for other methods of a path. Call it after Nest registered its routes. */
   registerMethodNotAllowed(): void {
     const fastify = this.adapter.getInstance();
-    for (const [url, methods] of [...this.#methods]) {
+    for (const [url, methods] of this.#methods) {
       const others = fastify.supportedMethods.filter((name) => !methods.has(name));
       const allow = [...methods].sort().join(', ');
       if (others.length === 0) continue;
