@@ -7,15 +7,13 @@ import { parseTimestamp } from '../http/rfc3339.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 export function addAccountCommands(program: OperatorCommand): void {
-  const account = program.command('account').description('make, list, suspend and resume accounts');
+  const account = program.subcommand('account', 'make, list, suspend and resume accounts');
   account
-    .command('create')
-    .description('make an account with an API token and a key; both are shown once')
+    .subcommand('create', 'make an account with an API token and a key; both are shown once')
     .requiredOption('--name <name>', 'what to call it')
     .runs((app, { name }: { name: string }) => app.get(AccountsService).create(name));
   account
-    .command('list')
-    .description('newest first')
+    .subcommand('list', 'newest first')
     .option('--cursor <cursor>', 'next_cursor of the page before')
     .runs((app, { cursor }: { cursor?: string }) => app.get(AccountsService).list(cursor));
   const suspension = (suspend: boolean) => async (app: INestApplicationContext, of: OfAccount) => {
@@ -24,29 +22,21 @@ export function addAccountCommands(program: OperatorCommand): void {
     return { accountId, status: suspend ? 'suspended' : 'active' };
   };
   account
-    .command('suspend')
-    .description('answer all its requests with account_disabled')
-    .ofAccount()
+    .accountCommand('suspend', 'answer all its requests with account_disabled')
     .runs(suspension(true));
-  account.command('resume').description('end a suspension').ofAccount().runs(suspension(false));
+  account.accountCommand('resume', 'end a suspension').runs(suspension(false));
   addSettingCommands(account);
   program
-    .command('token')
-    .description('API tokens')
-    .command('rotate')
-    .description('make a new API token; the old one stops working')
-    .ofAccount()
+    .subcommand('token', 'API tokens')
+    .accountCommand('rotate', 'make a new API token; the old one stops working')
     .runs(async (app, { account: accountId }: OfAccount) => ({
       accountId,
       apiToken: await app.get(AccountsService).rotateToken(accountId),
     }));
   addKeyCommands(program);
   program
-    .command('sender')
-    .description('sender IDs')
-    .command('add')
-    .description('let an account send from a sender ID')
-    .ofAccount()
+    .subcommand('sender', 'sender IDs')
+    .accountCommand('add', 'let an account send from a sender ID')
     .requiredOption('--sender <sender>', 'the sender ID, such as ACME')
     .runs(async (app, { account: accountId, sender }: OfAccount & { sender: string }) => {
       await app.get(AccountsService).addSender(accountId, sender);
@@ -65,9 +55,10 @@ interface WordOptions extends OfAccount, AccountWords {
 
 function addSettingCommands(account: OperatorCommand): void {
   account
-    .command('rate')
-    .description('messages per time in each lane of the account; shows the rate, sets or clears it')
-    .ofAccount()
+    .accountCommand(
+      'rate',
+      'messages per time in each lane of the account; shows the rate, sets or clears it',
+    )
     .option('--rate <rate>', 'such as 50/s, 600/m or 10000/h (default: RATE_LIMIT)')
     .option('--clear', 'back to RATE_LIMIT')
     .runs(async (app, { account: accountId, rate, clear }: RateOptions) => {
@@ -76,9 +67,10 @@ function addSettingCommands(account: OperatorCommand): void {
       return { accountId, rate: (await accounts.find(accountId)).rate };
     });
   account
-    .command('words')
-    .description('consent words and replies of the account; shows them, sets or clears them')
-    .ofAccount()
+    .accountCommand(
+      'words',
+      'consent words and replies of the account; shows them, sets or clears them',
+    )
     .option('--stop <word...>', 'words that opt out, instead of the defaults; stop always does')
     .option('--start <word...>', 'words that opt in, instead of the defaults')
     .option('--stop-reply <text>', 'answer to a message that opts out (default: none)')
@@ -102,11 +94,9 @@ interface KeyOptions extends OfAccount {
 }
 
 function addKeyCommands(program: OperatorCommand): void {
-  const key = program.command('key').description('API keys, for WhatsApp and contacts');
+  const key = program.subcommand('key', 'API keys, for WhatsApp and contacts');
   key
-    .command('create')
-    .description('make a key; it is shown once')
-    .ofAccount()
+    .accountCommand('create', 'make a key; it is shown once')
     .option('--scope <scope...>', 'what it may do (default: everything)')
     .option(
       '--expires <when>',
@@ -119,16 +109,12 @@ function addKeyCommands(program: OperatorCommand): void {
       return { ...created, scopes, expiresAt };
     });
   key
-    .command('list')
-    .description('the keys of an account: scopes, expiry, last use')
-    .ofAccount()
+    .accountCommand('list', 'the keys of an account: scopes, expiry, last use')
     .runs(async (app, { account }: OfAccount) => ({
       keys: await app.get(AccountsService).keys(account),
     }));
   key
-    .command('revoke')
-    .description('a key stops working')
-    .ofAccount()
+    .accountCommand('revoke', 'a key stops working')
     .requiredOption('--key <id>', 'the key_id it was made with')
     .runs(async (app, { account, key: keyId }: OfAccount & { key: string }) => {
       await app.get(AccountsService).revokeKey(account, keyId);

@@ -7,10 +7,8 @@ import type { OperatorCommand } from './operator-command.js';
 
 export function addConfigCommands(program: OperatorCommand): void {
   program
-    .command('config')
-    .description('the settings of this environment')
-    .command('check')
-    .description('read every setting, reach the database; changes nothing')
+    .subcommand('config', 'the settings of this environment')
+    .subcommand('check', 'read every setting, reach the database; changes nothing')
     .prints(async () => {
       loadEnvironmentFile();
       const environment = readEnvironment(process.env);

@@ -11,28 +11,26 @@ interface BatchOptions extends OfAccount {
 /** Commands for batches; their output never contains texts and numbers. */
 export function addBatchCommands(program: OperatorCommand): void {
   const sms = (app: INestApplicationContext) => app.get(SmsService, { strict: false });
-  const batches = program.command('batches').description('look at batches, cancel them');
+  const batches = program.subcommand('batches', 'look at batches, cancel them');
   batches
-    .command('list')
-    .description('newest first')
-    .ofAccount()
+    .accountCommand('list', 'newest first')
     .option('--cursor <cursor>', 'next_cursor of the page before')
     .runs(async (app, { account: tenant, cursor }: OfAccount & { cursor?: string }) => {
       const { data, nextCursor } = await sms(app).batches({ tenant, cursor, limit: 50 });
       return { batches: data.map(batchRow), nextCursor };
     });
-  const commandForOne = (name: string): OperatorCommand =>
-    batches.command(name).ofAccount().requiredOption('--reference <id>', 'the reference_id');
-  commandForOne('show')
-    .description('one batch')
-    .runs(async (app, { account: tenant, reference }: BatchOptions) =>
+  const commandForOne = (name: string, description: string): OperatorCommand =>
+    batches
+      .accountCommand(name, description)
+      .requiredOption('--reference <id>', 'the reference_id');
+  commandForOne('show', 'one batch').runs(
+    async (app, { account: tenant, reference }: BatchOptions) =>
       batchRow(await sms(app).batch(checkedReference(reference), { tenant })),
-    );
-  commandForOne('cancel')
-    .description('cancel what has not left')
-    .runs(async (app, { account: tenant, reference }: BatchOptions) =>
+  );
+  commandForOne('cancel', 'cancel what has not left').runs(
+    async (app, { account: tenant, reference }: BatchOptions) =>
       batchRow(await sms(app).cancel(checkedReference(reference), { tenant })),
-    );
+  );
 }
 
 function checkedReference(reference: string): string {
@@ -46,14 +44,13 @@ function batchRow({ id, status, sender, recipients, createdAt, sendAt, counts }:
 
 export function addLaneCommands(program: OperatorCommand): void {
   const messaging = (app: INestApplicationContext) => app.get(MessagingService, { strict: false });
-  const lanes = program.command('lanes').description('lanes that are paused or have due work');
+  const lanes = program.subcommand('lanes', 'lanes that are paused or have due work');
   lanes
     .command('list', { isDefault: true })
     .description('each with its state and how long its oldest due message has waited')
     .runs(async (app) => ({ lanes: (await messaging(app).lanes()).map(laneRow) }));
   lanes
-    .command('resume')
-    .description('end the pause of a lane; what paused it may pause it again')
+    .subcommand('resume', 'end the pause of a lane; what paused it may pause it again')
     .requiredOption('--lane <lane>', 'the lane, as the list names it')
     .runs(async (app, { lane }: { lane: string }) => {
       if (await messaging(app).resumeLane(lane)) return { lane, status: 'resumed' };

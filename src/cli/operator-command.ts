@@ -18,8 +18,13 @@ export class OperatorCommand extends Command {
     return new OperatorCommand(name);
   }
 
-  ofAccount(): this {
-    return this.requiredOption('--account <id>', 'the account');
+  subcommand(name: string, description: string): OperatorCommand {
+    return this.command(name).description(description) as OperatorCommand;
+  }
+
+  /** A subcommand for one account. */
+  accountCommand(name: string, description: string): OperatorCommand {
+    return this.subcommand(name, description).requiredOption('--account <id>', 'the account');
   }
 
   /** Runs `work` with the gateway's services on its database, also while the gateway runs. */

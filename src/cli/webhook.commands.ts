@@ -10,39 +10,33 @@ interface WebhookOptions extends OfAccount {
 
 export function addWebhookCommands(program: OperatorCommand): void {
   const webhook = program
-    .command('webhook')
-    .alias('webhooks')
-    .description('endpoints for callbacks: set, list, enable, redeliver');
-  const commandForOne = (name: string): OperatorCommand =>
-    webhook.command(name).ofAccount().requiredOption('--webhook <id>', 'the webhook_id');
+    .subcommand('webhook', 'endpoints for callbacks: set, list, enable, redeliver')
+    .alias('webhooks');
+  const commandForOne = (name: string, description: string): OperatorCommand =>
+    webhook.accountCommand(name, description).requiredOption('--webhook <id>', 'the webhook_id');
   webhook
-    .command('set')
-    .description("set the account's webhook URL; the signing secret is shown")
-    .ofAccount()
+    .accountCommand('set', "set the account's webhook URL; the signing secret is shown")
     .requiredOption('--url <url>', 'where to POST')
     .runs(async (app, options: OfAccount & { url: string }) => {
       const set = await app.get(WebhookEndpointsService).set(options.account, options.url);
       return { webhook_id: set.webhook_id, url: set.url, secret: set.secret };
     });
   webhook
-    .command('list')
-    .description('the webhooks of an account')
-    .ofAccount()
+    .accountCommand('list', 'the webhooks of an account')
     .runs(async (app, { account }: OfAccount) => ({
       webhooks: (await app.get(WebhookEndpointsService).list(account)).map(webhookOf),
     }));
-  commandForOne('enable')
-    .description('enable it again; what was due in the meantime is sent')
-    .runs(async (app, { account, webhook: id }: WebhookOptions) =>
+  commandForOne('enable', 'enable it again; what was due in the meantime is sent').runs(
+    async (app, { account, webhook: id }: WebhookOptions) =>
       webhookOf(await app.get(WebhookEndpointsService).update(account, id, { enabled: true })),
-    );
-  commandForOne('rotate-secret')
-    .description('make a new signing secret; for a day callbacks are signed with both')
-    .runs(async (app, { account, webhook: id }: WebhookOptions) =>
-      webhookWithSecretOf(await app.get(WebhookEndpointsService).rotateSecret(account, id)),
-    );
-  commandForOne('redeliver')
-    .description('send again what was never delivered, or everything since a time')
+  );
+  commandForOne(
+    'rotate-secret',
+    'make a new signing secret; for a day callbacks are signed with both',
+  ).runs(async (app, { account, webhook: id }: WebhookOptions) =>
+    webhookWithSecretOf(await app.get(WebhookEndpointsService).rotateSecret(account, id)),
+  );
+  commandForOne('redeliver', 'send again what was never delivered, or everything since a time')
     .option('--since <time>', 'such as 2026-11-20T00:00:00Z')
     .runs(async (app, { account, webhook: id, since }: WebhookOptions & { since?: string }) => ({
       webhook_id: id,

@@ -22,21 +22,16 @@ const MAX_TEMPLATES = 1_000;
 
 export function addWhatsAppCommands(program: OperatorCommand): void {
   program
-    .command('number')
-    .description('WhatsApp numbers')
-    .command('add')
-    .description('let an account send from a WhatsApp number; it sends from its oldest')
-    .ofAccount()
+    .subcommand('number', 'WhatsApp numbers')
+    .accountCommand('add', 'let an account send from a WhatsApp number; it sends from its oldest')
     .requiredOption('--number <number>', 'digits with country code')
     .runs(async (app, { account: accountId, number }: OfAccount & { number: string }) => {
       await app.get(AccountsService).addNumber(accountId, number);
       return { accountId, number };
     });
-  const template = program.command('template').description('WhatsApp templates');
+  const template = program.subcommand('template', 'WhatsApp templates');
   template
-    .command('add')
-    .description('make a template known, or change what is known of it')
-    .ofAccount()
+    .accountCommand('add', 'make a template known, or change what is known of it')
     .requiredOption('--name <name>', 'as the platform has it')
     .requiredOption('--category <category>', TEMPLATE_CATEGORIES.join(', '))
     .option('--language <code>', 'such as en or pt_BR', 'en')
@@ -50,9 +45,7 @@ export function addWhatsAppCommands(program: OperatorCommand): void {
       return { accountId, ...put };
     });
   template
-    .command('list')
-    .description(`the templates of an account, the first ${MAX_TEMPLATES}`)
-    .ofAccount()
+    .accountCommand('list', `the templates of an account, the first ${MAX_TEMPLATES}`)
     .runs(async (app, { account }: OfAccount) => {
       const { data } = await app.get(TemplateRegistry).list(account, { limit: MAX_TEMPLATES });
       return { templates: data };

@@ -22,11 +22,8 @@ export interface Variable<T> {
 /** @throws Error whose message follows the variable's name: `must be …; write …`. */
 type Parse<T> = (written: string) => T;
 
-export interface Rate {
-  readonly max: number;
-  /** Milliseconds. */
-  readonly per: number;
-}
+/** `max` in `per` milliseconds. */
+export type Rate = ReturnType<typeof rateOf>;
 
 /** Parses by `read`; `message` is the error where it throws or returns `undefined`. */
 function form<T>(message: string, read: (written: string) => T | undefined): Parse<T> {
