@@ -200,11 +200,8 @@ export function contentOf(
   given: ChannelMessage['content'],
   errors: FieldError[],
 ): CheckedContent {
-  const kind = (given as { kind?: unknown } | undefined)?.kind;
-  const check =
-    typeof kind === 'string' && Object.hasOwn(channel.content, kind)
-      ? channel.content[kind]
-      : undefined;
+  const kind: unknown = (given as Partial<ContentInput> | undefined)?.kind;
+  const [, check] = Object.entries(channel.content).find(([name]) => name === kind) ?? [];
   if (check) return check(given as ContentInput, errors);
   const kinds = Object.keys(channel.content).join(', ');
   errors.push({ path: 'content.kind', message: `must be one of ${kinds}` });

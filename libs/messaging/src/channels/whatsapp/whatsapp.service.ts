@@ -12,13 +12,11 @@ import {
 } from '../channel.service.js';
 import type { ChannelMessage, Receipt, SendOptions } from '../send.js';
 
-interface WhatsAppAddress {
+interface WhatsAppAddress extends Pick<ChannelMessage, 'sendAt'> {
   /** Digits with country code. @default the `whatsapp.from` option, else the provider's choice */
   readonly from?: string;
   /** Digits with country code; a leading plus, spaces, dashes and brackets are removed. */
   readonly to: string;
-  /** Earliest time of sending; a past time means at once. */
-  readonly sendAt?: Date;
 }
 
 /** Free-form text, only inside an open 24-hour window (interface section 2.3). */
