@@ -74,7 +74,7 @@ export function checkScope(
   errors: FieldError[],
 ): void {
   const { names } = registry;
-  if (channel !== EVERY && !registry.has(channel))
+  if (channel !== EVERY && !registry.find(channel))
     errors.push({ path: 'channel', message: `must be one of ${names.join(', ')}` });
   else if (category !== EVERY) {
     const channels = channel === EVERY ? names : [channel];

@@ -29,10 +29,6 @@ export class ChannelRegistry {
     return [...this.#channels.keys()];
   }
 
-  has(name: string): boolean {
-    return this.#channels.has(name);
-  }
-
   get(name: string): ChannelDefinition {
     const definition = this.#channels.get(name);
     if (definition) return definition;

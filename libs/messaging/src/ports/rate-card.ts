@@ -56,7 +56,7 @@ export function rateCardOf(
     throw new MessagingConfigError(`${option}.currency: must be a code of ISO 4217, such as 'NGN'`);
   const amounts = new Map<string, string | undefined>();
   for (const [channel, price] of Object.entries(prices)) {
-    if (channels && !channels.has(channel))
+    if (channels && !channels.find(channel))
       throw new MessagingConfigError(
         `${option}.${channel}: there is no such channel; known are ${channels.names.join(', ')}`,
       );
