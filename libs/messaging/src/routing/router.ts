@@ -4,10 +4,6 @@ import type { Route } from '../ports/messaging-options.js';
 
 export type Providers = ReadonlyMap<string, Pick<MessageTransport, 'capabilities'>>;
 
-export interface Routed {
-  readonly channel: string;
-}
-
 /** Selects the provider of a message: the first matching route decides. */
 export class Router {
   readonly #routes: readonly Route[];
@@ -44,7 +40,7 @@ export class Router {
   }
 
   /** @throws NoRouteError where no route matches, or its provider does not carry the channel */
-  providerOf({ channel }: Routed): string {
+  providerOf({ channel }: { readonly channel: string }): string {
     const route = this.#routes.find((one) => matches(one, channel));
     if (!route || !this.#carries(route.use, channel)) throw new NoRouteError(channel, route?.use);
     return route.use;

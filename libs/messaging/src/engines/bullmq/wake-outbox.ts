@@ -13,7 +13,7 @@ const TRIP_INTERVAL = 10;
 /** Ended jobs are not kept: a kept job would deduplicate the lane's next one. */
 const REMOVE = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
-export interface WakeOutboxOptions {
+interface WakeOutboxOptions {
   /** Longest time of a round trip, in milliseconds. */
   readonly deadline: number;
   readonly queue: () => Queue<LaneJob>;

@@ -113,7 +113,7 @@ export class GroupCommit<T, R> {
   }
 }
 
-export interface LaneGroupOptions<T, R> {
+interface LaneGroupOptions<T, R> {
   /** Handles all items without waiting for locks. Lanes missing from the result are unchanged. */
   readonly many: (items: readonly T[]) => Promise<ReadonlyMap<string, R>>;
   readonly alone: (item: T) => Promise<R>;

@@ -9,7 +9,7 @@ const LONGEST_WAIT = 3_600_000;
 /** Most recipients in one claim; a larger batch is claimed alone. */
 const RECIPIENTS = 100_000;
 
-export interface UnreportedSubmission extends SentSubmission {
+interface UnreportedSubmission extends SentSubmission {
   readonly provider: string;
 }
 
