@@ -56,8 +56,6 @@ export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).f
     STATUS_RANK[status] >= FIRST_REPORTED_RANK && status !== 'cancelled',
 );
 
-export const NULLABLE_TEXT = { type: 'string', nullable: true } as const;
-
 /** The fields of a DTO as a plain object type, for responses. */
 export type Plain<T> = { readonly [Name in keyof T]: T[Name] };
 
@@ -137,7 +135,7 @@ export function Text({ message, ...options }: TextOptions = {}): PropertyDecorat
   );
 }
 
-export const TEXT_RULE = 'must be a text of at least one character';
+const TEXT_RULE = 'must be a text of at least one character';
 
 function lengthRule({ minLength = 0, maxLength }: TextOptions): string {
   if (maxLength === undefined) return minLength > 0 ? TEXT_RULE : 'must be a text';

@@ -6,37 +6,28 @@ import {
   type MessageStatusChanged,
 } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
-import { Field, NULLABLE_TEXT, PhoneNumber, Timestamp, WholeNumber } from '../http/fields.js';
+import { Field, PhoneNumber, Text, Timestamp, WholeNumber } from '../http/fields.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 const TO = '2348012345678';
 
 class StatusEventData {
-  @Field({
-    type: 'string',
+  @Text({
     description: 'The batch; on WhatsApp the message’s id before the platform’s was known.',
     examples: ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'],
   })
   readonly reference_id!: string;
 
-  @Field({
-    type: 'string',
+  @Text({
     description: 'The message; on WhatsApp the platform’s id, once it is known.',
     examples: [MESSAGE_ID],
   })
   readonly message_id!: string;
 
-  @Field({ type: 'string', examples: [TO] })
-  readonly to!: string;
-
-  @Field({ type: 'string', description: 'Sender ID or number.', examples: ['ACME'] })
-  readonly from!: string;
-
-  @Field({ type: 'string', examples: ['delivered'] })
-  readonly status!: string;
-
-  @Field(NULLABLE_TEXT)
-  readonly error_code!: string | null;
+  @Text({ examples: [TO] }) readonly to!: string;
+  @Text({ description: 'Sender ID or number.', examples: ['ACME'] }) readonly from!: string;
+  @Text({ examples: ['delivered'] }) readonly status!: string;
+  @Text({ nullable: true }) readonly error_code!: string | null;
 
   @Timestamp({ description: 'Time of the provider’s report, else of its arrival.' })
   readonly smsc_timestamp!: string;
@@ -50,8 +41,7 @@ class StatusEventData {
 }
 
 class ReceivedEventData {
-  @Field({ type: 'string', description: 'The platform’s id.', examples: [MESSAGE_ID] })
-  readonly message_id!: string;
+  @Text({ description: 'The platform’s id.', examples: [MESSAGE_ID] }) readonly message_id!: string;
 
   @PhoneNumber({
     nullable: true,
@@ -60,39 +50,32 @@ class ReceivedEventData {
   })
   readonly from!: string | null;
 
-  @Field(NULLABLE_TEXT)
-  readonly bsuid!: string | null;
+  @Text({ nullable: true }) readonly bsuid!: string | null;
 
   @PhoneNumber({ description: 'The account’s number.', examples: ['2340012345678'] })
   readonly to!: string;
 
-  @Field({
-    ...NULLABLE_TEXT,
+  @Text({
+    nullable: true,
     description: 'null: the message is not a text.',
     examples: ['Thank you'],
   })
   readonly text!: string | null;
 
-  @Timestamp()
-  readonly received_at!: string;
+  @Timestamp() readonly received_at!: string;
 }
 
 class CallbackEvent {
-  @Field({ type: 'string' })
-  readonly type!: string;
-
-  @Timestamp({ description: 'When the gateway made this event.' })
-  readonly timestamp!: string;
+  @Text() readonly type!: string;
+  @Timestamp({ description: 'When the gateway made this event.' }) readonly timestamp!: string;
 }
 
 export class StatusEvent extends CallbackEvent {
-  @Field({ type: StatusEventData })
-  readonly data!: StatusEventData;
+  @Field({ type: StatusEventData }) readonly data!: StatusEventData;
 }
 
 export class ReceivedEvent extends CallbackEvent {
-  @Field({ type: ReceivedEventData })
-  readonly data!: ReceivedEventData;
+  @Field({ type: ReceivedEventData }) readonly data!: ReceivedEventData;
 }
 
 /** An event for the webhooks of an account. */
