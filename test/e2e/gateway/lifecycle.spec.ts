@@ -7,6 +7,7 @@ import { startGateway } from '../../../src/gateway.js';
 import { PinoLogger } from '../../../src/http/pino.logger.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { Credential } from '../../../src/accounts/accounts.tables.js';
 import { TestGateway } from './test-gateway.js';
 
 describeEachDatabase('a gateway that stops and starts again', (db) => {
@@ -118,16 +119,18 @@ describe('a running gateway', () => {
   it('a stopping gateway answers new requests 503 and finishes the running ones', async () => {
     const { app, url } = gateway.running;
     const source = app.get(DataSource, { strict: false });
-    const findBy = source.manager.findBy.bind(source.manager);
+    const find = source.manager.find.bind(source.manager);
     let asked = (): void => undefined;
     let answer = (): void => undefined;
     const underWay = new Promise<void>((resolve) => (asked = resolve));
     const held = new Promise<void>((resolve) => (answer = resolve));
-    source.manager.findBy = (async (...args: Parameters<typeof findBy>) => {
-      asked();
-      await held;
-      return findBy(...args);
-    }) as typeof source.manager.findBy;
+    source.manager.find = (async (...args: Parameters<typeof find>) => {
+      if (args[0] === Credential) {
+        asked();
+        await held;
+      }
+      return find(...args);
+    }) as typeof source.manager.find;
     const token = String(gateway.running.demo?.apiToken);
     const slow = gateway.call('GET', '/ng/v1/sms', { token });
     await underWay;
