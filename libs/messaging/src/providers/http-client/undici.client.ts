@@ -35,10 +35,15 @@ export interface ExchangeTrace {
  */
 export class UndiciClient {
   readonly #agent: Agent;
+  /** Also ends sockets in their handshake, which undici does not track. */
+  readonly #closed = new AbortController();
   readonly #running = new WeakMap<AbortSignal, Set<Exchange>>();
 
   constructor(connections: number) {
-    this.#agent = new Agent({ connections, pipelining: 1, connect: { timeout: CONNECT_TIMEOUT } });
+    const { signal } = this.#closed;
+    setMaxListeners(0, signal);
+    const connect = { timeout: CONNECT_TIMEOUT, signal };
+    this.#agent = new Agent({ connections, pipelining: 1, connect });
   }
 
   exchange(request: HttpRequest, signal: AbortSignal, trace: ExchangeTrace): Promise<HttpAnswer> {
@@ -74,6 +79,7 @@ export class UndiciClient {
   async close(): Promise<void> {
     const closed = this.#agent.close().catch(() => undefined);
     await Promise.race([closed, delay(1_000, undefined, { ref: false })]);
+    this.#closed.abort();
     await this.#agent.destroy().catch(() => undefined);
   }
 }

@@ -270,7 +270,10 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
 
   it('an endless TLS handshake pauses the lane', async () => {
     const giveUp = new AbortController();
-    const mute = createServer(() => giveUp.abort(new DOMException('late', 'TimeoutError')));
+    const mute = createServer((socket) => {
+      socket.resume().on('error', () => undefined);
+      giveUp.abort(new DOMException('late', 'TimeoutError'));
+    });
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
     const { port } = mute.address() as AddressInfo;
     const made = transport({ baseUrl: `https://127.0.0.1:${port}` }, httpService());
@@ -278,7 +281,7 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
     expect(error).toBeInstanceOf(PausedFailure);
     expect(error.code).toBe('unreachable');
     await made.onApplicationShutdown();
-    mute.close();
+    await new Promise((resolve) => mute.close(resolve));
   });
 
   it('submission values never become headers or fields', async () => {
