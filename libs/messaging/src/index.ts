@@ -9,7 +9,7 @@ export {
   hmacSignature,
   ipRanges,
   sharedSecret,
-} from './callbacks/verifiers/verifiers.js';
+} from './callbacks/verifiers.js';
 export { AnyChannelService } from './channels/channel.service.js';
 export type { ChannelMessage, Receipt, SendOptions } from './channels/send.js';
 export { type SmsMessage, SmsService } from './channels/sms/sms.service.js';
@@ -190,11 +190,9 @@ export {
   kannelParser,
   kannelSignature,
 } from './providers/kannel/kannel-callbacks.js';
-export type { KannelOptions } from './providers/kannel/kannel.options.js';
-export { kannel } from './providers/kannel/kannel.transport.js';
+export { kannel, type KannelOptions } from './providers/kannel/kannel.transport.js';
 export { plivoParser, plivoSignature } from './providers/plivo/plivo.js';
-export type { SimulatorOptions } from './providers/simulator/simulator.options.js';
-export { simulator } from './providers/simulator/simulator.transport.js';
+export { simulator, type SimulatorOptions } from './providers/simulator/simulator.transport.js';
 export { termiiParser } from './providers/termii/termii.js';
 export { twilioParser, twilioSignature } from './providers/twilio/twilio.js';
 export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';

@@ -3,10 +3,7 @@ import { identifier, moment, own } from '../message/report-fields.js';
 import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 
 export class UnreadableCallbackError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = UnreadableCallbackError.name;
-  }
+  override readonly name = 'UnreadableCallbackError';
 }
 
 /** Names of a field; the first with a value counts. `status.name` reads a nested field. */
@@ -73,11 +70,8 @@ export function first<T>(
   field: FieldName | undefined,
   read: (value: unknown) => T | null,
 ): T | null {
-  for (const value of valuesOf(entry, field ?? [])) {
-    const found = read(value);
-    if (found !== null) return found;
-  }
-  return null;
+  const found = valuesOf(entry, field ?? []).map(read);
+  return found.find((value) => value !== null) ?? null;
 }
 
 export function valuesOf(entry: unknown, field: FieldName): unknown[] {

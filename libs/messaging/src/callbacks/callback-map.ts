@@ -193,14 +193,9 @@ function readMessage(entry: object, map: InboundMap): InboundMessage | string | 
   };
 }
 
-interface Address {
-  readonly scheme: string | undefined;
-  readonly rest: unknown;
-}
-
-function addressOf(value: unknown): Address {
+function addressOf(value: unknown): { readonly scheme?: string; readonly rest: unknown } {
   const [, scheme, rest] = (typeof value === 'string' && ADDRESS.exec(value)) || [];
-  return { scheme: scheme?.toLowerCase(), rest: rest ?? value };
+  return scheme === undefined ? { rest: value } : { scheme: scheme.toLowerCase(), rest };
 }
 
 function numberOf(value: unknown): string | null {

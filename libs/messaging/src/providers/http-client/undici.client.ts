@@ -126,9 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const [first] = this.#chunks;
-    const bytes = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
-    this.#finish(bytes.toString());
+    this.#finish(Buffer.concat(this.#chunks).toString());
   }
 
   onResponseError(_controller: unknown, error: unknown): void {

@@ -51,14 +51,7 @@ const credential: OptionReader<string> = (option, value) => {
   return value;
 };
 
-const readTextFields = group({
-  /** @default 'body' */
-  sms: withDefault(oneOf('body', 'content'), 'body'),
-  /** @default 'text' */
-  whatsapp: withDefault(oneOf('text', 'body', 'content'), 'text'),
-});
-
-const HTTP = {
+export const httpSettings = group({
   /** Address of the service, without `/ng/v1`. */
   baseUrl,
   /** API token (dashboard: Settings, Security), without the word Bearer. */
@@ -69,7 +62,10 @@ const HTTP = {
    * Field with the text of an SMS (the interface's schema says `body`, its samples `content`) and
    * of WhatsApp (it defines none). @default { sms: 'body', whatsapp: 'text' }
    */
-  textField: readTextFields,
+  textField: group({
+    sms: withDefault(oneOf('body', 'content'), 'body'),
+    whatsapp: withDefault(oneOf('text', 'body', 'content'), 'text'),
+  }),
   /** Most recipients of one request. @default 1000 */
   maxRecipients: withDefault(wholeNumber, 1_000),
   /** How long the service honours an `Idempotency-Key`; 0: it ignores keys. @default '20h' */
@@ -80,12 +76,10 @@ const HTTP = {
   connections: withDefault(wholeNumber, 128),
   /** Tells transports apart, also in stored submissions: do not change it. @default 'http' */
   name: withDefault(providerName, 'http'),
-};
+});
 
 /** Options of {@link http}. */
-export type HttpTransportOptions = OptionsOf<typeof HTTP>;
-
-export const httpSettings = group(HTTP);
+export type HttpTransportOptions = OptionsOf<typeof httpSettings.readers>;
 
 /** The checked options with their defaults; durations in milliseconds. */
 export type HttpSettings = ReturnType<typeof httpSettings>;

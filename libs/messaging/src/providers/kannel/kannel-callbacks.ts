@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { timeOf } from '../../callbacks/callback-fields.js';
 import { callbackParser } from '../../callbacks/callback-map.js';
-import { type Secrets, isSignedBy, readSecrets } from '../../callbacks/verifiers/secret.js';
+import { type Secrets, isSignedBy, readSecrets } from '../../callbacks/verifiers.js';
 import { identifier, own, recipientNumber, word } from '../../message/report-fields.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../../message/errors.js';
-import { type KannelOptions, kannelSettings } from './kannel.options.js';
+import { type KannelOptions, kannelSettings } from './kannel.transport.js';
 
 const options: KannelOptions = {
   url: 'http://127.0.0.1:13013',

@@ -7,8 +7,7 @@ import {
   UncertainFailure,
 } from '../../message/errors.js';
 import type { Submission } from '../../ports/message-transport.js';
-import type { KannelOptions } from './kannel.options.js';
-import { kannel, type KannelTransport } from './kannel.transport.js';
+import { kannel, type KannelOptions, type KannelTransport } from './kannel.transport.js';
 import { say, SendsmsServer } from '../../../../../test/support/sendsms-server.js';
 
 const SECRET = '0123456789abcdef0123456789abcdef';

@@ -1,5 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { readSecrets } from '../../callbacks/verifiers.js';
 import {
+  MessagingConfigError,
   PausedFailure,
   PermanentFailure,
   type SubmitFailure,
@@ -14,16 +16,79 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
+import {
+  group,
+  oneOf,
+  optional,
+  type OptionReader,
+  type OptionsOf,
+  text,
+  textLike,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
 import { HttpClient } from '../http-client/http-client.js';
 import { refusalFailure } from '../http-client/http-failures.js';
+import { httpAddress, providerName } from '../provider-options.js';
 import { reportLink } from './kannel-callbacks.js';
-import { type KannelOptions, type KannelSettings, kannelSettings } from './kannel.options.js';
 
 const MAX_ANSWER = 65_536;
 const SUBMISSION_ID = /^[\x21-\x7e]{1,255}$/;
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
 /** Bits of all kinds of reports: delivered 1, undeliverable 2, queued 4, accepted 8, refused 16. */
 const ALL_REPORTS = '31';
+
+const address: OptionReader<string> = (option, value) => {
+  const { origin, pathname } = httpAddress(option, value);
+  return origin + (pathname === '/' ? '/cgi-bin/sendsms' : pathname);
+};
+
+/** The value becomes a header, and Kannel trims the spaces around it. */
+const headerText = textLike(
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+  "printable ASCII, as in Kannel's sendsms-user group, without a space or a newline at either end; a file read with a trailing newline is a usual cause",
+);
+
+const secret: OptionReader<string> = (option, value) => {
+  const [given = ''] = readSecrets(option, text(option, value));
+  return given;
+};
+
+const read = group({
+  /** Address of smsbox's sendsms; without a path, `/cgi-bin/sendsms` is added. */
+  url: address,
+  /** `username` of the `sendsms-user` group. */
+  username: headerText,
+  /** Password of that user. Sent in a header, never in an address. */
+  password: headerText,
+  /** Address of this app's callbacks, as Kannel reaches it. Without it, messages stay `sent`. */
+  callbackUrl: optional(httpAddress),
+  /** Signs the callback address; {@link kannelSignature} verifies it. At least 16 characters. */
+  callbackSecret: optional(secret),
+  /** `'message'`: only for messages that ask for them. Kannel has no polling. @default 'always' */
+  reports: withDefault(oneOf('always', 'message'), 'always'),
+  /** `smsc-id` to route through. @default Kannel's own routing */
+  smsc: optional(headerText),
+  /** Most connections, and requests in flight; smsbox accepts 500 from all clients. @default 64 */
+  connections: withDefault(wholeNumber, 64),
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'kannel' */
+  name: withDefault(providerName, 'kannel'),
+});
+
+/** Options of {@link kannel}. */
+export type KannelOptions = OptionsOf<typeof read.readers>;
+
+/** @throws MessagingConfigError naming the option and the remedy; the error omits secret values */
+export function kannelSettings(options: KannelOptions): ReturnType<typeof read> {
+  const settings = read('', options);
+  const { callbackUrl, callbackSecret } = settings;
+  const missing = callbackUrl === undefined ? 'callbackUrl' : 'callbackSecret';
+  if ((callbackUrl === undefined) !== (callbackSecret === undefined))
+    throw new MessagingConfigError(
+      `${missing}: is missing; pass callbackUrl and callbackSecret together: without the secret, which signs the address, any client could report deliveries`,
+    );
+  return settings;
+}
 
 /**
  * Sends through a Kannel SMS gateway (its smsbox's sendsms).
@@ -50,7 +115,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   readonly #client: HttpClient;
 
   constructor(
-    private readonly settings: KannelSettings,
+    private readonly settings: ReturnType<typeof read>,
     { http }: TransportContext,
   ) {
     const { name, url, connections } = settings;

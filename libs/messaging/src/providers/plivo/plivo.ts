@@ -6,7 +6,7 @@ import {
   readSecrets,
   signedForm,
   sortedFields,
-} from '../../callbacks/verifiers/secret.js';
+} from '../../callbacks/verifiers.js';
 import type {
   CallbackParser,
   CallbackRequest,
@@ -61,8 +61,6 @@ const read = group({
 
 export type PlivoSignatureOptions = OptionsOf<typeof read.readers>;
 
-const MAX_SIGNATURES = 8;
-
 /**
  * Verifies Plivo's HMAC-SHA256 signatures. `X-Plivo-Signature-V3` (or `-Ma-V3`, always with the
  * main account's token) covers the address, the fields and a nonce, and overrules V2. Plivo
@@ -87,7 +85,7 @@ export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier
 /** By the account and the main account; a header may have several, separated by commas. */
 function signaturesOf({ headers }: CallbackRequest, version: 'v2' | 'v3'): readonly Buffer[] {
   return [headers[`x-plivo-signature-${version}`], headers[`x-plivo-signature-ma-${version}`]]
-    .flatMap((header) => (typeof header === 'string' ? header.split(',', MAX_SIGNATURES) : []))
+    .flatMap((header) => (typeof header === 'string' ? header.split(',') : []))
     .map((signature) => Buffer.from(signature.trim(), 'base64'));
 }
 

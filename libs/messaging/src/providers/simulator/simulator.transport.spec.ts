@@ -9,8 +9,11 @@ import {
 import type { DeliveryReport } from '../../message/events.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
 import type { ReportSink, Submission } from '../../ports/message-transport.js';
-import type { SimulatorOptions } from './simulator.options.js';
-import { simulator, type SimulatorTransport } from './simulator.transport.js';
+import {
+  simulator,
+  type SimulatorOptions,
+  type SimulatorTransport,
+} from './simulator.transport.js';
 
 const signal = new AbortController().signal;
 const number = (digits: number | string) => `23480123${digits}`;

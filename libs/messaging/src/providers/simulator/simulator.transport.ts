@@ -4,6 +4,7 @@ import { addressOfKey } from '../../message/address.js';
 import type { SimulatedFate, Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
+import { MESSAGE_CATEGORIES } from '../../message/message.js';
 import type {
   InboundSink,
   MessageTransport,
@@ -15,16 +16,46 @@ import type {
   TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
-import { DelayedSink } from './delayed-sink.js';
 import {
-  type SimulatorOptions,
-  type SimulatorSettings,
-  simulatorSettings,
-} from './simulator.options.js';
+  duration,
+  group,
+  oneOf,
+  type OptionReader,
+  type OptionsOf,
+  record,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
+import { type PriceList, type RateCard, rateCardOf } from '../../ports/rate-card.js';
+import { DelayedSink } from './delayed-sink.js';
 
 const REFUSED = 'destination_refused';
 /** A forgotten message is throttled once more. */
 const MAX_THROTTLED = 10_000;
+
+const rateCard: OptionReader<RateCard, RateCard | PriceList | undefined> = (option, value) =>
+  rateCardOf(option, value as RateCard | PriceList | undefined);
+
+const read = group({
+  /** Least time from acceptance to report; up to threefold, by recipient. @default '50ms' */
+  reportDelay: withDefault(duration(), '50ms'),
+  /** Most recipients of one submission. @default 1000 */
+  maxRecipients: withDefault(wholeNumber, 1_000),
+  /** How long a submission may be repeated under its id; 0: never. @default '20h' */
+  idempotencyWindow: withDefault(duration(), '20h'),
+  /** Time from the delivery to the reply of a `…9910` on WhatsApp. @default '1s' */
+  replyDelay: withDefault(duration(), '1s'),
+  /** Prices that WhatsApp answers report as the cost. @default no cost */
+  rateCard,
+  /** Categories of WhatsApp templates for messages without one. @default utility */
+  categories: withDefault(record(oneOf(...MESSAGE_CATEGORIES)), {}),
+  /** Sender number of WhatsApp messages that name none. @default '2348000000001' */
+  whatsAppNumber: withDefault(text, '2348000000001'),
+});
+
+/** Options of {@link simulator}. */
+export type SimulatorOptions = OptionsOf<typeof read.readers>;
 
 /**
  * A provider that sends nothing. Each channel's definition (`simulate`) decides the outcome for a
@@ -52,7 +83,7 @@ const MAX_THROTTLED = 10_000;
  * MessagingModule.forRoot({ transport: simulator({ reportDelay: '10ms' }) });
  */
 export function simulator(options: SimulatorOptions = {}): TransportFactory {
-  const settings = simulatorSettings('', options);
+  const settings = read('', options);
   return (context) => new SimulatorTransport(settings, context);
 }
 
@@ -81,7 +112,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
   #replies: DelayedSink<InboundMessage> | undefined;
 
   constructor(
-    private readonly settings: SimulatorSettings,
+    private readonly settings: ReturnType<typeof read>,
     private readonly context: TransportContext,
   ) {
     this.capabilities = {

@@ -8,7 +8,7 @@ import {
   readOrigin,
   readSecrets,
   signedForm,
-} from '../../callbacks/verifiers/secret.js';
+} from '../../callbacks/verifiers.js';
 import type {
   CallbackParser,
   CallbackRequest,

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { MessagingConfigError } from '../../message/errors.js';
-import type { CallbackRequest, CallbackVerifier } from '../../ports/callback-parser.js';
-import { callbackRequest, proven } from '../../../../../test/support/callback-request.js';
+import { MessagingConfigError } from '../message/errors.js';
+import type { CallbackRequest, CallbackVerifier } from '../ports/callback-parser.js';
+import { callbackRequest, proven } from '../../../../test/support/callback-request.js';
 import { allOf, anyOf, basicAuth, hmacSignature, ipRanges, sharedSecret } from './verifiers.js';
-import { plivoSignature } from '../../providers/plivo/plivo.js';
-import { twilioSignature } from '../../providers/twilio/twilio.js';
-import { vonageSignature } from '../../providers/vonage/vonage.js';
+import { plivoSignature } from '../providers/plivo/plivo.js';
+import { twilioSignature } from '../providers/twilio/twilio.js';
+import { vonageSignature } from '../providers/vonage/vonage.js';
 
 const SECRET = 'k3y-0f-at-least-sixteen';
 const NEXT = 'the-n3xt-key-of-a-rotation';
