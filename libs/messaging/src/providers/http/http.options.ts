@@ -51,7 +51,7 @@ const credential: OptionReader<string> = (option, value) => {
   return value;
 };
 
-export const httpSettings = group({
+const HTTP = {
   /** Address of the service, without `/ng/v1`. */
   baseUrl,
   /** API token (dashboard: Settings, Security), without the word Bearer. */
@@ -76,10 +76,12 @@ export const httpSettings = group({
   connections: withDefault(wholeNumber, 128),
   /** Tells transports apart, also in stored submissions: do not change it. @default 'http' */
   name: withDefault(providerName, 'http'),
-});
+};
 
 /** Options of {@link http}. */
-export type HttpTransportOptions = OptionsOf<typeof httpSettings.readers>;
+export type HttpTransportOptions = OptionsOf<typeof HTTP>;
+
+export const httpSettings = group(HTTP);
 
 /** The checked options with their defaults; durations in milliseconds. */
 export type HttpSettings = ReturnType<typeof httpSettings>;

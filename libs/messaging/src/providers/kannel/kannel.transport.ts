@@ -54,7 +54,7 @@ const secret: OptionReader<string> = (option, value) => {
   return given;
 };
 
-const read = group({
+const KANNEL = {
   /** Address of smsbox's sendsms; without a path, `/cgi-bin/sendsms` is added. */
   url: address,
   /** `username` of the `sendsms-user` group. */
@@ -73,10 +73,12 @@ const read = group({
   connections: withDefault(wholeNumber, 64),
   /** Tells transports apart, also in stored submissions: do not change it. @default 'kannel' */
   name: withDefault(providerName, 'kannel'),
-});
+};
 
 /** Options of {@link kannel}. */
-export type KannelOptions = OptionsOf<typeof read.readers>;
+export type KannelOptions = OptionsOf<typeof KANNEL>;
+
+const read = group(KANNEL);
 
 /** @throws MessagingConfigError naming the option and the remedy; the error omits secret values */
 export function kannelSettings(options: KannelOptions): ReturnType<typeof read> {

@@ -37,7 +37,7 @@ const MAX_THROTTLED = 10_000;
 const rateCard: OptionReader<RateCard, RateCard | PriceList | undefined> = (option, value) =>
   rateCardOf(option, value as RateCard | PriceList | undefined);
 
-const read = group({
+const SIMULATOR = {
   /** Least time from acceptance to report; up to threefold, by recipient. @default '50ms' */
   reportDelay: withDefault(duration(), '50ms'),
   /** Most recipients of one submission. @default 1000 */
@@ -52,10 +52,12 @@ const read = group({
   categories: withDefault(record(oneOf(...MESSAGE_CATEGORIES)), {}),
   /** Sender number of WhatsApp messages that name none. @default '2348000000001' */
   whatsAppNumber: withDefault(text, '2348000000001'),
-});
+};
 
 /** Options of {@link simulator}. */
-export type SimulatorOptions = OptionsOf<typeof read.readers>;
+export type SimulatorOptions = OptionsOf<typeof SIMULATOR>;
+
+const read = group(SIMULATOR);
 
 /**
  * A provider that sends nothing. Each channel's definition (`simulate`) decides the outcome for a
