@@ -113,7 +113,11 @@ export class WebhookClient implements OnApplicationShutdown {
     const { timeout, maxRetryAfter } = this.options;
     const startedAt = this.clock.now();
     const began = this.clock.monotonic();
-    const deadline = AbortSignal.timeout(timeout);
+    // Not AbortSignal.any(): on Node 20 its signals stay in memory as long as `stop`.
+    const attempt = new AbortController();
+    const abort = () => attempt.abort();
+    const timer = setTimeout(abort, timeout);
+    stop.addEventListener('abort', abort);
     const outcome = (status: number | null, error: AttemptError | null) => ({
       startedAt,
       duration: Math.round(this.clock.monotonic() - began),
@@ -122,9 +126,10 @@ export class WebhookClient implements OnApplicationShutdown {
       response: null,
     });
     try {
+      stop.throwIfAborted();
       const answer = await this.#agent.request({
         ...requestTo(endpoint, delivery, startedAt, trace),
-        signal: AbortSignal.any([stop, deadline]),
+        signal: attempt.signal,
       });
       const answered = outcome(answer.statusCode, errorOfStatus(answer.statusCode));
       const [wait] = [answer.headers['retry-after']].flat();
@@ -132,7 +137,10 @@ export class WebhookClient implements OnApplicationShutdown {
       return { ...answered, retryAfter, response: await excerptOf(answer.body) };
     } catch (error) {
       stop.throwIfAborted();
-      return outcome(null, deadline.aborted ? 'timeout' : attemptErrorOf(error));
+      return outcome(null, attempt.signal.aborted ? 'timeout' : attemptErrorOf(error));
+    } finally {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', abort);
     }
   }
 }
