@@ -78,17 +78,14 @@ export function checkedSend(
 ): CheckedSend {
   const { deliveryReport, confirms } = message;
   const { tenant = '', validFor, idempotencyKey } = options;
-  const checked = validated((errors) => {
-    const parts = {
-      ...recipientsOf(channel, message.to, errors),
-      sender: (channel.sender ?? anySender)(message.from, errors),
-      ...contentOf(channel, message.content, errors),
-    };
+  const { recipients, groups, sender, checked } = validated((errors) => {
+    const { recipients, groups } = recipientsOf(channel, message.to, errors);
+    const sender = (channel.sender ?? anySender)(message.from, errors);
+    const checked = contentOf(channel, message.content, errors);
     checkTime('sendAt', message.sendAt, errors);
     checkWords({ deliveryReport, class: options.class, tenant, idempotencyKey }, errors);
-    return parts;
+    return { recipients, groups, sender, checked };
   });
-  const { recipients, groups, sender } = checked;
   const content =
     confirms && checked.content.kind === 'text'
       ? { ...checked.content, confirms }
@@ -127,23 +124,24 @@ export function checkedSend(
   return { batch, groups };
 }
 
-const WORDS = {
-  deliveryReport: { form: /^(?:none|yes)$/, rule: "must be 'none' or 'yes'" },
-  class: { form: /^(?:high|normal)$/, rule: "must be 'high' or 'normal'" },
-  tenant: { form: /^[\x20-\x7e]{0,200}$/, rule: 'must be at most 200 ASCII characters' },
-  idempotencyKey: {
+const WORDS = [
+  { path: 'deliveryReport', form: /^(?:none|yes)$/, rule: "must be 'none' or 'yes'" },
+  { path: 'class', form: /^(?:high|normal)$/, rule: "must be 'high' or 'normal'" },
+  { path: 'tenant', form: /^[\x20-\x7e]{0,200}$/, rule: 'must be at most 200 ASCII characters' },
+  {
+    path: 'idempotencyKey',
     form: /^[\x21-\x7e]{1,255}$/,
     rule: 'must be 1 to 255 visible ASCII characters',
   },
-};
+] as const;
 
 /** Adds an error for each value that is neither undefined nor a text of its form. */
 export function checkWords(
-  given: Readonly<Partial<Record<keyof typeof WORDS, unknown>>>,
+  given: Readonly<Partial<Record<(typeof WORDS)[number]['path'], unknown>>>,
   errors: FieldError[],
 ): void {
-  for (const [path, { form, rule }] of Object.entries(WORDS)) {
-    const value = given[path as keyof typeof WORDS];
+  for (const { path, form, rule } of WORDS) {
+    const value = given[path];
     if (value !== undefined && !(typeof value === 'string' && form.test(value)))
       errors.push({ path, message: rule });
   }
@@ -201,7 +199,8 @@ export function contentOf(
   errors: FieldError[],
 ): CheckedContent {
   const kind: unknown = (given as Partial<ContentInput> | undefined)?.kind;
-  const [, check] = Object.entries(channel.content).find(([name]) => name === kind) ?? [];
+  const isKnown = typeof kind === 'string' && Object.hasOwn(channel.content, kind);
+  const check = isKnown && channel.content[kind];
   if (check) return check(given as ContentInput, errors);
   const kinds = Object.keys(channel.content).join(', ');
   errors.push({ path: 'content.kind', message: `must be one of ${kinds}` });

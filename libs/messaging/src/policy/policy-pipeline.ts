@@ -75,8 +75,11 @@ export class PolicyPipeline implements OnModuleInit {
   ): Promise<Map<number, AppliedDecision>> {
     const decisions = new Map<number, AppliedDecision>();
     const channels = new Set(asked.map(({ message }) => message.channel));
+    const noneRefused = stage === 'send' && this.facts.presumesEmpty();
     const policies = among.filter(
-      ({ scope }) => scope?.channels?.some((channel) => channels.has(channel)) ?? true,
+      ({ scope }) =>
+        (scope?.channels?.some((channel) => channels.has(channel)) ?? true) &&
+        !(noneRefused && scope?.recipients === 'refused'),
     );
     if (policies.length === 0) return decisions;
     const { messages, recipients } = this.#flat(asked);

@@ -109,10 +109,10 @@ export function membersOf<T>(columns: Columns<T>) {
   });
 }
 
-/** The values of each row, in the order of the columns. */
-export function valuesOf<T>(columns: Columns<T>, rows: readonly T[]): unknown[][] {
+/** Binds rows as one JSON text: an array for each row, in the order of the columns. */
+export function jsonRows<T>(columns: Columns<T>): RowSource<T>['bind'] {
   const members = membersOf(columns);
-  return rows.map((row) => members.map(({ of }) => of(row) ?? null));
+  return (rows) => [JSON.stringify(rows.map((row) => members.map(({ of }) => of(row) ?? null)))];
 }
 
 /** `INSERT INTO` the columns that have the names of the row source, without `v_`, and `further`. */

@@ -1,4 +1,4 @@
-import { type ColumnType, type Dialect, membersOf, valuesOf } from '../database/dialect.js';
+import { type ColumnType, type Dialect, jsonRows, membersOf } from '../database/dialect.js';
 
 const TYPES: Record<ColumnType, string> = {
   uuid: 'CHAR(36)',
@@ -44,7 +44,7 @@ export const MYSQL_DIALECT: Dialect = {
       names: Object.keys(columns),
       sql,
       keyed: sql,
-      bind: (rows) => [JSON.stringify(valuesOf(columns, rows))],
+      bind: jsonRows(columns),
     };
   },
   whereIn: (table, column, alias, { sql, names: [value] }) =>

@@ -8,7 +8,7 @@ export interface StoredContent {
 
 /** The JSON of a content with the trace context in it, so that no separate column is needed. */
 export function writeContent({ content, trace }: StoredContent): string {
-  return JSON.stringify({ ...content, trace });
+  return JSON.stringify(trace ? { ...content, trace } : content);
 }
 
 export function readContent(json: string): StoredContent {

@@ -1,5 +1,5 @@
 import { HAS_WORK } from '../rows/batch-state.js';
-import { type Dialect, valuesOf } from '../database/dialect.js';
+import { type Dialect, jsonRows } from '../database/dialect.js';
 import { STEPPING_LANE_HEADS } from '../reads/lane-heads.js';
 
 export const SQLITE_DIALECT: Dialect = {
@@ -34,7 +34,7 @@ export const SQLITE_DIALECT: Dialect = {
     const members = names.map((name, index) => `entry ->> ${index} AS ${name}`).join(', ');
     // The limit keeps SQLite from serialising the row to JSON again for each of its columns.
     const sql = `(SELECT ${members} FROM (SELECT value AS entry FROM json_each(?) LIMIT -1)) AS v`;
-    return { names, sql, keyed: sql, bind: (rows) => [JSON.stringify(valuesOf(columns, rows))] };
+    return { names, sql, keyed: sql, bind: jsonRows(columns) };
   },
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
