@@ -1,11 +1,17 @@
 import { HttpService } from '@nestjs/axios';
-import { type AxiosAdapter, AxiosError, type AxiosResponse, isAxiosError } from 'axios';
+import {
+  type AxiosAdapter,
+  AxiosError,
+  type AxiosRequestConfig,
+  type AxiosResponse,
+  isAxiosError,
+} from 'axios';
 import { isDeepStrictEqual } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { networkFailure } from './http-failures.js';
 import { type ExchangeTrace, type HttpRequest, UndiciClient } from './undici.client.js';
 
-export interface ClientRequest extends Omit<HttpRequest, 'method' | 'url' | 'body'> {
+export interface ClientRequest extends Omit<HttpRequest, 'method' | 'origin' | 'body'> {
   readonly method: 'GET' | 'POST';
   /** Path and query, after `baseUrl`. */
   readonly path: string;
@@ -37,6 +43,7 @@ const STANDARD = new HttpService().axiosRef.create().defaults;
 export class HttpClient {
   readonly #client: UndiciClient;
   /** Compared at the first request only, as it takes 10 µs. */
+  readonly #base: { readonly origin: string; readonly pathname: string };
   #hasStandardDefaults: boolean | undefined;
 
   constructor(
@@ -44,6 +51,8 @@ export class HttpClient {
     private readonly baseUrl: string,
     connections: number,
   ) {
+    const { origin, pathname } = new URL(baseUrl);
+    this.#base = { origin, pathname: pathname === '/' ? '' : pathname };
     this.#client = new UndiciClient(connections);
   }
 
@@ -71,9 +80,13 @@ export class HttpClient {
     signal: AbortSignal,
     trace: ExchangeTrace,
   ): Promise<ClientAnswer> {
-    const url = this.baseUrl + path;
+    const { origin, pathname } = this.#base;
     const body = typeof given === 'string' ? given : JSON.stringify(given);
-    const answer = await this.#client.exchange({ ...request, url, body }, signal, trace);
+    const answer = await this.#client.exchange(
+      { ...request, origin, path: pathname + path, body },
+      signal,
+      trace,
+    );
     return answerOf(answer.status, answer.headers, answer.body);
   }
 
@@ -85,7 +98,7 @@ export class HttpClient {
     const own = hasOwnWay(this.http);
     // Custom axios adapters do not report whether bytes were sent.
     if (own) trace.reach = 'unknown';
-    const asked = this.http.request<unknown>({
+    const asked = this.#ask({
       ...request,
       url: this.baseUrl + path,
       data: body,
@@ -94,11 +107,18 @@ export class HttpClient {
       maxContentLength: maxBytes,
       ...(!own && { adapter: this.#adapter(maxBytes, signal, trace) }),
     });
-    const { status, headers, data } = await firstValueFrom(asked).catch((error: unknown) => {
+    const { status, headers, data } = await asked.catch((error: unknown) => {
       if (isAxiosError<unknown>(error) && error.response) return error.response;
       throw error;
     });
     return answerOf(status, headers, data);
+  }
+
+  /** Skips the Observable of an unchanged `request()`: it cancels each request after its end. */
+  #ask(config: AxiosRequestConfig): Promise<AxiosResponse<unknown>> {
+    return this.http.request === HttpService.prototype.request
+      ? this.http.axiosRef.request(config)
+      : firstValueFrom(this.http.request(config));
   }
 
   /** Sends texts and bytes over undici; interceptors and transforms run as usual. */
@@ -106,11 +126,16 @@ export class HttpClient {
     return async (config) => {
       config.headers.delete('content-length'); // undici computes it from the body that it sends
       const { method = 'get', timeout, data, validateStatus } = config;
+      // getUri() merges all options again.
+      const { url = '' } =
+        config.baseURL || config.params ? { url: this.http.axiosRef.getUri(config) } : config;
+      const { origin, pathname, search } = new URL(url);
       const { status, headers, body } = await this.#client
         .exchange(
           {
             method: method.toUpperCase(),
-            url: this.http.axiosRef.getUri(config),
+            origin,
+            path: pathname + search,
             headers: config.headers.toJSON(true),
             body: (data as string | Buffer | null | undefined) ?? undefined,
             maxBytes,

@@ -6,7 +6,8 @@ const CONNECT_TIMEOUT = 5_000;
 
 export interface HttpRequest {
   readonly method: string;
-  readonly url: string;
+  readonly origin: string;
+  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
   /** Most bytes read of the answer's body; the body of a longer answer is dropped. */
@@ -53,9 +54,8 @@ export class UndiciClient {
       const running = this.#runningUnder(signal);
       const exchange = new Exchange(request.maxBytes, trace, running, resolve, reject);
       running.add(exchange);
-      const { url, method, headers, body = null } = request;
-      const { origin, pathname, search } = new URL(url);
-      this.#agent.dispatch({ origin, path: pathname + search, method, headers, body }, exchange);
+      const { origin, path, method, headers, body = null } = request;
+      this.#agent.dispatch({ origin, path, method, headers, body }, exchange);
     });
   }
 
