@@ -11,7 +11,10 @@ import { OptedOutPolicy } from './consent.policies.js';
 import { PolicyPipeline } from './policy-pipeline.js';
 
 const registry = { consentCategoryOf: () => 'transactional' };
-const noFacts = { read: async () => new Map() } as unknown as RecipientFactsReader;
+const noFacts = {
+  read: async () => new Map(),
+  presumesEmpty: () => false,
+} as unknown as RecipientFactsReader;
 const text = { kind: 'text', text: 'Hi' } as const;
 const template = { kind: 'template', template: 't', language: 'en', params: [] } as const;
 const addressed = {
@@ -115,6 +118,7 @@ describe('the scope of a policy', () => {
         ),
       );
     },
+    presumesEmpty: () => isEmpty,
   } as unknown as RecipientFactsReader;
   const denier = (scope: PolicyScope, seen: string[] = []): MessagingPolicy => ({
     name: 'denier',
@@ -126,7 +130,11 @@ describe('the scope of a policy', () => {
   });
   const pipelineOf = (policy: MessagingPolicy) =>
     new PolicyPipeline(() => [policy], facts, systemClock, registry);
-  beforeEach(() => void reads.splice(0));
+  let isEmpty = false;
+  beforeEach(() => {
+    reads.length = 0;
+    isEmpty = false;
+  });
 
   it('scope refused reads and judges only recipients who refused', async () => {
     const seen: string[] = [];
@@ -135,6 +143,15 @@ describe('the scope of a policy', () => {
     expect(reads).toEqual(['refused', 'refused', 'refused']);
     expect(seen).toEqual([...refused]);
     expect([...rulings.keys()].map((place) => many[place])).toEqual([...refused]);
+  });
+
+  it('while no refusal is stored, a send asks no policy with scope refused', async () => {
+    isEmpty = true;
+    const pipeline = pipelineOf(denier({ recipients: 'refused' }));
+    expect((await pipeline.review([{ ...addressed, recipients: many }], 'send')).size).toBe(0);
+    expect(reads).toEqual([]);
+    await pipeline.review([{ ...addressed, recipients: many }], 'dispatch');
+    expect(reads).toHaveLength(3);
   });
 
   it('without a scope all recipients are read', async () => {
