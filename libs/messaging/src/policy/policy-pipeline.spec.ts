@@ -74,6 +74,7 @@ it('a substitution with another consent category is decided about by the policie
   const known = [{ suppressed: null, contact: 'c', category: 'marketing', consent: 'opted_out' }];
   const facts = {
     read: async () => new Map([[0, known]]),
+    presumesEmpty: () => false,
   } as unknown as RecipientFactsReader;
   const byKind = {
     consentCategoryOf: (_: string, { kind }: { kind: string }) =>

@@ -75,11 +75,11 @@ export class PolicyPipeline implements OnModuleInit {
   ): Promise<Map<number, AppliedDecision>> {
     const decisions = new Map<number, AppliedDecision>();
     const channels = new Set(asked.map(({ message }) => message.channel));
-    const noneRefused = stage === 'send' && this.facts.presumesEmpty();
+    const noneRefused = () => stage === 'send' && this.facts.presumesEmpty();
     const policies = among.filter(
       ({ scope }) =>
         (scope?.channels?.some((channel) => channels.has(channel)) ?? true) &&
-        !(noneRefused && scope?.recipients === 'refused'),
+        !(scope?.recipients === 'refused' && noneRefused()),
     );
     if (policies.length === 0) return decisions;
     const { messages, recipients } = this.#flat(asked);
