@@ -1,6 +1,7 @@
 import type { Page } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
+import { Matches } from 'class-validator';
 import { DataSource, MoreThan } from 'typeorm';
 import { invalidField } from '../http/api-error.js';
 import { Choice, Field, WholeNumber } from '../http/fields.js';
@@ -18,17 +19,16 @@ const NAME = /^[\x21-\x7e]{1,255}$/;
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[_-][A-Za-z0-9]{2,8}){0,2}$/;
 
 export function TemplateName(): PropertyDecorator {
-  const rule = 'must be 1 to 255 visible ASCII characters without spaces';
   return Field(
     { type: 'string', minLength: 1, maxLength: 255, examples: ['order_update'] },
-    (name) => (NAME.test(String(name)) ? undefined : rule),
+    Matches(NAME, { message: 'must be 1 to 255 visible ASCII characters without spaces' }),
   );
 }
 
 export function Language(): PropertyDecorator {
-  const rule = 'must be a language code, such as en or pt_BR';
-  return Field({ type: 'string', examples: ['en', 'pt_BR'] }, (language) =>
-    LANGUAGE.test(String(language)) ? undefined : rule,
+  return Field(
+    { type: 'string', examples: ['en', 'pt_BR'] },
+    Matches(LANGUAGE, { message: 'must be a language code, such as en or pt_BR' }),
   );
 }
 

@@ -14,20 +14,13 @@ import {
   ApiSchema,
   type ApiSchemaOptions,
 } from '@nestjs/swagger';
-import { validate as isUuid } from 'uuid';
+import { IsBoolean, IsIn, IsInt, IsUUID, Max, Min, ValidateIf } from 'class-validator';
 import { ApiError } from './api-error.js';
 import { parseTimestamp, TIMESTAMP_RULE } from './rfc3339.js';
-import {
-  errorsOf,
-  type FieldCheck,
-  isObject,
-  type JsonSchema,
-  MOST_ERRORS,
-  Rule,
-} from './validation.js';
+import { errorsOf, isObject, type JsonSchema, Known, MOST_ERRORS, Rule } from './validation.js';
 
 export interface FieldOptions extends JsonSchema {
-  /** `'in the document'`: the check also runs where the field is missing. @default false */
+  /** `'in the document'`: the rules also run where the field is missing. @default false */
   readonly optional?: boolean | 'in the document';
 }
 
@@ -59,21 +52,17 @@ export const REPORTED_STATUSES = (Object.keys(STATUS_RANK) as MessageStatus[]).f
 /** The fields of a DTO as a plain object type, for responses. */
 export type Plain<T> = { readonly [Name in keyof T]: T[Name] };
 
-/** Schema and check of a field in one decorator; every decorator below is one of these. */
+/** Schema and rules of a field in one decorator; every decorator below is one of these. */
 export function Field(
   { optional = false, ...schema }: FieldOptions,
-  check: FieldCheck = () => undefined,
-  convert?: (value: unknown) => unknown,
+  ...rules: readonly PropertyDecorator[]
 ): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...schema, required: optional === false } as ApiPropertyOptions),
-    Rule({
-      schema,
-      convert,
-      // `null` is a value, and differs from a missing field.
-      check: (value, field) =>
-        optional === true && value === undefined ? undefined : check(value, field),
-    }),
+    Known(schema),
+    // `null` is a value, and differs from a missing field: `IsOptional()` would skip it.
+    ...(optional === true ? [ValidateIf((_request, value) => value !== undefined)] : []),
+    ...rules,
   );
 }
 
@@ -84,7 +73,7 @@ export function RequiresOneOf(...names: readonly string[]): ClassDecorator {
 }
 
 export function PhoneNumber(options: FieldOptions = {}): PropertyDecorator {
-  return Field({ ...PHONE_NUMBER, ...options }, numberRemedy);
+  return Field({ ...PHONE_NUMBER, ...options }, Rule(numberRemedy));
 }
 
 export function numberRemedy(entry: unknown): string | undefined {
@@ -100,7 +89,7 @@ export function numberRemedy(entry: unknown): string | undefined {
 export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     { type: 'string', format: 'date-time', examples: ['2026-11-20T13:20:28.001Z'], ...options },
-    (value) => (parseTimestamp(value) ? undefined : TIMESTAMP_RULE),
+    Rule((value) => (parseTimestamp(value) ? undefined : TIMESTAMP_RULE)),
   );
 }
 
@@ -109,8 +98,9 @@ export function Uuid({
   ...options
 }: MessageOption = {}): PropertyDecorator {
   const examples = ['01a1f91d-94f5-779e-8c4f-a4ea0dc430dd'];
-  return Field({ type: 'string', format: 'uuid', examples, ...options }, (value) =>
-    isUuid(value) ? undefined : message,
+  return Field(
+    { type: 'string', format: 'uuid', examples, ...options },
+    IsUUID('all', { message }),
   );
 }
 
@@ -130,8 +120,11 @@ export function Text({ message, ...options }: TextOptions = {}): PropertyDecorat
   const { minLength = 0, maxLength = Infinity, pattern = '' } = options;
   const form = new RegExp(pattern);
   const remedy = message ?? lengthRule(options);
-  return Field({ type: 'string', ...options }, (value) =>
-    isText(value, maxLength) && value.length >= minLength && form.test(value) ? undefined : remedy,
+  const isValid = (value: unknown): boolean =>
+    isText(value, maxLength) && value.length >= minLength && form.test(value);
+  return Field(
+    { type: 'string', ...options },
+    Rule((value) => (isValid(value) ? undefined : remedy)),
   );
 }
 
@@ -150,15 +143,11 @@ export function isText(value: unknown, most: number): value is string {
 
 export function Choice(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
   const message = `must be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values)}`;
-  return Field({ type: 'string', enum: [...values], ...options }, (value) =>
-    values.some((one) => one === value) ? undefined : message,
-  );
+  return Field({ type: 'string', enum: [...values], ...options }, IsIn(values, { message }));
 }
 
 export function Flag(options: FieldOptions = {}): PropertyDecorator {
-  return Field({ type: 'boolean', ...options }, (value) =>
-    typeof value === 'boolean' ? undefined : 'must be true or false',
-  );
+  return Field({ type: 'boolean', ...options }, IsBoolean({ message: 'must be true or false' }));
 }
 
 interface NumberOptions extends FieldOptions {
@@ -166,19 +155,12 @@ interface NumberOptions extends FieldOptions {
   readonly maximum?: number;
 }
 
-export function WholeNumber(
-  options: NumberOptions,
-  convert?: (value: unknown) => number,
-): PropertyDecorator {
+export function WholeNumber(options: NumberOptions): PropertyDecorator {
   const { minimum, maximum = Infinity } = options;
   const range = maximum < Infinity ? `from ${minimum} to ${maximum}` : `of at least ${minimum}`;
-  const isValid = (value: unknown): boolean =>
-    Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
-  return Field(
-    { type: 'integer', ...options },
-    (value) => (isValid(value) ? undefined : `must be a whole number ${range}`),
-    convert,
-  );
+  const rule = { message: `must be a whole number ${range}` };
+  const rules = [IsInt(rule), Min(minimum, rule), Max(maximum, rule)];
+  return Field({ type: 'integer', ...options }, ...rules);
 }
 
 export function Price(options: FieldOptions = {}): PropertyDecorator {
@@ -196,12 +178,9 @@ interface ListOptions extends FieldOptions {
 }
 
 /** Wrong entries are named as `to[3]`, the first ten. */
-export function List(
-  { entry, message, ...options }: ListOptions,
-  convert?: (value: unknown) => unknown[],
-): PropertyDecorator {
+export function List({ entry, message, ...options }: ListOptions): PropertyDecorator {
   const { minItems = 0, maxItems = Infinity } = options;
-  const check: FieldCheck = (list, { name }) => {
+  const rule = Rule((list, _request, name) => {
     if (!Array.isArray(list) || list.length < minItems || list.length > maxItems) return message;
     const errors: FieldError[] = [];
     for (let index = 0; index < list.length && errors.length < MOST_ERRORS; index++) {
@@ -209,19 +188,20 @@ export function List(
       if (remedy !== undefined) errors.push({ path: `${name}[${index}]`, message: remedy });
     }
     return errors;
-  };
-  return Field({ type: 'array', ...options }, check, convert);
+  });
+  return Field({ type: 'array', ...options }, rule);
 }
 
 /** A boolean, or an object of another DTO. */
 export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyDecorator {
   const anyOf = [{ type: 'boolean' }, { $ref: `#/components/schemas/${dto.name}` }];
-  const field = Field({ anyOf, ...options }, (value, { name }) => {
+  const rule = Rule((value, _request, name) => {
     if (typeof value === 'boolean') return undefined;
     if (!isObject(value)) return 'must be true, false or a JSON object';
     const errors = errorsOf(dto, value);
     return errors.map(({ path, message }) => ({ path: `${name}.${path}`, message }));
   });
+  const field = Field({ anyOf, ...options }, rule);
   return (target, key) => {
     field(target, key);
     ApiExtraModels(dto)(target.constructor);
@@ -232,10 +212,10 @@ export function FlagOr(dto: Type<object>, options: FieldOptions = {}): PropertyD
 export function TextUnder(names: Names, options: FieldOptions = {}): PropertyDecorator {
   return Field(
     { type: 'string', minLength: 1, ...options, optional: 'in the document' },
-    (_value, { of }) => {
-      const { text, field } = readText(of, names);
+    Rule((_value, request) => {
+      const { text, field } = readText(request, names);
       return text === undefined ? [{ path: field, message: TEXT_RULE }] : [];
-    },
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Page } from '@dundun/messaging';
 import type { Type } from '@nestjs/common';
+import { Type as Convert } from 'class-transformer';
 import { Field, type Plain, Text, WholeNumber } from './fields.js';
 
 /** The response of a list: `class GroupPage extends PageOf(Group) {}`. */
@@ -32,7 +33,8 @@ export function PageQueryOf(most: number, standard: number) {
     })
     readonly cursor?: string;
 
-    @WholeNumber({ optional: true, minimum: 1, maximum: most, default: standard }, Number)
+    @Convert(() => Number)
+    @WholeNumber({ optional: true, minimum: 1, maximum: most, default: standard })
     readonly limit: number = standard;
   }
   return Query;

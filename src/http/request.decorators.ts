@@ -5,9 +5,10 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApiBody, ApiQuery } from '@nestjs/swagger';
+import { plainToInstance } from 'class-transformer';
 import { ApiError } from './api-error.js';
 import { type HttpRequest, requestOf } from './http-message.js';
-import { isObject, rulesOf, validated } from './validation.js';
+import { isObject, schemasOf, validated } from './validation.js';
 
 const EXAMPLES = Symbol('examples');
 
@@ -45,10 +46,10 @@ export function DocumentedBody(
 }
 
 export function ValidQuery(dto: Type<object>): ParameterDecorator {
-  const documents = [...rulesOf(dto.prototype as object)].map(([name, { schema }]) =>
+  const documents = [...schemasOf(dto.prototype as object)].map(([name, schema]) =>
     ApiQuery({ name, required: false, schema }),
   );
-  return FromRequest(({ query }) => validated(dto, query as object), ...documents);
+  return FromRequest(({ query }) => validated(dto, query as object, plainToInstance), ...documents);
 }
 
 export function IdempotencyKey(): ParameterDecorator {

@@ -1,7 +1,7 @@
 import { BatchNotFoundError, type BatchView, SmsService } from '@dundun/messaging';
 import { Controller, Delete, Get, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { validate as isUuid } from 'uuid';
+import { isUUID } from 'class-validator';
 import {
   AccountId,
   accountIdOf,
@@ -51,7 +51,7 @@ const TOKEN: AuthRequirement = { kind: 'api_token' };
 function ReferenceId(): ParameterDecorator {
   return Param('referenceId', {
     transform: (value: string): string => {
-      if (!isUuid(value)) throw new BatchNotFoundError(value.slice(0, 36));
+      if (!isUUID(value)) throw new BatchNotFoundError(value.slice(0, 36));
       return value.toLowerCase();
     },
   });
@@ -212,7 +212,7 @@ export class SmsController {
   ): Promise<DeliveryReportPage> {
     // A text that is not a reference is ignored, like an unknown reference: one wrong entry must
     // not fail a poll for many batches.
-    const batchIds = query.reference_id?.filter((id) => isUuid(id)).map((id) => id.toLowerCase());
+    const batchIds = query.reference_id?.filter((id) => isUUID(id)).map((id) => id.toLowerCase());
     if (batchIds?.length === 0) return { data: [], next_cursor: null };
     const { to, status, since, cursor, limit, idempotency_key: idempotencyKey } = query;
     const filter = { batchIds, idempotencyKey, to, status, since: parseTimestamp(since) };

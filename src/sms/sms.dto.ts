@@ -7,6 +7,7 @@ import {
   STATUS_RANK,
   type StatusCounts,
 } from '@dundun/messaging';
+import { Transform } from 'class-transformer';
 import { SENDER_ID, SENDER_ID_RULE } from '../accounts/senders.js';
 import {
   Choice,
@@ -198,16 +199,14 @@ export class SmsEstimate {
 }
 
 export class ReportsQuery extends PageQueryOf(1_000, 100) {
-  @List(
-    {
-      optional: true,
-      items: { type: 'string' },
-      maxItems: 100,
-      entry: (id) => (typeof id === 'string' ? undefined : 'must be a reference id'),
-      message: 'must be at most 100 reference ids',
-    },
-    (value) => [value].flat(),
-  )
+  @Transform(({ value }: { value: unknown }) => [value].flat())
+  @List({
+    optional: true,
+    items: { type: 'string' },
+    maxItems: 100,
+    entry: (id) => (typeof id === 'string' ? undefined : 'must be a reference id'),
+    message: 'must be at most 100 reference ids',
+  })
   readonly reference_id?: string[];
 
   @Text({

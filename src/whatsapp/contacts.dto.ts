@@ -16,6 +16,7 @@ import {
 } from '../http/fields.js';
 import { PageOf, PageQueryOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
+import { Rule } from '../http/validation.js';
 
 const MOST_GROUPS = 100;
 
@@ -61,10 +62,13 @@ export class GivenOptIn extends GivenConsent {
   'into a group': { phone: '2348012345678', groups: ['grp_4yGq0cXo2vGdXk1w8bTzRs'] },
 })
 export class UpsertContact {
-  @Field({ ...PHONE_NUMBER, optional: 'in the document' }, (phone, { of }) => {
-    if (phone !== undefined) return numberRemedy(phone);
-    return of['bsuid'] === undefined ? 'or bsuid must be there' : undefined;
-  })
+  @Field(
+    { ...PHONE_NUMBER, optional: 'in the document' },
+    Rule((phone, { bsuid }) => {
+      if (phone !== undefined) return numberRemedy(phone);
+      return bsuid === undefined ? 'or bsuid must be there' : undefined;
+    }),
+  )
   readonly phone?: string;
 
   @Bsuid() readonly bsuid?: string;

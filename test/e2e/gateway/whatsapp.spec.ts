@@ -186,6 +186,11 @@ describeEachDatabase('WhatsApp through the gateway', (db) => {
       return error.details.map(({ path }) => path);
     };
     expect(await details({})).toEqual(['to', 'message_type']);
+    expect(await details({ to: '2348012345678', message_type: 'template' })).toEqual([
+      'template_name',
+      'language',
+      'params',
+    ]);
     expect(await details(template('+2348012345678', { params: ['a', 1], from: 'x' }))).toEqual([
       'from',
       'to',
