@@ -25,8 +25,8 @@ export interface ReportMap extends EntryFilter {
   readonly recipient?: FieldName;
   /** Of several values, the first in `statuses` decides; without one, the first is stored raw. */
   readonly status: FieldName;
-  /** Statuses by lower-case provider word; other words are stored raw and change no message. */
-  readonly statuses: Readonly<Record<string, ChannelStatus>>;
+  /** The provider's words for each status; other words are stored raw and change no message. */
+  readonly statuses: Readonly<Partial<Record<ChannelStatus, string | readonly string[]>>>;
   /** Channel whose own statuses `statuses` may name. @default only the built-in statuses */
   readonly channel?: ChannelDefinition;
   /** Separator that ends the status word where more text follows it. */
@@ -80,14 +80,14 @@ export interface CallbackMap {
  * the wrong type counts as missing. An unreadable entry is listed in `errors`; the others are read.
  * @example
  * callbackParser({
- *   reports: { messageId: 'id', recipient: 'to', status: 'dlr', statuses: { ok: 'delivered' } },
+ *   reports: { messageId: 'id', recipient: 'to', status: 'dlr', statuses: { delivered: 'ok' } },
  *   messages: { messageId: 'id', from: 'msisdn', to: 'shortcode', text: 'message', channel: 'sms',
  *     except: 'dlr' },
  * })
  * @throws MessagingConfigError where a map is invalid
  */
 export function callbackParser({ entries, reports, messages }: CallbackMap): CallbackParser {
-  const statuses = reports ? checkedStatuses(reports) : new Map<string, ChannelStatus>();
+  const statuses = reports ? statusesByWord(reports) : new Map<string, ChannelStatus>();
   if (messages) checkInboundMap(messages);
   const isReport = (entry: object) => reports !== undefined && selects(reports, entry);
   const isMessage = (entry: object) => messages !== undefined && selects(messages, entry);
@@ -107,7 +107,8 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
   };
 }
 
-function checkedStatuses({
+/** Statuses by the provider's words, in lower case. */
+function statusesByWord({
   reference,
   messageId,
   statuses,
@@ -117,14 +118,13 @@ function checkedStatuses({
     throw new MessagingConfigError(
       'reports: must name the field of the reference or of the messageId',
     );
-  for (const status of Object.values(statuses))
+  const byWord = new Map<string, ChannelStatus>();
+  for (const [status, words = []] of Object.entries(statuses)) {
     if (!isReportedStatus(status) && !channel?.statuses[status]?.reported)
-      throw new MessagingConfigError(
-        `reports.statuses: ${String(status)} is no status of a report`,
-      );
-  return new Map(
-    Object.entries(statuses).map(([providerWord, status]) => [providerWord.toLowerCase(), status]),
-  );
+      throw new MessagingConfigError(`reports.statuses: ${status} is no status of a report`);
+    for (const one of [words].flat()) byWord.set(one.toLowerCase(), status);
+  }
+  return byWord;
 }
 
 function readReport(

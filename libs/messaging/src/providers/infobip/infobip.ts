@@ -20,10 +20,9 @@ export function infobipParser(): CallbackParser {
       recipient: 'to',
       status: ['status.name', 'status.groupName'],
       statuses: {
-        delivered_to_operator: 'sent',
-        pending: 'sent',
+        sent: ['delivered_to_operator', 'pending'],
         delivered: 'delivered',
-        undeliverable: 'undelivered',
+        undelivered: 'undeliverable',
         expired: 'expired',
         rejected: 'rejected',
       },

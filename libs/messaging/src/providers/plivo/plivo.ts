@@ -28,8 +28,7 @@ export function plivoParser(): CallbackParser {
       recipient: 'To',
       status: 'Status',
       statuses: {
-        queued: 'sent',
-        sent: 'sent',
+        sent: ['queued', 'sent'],
         delivered: 'delivered',
         read: 'read',
         undelivered: 'undelivered',

@@ -17,10 +17,10 @@ export function termiiParser(): CallbackParser {
       status: 'status',
       statusEnd: '|',
       statuses: {
-        'message sent': 'sent',
+        sent: 'message sent',
         delivered: 'delivered',
-        'message failed': 'failed',
-        'dnd active on phone number': 'rejected',
+        failed: 'message failed',
+        rejected: 'dnd active on phone number',
       },
     },
     messages: {
