@@ -49,8 +49,10 @@ export const CARRIERS: Readonly<
       url: KANNEL_URL,
       username: KANNEL_USERNAME,
       password: KANNEL_PASSWORD,
-      callbackUrl: `${KANNEL_CALLBACK_URL.replace(/\/+$/, '')}/${CARRIER_CALLBACK_PATH}`,
-      callbackSecret: KANNEL_CALLBACK_SECRET,
+      callback: {
+        url: `${KANNEL_CALLBACK_URL.replace(/\/+$/, '')}/${CARRIER_CALLBACK_PATH}`,
+        secret: KANNEL_CALLBACK_SECRET,
+      },
     }),
     callbacks: { parser: kannelParser(), verifier: kannelSignature(KANNEL_CALLBACK_SECRET) },
   }),

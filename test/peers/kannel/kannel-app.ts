@@ -31,8 +31,7 @@ export async function startKannelApp(
           url: peer.url,
           username: peer.username,
           password: peer.password,
-          callbackUrl: `http://127.0.0.1:${port}/${PATH}`,
-          callbackSecret: SECRET,
+          callback: { url: `http://127.0.0.1:${port}/${PATH}`, secret: SECRET },
         }),
         callbacks: {
           parser: kannelParser(),

@@ -32,11 +32,11 @@ function signed(submission: string, recipient: string): string {
 
 /**
  * Verifies a report by the signature in the callback address that was given to Kannel.
- * @param secrets `callbackSecret`; during a rotation, the new and the old one
+ * @param secrets the `callback.secret`; during a rotation, the new and the old one
  * @throws MessagingConfigError where there is none, or one is too short
  */
 export function kannelSignature(secrets: Secrets): CallbackVerifier {
-  const keys = readSecrets('callbackSecret', secrets);
+  const keys = readSecrets('kannelSignature.secrets', secrets);
   return {
     verify: ({ query }) => {
       const submission = identifier(own(query, 'submission'));

@@ -84,7 +84,7 @@ describe('kannelSignature', () => {
 
   it('kannelSignature needs a strong secret', () => {
     expect(() => kannelSignature([])).toThrow(MessagingConfigError);
-    expect(() => kannelSignature('short')).toThrow(/^callbackSecret: /);
+    expect(() => kannelSignature('short')).toThrow(/^kannelSignature.secrets: /);
   });
 });
 

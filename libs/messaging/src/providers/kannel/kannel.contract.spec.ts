@@ -19,8 +19,10 @@ for (const [way, httpService] of HTTP_WAYS)
           url,
           username,
           password,
-          callbackUrl: 'http://127.0.0.1:9/reports',
-          callbackSecret: 'a secret of its own'.replaceAll(' ', '-'),
+          callback: {
+            url: 'http://127.0.0.1:9/reports',
+            secret: 'a secret of its own'.replaceAll(' ', '-'),
+          },
         })(transportContext({ http: httpService() })) as KannelTransport;
         return {
           transport,

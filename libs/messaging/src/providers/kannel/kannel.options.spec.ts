@@ -2,17 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../../message/errors.js';
 import { type KannelOptions, kannelSettings } from './kannel.transport.js';
 
+const callback = { url: 'http://127.0.0.1:3000/reports', secret: 'hunter2-hunter2-hunter2' };
 const options: KannelOptions = {
   url: 'http://127.0.0.1:13013',
   username: 'tester',
   password: 'hunter2-hunter2',
-  callbackUrl: 'http://127.0.0.1:3000/reports',
-  callbackSecret: 'hunter2-hunter2-hunter2',
+  callback,
 };
 
 describe('kannelSettings', () => {
   it('the default path of sendsms is added', () => {
-    const urlOf = (url: string) => kannelSettings({ ...options, url }).url;
+    const urlOf = (url: string) => kannelSettings('', { ...options, url }).url;
     expect(urlOf('http://box:13013')).toBe('http://box:13013/cgi-bin/sendsms');
     expect(urlOf('http://box:13013/')).toBe('http://box:13013/cgi-bin/sendsms');
     expect(urlOf('https://box/sms/send')).toBe('https://box/sms/send');
@@ -30,18 +30,18 @@ describe('kannelSettings', () => {
     ['password', { password: ' hunter2' }],
     ['password', { password: 'hünter2' }],
     ['smsc', { smsc: '' }],
-    ['callbackUrl', { callbackUrl: undefined }],
-    ['callbackUrl', { callbackUrl: '/reports' }],
-    ['callbackUrl', { callbackUrl: 'http://h/?token=hunter2' }],
-    ['callbackSecret', { callbackSecret: undefined }],
-    ['callbackSecret', { callbackSecret: 'hunter2' }],
-    ['callbackSecret', { callbackSecret: 'hunter2 hunter2 hunter2' }],
+    ['callback.url', { callback: { ...callback, url: undefined } }],
+    ['callback.url', { callback: { ...callback, url: '/reports' } }],
+    ['callback.url', { callback: { ...callback, url: 'http://h/?token=hunter2' } }],
+    ['callback.secret', { callback: { ...callback, secret: undefined } }],
+    ['callback.secret', { callback: { ...callback, secret: 'hunter2' } }],
+    ['callback.secret', { callback: { ...callback, secret: 'hunter2 hunter2 hunter2' } }],
     ['reports', { reports: 'yes' }],
     ['connections', { connections: 0 }],
     ['name', { name: 'A b' }],
     ['pasword', { pasword: 'hunter2' } as object],
   ])('a wrong %s is named without a secret', (option, changes) => {
-    const read = () => kannelSettings({ ...options, ...changes } as KannelOptions);
+    const read = () => kannelSettings('', { ...options, ...changes });
     expect(read).toThrow(MessagingConfigError);
     expect(read).toThrow(new RegExp(`^${option}: `));
     expect(read).not.toThrow(/h[uü]nter2/);

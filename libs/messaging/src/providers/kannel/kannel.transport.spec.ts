@@ -44,8 +44,7 @@ describe('KannelTransport', () => {
       url: changes.url ?? server.url,
       username,
       password,
-      callbackUrl: 'http://10.0.0.5:3000/messaging/delivery-reports',
-      callbackSecret: SECRET,
+      callback: { url: 'http://10.0.0.5:3000/messaging/delivery-reports', secret: SECRET },
       ...changes,
     })(transportContext()) as KannelTransport;
     transports.push(transport);

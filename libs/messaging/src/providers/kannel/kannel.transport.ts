@@ -1,7 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { readSecrets } from '../../callbacks/verifiers.js';
 import {
-  MessagingConfigError,
   PausedFailure,
   PermanentFailure,
   type SubmitFailure,
@@ -61,10 +60,15 @@ const KANNEL = {
   username: headerText,
   /** Password of that user. Sent in a header, never in an address. */
   password: headerText,
-  /** Address of this app's callbacks, as Kannel reaches it. Without it, messages stay `sent`. */
-  callbackUrl: optional(httpAddress),
-  /** Signs the callback address; {@link kannelSignature} verifies it. At least 16 characters. */
-  callbackSecret: optional(secret),
+  /** Where Kannel reports deliveries. Without it, messages stay `sent`. */
+  callback: optional(
+    group({
+      /** Address of this app's callbacks, as Kannel reaches it. */
+      url: httpAddress,
+      /** Signs the address, or any client could report deliveries. At least 16 characters. */
+      secret,
+    }),
+  ),
   /** `'message'`: only for messages that ask for them. Kannel has no polling. @default 'always' */
   reports: withDefault(oneOf('always', 'message'), 'always'),
   /** `smsc-id` to route through. @default Kannel's own routing */
@@ -78,31 +82,19 @@ const KANNEL = {
 /** Options of {@link kannel}. */
 export type KannelOptions = OptionsOf<typeof KANNEL>;
 
-const read = group(KANNEL);
-
-/** @throws MessagingConfigError naming the option and the remedy; the error omits secret values */
-export function kannelSettings(options: KannelOptions): ReturnType<typeof read> {
-  const settings = read('', options);
-  const { callbackUrl, callbackSecret } = settings;
-  const missing = callbackUrl === undefined ? 'callbackUrl' : 'callbackSecret';
-  if ((callbackUrl === undefined) !== (callbackSecret === undefined))
-    throw new MessagingConfigError(
-      `${missing}: is missing; pass callbackUrl and callbackSecret together: without the secret, which signs the address, any client could report deliveries`,
-    );
-  return settings;
-}
+export const kannelSettings = group(KANNEL);
 
 /**
  * Sends through a Kannel SMS gateway (its smsbox's sendsms).
  * @throws MessagingConfigError naming the option and the remedy
  * @example
  * MessagingModule.forRoot({
- *   transport: kannel({ url: 'http://gw:13013', username, password, callbackUrl, callbackSecret }),
- *   callbacks: { parser: kannelParser(), verifier: kannelSignature(callbackSecret) },
+ *   transport: kannel({ url: 'http://gw:13013', username, password, callback: { url, secret } }),
+ *   callbacks: { parser: kannelParser(), verifier: kannelSignature(secret) },
  * });
  */
 export function kannel(options: KannelOptions): TransportFactory {
-  const settings = kannelSettings(options);
+  const settings = kannelSettings('', options);
   return (context) => new KannelTransport(settings, context);
 }
 
@@ -117,7 +109,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   readonly #client: HttpClient;
 
   constructor(
-    private readonly settings: ReturnType<typeof read>,
+    private readonly settings: ReturnType<typeof kannelSettings>,
     { http }: TransportContext,
   ) {
     const { name, url, connections } = settings;
@@ -164,7 +156,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
         'The submission id or the sender cannot be a header value',
       );
     const { text } = content;
-    const { username, password, smsc, callbackUrl, callbackSecret, reports } = this.settings;
+    const { username, password, smsc, callback, reports } = this.settings;
     const wantsReports = reports === 'always' || deliveryReport === 'yes';
     return {
       text,
@@ -176,11 +168,10 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
         'x-kannel-from': sender,
         'x-kannel-to': recipient,
         'x-kannel-coding': smsParts(text).encoding === 'GSM-7' ? '0' : '2',
-        ...(callbackUrl !== undefined &&
-          callbackSecret !== undefined &&
+        ...(callback &&
           wantsReports && {
             'x-kannel-dlr-mask': ALL_REPORTS,
-            'x-kannel-dlr-url': reportLink(callbackUrl.href, callbackSecret, id, recipient),
+            'x-kannel-dlr-url': reportLink(callback.url.href, callback.secret, id, recipient),
           }),
       },
     };
