@@ -1,21 +1,31 @@
 import { MessagingService } from '@dundun/messaging';
-import { Controller, Get, Header, Inject, Res, ServiceUnavailableException } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Header,
+  Inject,
+  Module,
+  Res,
+  ServiceUnavailableException,
+} from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   HealthCheck,
   HealthCheckService,
   type HealthIndicatorResult,
   HealthIndicatorService,
+  TerminusModule,
   TypeOrmHealthIndicator,
 } from '@nestjs/terminus';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Live, Readiness } from './health.dto.js';
+import { MetricsController } from './metrics.controller.js';
 
 @Controller('health')
 @ApiTags('Health')
-export class HealthController {
+class HealthController {
   constructor(
     private readonly health: HealthCheckService,
     private readonly database: TypeOrmHealthIndicator,
@@ -87,3 +97,9 @@ export class HealthController {
     return state === 'up' ? session.up() : session.degraded({ reason });
   }
 }
+
+@Module({
+  imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
+  controllers: [HealthController, MetricsController],
+})
+export class HealthModule {}

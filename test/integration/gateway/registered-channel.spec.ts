@@ -15,7 +15,7 @@ import { AccountsModule } from '../../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../../src/accounts/accounts.service.js';
 import { databaseModule } from '../../../src/config/database.js';
 import { EnvironmentModule, readEnvironment } from '../../../src/config/environment.js';
-import { MetricsModule } from '../../../src/metrics/metrics.module.js';
+import { MetricsModule } from '../../../src/metrics/metrics.js';
 import { openGatewayDatabase } from '../../../src/gateway-database.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { WebhooksModule } from '../../../src/webhooks/webhooks.module.js';
