@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-export { CallbackCounts } from './callbacks/callback-counts.js';
+export { CallbackCounts } from './callbacks/callbacks.service.js';
 export { type CallbackMap, callbackParser } from './callbacks/callback-map.js';
 export {
   allOf,

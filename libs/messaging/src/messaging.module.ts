@@ -2,7 +2,7 @@ import { HttpModule, HttpService } from '@nestjs/axios';
 import { type Abstract, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
-import { CallbackCounts } from './callbacks/callback-counts.js';
+import { CallbackCounts } from './callbacks/callbacks.service.js';
 import { registryOf } from './channels/built-in-channels.js';
 import { ChannelContext } from './channels/channel.service.js';
 import { Enqueuer } from './channels/enqueuer.js';

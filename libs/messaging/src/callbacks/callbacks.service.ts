@@ -14,13 +14,46 @@ import { ReportRecorder } from '../store/verbs/report.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
-import { CallbackCounts } from './callback-counts.js';
 import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
 
 const MAX_BYTES = 1_048_576;
 const MAX_NAMED = 3;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
+
+const ZERO = { accepted: 0, refused: 0, reports: 0, unmapped: 0, messages: 0, unreadable: 0 };
+
+/** Counts of one endpoint since the process started. */
+export interface CallbackCount {
+  /** Callbacks answered 2xx. */
+  readonly accepted: number;
+  /** Callbacks not answered 2xx: failed verification, unreadable, too large, not committed. */
+  readonly refused: number;
+  readonly reports: number;
+  /** Reports whose status has no mapping. They are stored raw and change no message. */
+  readonly unmapped: number;
+  /** Inbound messages, repeated ones included. */
+  readonly messages: number;
+  /** Entries that could not be read in callbacks with other readable entries. */
+  readonly unreadable: number;
+}
+
+/** Counts callbacks by endpoint, for the metrics of the app. */
+@Injectable()
+export class CallbackCounts {
+  readonly #counts = new Map<string, CallbackCount>();
+
+  /** Counts by name of the provider; `default` is the callback path itself. */
+  snapshot(): ReadonlyMap<string, CallbackCount> {
+    return new Map(this.#counts);
+  }
+
+  add(endpoint: string, more: Partial<CallbackCount>): void {
+    const count = { ...(this.#counts.get(endpoint) ?? ZERO) };
+    for (const name of Object.keys(ZERO) as (keyof CallbackCount)[]) count[name] += more[name] ?? 0;
+    this.#counts.set(endpoint, count);
+  }
+}
 
 type Contents = Required<ParsedCallback>;
 

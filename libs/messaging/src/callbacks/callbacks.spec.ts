@@ -12,9 +12,8 @@ import { ReportRecorder } from '../store/verbs/report.js';
 import { MESSAGING_CLOCK, systemClock } from '../ports/clock.js';
 import { MESSAGE_TRANSPORTS } from '../ports/message-transport.js';
 import { type CallbackOptions, MESSAGING_SETTINGS } from '../ports/messaging-options.js';
-import { CallbackCounts } from './callback-counts.js';
 import { CallbackEndpoints, DEFAULT_CALLBACK_FORM } from './callback-endpoints.js';
-import { CallbacksService } from './callbacks.service.js';
+import { CallbackCounts, CallbacksService } from './callbacks.service.js';
 import { callbackController } from './callback.controller.js';
 import { interfaceCallbacks } from '../providers/http/interface-callbacks.js';
 
