@@ -34,7 +34,7 @@ export const readSecrets: OptionReader<readonly string[], Secrets> = (option, gi
 };
 
 /** Compares every candidate in constant time, so that the duration does not reveal the match. */
-export function anySame(given: string, expected: readonly string[]): boolean {
+function anySame(given: string, expected: readonly string[]): boolean {
   return expected.map((one) => timingSafeEqual(digestOf(given), digestOf(one))).includes(true);
 }
 
@@ -71,6 +71,12 @@ export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
   return Buffer.alloc(0);
 }
 
+/** Whether `given` is the hex SHA-256 of the body. */
+export function isBodyHash(request: CallbackRequest, given: unknown): boolean {
+  const hash = createHash('sha256').update(rawBodyOf(request)).digest('hex');
+  return typeof given === 'string' && anySame(given.toLowerCase(), [hash]);
+}
+
 export function signedForm(request: CallbackRequest): readonly [string, string][] | undefined {
   const type = request.headers['content-type'];
   return typeof type === 'string' && type.startsWith('application/x-www-form-urlencoded')
@@ -89,10 +95,15 @@ function compared(one: string, other: string): number {
   return Number(one > other) - Number(one < other);
 }
 
-export const readOrigin = textLike(
-  /^https?:\/\/[^/?#\s]+$/,
-  'scheme and host, such as https://app.example.com',
-);
+export const readAuthToken = group({
+  /** Auth token of the account; several during a rotation, or for subaccounts. */
+  authToken: readSecrets,
+  /** Scheme and host as the provider calls them (`https://app.example.com`); a proxy may hide them. */
+  origin: textLike(/^https?:\/\/[^/?#\s]+$/, 'scheme and host, such as https://app.example.com'),
+});
+
+/** Options of verifiers of signatures by an auth token, which cover the address of the callback. */
+export type AuthTokenOptions = OptionsOf<typeof readAuthToken.readers>;
 
 const readBasicAuth = group({
   username: textLike(/^[^:]+$/, 'a name without a colon'),

@@ -1,9 +1,9 @@
 import { callbackParser } from '../../callbacks/callback-map.js';
 import {
+  type AuthTokenOptions,
   isSignedBy,
   rawBodyOf,
-  readOrigin,
-  readSecrets,
+  readAuthToken,
   signedForm,
   sortedFields,
 } from '../../callbacks/verifiers.js';
@@ -12,7 +12,6 @@ import type {
   CallbackRequest,
   CallbackVerifier,
 } from '../../ports/callback-parser.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
 
 /**
  * Parser of Plivo's message status callbacks, whose times have no zone and are ignored, and of
@@ -51,15 +50,6 @@ export function plivoParser(): CallbackParser {
   });
 }
 
-const read = group({
-  /** Auth tokens of the account and of the subaccount that sends; two of them in a rotation. */
-  authToken: readSecrets,
-  /** Scheme and host as Plivo calls them (`https://app.example.com`); a proxy may hide them. */
-  origin: readOrigin,
-});
-
-export type PlivoSignatureOptions = OptionsOf<typeof read.readers>;
-
 /**
  * Verifies Plivo's HMAC-SHA256 signatures. `X-Plivo-Signature-V3` (or `-Ma-V3`, always with the
  * main account's token) covers the address, the fields and a nonce, and overrules V2. Plivo
@@ -69,8 +59,8 @@ export type PlivoSignatureOptions = OptionsOf<typeof read.readers>;
  * @see https://docs.plivo.com/docs/voice/xml/request/validation
  * @throws MessagingConfigError naming the wrong option
  */
-export function plivoSignature(options: PlivoSignatureOptions): CallbackVerifier {
-  const { authToken, origin } = read('plivoSignature', options);
+export function plivoSignature(options: AuthTokenOptions): CallbackVerifier {
+  const { authToken, origin } = readAuthToken('plivoSignature', options);
   return {
     verify: (request) => {
       const third = signaturesOf(request, 'v3');

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { callbackParser } from '../../callbacks/callback-map.js';
 import {
-  anySame,
+  type AuthTokenOptions,
+  isBodyHash,
   isSignedBy,
-  rawBodyOf,
-  readOrigin,
-  readSecrets,
+  readAuthToken,
   signedForm,
 } from '../../callbacks/verifiers.js';
 import type {
@@ -14,7 +12,6 @@ import type {
   CallbackRequest,
   CallbackVerifier,
 } from '../../ports/callback-parser.js';
-import { group, type OptionsOf } from '../../ports/option-schema.js';
 
 /**
  * Parser of Twilio's status callbacks (a form for each status of a message) and of messages to its
@@ -50,23 +47,14 @@ export function twilioParser(): CallbackParser {
   });
 }
 
-const read = group({
-  /** The account's auth token; two during a rotation. */
-  authToken: readSecrets,
-  /** Scheme and host as Twilio calls them (`https://app.example.com`); a proxy may hide them. */
-  origin: readOrigin,
-});
-
-export type TwilioSignatureOptions = OptionsOf<typeof read.readers>;
-
 /**
  * Verifies `X-Twilio-Signature`: base64 HMAC-SHA1 over the address as Twilio calls it and the
  * sorted fields of the form. For another body, the address contains its SHA-256.
  * @see https://www.twilio.com/docs/usage/security#validating-requests
  * @throws MessagingConfigError naming the wrong option
  */
-export function twilioSignature(options: TwilioSignatureOptions): CallbackVerifier {
-  const { authToken, origin } = read('twilioSignature', options);
+export function twilioSignature(options: AuthTokenOptions): CallbackVerifier {
+  const { authToken, origin } = readAuthToken('twilioSignature', options);
   return {
     verify: (request) => {
       const given = request.headers['x-twilio-signature'];
@@ -88,6 +76,5 @@ function signedFields(request: CallbackRequest): string | undefined {
       .flat()
       .join('');
   const given = new URLSearchParams(request.url.split('?')[1] ?? '').get('bodySHA256');
-  const own = createHash('sha256').update(rawBodyOf(request)).digest('hex');
-  return given !== null && anySame(given.toLowerCase(), [own]) ? '' : undefined;
+  return isBodyHash(request, given) ? '' : undefined;
 }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { callbackParser } from '../../callbacks/callback-map.js';
-import { anySame, isSignedBy, rawBodyOf, readSecrets } from '../../callbacks/verifiers.js';
+import { isBodyHash, isSignedBy, readSecrets } from '../../callbacks/verifiers.js';
 import { own } from '../../message/report-fields.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
 import {
@@ -90,9 +89,7 @@ export function vonageSignature(options: VonageSignatureOptions): CallbackVerifi
       const isOther = ([name, value]: [string, unknown]) =>
         value !== undefined && own(claims, name) !== value;
       if (Object.entries(wanted).some(isOther)) return false;
-      const given = own(claims, 'payload_hash');
-      const hash = createHash('sha256').update(rawBodyOf(request)).digest('hex');
-      return typeof given === 'string' && anySame(given.toLowerCase(), [hash]);
+      return isBodyHash(request, own(claims, 'payload_hash'));
     },
   };
 }
