@@ -2,7 +2,7 @@ import type { ChannelDefinition } from '../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { Channel } from '../message/message.js';
-import { identifier, own, recipientNumber, word } from '../message/report-fields.js';
+import { identifier, recipientNumber, word } from '../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../message/status.js';
 import type { CallbackParser } from '../ports/callback-parser.js';
 import {
@@ -17,6 +17,9 @@ import {
   valuesOf,
 } from './callback-fields.js';
 
+/** The provider's words for each name, in any case of letters. */
+type Words<Name extends string> = Readonly<Partial<Record<Name, string | readonly string[]>>>;
+
 /** Names of the fields in a provider's delivery reports. */
 export interface ReportMap extends EntryFilter {
   /** The reference from the answer to the submit. */
@@ -26,7 +29,7 @@ export interface ReportMap extends EntryFilter {
   /** Of several values, the first in `statuses` decides; without one, the first is stored raw. */
   readonly status: FieldName;
   /** The provider's words for each status; other words are stored raw and change no message. */
-  readonly statuses: Readonly<Partial<Record<ChannelStatus, string | readonly string[]>>>;
+  readonly statuses: Words<ChannelStatus>;
   /** Channel whose own statuses `statuses` may name. @default only the built-in statuses */
   readonly channel?: ChannelDefinition;
   /** Separator that ends the status word where more text follows it. */
@@ -58,8 +61,8 @@ export interface InboundMap extends EntryFilter {
   readonly channel: Channel;
   /** The provider's word for the channel; a prefix in `from` (`whatsapp:+234…`) overrides it. */
   readonly channelWord?: FieldName;
-  /** Channels by lower-case word; other words are skipped. @default the name of `channel` */
-  readonly channels?: Readonly<Record<string, Channel>>;
+  /** The words for each channel; other words are skipped. @default the name of `channel` */
+  readonly channels?: Words<Channel>;
   readonly time?: FieldName;
   /** @default 'offset' */
   readonly timeFormat?: TimeFormat;
@@ -87,8 +90,10 @@ export interface CallbackMap {
  * @throws MessagingConfigError where a map is invalid
  */
 export function callbackParser({ entries, reports, messages }: CallbackMap): CallbackParser {
-  const statuses = reports ? statusesByWord(reports) : new Map<string, ChannelStatus>();
+  if (reports) checkReportMap(reports);
   if (messages) checkInboundMap(messages);
+  const statuses = byWord(reports?.statuses);
+  const channels = byWord(messages?.channels);
   const isReport = (entry: object) => reports !== undefined && selects(reports, entry);
   const isMessage = (entry: object) => messages !== undefined && selects(messages, entry);
   return {
@@ -98,7 +103,8 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
         (entry) => {
           const report = reports && isReport(entry) && readReport(entry, reports, statuses);
           if (typeof report === 'object') return report;
-          const message = messages && isMessage(entry) ? readMessage(entry, messages) : undefined;
+          const message =
+            messages && isMessage(entry) ? readMessage(entry, messages, channels) : undefined;
           return typeof message === 'object' ? message : report || message;
         },
         entries,
@@ -107,24 +113,22 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
   };
 }
 
-/** Statuses by the provider's words, in lower case. */
-function statusesByWord({
-  reference,
-  messageId,
-  statuses,
-  channel,
-}: ReportMap): ReadonlyMap<string, ChannelStatus> {
+/** Names by the provider's words, in lower case. */
+function byWord(words: Words<string> = {}): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, own = []] of Object.entries(words))
+    for (const one of [own].flat()) found.set(one.toLowerCase(), name);
+  return found;
+}
+
+function checkReportMap({ reference, messageId, statuses, channel }: ReportMap): void {
   if (reference === undefined && messageId === undefined)
     throw new MessagingConfigError(
       'reports: must name the field of the reference or of the messageId',
     );
-  const byWord = new Map<string, ChannelStatus>();
-  for (const [status, words = []] of Object.entries(statuses)) {
+  for (const status of Object.keys(statuses))
     if (!isReportedStatus(status) && !channel?.statuses[status]?.reported)
       throw new MessagingConfigError(`reports.statuses: ${status} is no status of a report`);
-    for (const one of [words].flat()) byWord.set(one.toLowerCase(), status);
-  }
-  return byWord;
 }
 
 function readReport(
@@ -167,12 +171,16 @@ function checkInboundMap(map: InboundMap): void {
       );
 }
 
-/** `undefined`: the message came on a channel that the map does not name. */
-function readMessage(entry: object, map: InboundMap): InboundMessage | string | undefined {
+/** `undefined`: the entry's word for the channel is not in the map. */
+function readMessage(
+  entry: object,
+  map: InboundMap,
+  channels: ReadonlyMap<string, Channel>,
+): InboundMessage | string | undefined {
   const [sender] = valuesOf(entry, map.from).map(addressOf);
   const said = sender?.scheme ?? first(entry, map.channelWord, word)?.toLowerCase() ?? map.channel;
-  const channel = said === map.channel ? said : own(map.channels ?? {}, said);
-  if (typeof channel !== 'string') return undefined;
+  const channel = said === map.channel ? said : channels.get(said);
+  if (channel === undefined) return undefined;
   const messageId = first(entry, map.messageId, idOf);
   if (messageId === null) return 'names no message';
   // The app's own numbers include short codes and names.

@@ -17,7 +17,7 @@ const map: InboundMap = {
   media: 'image',
   channel: 'sms',
   channelWord: 'via',
-  channels: { mms: 'sms', whatsapp: 'whatsapp' },
+  channels: { sms: 'mms', whatsapp: 'whatsapp' },
   time: 'at',
   timeFormat: 'epoch-seconds',
 };

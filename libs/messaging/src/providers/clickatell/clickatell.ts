@@ -48,7 +48,7 @@ export function clickatellParser(): CallbackParser {
       media: ['contentType', 'files'],
       channel: 'sms',
       channelWord: 'channel',
-      channels: { mms: 'sms', whatsapp: 'whatsapp' },
+      channels: { sms: 'mms', whatsapp: 'whatsapp' },
       time: 'timestamp',
       timeFormat: 'epoch-milliseconds',
     },

@@ -38,7 +38,7 @@ export function infobipParser(): CallbackParser {
       text: ['text', 'message.text', 'message.title'],
       channel: 'sms',
       channelWord: 'integrationType',
-      channels: { mms: 'sms', whatsapp: 'whatsapp' },
+      channels: { sms: 'mms', whatsapp: 'whatsapp' },
       time: 'receivedAt',
     },
   });

@@ -45,7 +45,7 @@ export function plivoParser(): CallbackParser {
       text: ['Text', 'Body'],
       channel: 'sms',
       channelWord: 'Type',
-      channels: { mms: 'sms', whatsapp: 'whatsapp' },
+      channels: { sms: 'mms', whatsapp: 'whatsapp' },
     },
   });
 }

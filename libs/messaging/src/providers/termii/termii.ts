@@ -31,7 +31,7 @@ export function termiiParser(): CallbackParser {
       text: 'message',
       channel: 'sms',
       channelWord: 'channel',
-      channels: { whatsapp: 'whatsapp', generic: 'sms', dnd: 'sms', 'number api': 'sms' },
+      channels: { sms: ['generic', 'dnd', 'number api'], whatsapp: 'whatsapp' },
       time: 'received_at',
     },
   });

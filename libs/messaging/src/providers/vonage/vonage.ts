@@ -50,7 +50,7 @@ export function vonageParser(): CallbackParser {
       text: ['text', 'message.content.text', 'button.text', 'reply.title'],
       channel: 'sms',
       channelWord: ['channel', 'from.type'],
-      channels: { mms: 'sms', whatsapp: 'whatsapp' },
+      channels: { sms: 'mms', whatsapp: 'whatsapp' },
       time: ['message-timestamp', 'timestamp'],
       timeFormat: 'utc',
     },
