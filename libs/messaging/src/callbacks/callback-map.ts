@@ -104,7 +104,7 @@ export function callbackParser({ entries, reports, messages }: CallbackMap): Cal
           const report = reports && isReport(entry) && readReport(entry, reports, statuses);
           if (typeof report === 'object') return report;
           const message =
-            messages && isMessage(entry) ? readMessage(entry, messages, channels) : undefined;
+            messages && isMessage(entry) ? readOnChannel(entry, messages, channels) : undefined;
           return typeof message === 'object' ? message : report || message;
         },
         entries,
@@ -172,7 +172,7 @@ function checkInboundMap(map: InboundMap): void {
 }
 
 /** `undefined`: the entry's word for the channel is not in the map. */
-function readMessage(
+function readOnChannel(
   entry: object,
   map: InboundMap,
   channels: ReadonlyMap<string, Channel>,
@@ -180,8 +180,17 @@ function readMessage(
   const [sender] = valuesOf(entry, map.from).map(addressOf);
   const said = sender?.scheme ?? first(entry, map.channelWord, word)?.toLowerCase() ?? map.channel;
   const channel = said === map.channel ? said : channels.get(said);
-  if (channel === undefined) return undefined;
-  const messageId = first(entry, map.messageId, idOf);
+  return channel === undefined ? undefined : readMessage(entry, map, channel);
+}
+
+/** @returns the message, or the reason why there is none (without content or numbers) */
+export function readMessage(
+  entry: object,
+  map: Omit<InboundMap, 'channel'>,
+  channel: Channel,
+  readId = idOf,
+): InboundMessage | string {
+  const messageId = first(entry, map.messageId, readId);
   if (messageId === null) return 'names no message';
   // The app's own numbers include short codes and names.
   const to = first(entry, map.to, (value) => numberOf(value) ?? idOf(addressOf(value).rest));

@@ -1,10 +1,10 @@
 import type { DefaultCallbackForm } from '../../callbacks/callback-endpoints.js';
 import { isObject, readEntries } from '../../callbacks/callback-fields.js';
+import { readMessage } from '../../callbacks/callback-map.js';
 import { isSignedBy, rawBodyOf } from '../../callbacks/verifiers.js';
 import type { ChannelRegistry } from '../../message/channel-registry.js';
-import type { DeliveryReport, InboundMessage } from '../../message/events.js';
+import type { DeliveryReport } from '../../message/events.js';
 import { MessagingConfigError } from '../../message/errors.js';
-import type { Channel } from '../../message/message.js';
 import { identifier, moment, own, recipientNumber, word } from '../../message/report-fields.js';
 import { type ChannelStatus, isReportedStatus } from '../../message/status.js';
 import type { CallbackParser, CallbackVerifier } from '../../ports/callback-parser.js';
@@ -41,6 +41,16 @@ export function readDeliveryReport(
   };
 }
 
+/** Fields of an inbound message; the event's time is used where the message has none. */
+const MESSAGE = {
+  messageId: 'message_id',
+  from: 'from',
+  bsuid: 'bsuid',
+  to: 'to',
+  text: ['text', 'body', 'content'],
+  time: ['received_at', 'timestamp'],
+};
+
 /**
  * Parser of the interface's events (`{ type, timestamp, data }`) and bare `data` of reports, one or
  * an array, as JSON, form or query. Events that are no channel's are skipped.
@@ -57,33 +67,10 @@ export function interfaceParser(channels: ChannelRegistry): CallbackParser {
         const { name = '', wire } = channels.ofEvent(type) ?? {};
         if (wire?.statusEvent === type) return readDeliveryReport(data, isReported);
         if (wire?.receivedEvent !== type) return undefined;
-        return readInboundMessage(name, data, own(entry, 'timestamp'));
+        if (!isObject(data)) return 'no data';
+        const message = { ...data, timestamp: own(entry, 'timestamp') };
+        return readMessage(message, MESSAGE, name, identifier);
       }),
-  };
-}
-
-function readInboundMessage(
-  channel: Channel,
-  data: unknown,
-  timestamp: unknown,
-): InboundMessage | string {
-  if (!isObject(data)) return 'no data';
-  const messageId = identifier(own(data, 'message_id'));
-  if (messageId === null) return 'no message_id';
-  const to = recipientNumber(own(data, 'to'));
-  if (to === null) return 'no destination number';
-  const from = recipientNumber(own(data, 'from'));
-  const bsuid = identifier(own(data, 'bsuid'));
-  if (from === null && bsuid === null) return 'neither from nor bsuid';
-  const text = own(data, 'text') ?? own(data, 'body') ?? own(data, 'content');
-  return {
-    messageId,
-    channel,
-    from,
-    bsuid,
-    to,
-    text: typeof text === 'string' ? text : null,
-    sentAt: moment(own(data, 'received_at')) ?? moment(timestamp),
   };
 }
 
