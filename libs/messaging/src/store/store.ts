@@ -11,19 +11,24 @@ import type { HeldMessage } from './rows/status.js';
  * The store: durable state of messages on the application's own database.
  *
  * ```
- *   MessageStore (message-store.ts)     group commit, bisection, retries, deadline, events, tracing
+ *   MessageStore (message-store.ts)     wires the verbs, the database and the events
+ *        │
+ *        ▼
+ *   verbs/<verb>.ts     group commit, bisection, choice of the path, events after the commit
  *        │ many items at once
  *        ▼
- *   fast path of the driver ──ConcurrentChangeError──▶ slow path (verbs/<verb>.ts)
- *   postgres/<verb>.ts                                  one for all databases
+ *   fast path of the driver ──ConcurrentChangeError──▶ slow path in verbs/<verb>.ts
+ *   postgres/, verbs/stepped-settle.ts                  one for all databases
  *        │                                                   │
  *        └──────────────▶ StoreDatabase (the driver's connection) ◀──┘
+ *                         transactions, their retries, shutdown deadline
  * ```
  *
- * - A fast path states at its top what it assumes and its measured gain. Where it touched an
- *   unexpected number of rows it throws {@link ConcurrentChangeError}: its transaction is rolled
- *   back, and the slow path gets its items. A statement that commits by itself returns the missed
- *   items instead. Only `verbs/<verb>.ts` chooses between the two.
+ * - A fast path states at its top what it assumes and its measured gain. Where its input, a
+ *   duplicate key or the number of rows it touched contradicts that, it throws
+ *   {@link ConcurrentChangeError}: nothing it wrote stays, and the slow path gets its items. A
+ *   settle that commits by itself keeps what it wrote and returns it; the slow path records the
+ *   rest. Fast paths for lanes skip locked lanes, which then run alone.
  * - The slow path locks lane, batch and message, in this order, reads, and writes.
  */
 export interface FastPaths {
