@@ -14,14 +14,14 @@ export class RowCache<E extends object> {
   readonly #entries = new Map<string, { readonly row: E; readonly readAt: number }>();
   /** The read that has not begun. */
   #next:
-    | { readonly keys: Set<string>; readonly found: Promise<ReadonlyMap<string, E>> }
+    | { readonly wanted: Map<string, Partial<E>>; readonly found: Promise<ReadonlyMap<string, E>> }
     | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #generation = 0;
 
   /**
-   * `columns` identify a row; of several rows the first in `order` counts. `now` is in monotonic
-   * milliseconds.
+   * `columns`, all of them texts, identify a row; of several rows the first in `order` counts.
+   * `now` is in monotonic milliseconds.
    */
   constructor(
     private readonly source: DataSource,
@@ -35,7 +35,7 @@ export class RowCache<E extends object> {
     const key = this.#keyOf(wanted);
     const entry = this.#entries.get(key);
     if (entry && this.now() - entry.readAt < MAX_AGE) return entry.row;
-    return (await this.#read(key)).get(key);
+    return (await this.#read(key, wanted)).get(key);
   }
 
   /** Empties the cache; the results of reads under way are not cached. */
@@ -45,30 +45,32 @@ export class RowCache<E extends object> {
   }
 
   #keyOf(row: Partial<E>): string {
-    return JSON.stringify(row, this.columns);
+    let key = '';
+    for (const column of this.columns) key += `${String(row[column])}\0`;
+    return key;
   }
 
   /** Adds the key to the next read, which begins when the one before it has ended. */
-  #read(key: string): Promise<ReadonlyMap<string, E>> {
-    if (!this.#next || this.#next.keys.size === KEYS_A_READ) {
-      const keys = new Set<string>();
-      const found = this.#last.then(() => this.#load(keys));
-      this.#next = { keys, found };
+  #read(key: string, row: Partial<E>): Promise<ReadonlyMap<string, E>> {
+    if (!this.#next || this.#next.wanted.size === KEYS_A_READ) {
+      const wanted = new Map<string, Partial<E>>();
+      const found = this.#last.then(() => this.#load(wanted));
+      this.#next = { wanted, found };
       this.#last = found.catch(() => undefined);
     }
-    this.#next.keys.add(key);
+    this.#next.wanted.set(key, row);
     return this.#next.found;
   }
 
-  async #load(keys: ReadonlySet<string>): Promise<ReadonlyMap<string, E>> {
-    if (this.#next?.keys === keys) this.#next = undefined;
+  async #load(wanted: ReadonlyMap<string, Partial<E>>): Promise<ReadonlyMap<string, E>> {
+    if (this.#next?.wanted === wanted) this.#next = undefined;
     const generation = this.#generation;
     const readAt = this.now();
-    const where = [...keys].map((key) => JSON.parse(key) as FindOptionsWhere<E>);
+    const where = [...wanted.values()] as FindOptionsWhere<E>[];
     const rows = await this.source.manager.find(this.entity, { where, order: this.order });
     const found = new Map(rows.toReversed().map((row) => [this.#keyOf(row), row]));
     if (generation === this.#generation)
-      for (const key of keys) this.#put(key, found.get(key), readAt);
+      for (const key of wanted.keys()) this.#put(key, found.get(key), readAt);
     return found;
   }
 
