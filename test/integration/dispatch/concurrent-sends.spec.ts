@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture, RelayedDatabase } from './dispatch-fixture.js';
+import { DispatchFixture, relayedFixture } from './dispatch-fixture.js';
 
 describeEachDatabase('sends that come together', (database) => {
   let fixture: DispatchFixture;
@@ -30,22 +30,15 @@ describeEachDatabase('sends that come together', (database) => {
 describeEachDatabase(
   'concurrent sends whose commit is answered by a broken connection',
   (database) => {
-    let relayed: RelayedDatabase;
-    let fixture: DispatchFixture;
-    beforeAll(async () => {
-      relayed = await RelayedDatabase.start(database);
-      fixture = new DispatchFixture(relayed.database);
-    });
-    afterEach(() => fixture.clear());
-    afterAll(() => relayed.relay.stop());
+    const used = relayedFixture(database);
 
     it('resolve, and each is stored once', async () => {
-      const { sms, send } = await fixture.boot({ dispatch: false });
+      const { sms, send } = await used.fixture.boot({ dispatch: false });
       const ids: string[] = [];
       for (let round = 0; round < 2; round++) {
-        relayed.loseCommit('INSERT INTO messaging_batch_chunk');
+        used.relayed.loseCommit('INSERT INTO messaging_batch_chunk');
         ids.push(...(await Promise.all(Array.from({ length: 20 }, (_, n) => send(String(n))))));
-        expect(relayed.relay.isLosing).toBe(false);
+        expect(used.relayed.relay.isLosing).toBe(false);
       }
       const { data } = await sms.batches({ limit: 100 });
       expect(data.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());

@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { DynamicModule } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -147,6 +148,18 @@ export class RelayedDatabase {
     // On PostgreSQL the statement is its own transaction.
     return this.database.kind === 'postgres' ? [statement] : [statement, 'COMMIT'];
   }
+}
+
+/** Registers a relay and a fixture behind it for the tests of a block; both are set in `beforeAll`. */
+export function relayedFixture(database: TestDatabase) {
+  const used = {} as { relayed: RelayedDatabase; fixture: DispatchFixture };
+  beforeAll(async () => {
+    used.relayed = await RelayedDatabase.start(database);
+    used.fixture = new DispatchFixture(used.relayed.database);
+  });
+  afterEach(() => used.fixture.clear());
+  afterAll(() => used.relayed.relay.stop());
+  return used as Readonly<typeof used>;
 }
 
 /** The system's clock, and `ahead` milliseconds more: time passes when the test says so. */

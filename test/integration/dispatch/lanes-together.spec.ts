@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { slice } from '../../../libs/messaging/src/dispatch/submissions.js';
 import { LaneLostError } from '../../../libs/messaging/src/store/verbs/intents.js';
@@ -6,7 +6,7 @@ import type { Lease } from '../../../libs/messaging/src/store/rows/lease.js';
 import type { PlannedBatch } from '../../../libs/messaging/src/store/rows/planned-batch.js';
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { DispatchFixture, RelayedDatabase } from './dispatch-fixture.js';
+import { DispatchFixture, relayedFixture } from './dispatch-fixture.js';
 import { TRANSPORT } from './intend.js';
 import {
   HandEngine,
@@ -181,24 +181,17 @@ describeEachDatabase(
 describeEachDatabase(
   'the intents of many lanes whose commit is answered by a broken connection',
   (database) => {
-    let relayed: RelayedDatabase;
-    let fixture: DispatchFixture;
-    beforeAll(async () => {
-      relayed = await RelayedDatabase.start(database);
-      fixture = new DispatchFixture(relayed.database);
-    });
-    afterEach(() => fixture.clear());
-    afterAll(() => relayed.relay.stop());
+    const used = relayedFixture(database);
 
     it('are sent once all the same', async () => {
       const engine = new HandEngine();
-      const app = await fixture.boot({}, undefined, engine);
+      const app = await used.fixture.boot({}, undefined, engine);
       await Promise.all(TENANTS.map((tenant) => app.send(`${tenant} x`, { tenant })));
-      relayed.loseCommit('INSERT INTO messaging_submission');
+      used.relayed.loseCommit('INSERT INTO messaging_submission');
       expect((await engine.drainAll()).filter(({ status }) => status === 'rejected')).not.toEqual(
         [],
       );
-      expect(relayed.relay.isLosing).toBe(false);
+      expect(used.relayed.relay.isLosing).toBe(false);
       expect(app.transport.started.length).toBeLessThan(TENANTS.length);
       for (const { status } of await engine.drainAll()) expect(status).toBe('fulfilled');
       await eventually(async () =>

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { UncertainFailure } from '@dundun/messaging';
 import { DataSource } from 'typeorm';
 import { describeEachDatabase } from '../../support/databases.js';
@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js';
 import {
   DispatchFixture,
   ForwardClock,
-  RelayedDatabase,
+  relayedFixture,
   ScriptedTransport,
 } from './dispatch-fixture.js';
 
@@ -38,14 +38,7 @@ describeEachDatabase('an answer that was lost', (database) => {
 describeEachDatabase(
   'a connection that breaks at a commit',
   (database) => {
-    let relayed: RelayedDatabase;
-    let fixture: DispatchFixture;
-    beforeAll(async () => {
-      relayed = await RelayedDatabase.start(database);
-      fixture = new DispatchFixture(relayed.database);
-    });
-    afterEach(() => fixture.clear());
-    afterAll(() => relayed.relay.stop());
+    const used = relayedFixture(database);
 
     it.each([
       ['are honoured', WINDOW],
@@ -54,13 +47,13 @@ describeEachDatabase(
       'messages whose intent commit lost its answer are sent once where keys %s',
       async (_, idempotencyWindow) => {
         const transport = new ScriptedTransport({ maxRecipients: 1, idempotencyWindow });
-        const { send, sms } = await fixture.boot({}, transport);
+        const { send, sms } = await used.fixture.boot({}, transport);
         for (const round of [1, 2]) {
-          relayed.loseCommit('INSERT INTO messaging_submission');
+          used.relayed.loseCommit('INSERT INTO messaging_submission');
           const ids = await Promise.all([send(`x${round}`), send(`y${round}`)]);
           for (const id of ids)
             await eventually(async () => expect((await sms.batch(id)).counts).toEqual({ sent: 1 }));
-          expect(relayed.relay.isLosing).toBe(false);
+          expect(used.relayed.relay.isLosing).toBe(false);
         }
         expect(transport.started).toHaveLength(4);
         expect(transport.texts.toSorted()).toEqual(['x1', 'x2', 'y1', 'y2']);
@@ -74,7 +67,7 @@ describeEachDatabase(
     ] as const)(
       '%s is lost and the lane is not blocked until the lease expires',
       async (_, lose, statement) => {
-        const { app, send, transport } = await fixture.boot({ lease: '10m' });
+        const { app, send, transport } = await used.fixture.boot({ lease: '10m' });
         await send('first');
         await eventually(async () => expect(transport.texts).toEqual(['first']));
         // The lane's holder still records late answers and does not resend.
@@ -83,9 +76,9 @@ describeEachDatabase(
             { owner: null },
           ]),
         );
-        relayed[lose](statement);
+        used.relayed[lose](statement);
         await send('second');
-        await eventually(async () => expect(relayed.relay.isLosing).toBe(false));
+        await eventually(async () => expect(used.relayed.relay.isLosing).toBe(false));
         await send('third');
         await eventually(async () => expect(transport.texts).toEqual(['first', 'second', 'third']));
       },
