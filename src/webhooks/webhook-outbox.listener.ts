@@ -67,7 +67,7 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     const sql = this.queues.database.join(manager);
     const accounts = new Set(events.map(({ account }) => account));
     const endpoints = await this.deliveries.receivers(sql, accounts);
-    for (const [account, ids] of endpoints) this.#receivers.set(account, ids);
+    for (const account of accounts) this.#receivers.set(account, endpoints.get(account) ?? []);
     const madeAt = new Date(this.clock.now());
     const createdAt = madeAt.getTime();
     const rows = events.flatMap(({ account, messageId, sequence, type, data }) => {
