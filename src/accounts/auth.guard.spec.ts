@@ -51,6 +51,7 @@ function world(kind: CredentialKind, change: Partial<Credential & Account> = {})
     } as unknown as AuthenticatedRequest;
     const context = {
       getHandler: () => Surface.prototype[handler],
+      getClass: () => Surface,
       getArgByIndex: (index: number) => [request, {}][index],
     } as unknown as ExecutionContext;
     return { request, passed: guard.canActivate(context), reads };

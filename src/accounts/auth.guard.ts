@@ -49,7 +49,10 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): Promise<true> {
-    const requirement = this.reflector.get(AuthRequired, context.getHandler());
+    const requirement = this.reflector.getAllAndOverride(AuthRequired, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
     return this.admit(requestOf<AuthenticatedRequest>(context), replyOf(context), requirement);
   }
 
@@ -127,9 +130,9 @@ export class AuthGuard implements CanActivate {
   }
 }
 
-export function Auth(kind: 'api_token'): MethodDecorator;
+export function Auth(kind: 'api_token'): ClassDecorator & MethodDecorator;
 export function Auth(kind: 'api_key', scope: Scope): MethodDecorator;
-export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecorator {
+export function Auth(kind: CredentialKind, scope?: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(AuthWithin({ kind, scope }), UseGuards(AuthGuard));
 }
 
@@ -137,7 +140,7 @@ export function Auth(kind: 'api_token' | 'api_key', scope?: Scope): MethodDecora
  * As {@link Auth}, but the handler calls `AuthGuard.admits()` first, because Nest's guard call
  * doubles the cost of a request. Without that call the request has no account.
  */
-export function AuthWithin(requirement: AuthRequirement): MethodDecorator {
+export function AuthWithin(requirement: AuthRequirement): ClassDecorator & MethodDecorator {
   const { kind, scope } = requirement;
   return applyDecorators(
     AuthRequired(requirement),

@@ -1,35 +1,52 @@
-import { type BatchView, type LaneHealth, MessagingService, SmsService } from '@dundun/messaging';
+import {
+  type AnyChannelService,
+  type BatchView,
+  type LaneHealth,
+  MessagingService,
+} from '@dundun/messaging';
 import type { INestApplicationContext } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { ApiError, invalidFields } from '../http/api-error.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
-interface BatchOptions extends OfAccount {
+interface OfChannel extends OfAccount {
+  readonly channel: string;
+}
+
+interface BatchOptions extends OfChannel {
   readonly reference: string;
 }
 
 /** Commands for batches; their output never contains texts and numbers. */
 export function addBatchCommands(program: OperatorCommand): void {
-  const sms = (app: INestApplicationContext) => app.get(SmsService, { strict: false });
+  const serviceOf = (app: INestApplicationContext, channel: string) =>
+    app.get(MessagingService, { strict: false }).channel(channel);
   const batches = program.subcommand('batches', 'look at batches, cancel them');
-  batches
-    .accountCommand('list', 'newest first')
+  const batchCommand = (name: string, description: string): OperatorCommand =>
+    batches.accountCommand(name, description).option('--channel <channel>', 'of the batch', 'sms');
+  batchCommand('list', 'newest first')
     .option('--cursor <cursor>', 'next_cursor of the page before')
-    .runs(async (app, { account: tenant, cursor }: OfAccount & { cursor?: string }) => {
-      const { data, nextCursor } = await sms(app).batches({ tenant, cursor, limit: 50 });
+    .runs(async (app, { account: tenant, channel, cursor }: OfChannel & { cursor?: string }) => {
+      const { data, nextCursor } = await serviceOf(app, channel).batches({
+        tenant,
+        cursor,
+        limit: 50,
+      });
       return { batches: data.map(batchRow), nextCursor };
     });
-  const commandForOne = (name: string, description: string): OperatorCommand =>
-    batches
-      .accountCommand(name, description)
-      .requiredOption('--reference <id>', 'the reference_id');
-  commandForOne('show', 'one batch').runs(
-    async (app, { account: tenant, reference }: BatchOptions) =>
-      batchRow(await sms(app).batch(checkedReference(reference), { tenant })),
-  );
-  commandForOne('cancel', 'cancel what has not left').runs(
-    async (app, { account: tenant, reference }: BatchOptions) =>
-      batchRow(await sms(app).cancel(checkedReference(reference), { tenant })),
+  const commandForOne = (
+    name: string,
+    description: string,
+    work: (service: AnyChannelService, id: string, tenant: string) => Promise<BatchView>,
+  ): OperatorCommand =>
+    batchCommand(name, description)
+      .requiredOption('--reference <id>', 'the reference_id')
+      .runs(async (app, { account, channel, reference }: BatchOptions) =>
+        batchRow(await work(serviceOf(app, channel), checkedReference(reference), account)),
+      );
+  commandForOne('show', 'one batch', (service, id, tenant) => service.batch(id, { tenant }));
+  commandForOne('cancel', 'cancel what has not left', (service, id, tenant) =>
+    service.cancel(id, { tenant }),
   );
 }
 

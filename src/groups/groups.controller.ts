@@ -26,6 +26,7 @@ function GroupId(): ParameterDecorator {
 
 /** Named lists of recipients; `to` of a batch accepts their ids and numbers. */
 @Controller('ng/v1/groups')
+@Auth('api_token')
 @ApiTags('Groups')
 export class GroupsController {
   readonly #groups: ContactGroups;
@@ -35,7 +36,6 @@ export class GroupsController {
   }
 
   @Post()
-  @Auth('api_token')
   @Operation('Make a group', { status: 201, answer: Group, success: 'The group, without members.' })
   async createGroup(
     @AccountId() tenant: string,
@@ -45,7 +45,6 @@ export class GroupsController {
   }
 
   @Get()
-  @Auth('api_token')
   @Operation('List groups', { answer: GroupPage, success: 'A page of groups, by id.' })
   async listGroups(
     @AccountId() tenant: string,
@@ -55,14 +54,12 @@ export class GroupsController {
   }
 
   @Get(':groupId')
-  @Auth('api_token')
   @Operation('Read a group', { answer: Group, success: 'The group.' })
   async readGroup(@AccountId() tenant: string, @GroupId() id: string): Promise<Group> {
     return groupOf(await this.#groups.find(id, { tenant }));
   }
 
   @Patch(':groupId')
-  @Auth('api_token')
   @Operation('Rename a group', { answer: Group, success: 'The group as it is now.' })
   async renameGroup(
     @AccountId() tenant: string,
@@ -73,7 +70,6 @@ export class GroupsController {
   }
 
   @Delete(':groupId')
-  @Auth('api_token')
   @Operation('Delete a group', {
     description: 'Its members stay contacts. Batches that were accepted for it are still sent.',
     status: 204,
@@ -84,7 +80,6 @@ export class GroupsController {
   }
 
   @Post(':groupId/members')
-  @Auth('api_token')
   @Operation('Add members', {
     description:
       'Adds all or none. Existing members stay. A number that is no contact yet becomes one.',
@@ -101,7 +96,6 @@ export class GroupsController {
   }
 
   @Get(':groupId/members')
-  @Auth('api_token')
   @Operation('List members', {
     answer: MemberPage,
     success: 'A page of members, in the order they became contacts.',
@@ -121,7 +115,6 @@ export class GroupsController {
   }
 
   @Delete(':groupId/members/:member')
-  @Auth('api_token')
   @Operation('Remove a member', {
     description: 'By phone number or by the id in the list. The member stays a contact.',
     status: 204,

@@ -27,6 +27,7 @@ function WebhookId(): ParameterDecorator {
 }
 
 @Controller('ng/v1/webhooks')
+@Auth('api_token')
 @ApiTags('Webhooks')
 export class WebhooksController {
   constructor(
@@ -35,7 +36,6 @@ export class WebhooksController {
   ) {}
 
   @Get()
-  @Auth('api_token')
   @Operation('List webhooks', {
     answer: WebhookPage,
     success: 'All webhooks of the account, on one page.',
@@ -46,7 +46,6 @@ export class WebhooksController {
   }
 
   @Post()
-  @Auth('api_token')
   @Operation('Add a webhook', {
     status: 201,
     answer: WebhookWithSecret,
@@ -60,14 +59,12 @@ export class WebhooksController {
   }
 
   @Get(':id')
-  @Auth('api_token')
   @Operation('Read a webhook', { answer: Webhook, success: 'The webhook.' })
   async readWebhook(@AccountId() account: string, @WebhookId() id: string): Promise<Webhook> {
     return webhookOf(await this.endpoints.get(account, id));
   }
 
   @Patch(':id')
-  @Auth('api_token')
   @Operation('Move, disable or enable a webhook', {
     description: 'An enabled webhook gets the callbacks that became due while it was disabled.',
     answer: Webhook,
@@ -84,7 +81,6 @@ export class WebhooksController {
   }
 
   @Delete(':id')
-  @Auth('api_token')
   @Operation('Delete a webhook', {
     status: 204,
     success: 'The webhook and its deliveries are deleted.',
@@ -94,7 +90,6 @@ export class WebhooksController {
   }
 
   @Post(':id/rotate-secret')
-  @Auth('api_token')
   @Operation('Make a new signing secret', {
     description: 'For 24 hours callbacks are also signed with the old secret.',
     answer: WebhookWithSecret,
@@ -108,7 +103,6 @@ export class WebhooksController {
   }
 
   @Get(':id/attempts')
-  @Auth('api_token')
   @Operation('List the attempts, newest first', {
     answer: WebhookAttemptPage,
     success: 'A page of attempts.',
@@ -122,7 +116,6 @@ export class WebhooksController {
   }
 
   @Post(':id/redeliver')
-  @Auth('api_token')
   @Operation('Send callbacks again', {
     description:
       'One delivery, all deliveries since a time, or without either all that were not delivered.',

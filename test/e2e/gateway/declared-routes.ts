@@ -31,7 +31,7 @@ export function declaredRoutes(app: INestApplicationContext): DeclaredRoute[] {
             .flatMap((part) => part.split('/'))
             .filter(Boolean)
             .join('/')}`,
-          auth: reflector.get(AuthRequired, handler as () => void),
+          auth: reflector.getAllAndOverride(AuthRequired, [handler as () => void, metatype]),
         });
       }
     }

@@ -64,8 +64,10 @@ describe('an operator beside a running gateway', () => {
   it('batches list shows batches and batches cancel cancels one', async () => {
     const of = ['--account', account];
     const one = [...of, '--reference', reference];
-    const [list, shown, wrong] = await Promise.all([
+    const [list, ofWhatsApp, ofFax, shown, wrong] = await Promise.all([
       ask('batches', 'list', ...of),
+      ask('batches', 'list', ...of, '--channel', 'whatsapp'),
+      ask('batches', 'list', ...of, '--channel', 'fax'),
       ask('batches', 'show', ...one),
       ask('batches', 'show', ...of, '--reference', 'x'),
     ]);
@@ -77,6 +79,8 @@ describe('an operator beside a running gateway', () => {
       counts: { queued: 1 },
     };
     expect(list).toMatchObject({ batches: [row], next_cursor: null });
+    expect(ofWhatsApp).toMatchObject({ batches: [], next_cursor: null });
+    expect(ofFax).toMatchObject({ error: { message: expect.stringContaining('fax') } });
     expect(shown).toMatchObject(row);
     expect(JSON.stringify(list)).not.toMatch(/2348012345678|Later/);
     expect(wrong).toMatchObject({ error: { code: 'invalid_field' } });
