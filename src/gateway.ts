@@ -42,7 +42,8 @@ export async function startGateway(
       path: `/${CARRIER_CALLBACK_PATH}`,
       bodyLimit: Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT),
     });
-    if (!isWorker) serveOpenApi(app);
+    const { DOCS = environment.NODE_ENV !== 'production' } = environment;
+    if (!isWorker) serveOpenApi(app, { page: DOCS });
     await app.init();
     front.registerMethodNotAllowed();
     await listen(app, environment);

@@ -69,14 +69,15 @@ type Schemas = Record<string, JsonSchema>;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
 
-/** `/openapi.json`, and an interactive page at `/docs`. Call it before `init()`. */
-export function serveOpenApi(app: NestFastifyApplication): void {
+/** Serves `/openapi.json`, and with `page` an interactive one at `/docs`. Call it before `init()`. */
+export function serveOpenApi(app: NestFastifyApplication, { page }: { page: boolean }): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.url.startsWith('/docs')) reply.header('content-security-policy', POLICY);
     done();
   });
   SwaggerModule.setup('docs', app, openApiDocument(app), {
+    ui: page,
     jsonDocumentUrl: 'openapi.json',
     raw: ['json'],
     customSiteTitle: 'Dundun',

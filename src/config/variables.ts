@@ -271,6 +271,7 @@ export const VARIABLES = {
   AUTH_FAILURE_LIMIT: { default: '60/m', parse: requestRate },
   LANE_STUCK_AFTER: { default: '5m', parse: duration(1_000, 86_400_000) },
   METRICS_TOKEN: { parse: credential, secret: true },
+  DOCS: { parse: flag },
   WEBHOOK_ALLOW_PRIVATE: { default: 'false', parse: flag },
   LOG_LEVEL: {
     default: 'info',

@@ -4,6 +4,7 @@ import {
   Get,
   Header,
   Inject,
+  Logger,
   Module,
   Res,
   ServiceUnavailableException,
@@ -23,9 +24,27 @@ import { Operation } from '../http/operation.decorator.js';
 import { Live, Readiness } from './health.dto.js';
 import { MetricsController } from './metrics.controller.js';
 
+/** Codes of a pause that readiness names; a carrier may answer any other text as its code. */
+const PAUSE_REASONS: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'forbidden',
+  'throttled',
+  'unreachable',
+  'unexpected_redirect',
+  'not_the_interface',
+  'not_sent',
+  'no_route',
+]);
+
+/**
+ * Anybody may ask, so readiness gives its reasons in fixed words. Addresses and the messages of
+ * drivers are in the log only.
+ */
 @Controller('health')
 @ApiTags('Health')
 class HealthController {
+  readonly #logger = new Logger('Health');
+
   constructor(
     private readonly health: HealthCheckService,
     private readonly database: TypeOrmHealthIndicator,
@@ -56,7 +75,7 @@ class HealthController {
   async ready(@Res({ passthrough: true }) reply: HttpReply): Promise<unknown> {
     try {
       return await this.health.check([
-        () => this.database.pingCheck('database', { timeout: 2_000 }),
+        () => this.#database(),
         () => this.#lanes(),
         ...(this.environment.ENGINE === 'bullmq' ? [() => this.#engine()] : []),
       ]);
@@ -68,6 +87,14 @@ class HealthController {
     }
   }
 
+  async #database(): Promise<HealthIndicatorResult> {
+    const { database } = await this.database.pingCheck('database', { timeout: 2_000 });
+    const session = this.indicators.check('database');
+    if (database?.status === 'up') return session.up();
+    this.#logger.warn({ message: 'the database does not answer', cause: database?.['message'] });
+    return session.down({ reason: 'no_answer' });
+  }
+
   /**
    * A paused lane keeps its messages and only degrades readiness (still 200). A lane that has due
    * work, no pause and no holder is stuck and makes the gateway not ready. Lane names contain the
@@ -75,14 +102,19 @@ class HealthController {
    */
   async #lanes(): Promise<HealthIndicatorResult> {
     const session = this.indicators.check('lanes');
-    const lanes = await this.messaging.lanes().catch(() => undefined);
-    if (!lanes) return session.down('the store cannot be read');
+    const lanes = await this.messaging.lanes().catch((error: unknown) => {
+      this.#logger.warn({ message: 'the lanes cannot be read', err: error });
+    });
+    if (!lanes) return session.down({ reason: 'store_unreadable' });
     const paused: Record<string, number> = {};
     let waiting = 0;
     let stuck = 0;
     for (const lane of lanes) {
-      if (lane.pauseReason !== null) paused[lane.pauseReason] = (paused[lane.pauseReason] ?? 0) + 1;
-      else if (!lane.held && lane.waiting > this.environment.LANE_STUCK_AFTER) stuck++;
+      const { pauseReason } = lane;
+      if (pauseReason !== null) {
+        const word = PAUSE_REASONS.has(pauseReason) ? pauseReason : 'other';
+        paused[word] = (paused[word] ?? 0) + 1;
+      } else if (!lane.held && lane.waiting > this.environment.LANE_STUCK_AFTER) stuck++;
       waiting = Math.max(waiting, lane.waiting);
     }
     const details = { busy: lanes.length, paused, stuck, longest_wait_ms: Math.round(waiting) };
@@ -93,8 +125,9 @@ class HealthController {
   /** Without wakes messages go out some seconds later, which only degrades readiness (still 200). */
   async #engine(): Promise<HealthIndicatorResult> {
     const session = this.indicators.check('engine');
-    const { state, reason } = await this.messaging.engineHealth();
-    return state === 'up' ? session.up() : session.degraded({ reason });
+    const { state } = await this.messaging.engineHealth();
+    // The engine logs the cause whenever it changes.
+    return state === 'up' ? session.up() : session.degraded({ reason: 'broker_unavailable' });
   }
 }
 

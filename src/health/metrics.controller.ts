@@ -4,7 +4,7 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError } from '../http/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** Metrics for Prometheus; without a token on loopback only. */
+/** Metrics for Prometheus: with the token where one is set, else on loopback only. */
 @Controller('metrics')
 export class MetricsController {
   constructor(
@@ -17,7 +17,8 @@ export class MetricsController {
   @Header('cache-control', 'no-store')
   read(@Headers('authorization') authorization: string | undefined): Promise<string> {
     const { HOST, METRICS_TOKEN } = this.environment;
-    if (!isLoopback(HOST) && !hasToken(authorization, METRICS_TOKEN))
+    const isOpen = METRICS_TOKEN === undefined && isLoopback(HOST);
+    if (!isOpen && !hasToken(authorization, METRICS_TOKEN))
       throw new ApiError(
         'unauthorized',
         METRICS_TOKEN === undefined

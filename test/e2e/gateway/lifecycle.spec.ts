@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MessagingService } from '@dundun/messaging';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { DataSource } from 'typeorm';
@@ -88,14 +89,38 @@ describe('a running gateway', () => {
   it('readiness names the part that is down', async () => {
     const source = gateway.running.app.get(DataSource, { strict: false });
     const { query } = source;
-    source.query = () => Promise.reject(new Error('gone'));
+    source.query = () => Promise.reject(new Error('connect ECONNREFUSED 10.1.2.3:5432'));
     const answer = await gateway.call('GET', '/health/ready');
     source.query = query;
     expect(answer).toMatchObject({
       status: 503,
-      body: { status: 'error', details: { database: { status: 'down' } } },
+      body: { status: 'error', details: { database: { status: 'down', reason: 'no_answer' } } },
     });
+    expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|10\.1\.2\.3/);
+    expect(gateway.log.join('')).toContain('connect ECONNREFUSED 10.1.2.3:5432');
     expect((await gateway.call('GET', '/health/live')).status).toBe(200);
+  });
+
+  it('readiness names the reason of a pause in a fixed word', async () => {
+    const service = gateway.running.app.get(MessagingService, { strict: false });
+    const { lanes } = service;
+    const paused = { lane: 'x', pauseProvider: 'http', pauseDetail: null, pausedUntil: null };
+    const lane = (pauseReason: string) => ({ ...paused, pauseReason, waiting: 0, held: false });
+    const codes = ['unauthorized', 'user bob at 10.1.2.3', 'x'];
+    service.lanes = () => Promise.resolve(codes.map(lane));
+    const named = await gateway.call('GET', '/health/ready');
+    service.lanes = () => Promise.reject(new Error('no route to host 10.1.2.3'));
+    const unread = await gateway.call('GET', '/health/ready');
+    service.lanes = lanes;
+    expect(named).toMatchObject({ status: 200, body: { status: 'degraded' } });
+    const { lanes: shown } = named.body['details'] as { lanes: Record<string, unknown> };
+    expect(shown['paused']).toEqual({ unauthorized: 1, other: 2 });
+    expect(unread).toMatchObject({
+      status: 503,
+      body: { details: { lanes: { status: 'down', reason: 'store_unreadable' } } },
+    });
+    expect(JSON.stringify(unread.body)).not.toContain('10.1.2.3');
+    expect(gateway.log.join('')).toContain('no route to host 10.1.2.3');
   });
 
   it('each request logs one debug line without path parameters', async () => {

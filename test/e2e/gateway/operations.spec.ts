@@ -100,17 +100,27 @@ describe('a gateway that takes messages and sends none', () => {
   });
 });
 
-describe('the metrics of a gateway that others can reach', () => {
+describe('the metrics of a gateway', () => {
+  const METRICS_TOKEN = 'metrics-token';
   const open = new TestGateway({ HOST: '0.0.0.0' });
-  const guarded = new TestGateway({ HOST: '0.0.0.0', METRICS_TOKEN: 'metrics-token' });
-  beforeAll(() => Promise.all([open.start(), guarded.start()]));
-  afterAll(() => Promise.all([open.destroy(), guarded.destroy()]));
+  const guarded = new TestGateway({ HOST: '0.0.0.0', METRICS_TOKEN });
+  const local = new TestGateway({ HOST: '127.0.0.1', METRICS_TOKEN });
+  const all = [open, guarded, local];
+  beforeAll(() => Promise.all(all.map((gateway) => gateway.start())));
+  afterAll(() => Promise.all(all.map((gateway) => gateway.destroy())));
+
+  const read = async (gateway: TestGateway, authorization?: string): Promise<number> => {
+    const headers = new Headers(authorization === undefined ? {} : { authorization });
+    return (await fetch(`${gateway.url}/metrics`, { headers })).status;
+  };
+
+  it('metrics on loopback need METRICS_TOKEN where it is set', async () => {
+    expect(await read(local)).toBe(401);
+    expect(await read(local, 'Bearer metrics-tokem')).toBe(401);
+    expect(await read(local, 'Bearer metrics-token')).toBe(200);
+  });
 
   it('metrics on a public address need METRICS_TOKEN', async () => {
-    const read = async (gateway: TestGateway, authorization?: string): Promise<number> => {
-      const headers = new Headers(authorization === undefined ? {} : { authorization });
-      return (await fetch(`${gateway.url}/metrics`, { headers })).status;
-    };
     expect(await read(open)).toBe(401);
     expect(await read(open, 'Bearer undefined')).toBe(401);
     expect(await read(guarded)).toBe(401);

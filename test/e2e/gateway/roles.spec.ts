@@ -110,7 +110,9 @@ describeUnless(
             await eventually(async () =>
               expect(await call('GET', '/health/ready', undefined, on)).toMatchObject({
                 status: 200,
-                body: { details: { engine: { status: 'degraded' } } },
+                body: {
+                  details: { engine: { status: 'degraded', reason: 'broker_unavailable' } },
+                },
               }),
             );
           await expectDelivered(await send());
