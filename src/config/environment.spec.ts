@@ -15,6 +15,10 @@ function problemsOf(source: Record<string, string>): readonly string[] {
   return [];
 }
 
+const PRODUCTION = {
+  NODE_ENV: 'production',
+};
+
 describe('readEnvironment', () => {
   it('an empty environment is valid', () => {
     expect(readEnvironment({})).toEqual({
@@ -50,6 +54,11 @@ describe('readEnvironment', () => {
         },
       },
       WEBHOOK_ALLOW_PRIVATE: false,
+      WEBHOOK_PORTS: [
+        [80, 80],
+        [443, 443],
+        [1_024, 65_535],
+      ],
       LOG_LEVEL: 'info',
     });
   });
@@ -71,6 +80,10 @@ describe('readEnvironment', () => {
     expect(read('PORT', '0')).toBe(0);
     expect(read('WEBHOOK_ALLOW_PRIVATE', 'true')).toBe(true);
     expect(read('HOST', '::1')).toBe('::1');
+    expect(read('WEBHOOK_PORTS', '443, 8000-8999')).toEqual([
+      [443, 443],
+      [8_000, 8_999],
+    ]);
     expect(read('QUIET_HOURS', '21:00-08:00')).toEqual({ from: '21:00', to: '08:00' });
     expect(read('FREQUENCY_CAP', 'marketing=2/7d  sms=5/24h')).toEqual({
       marketing: { max: 2, per: 604_800_000 },
@@ -92,6 +105,11 @@ describe('readEnvironment', () => {
     ['FREQUENCY_CAP', 'sms=1/1s'],
     ['FREQUENCY_CAP', 'voice=1/1d'],
     ['FREQUENCY_CAP', 'sms=1/1d sms=2/2d'],
+    ['WEBHOOK_PORTS', '0'],
+    ['WEBHOOK_PORTS', '443,'],
+    ['WEBHOOK_PORTS', '2000-1000'],
+    ['WEBHOOK_PORTS', '1-65536'],
+    ['WEBHOOK_PORTS', 'https'],
   ])('%s=%s is refused', (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([
       expect.stringMatching(new RegExp(`^${name} ".*": must be .*write it as`)),
@@ -228,6 +246,26 @@ describe('readEnvironment', () => {
     },
   );
 
+  it('production refuses a sample secret and a short one by name', () => {
+    const settings = {
+      DATABASE_URL: 'postgres://dundun:change-me@db/dundun',
+      CARRIER: 'http',
+      CARRIER_URL: 'https://sms.example.com',
+      CARRIER_TOKEN: 'tok_short',
+      CARRIER_CALLBACK_SECRET: 'whsec_Y2hhbmdlLW1lLWNoYW5nZS1tZS1jaGFuZ2UtbWU=',
+      KANNEL_CALLBACK_SECRET: 'x'.repeat(23),
+      METRICS_TOKEN: 'x'.repeat(24),
+    };
+    const sample = 'is the sample of docs/environments; set a secret of your own';
+    expect(problemsOf(settings)).toEqual([]);
+    expect(problemsOf({ ...settings, ...PRODUCTION })).toEqual([
+      `DATABASE_URL: ${sample}`,
+      expect.stringMatching(/^CARRIER_TOKEN: is shorter than 24 bytes; openssl rand/),
+      `CARRIER_CALLBACK_SECRET: ${sample}`,
+      expect.stringMatching(/^KANNEL_CALLBACK_SECRET: is shorter than 24 bytes/),
+    ]);
+  });
+
   it('a wrong secret is never shown', () => {
     const problems = problemsOf({
       DATABASE_URL: 'oracle://root:hunter2@db/x',
@@ -253,12 +291,32 @@ describe('docs/configuration.md', () => {
     );
   });
 
-  it.each(['development', 'test', 'production'])(
-    'the %s example environment is valid',
-    async (name) => {
-      const example = parseEnv(await readFile(join(docs, 'environments', `${name}.env`), 'utf8'));
-      expect(Object.keys(example).filter((key) => !Object.hasOwn(VARIABLES, key))).toEqual([]);
-      expect(readEnvironment(example as Record<string, string>).NODE_ENV).toBe(name);
-    },
-  );
+  const exampleOf = async (name: string): Promise<Record<string, string>> => {
+    const example = parseEnv(await readFile(join(docs, 'environments', `${name}.env`), 'utf8'));
+    expect(Object.keys(example).filter((key) => !Object.hasOwn(VARIABLES, key))).toEqual([]);
+    return example as Record<string, string>;
+  };
+
+  it.each(['development', 'test'])('the %s example environment is valid', async (name) => {
+    expect(readEnvironment(await exampleOf(name)).NODE_ENV).toBe(name);
+  });
+
+  it('the production example environment is valid once its samples are replaced', async () => {
+    const example = await exampleOf('production');
+    const names = Object.keys(example).filter((name) =>
+      Object.hasOwn((VARIABLES as Record<string, Variable<unknown>>)[name] ?? {}, 'secret'),
+    );
+    const problems = problemsOf(example);
+    expect(problems.map((problem) => problem.split(':', 1)[0]).toSorted()).toEqual(
+      names.toSorted(),
+    );
+    for (const problem of problems) expect(problem).toMatch(/sample of docs\/environments/);
+    const own = {
+      DATABASE_URL: 'postgres://dundun:hunter2@db.internal:5432/dundun',
+      CARRIER_TOKEN: `tok_${'x'.repeat(49)}`,
+      CARRIER_CALLBACK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+      ...PRODUCTION,
+    };
+    expect(readEnvironment({ ...example, ...own }).NODE_ENV).toBe('production');
+  });
 });

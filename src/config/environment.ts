@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
-import { type Variable, VARIABLES } from './variables.js';
+import { type Variable, VARIABLES, weaknessOf } from './variables.js';
 
 /** Wrong settings; `problems` names each variable and its remedy. */
 export class EnvironmentError extends Error {
@@ -56,6 +56,11 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
     const remedy = `${chooser}=${VARIABLES[chooser as 'CARRIER' | 'ENGINE'].default}`;
     problems.push(`${name}: is missing; ${neededBy} needs it, or set ${remedy}`);
   }
+  if (values['NODE_ENV'] === 'production')
+    for (const [name, { secret }] of variables) {
+      const weakness = secret && name in values && weaknessOf(source[name] ?? '', secret);
+      if (weakness) problems.push(`${name}: ${weakness}`);
+    }
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))

@@ -13,8 +13,8 @@ export interface Variable<T> {
   /** The default as written in the environment; without one the variable may stay unset. */
   readonly default?: string;
   readonly parse: Parse<T>;
-  /** The value is never shown, not even in errors. */
-  readonly secret?: true;
+  /** The value is never shown, not even in errors; `part`: an address that may hold a password. */
+  readonly secret?: 'whole' | 'part';
   /** The choice that needs this variable, such as `CARRIER=http`. */
   readonly neededBy?: `${string}=${string}`;
 }
@@ -99,6 +99,24 @@ const requestRate = orOff(
   form<Rate>('must be requests per time; write it as 50/s, 600/m or 10000/h, or off', (written) =>
     rateOf('', written),
   ),
+);
+
+/** Ranges of ports, ends included. */
+export type PortRanges = readonly (readonly [number, number])[];
+
+const MAX_PORT = 65_535;
+
+/** `80,443,1024-65535` */
+const ports = form<PortRanges>(
+  `must be ports and ranges of ports up to ${MAX_PORT}; write it as 443 or 80,443,1024-65535`,
+  (written) => {
+    const ranges = written.split(',').map((range): readonly [number, number] => {
+      const [, from = '', to = from] = /^ *(\d{1,5})(?:-(\d{1,5}))? *$/.exec(range) ?? [];
+      return [Number(from), Number(to)];
+    });
+    const isValid = ranges.every(([from, to]) => from >= 1 && from <= to && to <= MAX_PORT);
+    return isValid ? ranges : undefined;
+  },
 );
 
 const BYTES = { B: 1, KiB: 1 << 10, MiB: 1 << 20 } as const;
@@ -228,27 +246,45 @@ function redisUrl(written: string): string {
   return written;
 }
 
+/** Fewest bytes of a secret in production. */
+const MIN_SECRET = 24;
+
+/** What is wrong with a secret in production; `undefined`: nothing. */
+export function weaknessOf(
+  written: string,
+  secret: Variable<unknown>['secret'],
+): string | undefined {
+  const bytes = Buffer.from(written.replace(/^whsec_/, ''), 'base64');
+  // The samples of docs/environments say so.
+  if (`${written} ${bytes.toString('latin1')}`.includes('change-me'))
+    return 'is the sample of docs/environments; set a secret of your own';
+  const size = written.startsWith('whsec_') ? bytes.length : Buffer.byteLength(written);
+  return secret === 'whole' && size < MIN_SECRET
+    ? `is shorter than ${MIN_SECRET} bytes; openssl rand -hex 32 makes one that is long enough`
+    : undefined;
+}
+
 /** `docs/configuration.md` describes each setting; a spec compares names and defaults. */
 export const VARIABLES = {
   NODE_ENV: { default: 'development', parse: oneOf('development', 'test', 'production') },
   HOST: { default: '127.0.0.1', parse: host },
-  PORT: { default: '3000', parse: wholeNumber(0, 65_535) },
-  DATABASE_URL: { default: 'sqlite:data/dundun.sqlite', parse: parseDatabaseUrl, secret: true },
+  PORT: { default: '3000', parse: wholeNumber(0, MAX_PORT) },
+  DATABASE_URL: { default: 'sqlite:data/dundun.sqlite', parse: parseDatabaseUrl, secret: 'part' },
   PREPARED_STATEMENTS: { default: 'true', parse: flag },
   ROLE: { default: 'all', parse: oneOf('all', 'api', 'worker') },
   ENGINE: { default: 'database', parse: oneOf('database', 'bullmq') },
-  REDIS_URL: { parse: redisUrl, secret: true, neededBy: 'ENGINE=bullmq' },
+  REDIS_URL: { parse: redisUrl, secret: 'part', neededBy: 'ENGINE=bullmq' },
   CARRIER: { default: 'simulator', parse: oneOf('simulator', 'http', 'kannel') },
   CARRIER_URL: { parse: serviceUrl, neededBy: 'CARRIER=http' },
-  CARRIER_TOKEN: { parse: apiToken, secret: true, neededBy: 'CARRIER=http' },
-  CARRIER_KEY: { parse: apiKey, secret: true },
-  CARRIER_CALLBACK_SECRET: { parse: signingSecret, secret: true },
+  CARRIER_TOKEN: { parse: apiToken, secret: 'whole', neededBy: 'CARRIER=http' },
+  CARRIER_KEY: { parse: apiKey, secret: 'whole' },
+  CARRIER_CALLBACK_SECRET: { parse: signingSecret, secret: 'whole' },
   // A wrong value may contain the password.
-  KANNEL_URL: { parse: httpUrl, secret: true, neededBy: 'CARRIER=kannel' },
+  KANNEL_URL: { parse: httpUrl, secret: 'part', neededBy: 'CARRIER=kannel' },
   KANNEL_USERNAME: { parse: visible, neededBy: 'CARRIER=kannel' },
-  KANNEL_PASSWORD: { parse: visible, secret: true, neededBy: 'CARRIER=kannel' },
+  KANNEL_PASSWORD: { parse: visible, secret: 'whole', neededBy: 'CARRIER=kannel' },
   KANNEL_CALLBACK_URL: { parse: httpUrl, neededBy: 'CARRIER=kannel' },
-  KANNEL_CALLBACK_SECRET: { parse: secretText, secret: true, neededBy: 'CARRIER=kannel' },
+  KANNEL_CALLBACK_SECRET: { parse: secretText, secret: 'whole', neededBy: 'CARRIER=kannel' },
   LEASE: { default: '30s', parse: duration(1_000, 600_000) },
   RATE_LIMIT: { default: '50/s', parse: rate },
   CARRIER_RATE_LIMIT: { parse: rate },
@@ -270,9 +306,10 @@ export const VARIABLES = {
   MAX_CONNECTIONS: { default: '10000', parse: wholeNumber(1, 1_000_000) },
   AUTH_FAILURE_LIMIT: { default: '60/m', parse: requestRate },
   LANE_STUCK_AFTER: { default: '5m', parse: duration(1_000, 86_400_000) },
-  METRICS_TOKEN: { parse: credential, secret: true },
+  METRICS_TOKEN: { parse: credential, secret: 'whole' },
   DOCS: { parse: flag },
   WEBHOOK_ALLOW_PRIVATE: { default: 'false', parse: flag },
+  WEBHOOK_PORTS: { default: '80,443,1024-65535', parse: ports },
   LOG_LEVEL: {
     default: 'info',
     parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

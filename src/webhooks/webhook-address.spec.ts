@@ -181,14 +181,23 @@ describe('guarded connections', () => {
   });
 });
 
-const strict = { allowPrivate: false, requireHttps: true };
-const open = { allowPrivate: true, requireHttps: false };
+const ports = [
+  [80, 80],
+  [443, 443],
+  [1_024, 65_535],
+] as const;
+const strict = { allowPrivate: false, requireHttps: true, ports };
+const open = { allowPrivate: true, requireHttps: false, ports };
 
 describe('webhook URL', () => {
   it.each([
     'https://example.com/sms?account=7',
     'https://[2600:1901::1]:8443/x',
     'https://münchen.example/',
+    'https://example.com:443/',
+    'https://example.com:80/',
+    'https://example.com:1024/',
+    'https://example.com:65535/',
   ])('takes %s', (url) => {
     expect(() => checkWebhookUrl(url, strict)).not.toThrow();
   });
@@ -205,6 +214,13 @@ describe('webhook URL', () => {
     ['a password', 'https://me:secret@example.com/', 'user name or password'],
     ['a fragment', 'https://example.com/#top', 'fragment'],
     ['an empty fragment', 'https://example.com/#', 'fragment'],
+    [
+      'the port of SMTP',
+      'https://example.com:25/',
+      'must have one of the ports 80, 443, 1024-65535',
+    ],
+    ['port 0', 'https://example.com:0/', 'must have one of the ports'],
+    ['the port below 1024', 'https://example.com:1023/', 'must have one of the ports'],
     ['too long', `https://example.com/${'a'.repeat(2_048)}`, 'at most 2048'],
     ['loopback', 'https://127.0.0.1/', 'public internet'],
     ['decimal loopback', 'https://2130706433/', 'public internet'],

@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
+import type { PortRanges } from '../config/variables.js';
 import { invalidField } from '../http/api-error.js';
 import type { WebhookOptions } from './webhook-options.js';
 
@@ -102,7 +103,7 @@ async function resolveInDns(hostname: string): Promise<readonly LookupAddress[]>
 
 const MAX_URL_LENGTH = 2_048;
 
-type UrlOptions = Pick<WebhookOptions, 'allowPrivate' | 'requireHttps'>;
+type UrlOptions = Pick<WebhookOptions, 'allowPrivate' | 'requireHttps' | 'ports'>;
 
 /**
  * Does not resolve the name: its addresses may change before a callback is sent.
@@ -113,7 +114,7 @@ export function checkWebhookUrl(url: string, options: UrlOptions): void {
   if (problem) throw invalidField('url', problem);
 }
 
-function problemOf(value: string, { allowPrivate, requireHttps }: UrlOptions) {
+function problemOf(value: string, { allowPrivate, requireHttps, ports }: UrlOptions) {
   if (value === '') return 'must be an address such as https://example.com/sms-reports';
   if (value.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   // The URL parser would silently drop line breaks and encode spaces.
@@ -126,9 +127,20 @@ function problemOf(value: string, { allowPrivate, requireHttps }: UrlOptions) {
   if (url.username !== '' || url.password !== '')
     return 'must not hold a user name or password; verify the signature instead';
   if (url.hash !== '' || value.includes('#')) return 'must not have a fragment (#…)';
+  if (!hasAllowedPort(url, ports))
+    return `must have one of the ports ${written(ports)}; the operator may allow others with WEBHOOK_PORTS`;
   if (!allowPrivate && isInside(url.hostname))
     return 'must be reachable from the public internet; private and loopback addresses are refused unless the gateway runs with WEBHOOK_ALLOW_PRIVATE=true';
   return undefined;
+}
+
+export function hasAllowedPort({ protocol, port }: URL, ports: PortRanges): boolean {
+  const number = Number(port || (protocol === 'https:' ? 443 : 80));
+  return ports.some(([from, to]) => number >= from && number <= to);
+}
+
+function written(ports: PortRanges): string {
+  return ports.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(', ');
 }
 
 function isInside(hostname: string): boolean {

@@ -9,7 +9,7 @@ import {
 import { retryAfterMilliseconds } from '@dundun/messaging/queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { guardedConnector } from './webhook-address.js';
+import { guardedConnector, hasAllowedPort } from './webhook-address.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { webhookHeaders } from './webhook-signature.js';
@@ -110,7 +110,7 @@ export class WebhookClient implements OnApplicationShutdown {
     stop: AbortSignal,
     trace?: TraceContext,
   ): Promise<AttemptOutcome> {
-    const { timeout, maxRetryAfter } = this.options;
+    const { timeout, maxRetryAfter, ports } = this.options;
     const startedAt = this.clock.now();
     const began = this.clock.monotonic();
     // Not AbortSignal.any(): on Node 20 its signals stay in memory as long as `stop`.
@@ -127,6 +127,8 @@ export class WebhookClient implements OnApplicationShutdown {
     });
     try {
       stop.throwIfAborted();
+      // The URL may be older than the setting.
+      if (!hasAllowedPort(new URL(endpoint.url), ports)) return outcome(null, 'port_forbidden');
       const answer = await this.#agent.request({
         ...requestTo(endpoint, delivery, startedAt, trace),
         signal: attempt.signal,

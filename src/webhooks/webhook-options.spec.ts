@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { webhookOptions } from './webhook-options.js';
 
+const WEBHOOK_PORTS = [[1, 65_535]] as const;
+
 const optionsOf = (LEASE: number) =>
-  webhookOptions({ NODE_ENV: 'test', WEBHOOK_ALLOW_PRIVATE: false, LEASE });
+  webhookOptions({ NODE_ENV: 'test', WEBHOOK_ALLOW_PRIVATE: false, WEBHOOK_PORTS, LEASE });
 
 describe('webhook options', () => {
   it('in production require https, unless private addresses are allowed', () => {
     const of = (NODE_ENV: 'development' | 'test' | 'production', WEBHOOK_ALLOW_PRIVATE: boolean) =>
-      webhookOptions({ NODE_ENV, WEBHOOK_ALLOW_PRIVATE, LEASE: 30_000 }).requireHttps;
+      webhookOptions({ NODE_ENV, WEBHOOK_ALLOW_PRIVATE, WEBHOOK_PORTS, LEASE: 30_000 })
+        .requireHttps;
     expect(of('production', false)).toBe(true);
     expect(of('production', true)).toBe(false);
     expect(of('development', false)).toBe(false);

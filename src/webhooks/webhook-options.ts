@@ -13,11 +13,14 @@ const hours = (count: number): number => count * HOUR;
 export function webhookOptions({
   NODE_ENV,
   WEBHOOK_ALLOW_PRIVATE,
+  WEBHOOK_PORTS,
   LEASE,
-}: Pick<Environment, 'NODE_ENV' | 'WEBHOOK_ALLOW_PRIVATE' | 'LEASE'>) {
+}: Pick<Environment, 'NODE_ENV' | 'WEBHOOK_ALLOW_PRIVATE' | 'WEBHOOK_PORTS' | 'LEASE'>) {
   return {
     /** Endpoints may have private and loopback addresses. */
     allowPrivate: WEBHOOK_ALLOW_PRIVATE,
+    /** Ranges of ports that endpoints may have. */
+    ports: WEBHOOK_PORTS,
     /** Callbacks contain phone numbers: production requires encryption. */
     requireHttps: NODE_ENV === 'production' && !WEBHOOK_ALLOW_PRIVATE,
     /** Most endpoints per account. */

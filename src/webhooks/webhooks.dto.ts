@@ -11,6 +11,7 @@ import {
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
 import type {
+  AttemptError,
   DisabledReason,
   WebhookAttemptEntity,
   WebhookEndpointEntity,
@@ -138,7 +139,13 @@ export class WebhookAttempt {
   @Field({ type: 'integer', nullable: true, description: 'null: no answer came.', examples: [200] })
   readonly status_code!: number | null;
 
-  @Text({ nullable: true, description: 'null: success.' }) readonly error!: string | null;
+  @Text({
+    nullable: true,
+    description:
+      'Cause of the failure, such as `http_status`, `timeout` or `no_public_address`; null: success.',
+    examples: [null],
+  })
+  readonly error!: string | null;
 
   @Text({
     nullable: true,
@@ -150,6 +157,9 @@ export class WebhookAttempt {
 
 export class WebhookAttemptPage extends PageOf(WebhookAttempt) {}
 
+/** An account must not learn which names exist in the private network of the gateway. */
+const UNTOLD: ReadonlySet<AttemptError | null> = new Set(['host_not_found', 'address_forbidden']);
+
 export function webhookAttemptOf(attempt: WebhookAttemptEntity): WebhookAttempt {
   return {
     delivery_id: attempt.deliveryId,
@@ -158,7 +168,7 @@ export function webhookAttemptOf(attempt: WebhookAttemptEntity): WebhookAttempt 
     attempted_at: timestamp(attempt.startedAt),
     duration_ms: attempt.duration,
     status_code: attempt.status,
-    error: attempt.error,
+    error: UNTOLD.has(attempt.error) ? 'no_public_address' : attempt.error,
     response: attempt.response,
   };
 }

@@ -22,6 +22,7 @@ export type AttemptError =
   | 'connection_lost'
   | 'host_not_found'
   | 'address_forbidden'
+  | 'port_forbidden'
   | 'tls'
   | 'invalid_response'
   | 'invalid_url'

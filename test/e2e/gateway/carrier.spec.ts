@@ -16,7 +16,7 @@ describe('a gateway whose carrier is another one', () => {
     ours = await carrier.account('gateway');
     const webhooks = carrier.running.app.get(WebhookEndpointsService, { strict: false });
     // The secret is known before our address is; it stays when the URL is set.
-    const { secret } = await webhooks.set(ours.accountId, 'http://127.0.0.1:9/');
+    const { secret } = await webhooks.set(ours.accountId, 'http://127.0.0.1:65535/');
     gateway = new TestGateway({
       CARRIER: 'http',
       CARRIER_URL: carrier.url,

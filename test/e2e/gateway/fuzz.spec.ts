@@ -32,7 +32,7 @@ describe('fuzzing of the gateway', () => {
     };
     const sent = await gateway.call('POST', '/ng/v1/sendsms', { token, body });
     known['referenceId'] = String(sent.body['reference_id']);
-    const url = 'http://127.0.0.1:9/';
+    const url = 'http://127.0.0.1:65535/';
     const made = await gateway.call('POST', '/ng/v1/webhooks', { token, body: { url } });
     known['id'] = String(made.body['webhook_id']);
     const group = await gateway.call('POST', '/ng/v1/groups', { token, body: { name: 'Fuzz' } });
@@ -104,7 +104,7 @@ describe('fuzzing of the gateway', () => {
       ['POST', `/ng/v1/groups/${known['groupId']}/members`, { members: [secret] }, {}],
       ['POST', `/ng/v1/groups/${secret}/members`, { members: ['2348012345678'] }, {}],
       ['POST', '/ng/v1/webhooks', { url: `http://user:${secret}@127.0.0.1/${secret}` }, {}],
-      ['POST', '/ng/v1/webhooks', { url: `http://127.0.0.1:9/${secret}?k=${secret}` }, {}],
+      ['POST', '/ng/v1/webhooks', { url: `http://127.0.0.1:65535/${secret}?k=${secret}` }, {}],
       ['POST', `/ng/v1/webhooks/${secret}/redeliver`, { delivery_id: secret }, {}],
     ];
     for (const [method, path, sent, headers] of canaries)

@@ -29,7 +29,9 @@ describe('an operator beside a running gateway', () => {
     const message = { from: 'ACME', to: ['2348012345678'], body: 'Later' };
     const sent = await post('/ng/v1/sendsms', { ...message, send_at: '2150-01-01T00:00:00Z' });
     reference = String(sent['reference_id']);
-    webhook = String((await post('/ng/v1/webhooks', { url: 'http://127.0.0.1:9/' }))['webhook_id']);
+    webhook = String(
+      (await post('/ng/v1/webhooks', { url: 'http://127.0.0.1:65535/' }))['webhook_id'],
+    );
   });
   afterAll(() => processes.destroy());
 

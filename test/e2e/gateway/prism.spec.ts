@@ -66,7 +66,7 @@ describe('behind Prism’s validating proxy', () => {
     await ask('DELETE', `/ng/v1/groups/${group}/members/${phone}`);
     await ask('DELETE', `/ng/v1/groups/${group}`);
 
-    const url = 'http://127.0.0.1:9/';
+    const url = 'http://127.0.0.1:65535/';
     const hook = `/ng/v1/webhooks/${String((await ask('POST', '/ng/v1/webhooks', { url })).body['webhook_id'])}`;
     for (const path of ['/ng/v1/webhooks', hook, `${hook}/attempts`]) await ask('GET', path);
     await ask('PATCH', hook, { enabled: false });
@@ -92,7 +92,7 @@ describe('behind Prism’s validating proxy', () => {
   it('every answer to a random request matches the document', async () => {
     const token = account.apiToken;
     const sent = await gateway.call('POST', SEND, { token, body: { ...GOOD, send_at: LATER } });
-    const url = 'http://127.0.0.1:9/';
+    const url = 'http://127.0.0.1:65535/';
     const made = await gateway.call('POST', '/ng/v1/webhooks', { token, body: { url } });
     const known = {
       referenceId: String(sent.body['reference_id']),

@@ -110,13 +110,13 @@ describe('the built gateway and its command line', () => {
       '--account',
       account,
       '--url',
-      'http://127.0.0.1:9/reports',
+      'http://127.0.0.1:65535/reports',
       '--json',
     ];
     const set = answerOf(await processes.dundun(webhook, { WEBHOOK_ALLOW_PRIVATE: 'true' }));
     expect(set).toEqual({
       webhook_id: expect.any(String),
-      url: 'http://127.0.0.1:9/reports',
+      url: 'http://127.0.0.1:65535/reports',
       secret: expect.stringMatching(/^whsec_/),
     });
 

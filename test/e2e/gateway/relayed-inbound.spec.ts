@@ -28,7 +28,7 @@ describeEachDatabase('what people write to a gateway’s carrier', (database) =>
     const ours = await carrier.account('gateway');
     const upstream = carrier.running.app.get(WebhookEndpointsService, { strict: false });
     // The secret is known before our address is; it stays when the URL is set.
-    ({ secret } = await upstream.set(ours.accountId, 'http://127.0.0.1:9/'));
+    ({ secret } = await upstream.set(ours.accountId, 'http://127.0.0.1:65535/'));
     gateway = new TestGateway({
       DATABASE_URL: database.url,
       CARRIER: 'http',

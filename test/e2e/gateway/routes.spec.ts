@@ -39,7 +39,7 @@ describe('every route of the gateway', () => {
     theirs['referenceId'] = String(sent.body['reference_id']);
     const made = await gateway.call('POST', '/ng/v1/webhooks', {
       token: other.apiToken,
-      body: { url: 'http://127.0.0.1:9/' },
+      body: { url: 'http://127.0.0.1:65535/' },
     });
     theirs['id'] = String(made.body['webhook_id']);
     const group = await gateway.call('POST', '/ng/v1/groups', {

@@ -10,7 +10,7 @@ import { WorkQueues } from '@dundun/messaging/queue';
 import { statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
 
-const URL = 'http://127.0.0.1:9/hook';
+const URL = 'http://127.0.0.1:65535/hook';
 
 describeWebhooks('webhook endpoints', (stage, db) => {
   it('setting the URL again moves the endpoint and keeps id and secret', async () => {

@@ -220,6 +220,7 @@ describeEachDatabase('webhooks of a running gateway', (db) => {
       [{ url: 7 }, 'url'],
       [{ url: 'ftp://example.com' }, 'url'],
       [{ url: 'https://me:pass@example.com' }, 'url'],
+      [{ url: 'http://127.0.0.1:25/' }, 'url'],
       [{ url: customer.url, secret: 'mine' }, 'secret'],
     ] as const)
       expect(await call('POST', '/webhooks', body)).toMatchObject({

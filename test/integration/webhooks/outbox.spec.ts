@@ -7,7 +7,7 @@ describeWebhooks('webhook outbox', (stage) => {
   it('the outbox writes the documented callback without the text, due at once', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
-      'http://127.0.0.1:9/hook',
+      'http://127.0.0.1:65535/hook',
     );
     const change = statusChange(stage.account, {
       status: 'undelivered',
@@ -40,11 +40,11 @@ describeWebhooks('webhook outbox', (stage) => {
   it('the outbox writes callbacks from sent on, for requested reports and enabled endpoints', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
-      'http://127.0.0.1:9/hook',
+      'http://127.0.0.1:65535/hook',
     );
     const silent = await stage.gateway.account();
     const off = await stage.gateway.account();
-    const disabled = await stage.gateway.endpoints.set(off, 'http://127.0.0.1:9/off');
+    const disabled = await stage.gateway.endpoints.set(off, 'http://127.0.0.1:65535/off');
     await stage.gateway.endpoints.update(off, disabled.webhook_id, { enabled: false });
     await stage.gateway.commit([
       statusChange(stage.account, { deliveryReport: 'none' }),
@@ -75,7 +75,7 @@ describeWebhooks('webhook outbox', (stage) => {
   it('a delivery row commits with its status or not at all', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
-      'http://127.0.0.1:9/hook',
+      'http://127.0.0.1:65535/hook',
     );
     const failing = stage.gateway.transaction(async (manager) => {
       await stage.gateway.outbox.onStatusChanged([statusChange(stage.account)], manager);
@@ -88,7 +88,7 @@ describeWebhooks('webhook outbox', (stage) => {
   it('the outbox writes thousands of rows in few statements and in order', async () => {
     const { webhook_id } = await stage.gateway.endpoints.set(
       stage.account,
-      'http://127.0.0.1:9/hook',
+      'http://127.0.0.1:65535/hook',
     );
     const changes = Array.from({ length: 4_500 }, (_, n) =>
       statusChange(stage.account, { messageId: `m-${n >> 1}`, sequence: 1 + (n & 1) }),
@@ -118,8 +118,8 @@ describeWebhooks('webhook outbox', (stage) => {
   });
 
   it('each endpoint of the account gets its own delivery', async () => {
-    const first = await stage.gateway.endpoints.set(stage.account, 'http://127.0.0.1:9/a');
-    const second = await stage.gateway.endpoints.add(stage.account, 'http://127.0.0.1:9/b');
+    const first = await stage.gateway.endpoints.set(stage.account, 'http://127.0.0.1:65535/a');
+    const second = await stage.gateway.endpoints.add(stage.account, 'http://127.0.0.1:65535/b');
     await stage.gateway.commit([statusChange(stage.account)]);
     const [a] = await stage.deliveries(first.webhook_id);
     const [b] = await stage.deliveries(second.id);
@@ -131,7 +131,10 @@ describeWebhooks('webhook outbox', (stage) => {
     it('an endpoint set by another process is known within a second by one query', async () => {
       const other = await stage.start();
       await stage.gateway.commit([statusChange(stage.account)]);
-      const { webhook_id } = await other.endpoints.set(stage.account, 'http://127.0.0.1:9/hook');
+      const { webhook_id } = await other.endpoints.set(
+        stage.account,
+        'http://127.0.0.1:65535/hook',
+      );
       stage.clock.advance(999);
       await stage.gateway.commit([statusChange(stage.account)]);
       expect(await stage.deliveries(webhook_id)).toHaveLength(1);
@@ -145,7 +148,7 @@ describeWebhooks('webhook outbox', (stage) => {
       await stage.gateway.commit([statusChange(stage.account)]);
       const { webhook_id } = await stage.gateway.endpoints.set(
         stage.account,
-        'http://127.0.0.1:9/hook',
+        'http://127.0.0.1:65535/hook',
       );
       await stage.gateway.commit([statusChange(stage.account)]);
       expect(await stage.deliveries(webhook_id)).toHaveLength(1);

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { webhookAttemptOf } from '../../../src/webhooks/webhooks.dto.js';
 import { answer } from './receiver.js';
 import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
@@ -195,5 +196,34 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     await stage.work(guarded);
     expect(inside.received).toEqual([]);
     expect(await stage.attempts(webhook_id)).toMatchObject([{ error: 'address_forbidden' }]);
+  });
+
+  it('an attempt looks the same for a private address and for a name that does not exist', async () => {
+    const inside = await stage.receiver();
+    const guarded = await stage.start({ allowPrivate: false });
+    const told = [];
+    for (const url of [inside.url, 'https://no-such-name.invalid/hook']) {
+      const account = await stage.gateway.account();
+      const { webhook_id } = await stage.gateway.endpoints.set(account, url);
+      await guarded.commit([statusChange(account)]);
+      await stage.work(guarded);
+      const { data } = await guarded.endpoints.attempts(account, webhook_id, { limit: 10 });
+      const [attempt] = data.map(webhookAttemptOf);
+      told.push({ status: attempt?.status_code, error: attempt?.error, text: attempt?.response });
+    }
+    expect(told[0]).toEqual({ status: null, error: 'no_public_address', text: null });
+    expect(told[1]).toEqual(told[0]);
+  });
+
+  it('a port that is no longer allowed is not connected to', async () => {
+    const customer = await stage.receiver();
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    const strict = await stage.start({ ports: [[443, 443]] });
+    await strict.commit([statusChange(stage.account)]);
+    await stage.work(strict);
+    expect(customer.received).toEqual([]);
+    const [attempt] = await stage.attempts(webhook_id);
+    expect(attempt).toMatchObject({ status: null, error: 'port_forbidden' });
+    expect((await stage.deliveries(webhook_id))[0]!.dueAt).toBeGreaterThan(stage.clock.now());
   });
 });

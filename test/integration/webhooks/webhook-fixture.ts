@@ -33,7 +33,15 @@ export class TestClock implements Clock {
 }
 
 const TEST_OPTIONS: WebhookOptions = {
-  ...webhookOptions({ NODE_ENV: 'test', WEBHOOK_ALLOW_PRIVATE: true, LEASE: 60_000 }),
+  ...webhookOptions({
+    NODE_ENV: 'test',
+    WEBHOOK_ALLOW_PRIVATE: true,
+    WEBHOOK_PORTS: [
+      [443, 443],
+      [1_024, 65_535],
+    ],
+    LEASE: 60_000,
+  }),
   timeout: 30_000,
   linger: 20,
   shutdownTimeout: 2_000,
