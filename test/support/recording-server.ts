@@ -53,11 +53,34 @@ export class RecordingServer {
 
   /** Handles the next request and cuts its connection instead of answering. */
   loseNextAnswer(): void {
+    this.replaceNextAnswer((response) => void response.socket?.destroy());
+  }
+
+  /** A proxy answers the next request, before this server has it or after it has handled it. */
+  answerAsProxy(
+    { status, body }: { readonly status: number; readonly body: string },
+    when: 'before acceptance' | 'after acceptance',
+  ): void {
+    const say = (response: ServerResponse) => void response.writeHead(status).end(body);
+    if (when === 'after acceptance') return this.replaceNextAnswer(say);
+    this.#answer = (_request, response) => {
+      this.#answer = undefined;
+      say(response);
+    };
+  }
+
+  /** Handles the next request; `say` answers in the server's place, as a proxy would. */
+  replaceNextAnswer(say: (response: ServerResponse) => void): void {
     this.#answer = (request, response) => {
       this.#answer = undefined;
-      const cut = { writeHead: () => cut, end: () => response.socket?.destroy() };
-      this.handler(request, cut as unknown as ServerResponse);
+      this.handleUnheard(request, () => say(response));
     };
+  }
+
+  /** Handles a request; nothing of its answer leaves, and `then` is called in its place. */
+  handleUnheard(request: ReceivedRequest, then: () => void): void {
+    const silent = { writeHead: () => silent, end: then };
+    this.handler(request, silent as unknown as ServerResponse);
   }
 
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -39,6 +39,7 @@ it('the public names match the snapshot', () => {
   "MigrationLockedError",
   "NoRouteError",
   "PausedFailure",
+  "PausedUncertainFailure",
   "PermanentFailure",
   "PolicyError",
   "PolicyGuard",

@@ -60,6 +60,7 @@ export {
   MessagingError,
   NoRouteError,
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
   SubmitFailure,

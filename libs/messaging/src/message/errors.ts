@@ -117,12 +117,20 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  *
  * | class | meaning | the drain |
  * |---|---|---|
- * | {@link RetryableFailure} | definitely not accepted, a retry may succeed | back to `queued`, attempt + 1, backoff |
- * | {@link PausedFailure} | the provider accepts nothing now (refused, 429, 401/403) | back to `queued`, lane pauses, no attempt used |
- * | {@link PermanentFailure} | definitely not accepted, a retry cannot succeed | `rejected` |
- * | {@link UncertainFailure} | may have been accepted | the same submission again under its own key, else `unknown` |
+ * | {@link PermanentFailure} | the provider refused this request, and a retry cannot succeed | `rejected` |
+ * | {@link RetryableFailure} | not accepted, a retry may succeed | back to `queued`, attempt + 1, backoff |
+ * | {@link PausedFailure} | not accepted, and the provider accepts nothing now | back to `queued`, the lane pauses, no attempt used |
+ * | {@link UncertainFailure} | may have been accepted | the same submission again under its key, attempt + 1, backoff; without keys `unknown` |
+ * | {@link PausedUncertainFailure} | may have been accepted, and the provider accepts nothing now | the same, after a pause of the lane, no attempt used |
  *
- * Any other error counts as uncertain.
+ * "Not accepted" needs proof, because a message that goes back to the queue leaves under a new key:
+ * no byte of the request was sent (refused connection, DNS, TLS), or the provider's own error body
+ * refuses the request or its credential. A bare status code is no proof: a proxy may answer 503, or
+ * any other code, after the provider has accepted. "Later" (429, 503) proves it in the provider's
+ * own form and only to a provider that ignores keys; under a key the submission is repeated
+ * unchanged anyway, so throw one of the uncertain classes.
+ *
+ * Any other error counts as {@link UncertainFailure}.
  */
 export abstract class SubmitFailure extends MessagingError {
   constructor(
@@ -143,3 +151,5 @@ export class PausedFailure extends SubmitFailure {}
 export class PermanentFailure extends SubmitFailure {}
 
 export class UncertainFailure extends SubmitFailure {}
+
+export class PausedUncertainFailure extends UncertainFailure {}

@@ -74,7 +74,8 @@ export interface MessageTransport {
   /**
    * Resolves only when the provider has confirmed the submission.
    * @param signal aborts the request. Submissions share it: remove your listener at the end
-   * @throws a {@link SubmitFailure} that describes the outcome; any other error counts as uncertain
+   * @throws a {@link SubmitFailure} that describes the outcome; its table says which class needs
+   * which proof, and any other error counts as uncertain
    */
   submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted>;
   /**

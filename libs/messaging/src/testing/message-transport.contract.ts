@@ -12,6 +12,10 @@ import {
 import type { MessageTransport, Submission } from '../ports/message-transport.js';
 import { type TestRunner, testRunner } from './test-runner.js';
 
+/** Answers of proxies, load balancers and API gateways. */
+const PROXY_STATUSES = [400, 401, 403, 404, 405, 407, 408, 413, 422, 429, 500, 502, 503, 504];
+const PROXY_BODIES = ['', '<html><h1>Unavailable</h1></html>', '{"message":"Unavailable"}'];
+
 /** A transport with a provider, new for one test. */
 export interface TransportUnderTest {
   readonly transport: MessageTransport;
@@ -40,6 +44,15 @@ export interface TransportSetup<T extends TransportUnderTest = TransportUnderTes
     /** Whether the resent submission gets an answer. */
     readonly settles: boolean;
   };
+  /**
+   * Set for a provider over HTTP: the next request is answered in a form that is not the provider's,
+   * as by a proxy, before the provider has it or after the provider has accepted it.
+   */
+  readonly proxyAnswer?: (
+    under: T,
+    answer: { readonly status: number; readonly body: string },
+    when: 'before acceptance' | 'after acceptance',
+  ) => void;
   /** Changes to every submission, such as its channel. */
   readonly changes?: Partial<Submission>;
   /** Most recipients of one submission, where fewer than on the transport's other channels. */
@@ -165,7 +178,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
       assert.equal(under.accepted?.() ?? 0, 0);
     });
 
-    const { refusedRecipient, lostAnswer } = setup;
+    const { refusedRecipient, lostAnswer, proxyAnswer } = setup;
     if (refusedRecipient !== undefined)
       promise('a refused recipient among others is named, and no other', async ({ transport }) => {
         const submission = submissionTo([setup.recipient(0), refusedRecipient, setup.recipient(1)]);
@@ -173,6 +186,29 @@ export function messageTransportContract<T extends TransportUnderTest>(
         assert.deepEqual([...(rejected?.keys() ?? [])], [refusedRecipient]);
         assert.match(rejected?.get(refusedRecipient) ?? '', /^[a-z0-9_.-]+$/i);
       });
+
+    if (proxyAnswer)
+      for (const when of ['before acceptance', 'after acceptance'] as const)
+        promise(
+          `an answer ${when} that is not in the provider's form is uncertain, whatever its status`,
+          async (under) => {
+            const { transport } = under;
+            for (const status of PROXY_STATUSES)
+              for (const body of PROXY_BODIES) {
+                const before = under.accepted?.() ?? 0;
+                const submission = one();
+                proxyAnswer(under, { status, body }, when);
+                const failure = await failureOf(transport, submission, signal);
+                assert.ok(
+                  failure instanceof UncertainFailure,
+                  `${failure.name} for ${status} ${JSON.stringify(body)} is no UncertainFailure`,
+                );
+                if (transport.capabilities.idempotencyWindow === 0) continue;
+                await transport.submit({ ...submission, attempt: 2 }, signal);
+                assert.equal(under.accepted?.() ?? before + 1, before + 1);
+              }
+          },
+        );
 
     if (lostAnswer) {
       promise('a lost answer is uncertain', async (under) => {

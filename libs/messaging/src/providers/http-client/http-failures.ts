@@ -1,5 +1,6 @@
 import {
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
   type SubmitFailure,
@@ -44,48 +45,70 @@ export function networkFailure(
   return new PausedFailure('unreachable', `${cause}${why}; nothing was sent`);
 }
 
+export interface RefusedAnswer {
+  readonly status: number;
+  /** The code of the service's own error form; `undefined`: the answer is not in that form. */
+  readonly code?: string | undefined;
+  /** Wait that the service asks for, in milliseconds. */
+  readonly retryAfter?: number | undefined;
+  /** The service honours the idempotency key of the request. */
+  readonly keyed: boolean;
+}
+
 /**
  * The failure that an answer means for every service; the providers' own meanings come before it.
+ * Only the service's own form is proof that it accepted nothing: a proxy may answer any status
+ * after the service has accepted.
  *
- * | answer | meaning |
- * |---|---|
- * | 3xx | paused, never followed: a redirect would send the credential to another address |
- * | 408 | uncertain: the service may have read the request |
- * | 429 | paused |
- * | other 4xx | permanent |
- * | 503 | retryable: the service accepted nothing |
- * | other 5xx, and status codes outside HTTP | uncertain |
+ * | answer | in the service's own form | in another form, or empty |
+ * |---|---|---|
+ * | 3xx | uncertain and paused; never followed: a redirect would send the credential to another address | the same |
+ * | 408 | uncertain: the service may have read the request | the same |
+ * | 429 | paused; with a key uncertain and paused: the submission keeps its key | uncertain and paused |
+ * | other 4xx | permanent | uncertain |
+ * | 503 | retryable; with a key uncertain: the submission keeps its key | uncertain |
+ * | other 5xx, and status codes outside HTTP | uncertain | the same |
  *
  * @param by name of the answering service at the start of a sentence
- * @param retryAfter wait that the service asks for, in milliseconds
  */
 export function refusalFailure(
   by: string,
-  status: number,
-  code?: string,
-  retryAfter?: number,
+  { status, code, retryAfter, keyed }: RefusedAnswer,
 ): SubmitFailure {
   const said = code === undefined ? `${status}` : `${status} ${code}`;
+  const isProof = code !== undefined && !keyed;
   if (status >= 300 && status < 400)
-    return new PausedFailure(
+    return new PausedUncertainFailure(
       'unexpected_redirect',
       `${by} answered with a redirect (${status}), which is never followed; set the final address`,
     );
-  if (status === 429)
-    return new PausedFailure('throttled', `${by} asks to send more slowly (${said})`, retryAfter);
-  if (status === 503)
-    return new RetryableFailure(
-      code ?? 'unavailable',
-      `${by} is unavailable (${said})`,
+  if (status === 429) {
+    const Throttled = isProof ? PausedFailure : PausedUncertainFailure;
+    return new Throttled('throttled', `${by} asks to send more slowly (${said})`, retryAfter);
+  }
+  if (status === 503) {
+    const Unavailable = isProof ? RetryableFailure : UncertainFailure;
+    return new Unavailable(code ?? 'http_503', `${by} is unavailable (${said})`, retryAfter);
+  }
+  if (status === 408)
+    return new UncertainFailure(
+      code ?? 'request_timeout',
+      `${by} timed out reading the request (${said})`,
       retryAfter,
     );
-  if (status >= 400 && status < 500 && status !== 408)
-    return new PermanentFailure(code ?? `http_${status}`, `${by} refused the request (${said})`);
-  return new UncertainFailure(
-    code ?? (status === 408 ? 'request_timeout' : `http_${status}`),
-    `${by} ${status === 408 ? 'timed out reading' : 'failed while it processed'} the request (${said})`,
-    retryAfter,
-  );
+  if (status < 400 || status >= 500)
+    return new UncertainFailure(
+      code ?? `http_${status}`,
+      `${by} failed while it processed the request (${said})`,
+      retryAfter,
+    );
+  return code === undefined
+    ? new UncertainFailure(
+        `http_${status}`,
+        `${by}, or a proxy in front of it, refused the request without the service's error body (${said})`,
+        retryAfter,
+      )
+    : new PermanentFailure(code, `${by} refused the request (${said})`);
 }
 
 /**

@@ -5,8 +5,8 @@ import axios from 'axios';
 import { type AddressInfo, createServer } from 'node:net';
 import {
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
-  RetryableFailure,
   type SubmitFailure,
   UncertainFailure,
 } from '../../message/errors.js';
@@ -107,12 +107,15 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
     expect(JSON.parse(service.requests[0]?.body ?? '')).toMatchObject({ delivery_report: 'none' });
   });
 
-  it.each([404, 405])('an address without the interface (%d) pauses the lane', async (code) => {
-    service.answer(status(code, '<html>'));
-    await expect(
-      transport({}, httpService()).submit(submission, new AbortController().signal),
-    ).rejects.toMatchObject({ name: 'PausedFailure', code: 'not_the_interface' });
-  });
+  it.each([401, 403, 404, 405, 407])(
+    'an address without the interface (%d) pauses the lane, and the message may have been accepted',
+    async (code) => {
+      service.answer(status(code, '<html>'));
+      await expect(
+        transport({}, httpService()).submit(submission, new AbortController().signal),
+      ).rejects.toMatchObject({ name: 'PausedUncertainFailure', code: 'not_the_interface' });
+    },
+  );
 
   it('a resend has the same bytes and is taken once', async () => {
     const made = transport({}, httpService());
@@ -136,10 +139,10 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
     [413, 'payload_too_large', PermanentFailure, 'payload_too_large'],
     [422, 'sender_not_registered', PermanentFailure, 'sender_not_registered'],
     [422, 'idempotency_key_reused', UncertainFailure, 'idempotency_key_reused'],
-    [429, 'rate_limited', PausedFailure, 'throttled'],
+    [429, 'rate_limited', PausedUncertainFailure, 'throttled'],
     [500, 'internal_error', UncertainFailure, 'internal_error'],
     [502, 'bad_gateway', UncertainFailure, 'bad_gateway'],
-    [503, 'unavailable', RetryableFailure, 'unavailable'],
+    [503, 'unavailable', UncertainFailure, 'unavailable'],
   ])('%i %s maps to its failure kind', async (code, said, kind, told) => {
     service.answer(status(code, refused(said), { 'retry-after': '7' }));
     const error = await failure(transport({}, httpService()));
@@ -156,7 +159,7 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
     const elsewhere = await InterfaceServer.start();
     service.answer(status(307, '', { location: `${elsewhere.url}/ng/v1/sendsms` }));
     const error = await failure(transport({}, httpService()));
-    expect(error).toBeInstanceOf(PausedFailure);
+    expect(error).toBeInstanceOf(PausedUncertainFailure);
     expect(error.code).toBe('unexpected_redirect');
     expect(elsewhere.requests).toHaveLength(0);
     await elsewhere.close();
@@ -197,10 +200,10 @@ describe.each(HTTP_WAYS)('%s', (_way, httpService) => {
     expect(accepted).toEqual({ reference: 'r-1' });
   });
 
-  it('a refusal with an overlong body is still definite', async () => {
+  it('a refusal whose body is too large to be read is uncertain', async () => {
     service.answer(status(422, { error: { code: 'c' }, pad: 'x'.repeat(2_000_000) }));
     const error = await failure(transport({}, httpService()));
-    expect(error).toBeInstanceOf(PermanentFailure);
+    expect(error).toBeInstanceOf(UncertainFailure);
     expect(error.code).toBe('http_422');
   });
 

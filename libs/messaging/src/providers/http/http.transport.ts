@@ -2,6 +2,7 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/events.js';
 import {
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   type SubmitFailure,
   UncertainFailure,
@@ -18,12 +19,7 @@ import type {
 } from '../../ports/message-transport.js';
 import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
 import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
-import {
-  type Credential,
-  type HttpSettings,
-  type HttpTransportOptions,
-  httpSettings,
-} from './http.options.js';
+import { type HttpSettings, type HttpTransportOptions, httpSettings } from './http.options.js';
 import { SmsWire, WhatsAppWire, type Wire } from './wires.js';
 
 const MAX_ANSWER = 1_048_576;
@@ -152,7 +148,7 @@ export class HttpTransport implements MessageTransport, OnApplicationShutdown {
       signal,
     );
     if (answer.status >= 200 && answer.status < 300) return answer.body;
-    throw answerFailure(answer, this.context.clock.now(), wire.credential);
+    throw answerFailure(answer, this.context.clock.now(), wire.credential, this.settings);
   }
 }
 
@@ -164,55 +160,64 @@ function submissionIdOf({ id }: Submission): string {
 }
 
 /**
- * Failures of answers; those not named here mean what {@link refusalFailure} says.
+ * Failures of answers. Only one with the interface's error body, `{ error: { code } }`, is proof of
+ * a refusal; the answers not named here mean what {@link refusalFailure} says.
  *
- * | answer | meaning |
- * |---|---|
- * | 401, 403 | paused until the credential is right |
- * | 404, 405 without the interface's error body | paused: `baseUrl` is wrong, not the message |
- * | 409 `idempotency_key_in_use` | uncertain: the first try is still running |
- * | 422 `idempotency_key_reused` | uncertain: an earlier try under the key was accepted |
+ * | answer | with the error body | without |
+ * |---|---|---|
+ * | 401, 403 | paused until the credential is right | uncertain, and paused |
+ * | 404, 405 | permanent | uncertain, and paused: `baseUrl` is wrong, not the message |
+ * | 407 | permanent | uncertain, and paused: a proxy asks for a credential |
+ * | 409 `idempotency_key_in_use` | uncertain: the first try is still running | |
+ * | 422 `idempotency_key_reused` | uncertain: an earlier try under the key was accepted | |
  */
 export function answerFailure(
   { status, body, retryAfter: asked }: Omit<ClientAnswer, 'text'>,
   now: number,
-  credential: Credential,
+  credential: Wire['credential'],
+  { idempotencyWindow }: Pick<HttpSettings, 'idempotencyWindow'>,
 ): SubmitFailure {
   const code = machineCode(own(own(body, 'error'), 'code'));
   const retryAfter = retryAfterMilliseconds(asked, now);
-  switch (`${status} ${code ?? ''}`) {
-    case '404 ':
-    case '405 ':
-      return new PausedFailure(
-        'not_the_interface',
-        `This address does not serve the interface (${status}); check baseUrl`,
-      );
-    case '409 idempotency_key_in_use':
-      return new UncertainFailure(
-        'idempotency_key_in_use',
-        'An earlier try of this submission still runs',
-        retryAfter,
-      );
-    case '422 idempotency_key_reused':
-      return new UncertainFailure(
-        'idempotency_key_reused',
-        'An earlier try of this submission was taken in another form',
-        retryAfter,
-      );
+  switch (code) {
+    case undefined:
+      if ([401, 403, 404, 405, 407].includes(status))
+        return new PausedUncertainFailure(
+          'not_the_interface',
+          `The answer (${status}) has not the interface's form: another service or a proxy gave it; check baseUrl and ${credential}`,
+          retryAfter,
+        );
+      break;
+    case 'idempotency_key_in_use':
+      if (status === 409)
+        return new UncertainFailure(
+          code,
+          'An earlier try of this submission still runs',
+          retryAfter,
+        );
+      break;
+    case 'idempotency_key_reused':
+      if (status === 422)
+        return new UncertainFailure(
+          code,
+          'An earlier try of this submission was taken in another form',
+          retryAfter,
+        );
+      break;
+    default:
+      if (status === 401)
+        return new PausedFailure(
+          code,
+          `The service refused the credential (401 ${code}); its causes: the word Bearer is missing; white space or a ` +
+            `newline was copied with the token; the token was rotated. Check ${credential}`,
+        );
+      if (status === 403)
+        return new PausedFailure(
+          code,
+          `The service refused the account (403 ${code}); ${causeOf403(code)}`,
+        );
   }
-  const said = code === undefined ? `${status}` : `${status} ${code}`;
-  if (status === 401)
-    return new PausedFailure(
-      code ?? 'unauthorized',
-      `The service refused the credential (${said}); its causes: the word Bearer is missing; white space or a ` +
-        `newline was copied with the token; the token was rotated. Check ${credential}`,
-    );
-  if (status === 403)
-    return new PausedFailure(
-      code ?? 'forbidden',
-      `The service refused the account (${said}); ${causeOf403(code)}`,
-    );
-  return refusalFailure('The service', status, code, retryAfter);
+  return refusalFailure('The service', { status, code, retryAfter, keyed: idempotencyWindow > 0 });
 }
 
 /** Only the interface's form of codes, as any other value could be personal data. */
@@ -220,7 +225,7 @@ function machineCode(code: unknown): string | undefined {
   return typeof code === 'string' && /^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : undefined;
 }
 
-function causeOf403(code: string | undefined): string {
+function causeOf403(code: string): string {
   if (code === 'account_disabled') return 'the account is suspended: ask the service';
   if (code === 'insufficient_scope') return 'the key lacks the scope: make one that has it';
   return 'check the account and the scopes of its credential';

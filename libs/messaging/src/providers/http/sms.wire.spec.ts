@@ -170,13 +170,17 @@ describe('fetchReports', () => {
       return true;
     });
     expect(await transport.fetchReports(query, signal)).toHaveLength(1);
-    service.answer((_request, response) => void response.writeHead(410).end());
+    service.answer(
+      (_request, response) => void response.writeHead(410).end('{"error":{"code":"gone"}}'),
+    );
     await expect(transport.fetchReports(query, signal)).rejects.toBeInstanceOf(PermanentFailure);
   });
 
   it('a refused credential and a broken answer are told, not swallowed', async () => {
     const query = [named('a', 'r')];
-    service.answer((_request, response) => void response.writeHead(401).end());
+    service.answer(
+      (_request, response) => void response.writeHead(401).end('{"error":{"code":"unauthorized"}}'),
+    );
     await expect(transport.fetchReports(query, signal)).rejects.toBeInstanceOf(PausedFailure);
     service.answer((_request, response) => void response.end('{"data":'));
     await expect(transport.fetchReports(query, signal)).rejects.toBeInstanceOf(UncertainFailure);

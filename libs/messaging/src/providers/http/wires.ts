@@ -1,6 +1,11 @@
 import { Logger } from '@nestjs/common';
 import type { DeliveryReport } from '../../message/events.js';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
+import {
+  PausedFailure,
+  PausedUncertainFailure,
+  PermanentFailure,
+  UncertainFailure,
+} from '../../message/errors.js';
 import { own, word } from '../../message/report-fields.js';
 import type {
   SentSubmission,
@@ -161,7 +166,7 @@ async function fetchEach<T>(
       } catch (error) {
         if (error instanceof PermanentFailure) refusal ??= error;
         else failure ??= error;
-        paused ||= error instanceof PausedFailure;
+        paused ||= error instanceof PausedFailure || error instanceof PausedUncertainFailure;
       }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, reader));

@@ -37,6 +37,7 @@ for (const [way, httpService] of HTTP_WAYS)
       sender: 'ACME',
       recipient: (index) => String(2348012340000 + index),
       refused: { recipients: ['9912345678'] },
+      proxyAnswer: ({ server }, answer, when) => server.answerAsProxy(answer, when),
       lostAnswer: { arm: ({ server }) => server.loseNextAnswer(), settles: false },
       pushes: false,
       polls: false,

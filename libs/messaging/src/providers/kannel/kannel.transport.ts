@@ -2,7 +2,9 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { readSecrets } from '../../callbacks/verifiers.js';
 import {
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
+  RetryableFailure,
   type SubmitFailure,
   UncertainFailure,
 } from '../../message/errors.js';
@@ -26,8 +28,8 @@ import {
   wholeNumber,
   withDefault,
 } from '../../ports/option-schema.js';
-import { HttpClient } from '../http-client/http-client.js';
-import { refusalFailure } from '../http-client/http-failures.js';
+import { type ClientAnswer, HttpClient } from '../http-client/http-client.js';
+import { refusalFailure, retryAfterMilliseconds } from '../http-client/http-failures.js';
 import { httpAddress, providerName } from '../provider-options.js';
 import { reportLink } from './kannel-callbacks.js';
 
@@ -110,7 +112,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
 
   constructor(
     private readonly settings: ReturnType<typeof kannelSettings>,
-    { http }: TransportContext,
+    private readonly context: TransportContext,
   ) {
     const { name, url, connections } = settings;
     this.name = name;
@@ -120,7 +122,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
       connections,
       channels: ['sms'],
     };
-    this.#client = new HttpClient(http, url, connections);
+    this.#client = new HttpClient(context.http, url, connections);
   }
 
   /** The password and all values but the text are in headers, which Kannel does not log. */
@@ -130,7 +132,7 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
       { method: 'POST', path: '', headers, body: text, maxBytes: MAX_ANSWER },
       signal,
     );
-    if (answer.status !== 202) throw sendsmsFailure(answer.status, answer.text);
+    if (answer.status !== 202) throw sendsmsFailure(answer, this.context.clock.now());
     return { reference: submission.id };
   }
 
@@ -178,51 +180,84 @@ export class KannelTransport implements MessageTransport, OnApplicationShutdown 
   }
 }
 
+type Refusal = (retryAfter: number | undefined) => SubmitFailure;
+
+/** The refusals in Kannel's own form, as smsbox writes them, by status. */
+const REFUSALS: Readonly<Record<number, readonly (readonly [form: RegExp, refusal: Refusal])[]>> = {
+  400: [
+    [
+      /denied by/i,
+      () => new PermanentFailure('number_denied', "The number is on one of Kannel's lists (400)"),
+    ],
+    [
+      /^[^<]*\b(rejected|invalid UDH)\b/i,
+      () => new PermanentFailure('bad_request', 'Kannel refused a field of the request (400)'),
+    ],
+  ],
+  403: [
+    [
+      /^not routable/i,
+      () => new PermanentFailure('not_routable', 'No SMSC of Kannel takes this number (403)'),
+    ],
+    [
+      /^authori[sz]ation failed/i,
+      () =>
+        new PausedFailure(
+          'unauthorized',
+          'Kannel refused the user (403); check username, password and user-allow-ip of its sendsms-user',
+        ),
+    ],
+  ],
+  404: [
+    [
+      /^unknown request/i,
+      () =>
+        new PausedFailure(
+          'not_sendsms',
+          "There is no sendsms at this address (404); check url and smsbox's sendsms-url",
+        ),
+    ],
+  ],
+  503: [
+    [
+      /^temporal failure/i,
+      (retryAfter) =>
+        new RetryableFailure('unavailable', 'Kannel takes no message now (503)', retryAfter),
+    ],
+  ],
+};
+
 /**
- * Failures of smsbox's answers; those not named here mean what {@link refusalFailure} says.
+ * Failures of smsbox's answers. Without keys only Kannel's own text is proof of a refusal; the
+ * answers not named here mean what {@link refusalFailure} says.
  *
  * | answer | meaning |
  * |---|---|
- * | 400 | permanent: a field is wrong, or the number is on a list |
+ * | 400 `… rejected`, `… denied by …` | permanent: a field is wrong, or the number is on a list |
  * | 403 `Authorization failed` | paused until user, password or address range is right |
  * | 403 `Not routable` | permanent: no SMSC takes this number |
- * | 401, 403, 407 | paused: a proxy in front of Kannel refuses the request |
- * | 404, 405 | paused: the address is not that of sendsms |
+ * | 404 `Unknown request.` | paused: the address is not that of sendsms |
  * | 503 `Temporal failure` | retryable: queues full or no SMSC connected; nothing accepted |
+ * | 401, 403, 404, 405, 407 with another text | uncertain, and paused: a proxy or another server gave it |
  * | other 2xx | uncertain |
  */
-function sendsmsFailure(status: number, text: string): SubmitFailure {
-  switch (status) {
-    case 400:
-      return /denied by/i.test(text)
-        ? new PermanentFailure('number_denied', "The number is on one of Kannel's lists (400)")
-        : new PermanentFailure('bad_request', 'Kannel refused a field of the request (400)');
-    case 401:
-    case 407:
-      return new PausedFailure(
-        'unauthorized',
-        `A proxy in front of Kannel asks for a credential (${status})`,
-      );
-    case 403:
-      if (/not routable/i.test(text))
-        return new PermanentFailure('not_routable', 'No SMSC of Kannel takes this number (403)');
-      return /authori[sz]ation failed/i.test(text)
-        ? new PausedFailure(
-            'unauthorized',
-            'Kannel refused the user (403); check username, password and user-allow-ip of its sendsms-user',
-          )
-        : new PausedFailure('forbidden', 'A proxy in front of Kannel refuses the request (403)');
-    case 404:
-    case 405:
-      return new PausedFailure(
-        'not_sendsms',
-        `There is no sendsms at this address (${status}); check url and smsbox's sendsms-url`,
-      );
-  }
-  return status < 300
-    ? new UncertainFailure(
-        'invalid_answer',
-        `The answer (${status}) does not say whether Kannel has the message`,
-      )
-    : refusalFailure('Kannel', status);
+function sendsmsFailure(
+  { status, text, retryAfter: asked }: ClientAnswer,
+  now: number,
+): SubmitFailure {
+  const retryAfter = retryAfterMilliseconds(asked, now);
+  const [, refusal] = REFUSALS[status]?.find(([form]) => form.test(text)) ?? [];
+  if (refusal) return refusal(retryAfter);
+  if (status < 300)
+    return new UncertainFailure(
+      'invalid_answer',
+      `The answer (${status}) does not say whether Kannel has the message`,
+    );
+  if ([401, 403, 404, 405, 407].includes(status))
+    return new PausedUncertainFailure(
+      'not_kannel',
+      `The answer (${status}) is not one of Kannel's: another server or a proxy gave it; check url and smsbox's sendsms-url`,
+      retryAfter,
+    );
+  return refusalFailure('Kannel', { status, retryAfter, keyed: false });
 }

@@ -3,6 +3,7 @@ import { transportContext } from '../../../../../test/support/transport-context.
 import {
   MessagingConfigError,
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   UncertainFailure,
 } from '../../message/errors.js';
@@ -162,7 +163,7 @@ describe('a recipient ending in', () => {
     made.listen(sink);
     const submission = submissionTo(number(9907), number(1111));
     const throttled = made.submit(submission, signal);
-    await expect(throttled).rejects.toBeInstanceOf(PausedFailure);
+    await expect(throttled).rejects.toBeInstanceOf(PausedUncertainFailure);
     await expect(throttled).rejects.toMatchObject({ code: 'throttled', retryAfter: 100 });
     await made.submit({ ...submission, id: `${submission.batchId}-s1` }, signal);
     await all;
@@ -170,11 +171,15 @@ describe('a recipient ending in', () => {
 
   it('…9907 is delivered also after a restart', async () => {
     const submission = submissionTo(number(9907));
-    await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
+    await expect(transport().submit(submission, signal)).rejects.toBeInstanceOf(
+      PausedUncertainFailure,
+    );
     const restarted = transport();
     const { all, sink } = collector(1);
     restarted.listen(sink);
-    await expect(restarted.submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
+    await expect(restarted.submit(submission, signal)).rejects.toBeInstanceOf(
+      PausedUncertainFailure,
+    );
     await restarted.submit(submission, signal);
     await all;
     await transport().submit({ ...submission, attempt: 2 }, signal);
@@ -226,7 +231,7 @@ describe('a submission that mixes them', () => {
   it('a mixed submission is throttled first', async () => {
     const made = transport();
     const submission = submissionTo(number(9907), number(9908), number(9903));
-    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(PausedFailure);
+    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(PausedUncertainFailure);
     await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(UncertainFailure);
   });
 });

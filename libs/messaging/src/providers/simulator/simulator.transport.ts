@@ -3,7 +3,12 @@ import { hash } from 'node:crypto';
 import { addressOfKey } from '../../message/address.js';
 import type { SimulatedFate, Simulation } from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
-import { PausedFailure, PermanentFailure, UncertainFailure } from '../../message/errors.js';
+import {
+  PausedFailure,
+  PausedUncertainFailure,
+  PermanentFailure,
+  UncertainFailure,
+} from '../../message/errors.js';
 import { MESSAGE_CATEGORIES } from '../../message/message.js';
 import type {
   InboundSink,
@@ -209,8 +214,11 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
       .filter((message) => !this.#throttled.has(message));
     if (this.#throttled.size > MAX_THROTTLED) this.#throttled.clear();
     for (const message of first) this.#throttled.add(message);
-    if (first.length > 0)
-      throw new PausedFailure('throttled', 'The simulated carrier asks to send more slowly', 100);
+    if (first.length === 0) return;
+    // As an HTTP carrier's 429: under a key, the submission is repeated unchanged.
+    const Throttled =
+      this.capabilities.idempotencyWindow > 0 ? PausedUncertainFailure : PausedFailure;
+    throw new Throttled('throttled', 'The simulated carrier asks to send more slowly', 100);
   }
 
   /** @throws UncertainFailure where `signal` ends the wait for the sink of an early report */
