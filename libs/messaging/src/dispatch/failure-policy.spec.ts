@@ -54,3 +54,20 @@ it('a batch with three failures is not the probe until another batch passes, and
   failures.passed('next');
   expect(batches.some((batch) => failures.isAside(batch))).toBe(false);
 });
+
+it('one uncertain submission costs the lane no rest, but failures of two batches do', () => {
+  const failures = new FailurePolicy(1_000);
+  const first = failures.failed('a', 0, { apart: true });
+  expect(first.rest).toBe(0);
+  expect(first.aside).toBeGreaterThan(0);
+  expect(failures.failed('b', 0, { apart: true }).rest).toBeGreaterThan(0);
+  failures.passed('b');
+  // The batch is at fault and not the provider, so the others go on.
+  expect(failures.failed('a', 0, { apart: true }).rest).toBe(0);
+});
+
+it('a batch whose new messages fail, too, costs the lane a rest', () => {
+  const failures = new FailurePolicy(1_000);
+  failures.failed('a', 0, { apart: true });
+  expect(failures.failed('a', 0, { apart: true }).rest).toBeGreaterThan(0);
+});

@@ -3,7 +3,7 @@ import { backoff } from './backoff.js';
 const STRIKES_BEFORE_PROBE = 3;
 
 /** Longest rest while every batch fails, in milliseconds. */
-const LONGEST_REST = 30_000;
+export const LONGEST_REST = 30_000;
 
 /** The limit drops cancelled batches, which never succeed. */
 const MAX_SUSPECTS = 10_000;
@@ -52,14 +52,25 @@ export class FailurePolicy {
     return Math.min(LONGEST_REST, backoff(this.base, this.#streak));
   }
 
-  /** Returns the lane's rest and how long the batch is set aside (0: it goes first), in ms. */
-  failed(batch: string, now: number, retryAfter?: number): { rest: number; aside: number } {
+  /**
+   * Returns the lane's rest and how long the batch is set aside (0: it goes first), in ms.
+   * @param options `retryAfter`: the provider's own wait; `apart`: only one submission of the batch
+   * failed and is resent by itself, so that other messages are the probe at once
+   */
+  failed(
+    batch: string,
+    now: number,
+    options: { readonly retryAfter?: number | undefined; readonly apart?: boolean } = {},
+  ): { rest: number; aside: number } {
+    const { retryAfter, apart = false } = options;
     this.#streak++;
     this.#failing.add(batch);
     const suspect = this.#suspects.get(batch) ?? this.#suspect(batch, now);
     suspect.strikes++;
     const wait = retryAfter ?? backoff(this.base, suspect.strikes);
-    if (suspect.strikes < STRIKES_BEFORE_PROBE) return { rest: wait, aside: 0 };
+    const isOnly = this.#failing.size === 1 && (suspect.strikes === 1 || suspect.proven);
+    if (suspect.strikes < STRIKES_BEFORE_PROBE && !(apart && isOnly))
+      return { rest: wait, aside: 0 };
     suspect.asideUntil = now + wait;
     // A single failing batch may be the cause, so other batches do not wait for it.
     const rest =

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { PausedFailure, RetryableFailure, UncertainFailure } from '../message/errors.js';
+import {
+  PausedFailure,
+  PausedUncertainFailure,
+  PermanentFailure,
+  RetryableFailure,
+  SubmitFailure,
+  UncertainFailure,
+} from '../message/errors.js';
 import { failureOf, InFlight } from './lane-requests.js';
 
 const TIMEOUT = 10_000;
@@ -80,7 +87,17 @@ it('no timer runs while no request is in flight', () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-const FAILURES = [PausedFailure, RetryableFailure, UncertainFailure];
+class OwnFailure extends SubmitFailure {}
+
+it('only the classes of a proven refusal set messages back; every other error is uncertain', () => {
+  const uncertain = [PausedUncertainFailure, UncertainFailure, OwnFailure];
+  for (const Failure of [PermanentFailure, PausedFailure, RetryableFailure])
+    expect(failureOf(new Failure('x', 'x')).uncertain).toBe(false);
+  for (const error of [...uncertain.map((Failure) => new Failure('x', 'x')), new Error('x'), 'x'])
+    expect(failureOf(error).uncertain).toBe(true);
+});
+
+const FAILURES = [PausedFailure, PausedUncertainFailure, RetryableFailure, UncertainFailure];
 
 it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
   'a retryAfter of %s ms is ignored and the backoff decides the wait',

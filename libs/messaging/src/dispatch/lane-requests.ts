@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import {
   PausedFailure,
+  PausedUncertainFailure,
   PermanentFailure,
   RetryableFailure,
   SubmitFailure,
@@ -15,6 +16,8 @@ import { ageOf, lateOutcomeOf, type PreparedSubmission } from './submissions.js'
 
 /** Time between the abort signal and giving up a request, in milliseconds. */
 const GRACE = 5_000;
+/** Time after which a probe without an answer no longer holds other requests back, in ms. */
+const PROBE_LASTS = 1_000;
 /**
  * Requests that start within this share of their time limit use one abort signal. One signal for
  * each request cost more than all other work per request.
@@ -24,6 +27,8 @@ const SIGNAL_SHARE = 0.01;
 /** The requests of a lane: their start, and what their answers mean for message, batch and lane. */
 export class LaneRequests {
   readonly #inFlight: InFlight<PreparedSubmission>;
+  /** Start of the latest request, in monotonic milliseconds. */
+  #startedAt = -Infinity;
 
   constructor(
     private readonly held: HeldLane,
@@ -54,6 +59,7 @@ export class LaneRequests {
     // becomes `unknown` if the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
     const signal = this.#inFlight.begin(item);
+    this.#startedAt = held.now;
     // A transport that throws synchronously or returns an invalid answer fails only this request.
     const answered = (async () =>
       acceptanceOf(item, await provider.submit(item.submission, signal)))();
@@ -68,6 +74,16 @@ export class LaneRequests {
       },
       (error: unknown) => this.#failed(item, error),
     );
+  }
+
+  /**
+   * Milliseconds for which the requests in flight hold the others back while `provider` is probed;
+   * `Infinity`: until an answer. Without keys each further request could become `unknown`, too.
+   */
+  probeLasts(provider: string): number {
+    if (this.inFlight === 0) return 0;
+    if (!this.held.provider(provider).honoursKeys) return Infinity;
+    return Math.max(0, this.#startedAt + PROBE_LASTS - this.held.now);
   }
 
   abort(): void {
@@ -97,7 +113,7 @@ export class LaneRequests {
     const { held } = this;
     const { clock, maxAttempts } = held.context;
     const failure = failureOf(error);
-    const { kind, code: errorCode } = failure;
+    const { kind, uncertain, code: errorCode } = failure;
     if (kind === 'permanent') {
       this.#passed(item);
       held.record(item, { result: 'rejected', errorCode });
@@ -109,7 +125,7 @@ export class LaneRequests {
     const aside = this.#rest(item, failure);
     const { idempotencyWindow } = held.provider(item.provider).capabilities;
     // A refused resend does not reveal the outcome of the earlier try, whose answer was lost.
-    if (kind !== 'uncertain' && item.resendAt === undefined)
+    if (!uncertain && item.resendAt === undefined)
       held.record(item, {
         result: 'refused',
         errorCode,
@@ -128,19 +144,26 @@ export class LaneRequests {
 
   /** Also withdraws what is prepared, for new policy decisions. Returns the batch's wait in ms. */
   #rest({ batch, provider }: PreparedSubmission, failure: Failure): number {
-    const { memory, pause, now } = this.held;
+    const { context, memory, pause, now } = this.held;
     const failures = memory.failuresOf(provider);
     const restFor = pause.restFor(provider);
-    const { kind, code, message, retryAfter } = failure;
+    const { kind, uncertain, code, message, retryAfter } = failure;
+    const reason = kind === 'paused' ? `${code}: ${message}` : null;
+    // The submission is resent by itself, so that others need not wait for it, unless all have to.
+    const apart =
+      uncertain &&
+      retryAfter === undefined &&
+      context.concurrency > 1 &&
+      this.held.provider(provider).honoursKeys;
     let aside = 0;
     // Requests in flight together fail together, so they count as one failure.
-    if (kind === 'paused') {
+    if (kind === 'paused' && !apart) {
       const wait = restFor > 0 ? restFor : failures.refused();
-      pause.rest(provider, retryAfter ?? wait, `${code}: ${message}`);
+      pause.rest(provider, retryAfter ?? wait, reason);
     } else if (restFor > 0) return failures.asideFor(batch, now);
     else {
-      const failed = failures.failed(batch, now, retryAfter);
-      pause.rest(provider, failed.rest, null);
+      const failed = failures.failed(batch, now, { retryAfter, apart });
+      pause.rest(provider, failed.rest, reason);
       ({ aside } = failed);
     }
     this.prefetch.withdraw();
@@ -218,14 +241,19 @@ export class InFlight<T> {
   }
 }
 
-const KINDS = [
-  [PermanentFailure, 'permanent'],
-  [PausedFailure, 'paused'],
-  [RetryableFailure, 'retryable'],
+const UNCERTAIN = { kind: 'retryable', uncertain: true } as const;
+
+const MEANINGS = [
+  [PermanentFailure, { kind: 'permanent', uncertain: false }],
+  [PausedFailure, { kind: 'paused', uncertain: false }],
+  [PausedUncertainFailure, { kind: 'paused', uncertain: true }],
+  [RetryableFailure, { kind: 'retryable', uncertain: false }],
 ] as const;
 
 interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
-  readonly kind: (typeof KINDS)[number][1] | 'uncertain';
+  readonly kind: (typeof MEANINGS)[number][1]['kind'];
+  /** The provider may have accepted the submission. */
+  readonly uncertain: boolean;
   /** Wait that the provider asked for, in milliseconds. */
   readonly retryAfter?: number;
 }
@@ -234,14 +262,14 @@ interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof SubmitFailure)) {
     const message = 'The transport failed without saying what became of the request';
-    return { kind: 'uncertain', code: 'transport_error', message };
+    return { ...UNCERTAIN, code: 'transport_error', message };
   }
-  const [, kind = 'uncertain'] = KINDS.find(([failure]) => error instanceof failure) ?? [];
+  const [, meaning = UNCERTAIN] = MEANINGS.find(([failure]) => error instanceof failure) ?? [];
   const { message, retryAfter = 0 } = error;
   // Where the wait is zero or no number, the backoff of the library applies.
   const isWait = Number.isFinite(retryAfter) && retryAfter > 0;
   const code = word(error.code) ?? 'transport_error';
-  return { kind, code, message, ...(isWait && { retryAfter }) };
+  return { ...meaning, code, message, ...(isWait && { retryAfter }) };
 }
 
 /**

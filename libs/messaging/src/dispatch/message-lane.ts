@@ -148,7 +148,9 @@ class MessageLane implements LaneTask {
     if (this.#turn !== slots) this.#leaveTurn();
     const { probing } = memory.failuresOf(next.provider);
     // Every request has a time limit, so the end of one wakes the lane.
-    if (this.#requests.inFlight >= (probing ? 1 : context.concurrency)) return this.#sleep();
+    if (this.#requests.inFlight >= context.concurrency) return this.#sleep();
+    const probeLasts = probing ? this.#requests.probeLasts(next.provider) : 0;
+    if (probeLasts > 0) return this.#sleep(Number.isFinite(probeLasts) ? probeLasts : undefined);
     if (!leased.valid) return this.#sleep(Math.min(50, context.leaseTime / 10));
     if (!next.skipOutcome) {
       if (prefetch.isOversized(next)) {

@@ -3,6 +3,7 @@ import type { AppliedDecision } from '../policy/policy-pipeline.js';
 import type { PlannedBatch } from '../store/rows/planned-batch.js';
 import { LaneLostError } from '../store/verbs/intents.js';
 import type { HeldLane } from './held-lane.js';
+import { LONGEST_REST } from './failure-policy.js';
 import { LARGEST_SLICE, SliceSize } from './prefetch-size.js';
 import type { ProviderState } from './provider-state.js';
 import type { Resends } from './resends.js';
@@ -232,12 +233,24 @@ export class Prefetch {
         throw error;
       });
     const started = intent.submissions.filter(({ batch }) => live.has(batch));
-    if (withdrawals !== this.#withdrawals) this.#withdraw(started);
+    const [first] = started;
+    const parkFor = first ? this.#asideFor(first) : 0;
+    if (withdrawals !== this.#withdrawals || parkFor > 0) this.#withdraw(started, parkFor);
     else {
       this.#queue.push(...started);
       this.#count(started);
     }
     return live;
+  }
+
+  /**
+   * Milliseconds for which another batch is the probe. The new messages of a batch whose submissions
+   * stay uncertain are parked like the batch of a refused one.
+   */
+  #asideFor({ provider, batch, skipOutcome }: PreparedSubmission): number {
+    const failures = this.held.memory.failuresOf(provider);
+    if (skipOutcome || !failures.isAside(batch)) return 0;
+    return Math.min(LONGEST_REST, failures.asideFor(batch, this.held.now));
   }
 
   #share({ capabilities, rate }: ProviderState, wanted: number): number {
@@ -274,9 +287,10 @@ export class Prefetch {
     this.#withdraw(items);
   }
 
-  #withdraw(items: readonly PreparedSubmission[]): void {
+  #withdraw(items: readonly PreparedSubmission[], parkFor = 0): void {
     for (const item of items)
-      if (item.resendAt === undefined) this.held.record(item, { result: 'withdrawn' });
+      if (item.resendAt === undefined)
+        this.held.record(item, { result: 'withdrawn', ...(parkFor > 0 && { parkFor }) });
       else this.resends.add(item, item.resendAt);
   }
 

@@ -57,7 +57,7 @@ export interface Outcome {
   readonly attempts?: number;
   /** With `refused`: no attempt is left, the messages are `failed`. */
   readonly exhausted?: boolean;
-  /** With `refused`: milliseconds for which the batch is parked. */
+  /** With `refused` and `withdrawn`: milliseconds for which the batch is parked. */
   readonly parkFor?: number;
 }
 
