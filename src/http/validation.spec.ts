@@ -1,6 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import { IsInt, IsOptional, ValidateNested } from 'class-validator';
 import { ApiError } from './api-error.js';
-import { Choice, Flag, FlagOr, List, Text, TextUnder, SameText, WholeNumber } from './fields.js';
+import {
+  Choice,
+  Field,
+  Flag,
+  FlagOr,
+  List,
+  Text,
+  TextUnder,
+  SameText,
+  WholeNumber,
+} from './fields.js';
 import { OneOfForms, validated } from './validation.js';
 
 class Body {
@@ -60,6 +71,21 @@ class Shape {
   readonly kind!: string;
 }
 
+/** Rules that no decorator of ours makes. */
+class Foreign {
+  @Field({ type: 'array' }, IsOptional(), IsInt({ each: true, message: 'must be integers' }))
+  readonly counts?: readonly number[];
+
+  @Field({ type: 'object' }, IsOptional(), ValidateNested({ message: 'must be an object' }))
+  readonly inner?: Inner;
+
+  @Field(
+    { type: 'integer' },
+    IsInt({ validateIf: (_, value) => value !== 'any', message: 'must be an integer' }),
+  )
+  readonly count: number | 'any' = 'any';
+}
+
 function details(plain: object, dto: new () => object = Body): unknown {
   try {
     validated(dto, plain);
@@ -107,6 +133,16 @@ describe('validated', () => {
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, n]));
     for (const name of [deep, wide])
       expect(details({ name })).toEqual([{ path: 'name', message: 'must be a text' }]);
+  });
+
+  it('keeps rules for entries, for nested objects and under a condition', () => {
+    expect(details({ counts: [1], count: 1 }, Foreign)).toBeUndefined();
+    expect(details({ count: 'any' }, Foreign)).toBeUndefined();
+    expect(details({ counts: [1, 'x'], inner: 1, count: 'x' }, Foreign)).toEqual([
+      { path: 'counts', message: 'must be integers' },
+      { path: 'inner', message: 'must be an object' },
+      { path: 'count', message: 'must be an integer' },
+    ]);
   });
 
   it('names a wrong field of a nested object by its path', () => {

@@ -2,10 +2,12 @@ import type { FieldError } from '@dundun/messaging';
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import {
+  getMetadataStorage,
   ValidateBy,
   type ValidationArguments,
   type ValidationError,
   validateSync,
+  ValidationTypes,
 } from 'class-validator';
 import { invalidFields } from './api-error.js';
 
@@ -113,8 +115,50 @@ function checked(
   const known: Record<string, unknown> = {};
   for (const name of schemas.keys()) if (Object.hasOwn(request, name)) known[name] = request[name];
   const instance = make(dto, known);
-  for (const error of validateSync(instance)) errors.push(...errorsIn(error));
+  if (!isValid(dto, instance as Fields))
+    for (const error of validateSync(instance)) errors.push(...errorsIn(error));
   return { instance, errors };
+}
+
+type Holds = (instance: Fields) => boolean;
+
+/** By DTO, one for each field. Gain: 5 µs of a send; class-validator collects them at each call. */
+const RULES = new WeakMap<Type<object>, readonly Holds[]>();
+
+/** Whether all rules hold. Where not, class-validator has the errors, if any. */
+function isValid(dto: Type<object>, instance: Fields): boolean {
+  let rules = RULES.get(dto);
+  if (!rules) RULES.set(dto, (rules = rulesOf(dto)));
+  return rules.every((holds) => holds(instance));
+}
+
+function rulesOf(dto: Type<object>): Holds[] {
+  const { CONDITIONAL_VALIDATION, CUSTOM_VALIDATION } = ValidationTypes;
+  const storage = getMetadataStorage();
+  const all = storage.getTargetValidationMetadatas(dto, '', false, false);
+  return Object.entries(storage.groupByPropertyName(all)).map(([property, rules]) => {
+    const conditions = rules.filter(({ type }) => type === CONDITIONAL_VALIDATION);
+    const checks = rules.filter(({ type }) => type !== CONDITIONAL_VALIDATION);
+    // Rules for entries and nested objects are left to class-validator.
+    if (
+      checks.some(({ type, each, validateIf }) => type !== CUSTOM_VALIDATION || each || validateIf)
+    )
+      return () => false;
+    const validators = checks.flatMap(({ constraintCls, constraints }) =>
+      storage
+        .getTargetValidatorConstraints(constraintCls)
+        .map(({ instance }) => ({ instance, constraints })),
+    );
+    return (object) => {
+      const value = object[property];
+      for (const { constraints } of conditions) if (!constraints[0](object, value)) return true;
+      for (const { instance, constraints } of validators) {
+        const given = { value, object, property, constraints, targetName: dto.name };
+        if (instance.validate(value, given) !== true) return false;
+      }
+      return true;
+    };
+  });
 }
 
 /** The errors of the first broken rule of a field. */
