@@ -19,6 +19,7 @@ import {
   type Unauthorized,
 } from './credentials.js';
 import { networkOf, RequestLimits } from './limits.js';
+import { type Fresh, whenKnown } from './row-cache.js';
 
 export interface AuthRequirement {
   readonly kind: CredentialKind;
@@ -48,7 +49,7 @@ export class AuthGuard implements CanActivate {
     private readonly limits: RequestLimits,
   ) {}
 
-  canActivate(context: ExecutionContext): Promise<true> {
+  async canActivate(context: ExecutionContext): Promise<true> {
     const requirement = this.reflector.getAllAndOverride(AuthRequired, [
       context.getHandler(),
       context.getClass(),
@@ -57,20 +58,21 @@ export class AuthGuard implements CanActivate {
   }
 
   /** For `@AuthWithin()`. @throws ApiError 401, 403 or 429 */
-  async admit(
+  admit(
     request: AuthenticatedRequest,
     reply: HttpReply,
     { kind, scope }: AuthRequirement,
-  ): Promise<true> {
-    const principal = await this.#valid(request, kind, reply);
-    if (scope && !principal.scopes.includes(scope))
-      throw new ApiError(
-        'insufficient_scope',
-        `This key lacks the scope ${scope}; use one that has it`,
-      );
-    request.account = principal;
-    this.use.note(principal.id);
-    return true;
+  ): Fresh<true> {
+    return whenKnown(this.#valid(request, kind, reply), (principal) => {
+      if (scope && !principal.scopes.includes(scope))
+        throw new ApiError(
+          'insufficient_scope',
+          `This key lacks the scope ${scope}; use one that has it`,
+        );
+      request.account = principal;
+      this.use.note(principal.id);
+      return true;
+    });
   }
 
   /** For hooks before the route: takes a credential of any kind. @throws ApiError 401 or 403 */
@@ -80,13 +82,14 @@ export class AuthGuard implements CanActivate {
   }
 
   /** @throws ApiError 401, 403 or 429 */
-  async #valid(request: HttpRequest, kind: CredentialKind, reply?: HttpReply): Promise<Principal> {
-    const found = await this.credentials.verify(request.headers.authorization, kind);
-    if ('cause' in found) throw this.#unauthorized(request, found);
-    if (reply) this.#count(found, reply);
-    if (found.suspended)
-      throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
-    return found;
+  #valid(request: HttpRequest, kind: CredentialKind, reply?: HttpReply): Fresh<Principal> {
+    return whenKnown(this.credentials.verify(request.headers.authorization, kind), (found) => {
+      if ('cause' in found) throw this.#unauthorized(request, found);
+      if (reply) this.#count(found, reply);
+      if (found.suspended)
+        throw new ApiError('account_disabled', 'This account is suspended; contact your provider');
+      return found;
+    });
   }
 
   /** @throws ApiError 429 with `Retry-After` */

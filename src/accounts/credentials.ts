@@ -10,7 +10,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DataSource, In } from 'typeorm';
 import { Account, Credential, type CredentialKind } from './accounts.tables.js';
-import { RowCache } from './row-cache.js';
+import { type Fresh, RowCache, whenKnown } from './row-cache.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -69,24 +69,25 @@ export class CredentialVerifier {
   }
 
   /** A malformed secret costs no database read. */
-  async verify(
-    header: string | undefined,
-    kind: CredentialKind,
-  ): Promise<Principal | Unauthorized> {
+  verify(header: string | undefined, kind: CredentialKind): Fresh<Principal | Unauthorized> {
     if (!header) return { cause: 'missing header' };
     if (!/^bearer /i.test(header)) return { cause: 'missing Bearer' };
     const secret = header.slice('Bearer '.length);
     if (/\s/.test(secret) || secret === '') return { cause: 'white space' };
     if (!isWellFormed(secret)) return { cause: 'malformed or bad checksum' };
     if (!secret.startsWith(PREFIX[kind])) return { cause: 'wrong kind' };
-    const found = await this.#credentials.find({ fingerprint: fingerprint(secret) });
-    if (!found) return { cause: 'unknown' };
-    const { id, accountId, scopes, revokedAt, expiresAt } = found;
-    const account = accountId;
-    if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', account };
-    if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', account };
-    const suspended = Boolean((await this.#accounts.find({ id: accountId }))?.suspendedAt);
-    return { id, accountId, scopes, suspended };
+    const wanted = { fingerprint: fingerprint(secret) };
+    return whenKnown(this.#credentials.find(wanted), (found) => {
+      if (!found) return { cause: 'unknown' };
+      const { id, accountId, scopes, revokedAt, expiresAt } = found;
+      const account = accountId;
+      if (revokedAt) return { cause: kind === 'api_token' ? 'rotated' : 'revoked', account };
+      if (expiresAt && expiresAt.getTime() <= Date.now()) return { cause: 'expired', account };
+      return whenKnown(this.#accounts.find({ id: accountId }), (owner) => {
+        const suspended = Boolean(owner?.suspendedAt);
+        return { id, accountId, scopes, suspended };
+      });
+    });
   }
 
   forget(): void {

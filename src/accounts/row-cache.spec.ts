@@ -23,7 +23,8 @@ function world() {
   const source = { manager: { find } } as unknown as DataSource;
   const rows = new RowCache(source, Row, ['id'], {}, () => state.now);
   const cache = {
-    get: (id: string) => rows.find({ id }),
+    find: (id: string) => rows.find({ id }),
+    get: async (id: string) => rows.find({ id }),
     clear: () => rows.clear(),
   };
   return { table, reads, state, cache };
@@ -33,10 +34,11 @@ function world() {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('RowCache', () => {
-  it('a fresh value is served after one read', async () => {
+  it('a fresh value is served after one read, without a promise', async () => {
     const { table, reads, cache } = world();
     table.set('a', { version: 1 });
-    for (let n = 0; n < 100; n++) expect(await cache.get('a')).toEqual({ id: 'a', version: 1 });
+    await cache.get('a');
+    for (let n = 0; n < 100; n++) expect(cache.find('a')).toEqual({ id: 'a', version: 1 });
     expect(reads).toEqual([['a']]);
   });
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Sender, WhatsAppNumber } from './accounts.tables.js';
-import { RowCache } from './row-cache.js';
+import { type Fresh, RowCache, whenKnown } from './row-cache.js';
 
 export const SENDER_ID = /^(?=.*[A-Za-z])[0-9A-Za-z](?:[0-9A-Za-z ]{0,9}[0-9A-Za-z])?$/;
 
@@ -21,8 +21,8 @@ export class SenderRegistry {
     this.#senders = new RowCache(source, Sender, ['accountId', 'sender']);
   }
 
-  async isRegistered(accountId: string, sender: string): Promise<boolean> {
-    return (await this.#senders.find({ accountId, sender })) !== undefined;
+  isRegistered(accountId: string, sender: string): Fresh<boolean> {
+    return whenKnown(this.#senders.find({ accountId, sender }), (found) => found !== undefined);
   }
 }
 

@@ -58,7 +58,7 @@ export class TemplateRegistry {
   }
 
   /** The caller has checked the form of name and language. */
-  find(accountId: string, name: string, language: string): Promise<Template | undefined> {
+  async find(accountId: string, name: string, language: string): Promise<Template | undefined> {
     return this.#templates.find({ accountId, name, language });
   }
 
