@@ -6,7 +6,7 @@ import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
 import type { InboundReceived } from '../message/events.js';
 import { denialsOf, PolicyError } from '../policy/policy.service.js';
-import { PolicyPipeline } from '../policy/policy-pipeline.js';
+import { type AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { LaneWaker } from '../ports/dispatch-engine.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from '../ports/messaging-options.js';
@@ -59,7 +59,9 @@ export class Enqueuer {
         groups.size > 0 && channel.groups === 'expand'
           ? await this.#expanded(channel, batch, groups, tx)
           : batch;
-      return await this.#traced(expanded, tx);
+      return await (this.tracing
+        ? this.#traced(this.tracing, expanded, tx)
+        : this.#accept(expanded, tx));
     } catch (error) {
       // The first send under this key stands where groups or policies have changed since.
       const isRefused = error instanceof MessageValidationError || error instanceof PolicyError;
@@ -121,39 +123,25 @@ export class Enqueuer {
   }
 
   /** Enqueues in a child span of the caller's; the batch stores the span's context. */
-  async #traced(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
-    if (!this.tracing) return this.#store(await this.#allowed(batch, tx), tx);
+  #traced(
+    tracing: MessagingTracing,
+    batch: NewBatch,
+    tx: Transaction | undefined,
+  ): Promise<Receipt> {
     const { id, channel, recipients } = batch;
     const step = { operation: 'send', type: 'send', kind: 'producer', channel, id } as const;
-    return this.tracing.step({ ...step, messages: recipients.length }, async (trace) =>
-      this.#store(await this.#allowed({ ...batch, trace }, tx), tx),
+    return tracing.step({ ...step, messages: recipients.length }, (trace) =>
+      this.#accept({ ...batch, trace }, tx),
     );
   }
 
-  /**
-   * Denied recipients come first, so that their `rejected` messages take the first positions.
-   * @throws PolicyError where policy denies all recipients
-   */
-  async #allowed(batch: NewBatch, tx: Transaction | undefined): Promise<NewBatch> {
-    const { tenant, channel, sender, content, recipients } = batch;
+  /** @throws PolicyError where policy denies all recipients */
+  async #accept(given: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
+    const { tenant, channel, sender, content, recipients, lane, sendAt, createdAt } = given;
     const message = { tenant, channel, sender, content };
     const decisions = await this.policy.review([{ message, recipients }], 'send', tx);
-    if (decisions.size === 0) return batch;
-    const denials = denialsOf(recipients, decisions);
-    const [first, ...others] = denials;
-    if (!first) return batch;
-    if (denials.length === recipients.length) throw new PolicyError([first, ...others]);
-    const allowed = recipients.filter((_, index) => decisions.get(index)?.decision !== 'deny');
-    return {
-      ...batch,
-      recipients: [...denials.map(({ recipient }) => recipient), ...allowed],
-      denied: denials.map(({ code }) => code),
-    };
-  }
-
-  async #store(batch: NewBatch, tx: Transaction | undefined): Promise<Receipt> {
+    const batch = decisions.size === 0 ? given : withDenials(given, decisions);
     const { afterCommit, newBatches } = this.store;
-    const { lane, sendAt, createdAt } = batch;
     const due = sendAt !== null && sendAt > createdAt ? sendAt : undefined;
     const wake = () => this.waker.wake(lane, due);
     if (!tx) {
@@ -176,6 +164,24 @@ export class Enqueuer {
       : retryWhileUnavailable(() => newBatches.replayOf(batch, database)));
     return first && receiptOf(first);
   }
+}
+
+/**
+ * Denied recipients come first, so that their `rejected` messages take the first positions.
+ * @throws PolicyError where all recipients are denied
+ */
+function withDenials(batch: NewBatch, decisions: ReadonlyMap<number, AppliedDecision>): NewBatch {
+  const { recipients } = batch;
+  const denials = denialsOf(recipients, decisions);
+  const [first, ...others] = denials;
+  if (!first) return batch;
+  if (denials.length === recipients.length) throw new PolicyError([first, ...others]);
+  const allowed = recipients.filter((_, index) => decisions.get(index)?.decision !== 'deny');
+  return {
+    ...batch,
+    recipients: [...denials.map(({ recipient }) => recipient), ...allowed],
+    denied: denials.map(({ code }) => code),
+  };
 }
 
 function receiptOf({ id, recipients, createdAt, replayed }: EnqueuedBatch): Receipt {

@@ -152,15 +152,14 @@ export function readRecipients(
   const errors: FieldError[] = [];
   const phone = kinds[0] === 'phone';
   to.forEach((entry, index) => {
-    const path = `to[${index}]`;
     if (phone && isPhoneNumber(entry)) recipients.add(entry);
     else if (withGroups && isGroupId(entry)) {
       recipients.add(entry);
-      if (!groups.has(entry)) groups.set(entry, path);
+      if (!groups.has(entry)) groups.set(entry, `to[${index}]`);
     } else {
       const address = readAddress(entry, kinds);
       if (address) recipients.add(addressKey(address));
-      else if (errors.length < 10) errors.push({ path, message: ruleOf(kinds) });
+      else if (errors.length < 10) errors.push({ path: `to[${index}]`, message: ruleOf(kinds) });
     }
   });
   return { recipients: [...recipients], groups, errors };

@@ -51,7 +51,8 @@ export class SmsService extends ChannelService {
   async send(message: SmsMessage, options: SendOptions = {}): Promise<Receipt> {
     const { from, to, body, deliveryReport, sendAt } = message;
     const content = { kind: 'text', text: body } as const;
-    return this.enqueue({ from, to, content, deliveryReport, sendAt }, options);
+    // `return` alone would take three more microtasks.
+    return await this.enqueue({ from, to, content, deliveryReport, sendAt }, options);
   }
 
   /** Parts and price of one message with this text; nothing is sent or stored. */
