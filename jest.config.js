@@ -40,8 +40,10 @@ export default {
   maxWorkers: 2,
   // A suite or test that needs longer sets its own limit, with the reason.
   testTimeout: 30_000,
-  // A spec file that boots a Nest module leaks about 30 MB in its worker.
-  workerIdleMemoryLimit: '400MB',
+  // A spec file that boots a Nest module leaks about 30 MB in its worker. A new worker loads its first
+  // modules at half the speed.
+  workerIdleMemoryLimit: '1GB',
+  testSequencer: '<rootDir>/test/support/spreading-sequencer.js',
   globalSetup: '<rootDir>/test/support/probe-servers.js',
   reporters: ['default', '<rootDir>/test/support/skipped-reporter.js'],
   projects: Object.entries(projects).map(([displayName, testMatch]) => ({
