@@ -1,10 +1,12 @@
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleDestroy,
+  type OnModuleInit,
   Optional,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
@@ -14,17 +16,28 @@ import { inboundJob, MessagingJobs, purgeJob, wakeJob } from './jobs/messaging.j
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
-import { MESSAGE_TRANSPORTS, type Transports } from './ports/message-transport.js';
+import {
+  MESSAGE_TRANSPORTS,
+  type MessageTransport,
+  type Transports,
+} from './ports/message-transport.js';
 import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-options.js';
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
 const CLEANUP_TIMEOUT = 2_000;
 
-/** Starts dispatch and jobs after every module; stops them before the servers close. */
+type LifecycleHooks = OnModuleInit &
+  OnApplicationBootstrap &
+  OnModuleDestroy &
+  BeforeApplicationShutdown &
+  OnApplicationShutdown;
+
+/**
+ * Starts dispatch and jobs after every module; stops them before the servers close. Passes each
+ * lifecycle hook on to the transports: they are in a map, which Nest does not search.
+ */
 @Injectable()
-export class MessagingRuntime
-  implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
-{
+export class MessagingRuntime implements LifecycleHooks {
   readonly #logger = new Logger('Messaging');
   #jobs: MessagingJobs | undefined;
 
@@ -39,8 +52,13 @@ export class MessagingRuntime
     @Optional() @Inject(SchedulerRegistry) private readonly registry = new SchedulerRegistry(),
   ) {}
 
+  async onModuleInit(): Promise<void> {
+    await this.#eachTransport((transport) => transport.onModuleInit?.());
+  }
+
   async onApplicationBootstrap(): Promise<void> {
     const { store, transports } = this;
+    await this.#eachTransport((transport) => transport.onApplicationBootstrap?.());
     for (const [provider, transport] of transports) {
       const origin = { provider, transport: provider };
       transport.listen?.(
@@ -78,11 +96,26 @@ export class MessagingRuntime
     await Promise.all(parts.map((part) => this.#stop(part, until)));
     if (this.#jobs)
       this.#logger.log(`Dispatch stopped in ${Math.round(performance.now() - begun)} ms`);
+    await this.#eachTransport((transport) => transport.onModuleDestroy?.());
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.inbound.idle();
-    await this.store.close();
+  async beforeApplicationShutdown(signal?: string): Promise<void> {
+    await this.#eachTransport((transport) => transport.beforeApplicationShutdown?.(signal));
+  }
+
+  async onApplicationShutdown(signal?: string): Promise<void> {
+    try {
+      await this.#eachTransport((transport) => transport.onApplicationShutdown?.(signal));
+    } finally {
+      await this.inbound.idle();
+      await this.store.close();
+    }
+  }
+
+  async #eachTransport(
+    call: (transport: MessageTransport & Partial<LifecycleHooks>) => unknown,
+  ): Promise<void> {
+    await Promise.all([...this.transports.values()].map(async (transport) => call(transport)));
   }
 
   /** Waits until `until`, then logs unfinished work and continues. */

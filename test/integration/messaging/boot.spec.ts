@@ -12,6 +12,13 @@ import {
 import { describeEachDatabase } from '../../support/databases.js';
 
 const simulated: MessagingOptions = { transport: simulator() };
+const HOOKS = [
+  'onModuleInit',
+  'onApplicationBootstrap',
+  'onModuleDestroy',
+  'beforeApplicationShutdown',
+  'onApplicationShutdown',
+];
 const FAX = { fax: { max: 1, per: '1h' } };
 
 /** A transport with these capabilities that submits nothing. */
@@ -134,6 +141,25 @@ describeEachDatabase(
         await expect(send()).resolves.toMatchObject({ recipients: 1, replayed: false });
         await app!.close();
       }
+    });
+
+    it('every transport has its lifecycle hooks called', async () => {
+      const called: string[] = [];
+      const hooked = (name: string) => () => {
+        const hooks = HOOKS.map((hook) => [hook, () => void called.push(`${name} ${hook}`)]);
+        return {
+          ...(transportWith({ maxRecipients: 1, idempotencyWindow: 0 })() as object),
+          ...Object.fromEntries(hooks),
+        } as never;
+      };
+      const providers = { main: hooked('main'), backup: hooked('backup') };
+      await boot(
+        MessagingModule.forRoot({ providers, routes: [{ use: 'main' }], callbackPath: false }),
+      );
+      const expected = HOOKS.flatMap((hook) => [`main ${hook}`, `backup ${hook}`]);
+      expect(called).toEqual(expected.slice(0, 4));
+      await app!.close();
+      expect(called).toEqual(expected);
     });
 
     it('a named data source and a global module work', async () => {

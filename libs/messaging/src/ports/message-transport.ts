@@ -66,7 +66,7 @@ export interface TransportCapabilities {
   readonly passesTraceOn?: boolean;
 }
 
-/** Implementations run `messageTransportContract()`; Nest calls their lifecycle hooks. */
+/** Implementations run `messageTransportContract()`. Nest's lifecycle hooks are called. */
 export interface MessageTransport {
   /** Stable name, stored with every submission and report. */
   readonly name: string;
