@@ -45,10 +45,12 @@ export function readEntries(
   const outer = isObject(content) && Object.keys(content).length > 0 ? [content] : content;
   if (!Array.isArray(outer)) throw new UnreadableCallbackError('no JSON object, array or form');
   const isTaken = (entry: unknown) => !isObject(entry) || takes(entry);
-  const entries = outer.filter(isTaken).flatMap((entry: unknown) => {
+  const entries: unknown[] = [];
+  for (const entry of outer.filter(isTaken)) {
     const inner = valuesOf(entry, lists);
-    return inner.length > 0 ? inner.flat().filter(isTaken) : [entry];
-  });
+    if (inner.length === 0) entries.push(entry);
+    else for (const one of inner.flat()) if (isTaken(one)) entries.push(one);
+  }
   const reports: DeliveryReport[] = [];
   const messages: InboundMessage[] = [];
   const errors: string[] = [];
@@ -75,10 +77,12 @@ export function first<T>(
 }
 
 export function valuesOf(entry: unknown, field: FieldName): unknown[] {
-  return [field]
-    .flat()
-    .map((name) => inside(entry, name))
-    .filter((value) => value !== undefined && value !== null);
+  const values: unknown[] = [];
+  for (const name of typeof field === 'string' ? [field] : field) {
+    const value = inside(entry, name);
+    if (value !== undefined && value !== null) values.push(value);
+  }
+  return values;
 }
 
 function inside(entry: unknown, name: string): unknown {

@@ -41,17 +41,17 @@ export interface CallbackCount {
 /** Counts callbacks by endpoint, for the metrics of the app. */
 @Injectable()
 export class CallbackCounts {
-  readonly #counts = new Map<string, CallbackCount>();
+  readonly #counts = new Map<string, Record<keyof CallbackCount, number>>();
 
   /** Counts by name of the provider; `default` is the callback path itself. */
   snapshot(): ReadonlyMap<string, CallbackCount> {
-    return new Map(this.#counts);
+    return new Map([...this.#counts].map(([endpoint, count]) => [endpoint, { ...count }]));
   }
 
   add(endpoint: string, more: Partial<CallbackCount>): void {
-    const count = { ...(this.#counts.get(endpoint) ?? ZERO) };
-    for (const name of Object.keys(ZERO) as (keyof CallbackCount)[]) count[name] += more[name] ?? 0;
-    this.#counts.set(endpoint, count);
+    let count = this.#counts.get(endpoint);
+    if (!count) this.#counts.set(endpoint, (count = { ...ZERO }));
+    for (const name of Object.keys(more) as (keyof CallbackCount)[]) count[name] += more[name] ?? 0;
   }
 }
 
