@@ -20,10 +20,12 @@ export interface Findings {
   readonly forgotten: readonly string[];
   /** Keys of sends with more than one batch. */
   readonly repeatedBatches: readonly string[];
-  /** Messages neither sent nor unknown. */
+  /** Messages neither sent nor unknown, nor rejected by the upstream. */
   readonly unfinished: readonly string[];
   /** Messages the store calls sent and the book does not have. */
   readonly lost: readonly string[];
+  /** Rejected messages that the book has. */
+  readonly misrejected: readonly string[];
   /** Recipients the book has more than once. */
   readonly doubled: readonly string[];
   /** Book entries under a key no committed intent has. */
@@ -41,6 +43,7 @@ export async function audit(
   store: DataSource,
   book: readonly BookEntry[],
   accepted: ReadonlyMap<string, string>,
+  refused: ReadonlySet<string>,
 ): Promise<Findings> {
   const rows = (await store.query(
     `SELECT b.id AS batch, b.idempotency_key AS send_key, b.state, b.recipient_count,
@@ -72,15 +75,21 @@ export async function audit(
   const messages = rows.filter(({ position }) => position !== null);
   const isSent = ({ status }: StoreRow) => Number(status) === STATUS_RANK.sent;
   const isUnknown = ({ status }: StoreRow) => Number(status) === STATUS_RANK.unknown;
+  const isRejected = ({ status, batch, n }: StoreRow) =>
+    Number(status) === STATUS_RANK.rejected && refused.has(`${batch}-s${n}`);
+  const hasEnded = (row: StoreRow) => isSent(row) || isUnknown(row) || isRejected(row);
   return {
     messages: messages.length,
     forgotten: [...accepted].filter(([key, id]) => !batches.get(key)?.has(id)).map(([key]) => key),
     repeatedBatches: [...batches].filter(([, ids]) => ids.size > 1).map(([key]) => key),
     unfinished: [
-      ...messages.filter((row) => !isSent(row) && !isUnknown(row)).map(name),
+      ...messages.filter((row) => !hasEnded(row)).map(name),
       ...[...begun].filter(([, { rows: n, of }]) => n < of).map(([batch]) => batch),
     ],
     lost: messages.filter((row) => isSent(row) && !taken.has(row.recipient ?? '')).map(name),
+    misrejected: messages
+      .filter((row) => isRejected(row) && taken.has(row.recipient ?? ''))
+      .map(name),
     doubled: [...taken].filter(([, entries]) => entries.length > 1).map(([to]) => to),
     unintended: book.filter(({ key }) => !intents.has(key)).map(({ key }) => key),
     misreferenced: messages
@@ -101,6 +110,7 @@ export const AGREED = {
   repeatedBatches: [],
   unfinished: [],
   lost: [],
+  misrejected: [],
   doubled: [],
   unintended: [],
   misreferenced: [],

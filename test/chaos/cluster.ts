@@ -196,7 +196,8 @@ export class Cluster {
   }
 
   async audit(): Promise<Findings> {
-    return audit(this.store, await this.upstream.book(), this.callers.accepted);
+    const { upstream, callers } = this;
+    return audit(this.store, await upstream.book(), callers.accepted, await upstream.refused());
   }
 
   #add(): Promise<App> {

@@ -30,6 +30,20 @@ export class Upstream {
     return (await (await fetch(`${this.url}/book`)).json()) as BookEntry[];
   }
 
+  /** Keys of the requests that it refused for good. */
+  async refused(): Promise<ReadonlySet<string>> {
+    return new Set((await this.#refusals()).keys);
+  }
+
+  /** Number of wrong answers so far. */
+  async wrongAnswers(): Promise<number> {
+    return (await this.#refusals()).wrong;
+  }
+
+  async #refusals(): Promise<{ readonly keys: string[]; readonly wrong: number }> {
+    return (await (await fetch(`${this.url}/refused`)).json()) as { keys: string[]; wrong: number };
+  }
+
   async set(faults: Partial<Faults>): Promise<void> {
     await fetch(`${this.url}/faults`, { method: 'PUT', body: JSON.stringify(faults) });
   }

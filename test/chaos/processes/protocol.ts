@@ -16,6 +16,8 @@ export interface Faults {
   readonly honoursKeys: boolean;
   /** Most milliseconds until an answer. */
   readonly latency: number;
+  /** Share of the requests, 0 to 1, with a wrong answer before or after acceptance. */
+  readonly wrong: number;
   /** Take the next request in, say so, and never answer it. */
   readonly hold: boolean;
 }

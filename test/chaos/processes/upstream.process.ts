@@ -3,6 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { chances, seedOf } from './chance.js';
 import type { BookEntry, Faults } from './protocol.js';
+import {
+  bodyOf,
+  refuses,
+  refusesForGood,
+  type WrongAnswer,
+  wrongAnswers,
+} from './wrong-answers.js';
 
 /**
  * Another service that speaks the interface, in a process that no test kills. It keeps the book: each
@@ -11,7 +18,11 @@ import type { BookEntry, Faults } from './protocol.js';
 const seed = Number(process.argv[2]);
 const book: BookEntry[] = [];
 const byKey = new Map<string, BookEntry>();
-let faults: Faults = { honoursKeys: true, latency: 3, hold: false };
+/** Keys of requests that were refused for good. */
+const refused = new Set<string>();
+const tries = new Map<string, number>();
+let wrongAnswersGiven = 0;
+let faults: Faults = { honoursKeys: true, latency: 3, hold: false, wrong: 0 };
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -23,6 +34,8 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
   const { pathname } = new URL(request.url ?? '', 'http://upstream');
   if (pathname === '/ng/v1/sendsms') return take(request, body, response);
   if (pathname === '/book') return reply(response, 200, book);
+  if (pathname === '/refused')
+    return reply(response, 200, { keys: [...refused], wrong: wrongAnswersGiven });
   if (pathname === '/faults') {
     faults = { ...faults, ...(JSON.parse(body) as Partial<Faults>) };
     return reply(response, 200, faults);
@@ -34,6 +47,12 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
 function take(request: IncomingMessage, body: string, response: ServerResponse): void {
   const key = String(request.headers['idempotency-key']);
   const known = faults.honoursKeys ? byKey.get(key) : undefined;
+  const wrong = wrongAnswerTo(body);
+  // A service that honours keys does not refuse what it has accepted.
+  if (wrong && !wrong.after && !(known && refuses(wrong))) {
+    if (refusesForGood(wrong)) refused.add(key);
+    return giveWrong(wrong, response);
+  }
   if (known && known.body !== body) {
     known.conflicts++;
     return reply(response, 422, {
@@ -42,6 +61,7 @@ function take(request: IncomingMessage, body: string, response: ServerResponse):
   }
   const entry = known ?? accept(key, body);
   if (known) known.repeats++;
+  if (wrong?.after) return giveWrong(wrong, response);
   const say = () =>
     reply(response, 200, {
       status_code: 200,
@@ -56,6 +76,25 @@ function take(request: IncomingMessage, body: string, response: ServerResponse):
   }
   if (faults.latency > 0) setTimeout(say, latencyOf(body, entry.repeats));
   else say();
+}
+
+/** The seed decides for each try of a body separately. */
+function wrongAnswerTo(body: string): WrongAnswer | undefined {
+  if (faults.wrong === 0) return undefined;
+  const count = (tries.get(body) ?? 0) + 1;
+  tries.set(body, count);
+  const chance = chances(seedOf(seed, `wrong ${body} ${count}`));
+  if (chance() >= faults.wrong) return undefined;
+  const all = wrongAnswers(faults.honoursKeys);
+  return all[Math.floor(chance() * all.length)];
+}
+
+function giveWrong(wrong: WrongAnswer, response: ServerResponse): void {
+  const given = ++wrongAnswersGiven;
+  if (wrong.status === 0) return void response.socket?.destroy();
+  const isLater = wrong.status === 429 || wrong.status === 503;
+  const headers = isLater && given % 2 === 0 ? { 'retry-after': '1' } : {};
+  response.writeHead(wrong.status, headers).end(bodyOf(wrong));
 }
 
 /** The seed decides for each request separately, because keys differ between runs. */
