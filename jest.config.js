@@ -26,6 +26,7 @@ const projects = {
   unit: ['<rootDir>/{libs,src}/**/*.spec.ts'],
   integration: ['<rootDir>/test/integration/**/*.spec.ts'],
   e2e: ['<rootDir>/test/e2e/**/*.spec.ts'],
+  attack: ['<rootDir>/test/attack/**/*.spec.ts'],
   frame: ['<rootDir>/test/frame/**/*.spec.ts'],
   peers: ['<rootDir>/test/peers/**/*.spec.ts'],
   chaos: [

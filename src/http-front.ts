@@ -1,6 +1,12 @@
 import { context, propagation, trace } from '@opentelemetry/api';
 import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -8,6 +14,7 @@ import type { FastifyHttpOptions, FastifyReply } from 'fastify';
 import type { Environment } from './config/environment.js';
 import { ApiError } from './http/api-error.js';
 import { toApiError } from './http/error-mapping.js';
+import { Pipelines } from './http/pipeline.js';
 
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
 const WORKER_SERVES = ['/health/', '/metrics'];
@@ -28,10 +35,9 @@ export class HttpFront {
   #stopping = false;
 
   constructor(environment: Environment) {
-    const { ROLE, LOG_LEVEL, MAX_CONNECTIONS } = environment;
+    const { ROLE, LOG_LEVEL } = environment;
     this.adapter = new FastifyAdapter<Server>(fastifyOptions(environment));
     const fastify = this.adapter.getInstance();
-    fastify.server.maxConnections = MAX_CONNECTIONS;
     fastify.addHook('onRoute', ({ url, method }) => {
       const methods = this.#methods.get(url) ?? new Set();
       for (const name of [method].flat()) methods.add(name);
@@ -113,23 +119,15 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-function fastifyOptions({
-  BODY_LIMIT: bodyLimit,
-  REQUEST_TIMEOUT: requestTimeout,
-}: Environment): FastifyHttpOptions<Server> {
+function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {
+  const pipelines = new Pipelines();
   return {
     logger: false,
     trustProxy: false,
-    bodyLimit,
-    requestTimeout,
-    // Closes connections whose client does not read the response, or no longer exists.
-    connectionTimeout: ABANDONED_AFTER * requestTimeout,
-    http: {
-      requestTimeout,
-      headersTimeout: Math.ceil(requestTimeout / 3),
-      connectionsCheckingInterval: CHECK_EVERY,
-    },
-    keepAliveTimeout: 72_000,
+    bodyLimit: environment.BODY_LIMIT,
+    serverFactory: (handle) => serverOf(environment, handle, pipelines),
+    // Fastify's own would answer as well.
+    clientErrorHandler: () => undefined,
     // During a stop the gateway itself responds with 503, in the interface's error form.
     return503OnClosing: false,
     genReqId: requestIds(),
@@ -139,8 +137,31 @@ function fastifyOptions({
       const routeless = reply as unknown as FastifyReply;
       void routeless.code(status).header('x-request-id', request.id).send(body);
     },
-    clientErrorHandler: answerUnreadable,
   };
+}
+
+/** Fastify calls it for each address that `HOST` names. */
+function serverOf(
+  { REQUEST_TIMEOUT: requestTimeout, MAX_CONNECTIONS }: Environment,
+  handle: RequestListener,
+  pipelines: Pipelines,
+): Server {
+  const options = {
+    requestTimeout,
+    headersTimeout: Math.ceil(requestTimeout / 3),
+    connectionsCheckingInterval: CHECK_EVERY,
+    keepAliveTimeout: 72_000,
+  };
+  const server = createServer(options, pipelines.listener(handle));
+  server.maxConnections = MAX_CONNECTIONS;
+  // Closes connections whose client does not read the response, or no longer exists.
+  server.timeout = ABANDONED_AFTER * requestTimeout;
+  // A client that has sent everything, and says so, still waits for its answer.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on('clientError', (error, socket) =>
+    pipelines.afterAnswers(socket as Socket, () => answerUnreadable(error, socket as Socket)),
+  );
+  return server;
 }
 
 /** Short ids, unique among the processes of a gateway: a random prefix and a counter. */

@@ -231,6 +231,10 @@ export class ProbedGateway {
     return this.gateway.output;
   }
 
+  get pid(): number {
+    return this.gateway.child.pid ?? 0;
+  }
+
   rest(): Promise<Rest> {
     return this.#ask('rest');
   }
