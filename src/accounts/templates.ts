@@ -88,14 +88,12 @@ function viewOf({ accountId: _accountId, ...template }: TemplateEntity): Templat
 }
 
 function cursorOf({ language, name }: Template): string {
-  return Buffer.from(`${language} ${name}`).toString('base64url');
+  return `${language} ${name}`;
 }
 
 /** @throws ApiError 422 */
 function placeOf(cursor: string): Pick<Template, 'name' | 'language'> {
-  const [language = '', name = '', ...rest] = Buffer.from(cursor, 'base64url')
-    .toString()
-    .split(' ');
+  const [language = '', name = '', ...rest] = cursor.split(' ');
   if (!LANGUAGE.test(language) || !NAME.test(name) || rest.length > 0)
     throw invalidField('cursor', 'is not a cursor of this list; start again without it');
   return { name, language };

@@ -123,7 +123,7 @@ export function retryAfterMilliseconds(
 ): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
-  const wait = /^\d{1,9}$/.test(text)
+  const wait = /^\d+$/.test(text)
     ? Number(text) * 1000
     : /^[A-Z][a-z]{2,8}, .+ GMT$/.test(text)
       ? Date.parse(text) - now
