@@ -14,6 +14,10 @@ export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
 /** Most bytes of a callback: the library's own limit. */
 export const CARRIER_CALLBACK_BYTES = 1_048_576;
 
+export function isCarrierCallback(route = ''): boolean {
+  return `${route}/`.startsWith(`/${CARRIER_CALLBACK_PATH}/`);
+}
+
 export interface Carrier {
   readonly transport: TransportFactory;
   readonly callbacks?: CallbackOptions | undefined;

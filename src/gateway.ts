@@ -3,13 +3,14 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthGuard } from './accounts/auth.guard.js';
-import { guardLargeBodies } from './accounts/limits.js';
+import { BodyBudget, guardLargeBodies } from './accounts/large-bodies.js';
 import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
 import { AppModule } from './app.module.js';
-import { CARRIER_CALLBACK_BYTES, CARRIER_CALLBACK_PATH } from './carriers.js';
+import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { HttpFront } from './http-front.js';
+import { jsonParser } from './http/json-body.js';
 import { serveOpenApi } from './openapi.document.js';
 import { openGatewayDatabase } from './gateway-database.js';
 
@@ -38,11 +39,16 @@ export async function startGateway(
     const options = { logger, rawBody: true, abortOnError: false };
     app = await NestFactory.create<NestFastifyApplication>(module, front.adapter, options);
     if (app.get(MESSAGING_TRACING, { strict: false })) front.continueTraces();
-    guardLargeBodies(front.adapter, app.get(AuthGuard, { strict: false }), {
-      path: `/${CARRIER_CALLBACK_PATH}`,
-      bodyLimit: Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT),
+    const auth = app.get(AuthGuard, { strict: false });
+    guardLargeBodies(front.adapter, {
+      budget: new BodyBudget(environment.BODY_BUDGET, environment.CREDENTIAL_BODY_BUDGET),
+      recognise: (request) => auth.recognise(request),
+      isSelfVerified: isCarrierCallback,
+      selfVerifiedLimit: Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT),
     });
-    const { DOCS = environment.NODE_ENV !== 'production' } = environment;
+    const { DOCS = environment.NODE_ENV !== 'production', BODY_LIMIT: bodyLimit } = environment;
+    const parse = jsonParser(front.adapter.getInstance(), isCarrierCallback);
+    app.useBodyParser('application/json', { bodyLimit }, parse);
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     await app.init();
     front.registerMethodNotAllowed();

@@ -75,10 +75,10 @@ export class AuthGuard implements CanActivate {
     });
   }
 
-  /** For hooks before the route: takes a credential of any kind. @throws ApiError 401 or 403 */
-  async recognise(request: HttpRequest): Promise<void> {
+  /** The id of a credential of any kind, for hooks before the route. @throws ApiError 401 or 403 */
+  async recognise(request: HttpRequest): Promise<string> {
     const isKey = /\bsvk_/.test(request.headers.authorization ?? '');
-    await this.#valid(request, isKey ? 'api_key' : 'api_token');
+    return (await this.#valid(request, isKey ? 'api_key' : 'api_token')).id;
   }
 
   /** @throws ApiError 401, 403 or 429 */

@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import ipaddr from 'ipaddr.js';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import type { Rate } from '../config/variables.js';
 import { ApiError } from '../http/api-error.js';
-import type { HttpRequest } from '../http/http-message.js';
 
 const MOST_KEYS = 20_000;
 
@@ -82,38 +80,4 @@ export class PendingSends {
       this.#pending -= weight;
     }
   }
-}
-
-/** Largest body that is read without a valid credential, in bytes. */
-const UNAUTHENTICATED_BODY = 65_536;
-
-/**
- * Reads a large body only for a valid credential: parsing some megabytes of JSON takes half a
- * second, and a route's guard runs only after it. Call it before Nest registers its routes.
- * @param selfVerified routes that verify callers by the content of requests; `bodyLimit` in bytes
- */
-export function guardLargeBodies(
-  adapter: FastifyAdapter,
-  auth: { recognise(request: HttpRequest): Promise<void> },
-  selfVerified: { readonly path: string; readonly bodyLimit: number },
-): void {
-  const fastify = adapter.getInstance();
-  const isSelfVerified = (url = ''): boolean => `${url}/`.startsWith(`${selfVerified.path}/`);
-  fastify.addHook('onRoute', (route) => {
-    if (isSelfVerified(route.url)) route.bodyLimit = selfVerified.bodyLimit;
-  });
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    if (!isLarge(request.headers)) done();
-    else if (request.is404) done(new ApiError('not_found', 'There is nothing at this path'));
-    else if (isSelfVerified(request.routeOptions.url)) done();
-    else auth.recognise(request).then(() => done(), done);
-  });
-}
-
-/** A body of unknown length counts as large. */
-function isLarge(headers: Readonly<Record<string, unknown>>): boolean {
-  return (
-    Number(headers['content-length'] ?? 0) > UNAUTHENTICATED_BODY ||
-    headers['transfer-encoding'] !== undefined
-  );
 }

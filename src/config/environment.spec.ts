@@ -37,6 +37,8 @@ describe('readEnvironment', () => {
       MAX_RECIPIENTS: 100_000,
       MAX_PARTS: 10,
       BODY_LIMIT: 4 << 20,
+      BODY_BUDGET: 128 << 20,
+      CREDENTIAL_BODY_BUDGET: 32 << 20,
       REQUEST_LIMIT: { max: 10_000, per: 1_000 },
       MAX_PENDING_SENDS: 5_000,
       REQUEST_TIMEOUT: 30_000,

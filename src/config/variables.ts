@@ -300,6 +300,8 @@ export const VARIABLES = {
   MAX_RECIPIENTS: { default: '100000', parse: wholeNumber(1, 1_000_000) },
   MAX_PARTS: { default: '10', parse: wholeNumber(1, 255) },
   BODY_LIMIT: { default: '4MiB', parse: size(1 << 10, 64 << 20) },
+  BODY_BUDGET: { default: '128MiB', parse: size(1 << 10, 1_024 << 20) },
+  CREDENTIAL_BODY_BUDGET: { default: '32MiB', parse: size(1 << 10, 1_024 << 20) },
   REQUEST_LIMIT: { default: '10000/s', parse: requestRate },
   MAX_PENDING_SENDS: { default: '5000', parse: wholeNumber(1, 1_000_000) },
   REQUEST_TIMEOUT: { default: '30s', parse: duration(1_000, 600_000) },

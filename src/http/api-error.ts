@@ -39,14 +39,14 @@ export const ERROR_RESPONSES = {
   TooManyRequests: [
     429,
     'rate_limit_error',
-    'Too many requests with this credential, or too many without a valid one.',
+    'Too many requests or bytes at once with this credential, or too many without a valid one.',
     1,
   ],
   InternalError: [500, 'api_error', 'The service failed.'],
   Unavailable: [
     503,
     'api_error',
-    'The service is overloaded, is stopping, or has no database. It accepted nothing.',
+    'The service is overloaded or stopping, or its database is away or takes no writes. It accepted nothing.',
     1,
   ],
 } as const satisfies Readonly<Record<string, ErrorResponse>>;

@@ -8,7 +8,7 @@ import {
   Logger,
 } from '@nestjs/common';
 import { ApiError, type ApiErrorCode, isApiErrorCode } from './api-error.js';
-import { replyOf, requestOf } from './http-message.js';
+import { type HttpRequest, replyOf, requestOf } from './http-message.js';
 
 /** Sends every error as `{ "error": { type, code, message, details? } }`. */
 @Catch()
@@ -19,11 +19,19 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const request = requestOf(host);
     const reply = replyOf(host);
     const error = toApiError(exception);
-    if (error.status >= 500)
+    // The read of an unfinished body fails with the code of a lost database connection.
+    if (isGone(request))
+      this.#logger.debug({ message: 'the client disconnected', request: request.id });
+    else if (error.status >= 500)
       this.#logger.error({ message: error.code, request: request.id, err: exception });
     if (reply.sent) return;
     void reply.code(error.status).headers(error.headers).send(error.body);
   }
+}
+
+/** Whether the client disconnected before its whole request arrived. */
+function isGone({ raw }: HttpRequest): boolean {
+  return raw.destroyed && !raw.complete;
 }
 
 /** The response to any error; an unmapped error becomes `internal_error`. */

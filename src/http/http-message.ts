@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type HttpRequest = Pick<
   FastifyRequest,
-  'id' | 'ip' | 'method' | 'headers' | 'query' | 'body'
+  'id' | 'ip' | 'method' | 'headers' | 'query' | 'body' | 'raw'
 > & { readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'> };
 
 export type HttpReply = FastifyReply;

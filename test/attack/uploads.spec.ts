@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
+import { AttackedGateway, MOST_MS } from './attacked-gateway.js';
+import { post, RawClient } from './raw-client.js';
+
+const MiB = 1_048_576;
+const SEND = '/ng/v1/sendsms';
+
+describe('clients that upload large bodies', () => {
+  const gateway = new AttackedGateway();
+  beforeAll(() => gateway.start({ LOG_LEVEL: 'debug' }));
+  afterAll(() => gateway.destroy());
+
+  let clients: RawClient[] = [];
+  const connect = async (count: number): Promise<void> => {
+    clients = await Promise.all(
+      Array.from({ length: count }, () => RawClient.connect(gateway.url)),
+    );
+  };
+  afterEach(() => {
+    for (const client of clients) client.destroy();
+  });
+
+  it('300 unfinished uploads of one token hold the budget of the token at most', async () => {
+    const idle = await gateway.descriptors();
+    const before = await gateway.running.rest();
+    await connect(300);
+    const unfinished = post(SEND, ' '.repeat(4 * MiB - 1), gateway.token, 4 * MiB);
+    const written = Promise.all(clients.map((client) => client.write(unfinished)));
+    expect(await gateway.slowestHealthCheck()).toBeLessThan(MOST_MS);
+    await written;
+    await eventually(async () => {
+      const refused = clients.filter(({ statuses }) => statuses[0] === 429);
+      // 32 MiB are 8 bodies.
+      expect(refused).toHaveLength(292);
+      expect(refused[0]?.answer).toMatch(/^retry-after: 1\r$/im);
+    });
+    expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(48 * MiB);
+    for (const client of clients) client.destroy();
+    await eventually(async () => {
+      expect(await gateway.descriptors()).toBeLessThanOrEqual(idle);
+      expect((await gateway.running.rest()).bytes - before.bytes).toBeLessThan(16 * MiB);
+    });
+    expect((await gateway.call('POST', SEND, '{}')).status).toBe(422);
+  });
+
+  it('unfinished uploads without a credential hold the budget of their address at most', async () => {
+    await connect(600);
+    const unfinished = post(SEND, ' '.repeat(65_535), '', 65_536);
+    await Promise.all(clients.map((client) => client.write(unfinished)));
+    await eventually(async () =>
+      expect(clients.filter(({ statuses }) => statuses[0] === 429)).toHaveLength(88),
+    );
+    // Another holder is admitted.
+    const large = await gateway.call('POST', SEND, ' '.repeat(100_000));
+    expect(large.status).toBe(400);
+    for (const client of clients) client.destroy();
+    await eventually(async () =>
+      expect((await gateway.call('POST', SEND, ' '.repeat(60_000), '')).status).toBe(400),
+    );
+  });
+
+  it('a chunked upload counts by the bytes that arrived', async () => {
+    await connect(40);
+    const chunk = `${MiB.toString(16)}\r\n${' '.repeat(MiB)}\r\n`;
+    const head = `POST ${SEND} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    await Promise.all(clients.map((client) => client.write(head + chunk)));
+    await eventually(async () => {
+      const refused = clients.filter(({ statuses }) => statuses[0] === 429).length;
+      expect(refused).toBeGreaterThanOrEqual(8);
+      expect(refused).toBeLessThan(40);
+    });
+    for (const client of clients) client.destroy();
+    await eventually(async () =>
+      expect((await gateway.call('POST', SEND, ' '.repeat(4 * MiB))).status).toBe(400),
+    );
+  });
+
+  it('3.5 MB of unknown field names are refused before they are parsed', async () => {
+    const names = Array.from({ length: 400_000 }, (_, n) => `"${n.toString(36)}":1`).join();
+    const answers = Promise.all(
+      Array.from({ length: 8 }, () => gateway.call('POST', SEND, `{${names}}`)),
+    );
+    expect(await gateway.slowestHealthCheck()).toBeLessThan(MOST_MS);
+    for (const answer of await answers) {
+      expect(answer.status).toBe(422);
+      expect(await answer.json()).toMatchObject({
+        error: { details: [{ path: '', message: 'must have at most 100 fields' }] },
+      });
+    }
+  });
+
+  it('colons within texts are no fields', async () => {
+    const body = { from: 'ACME', to: [], body: '":'.repeat(50_000) };
+    expect(await (await gateway.call('POST', SEND, JSON.stringify(body))).json()).toMatchObject({
+      error: { details: [{ path: 'to' }] },
+    });
+  });
+
+  it('300 uploads that end with a reset are 300 debug lines and no error line', async () => {
+    await connect(300);
+    const partial = post(SEND, ' '.repeat(1_000), gateway.token, 3_000);
+    await Promise.all(clients.map((client) => client.write(partial)));
+    await eventually(async () => expect(await gateway.descriptors()).toBeGreaterThan(300));
+    for (const client of clients) client.reset();
+    await eventually(async () => {
+      const lines = gateway.running.output.split('\n');
+      const told = lines.filter((line) => line.includes('"msg":"the client disconnected"'));
+      expect(told.length).toBeGreaterThanOrEqual(300);
+    });
+    expect(gateway.running.output).not.toContain('"level":"error"');
+  });
+});
