@@ -8,6 +8,7 @@ import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import { openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
+import { HEALTH_TABLES } from './health/write-probe.table.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -16,11 +17,17 @@ export function dataSourceOptions({
   FREQUENCY_CAP,
 }: Pick<Environment, 'DATABASE_URL' | 'FREQUENCY_CAP'>): DataSourceOptions {
   const shared = {
-    entities: [...MESSAGING_ENTITIES, ...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
+    entities: [
+      ...MESSAGING_ENTITIES,
+      ...ACCOUNT_TABLES.entities,
+      ...WEBHOOK_TABLES.entities,
+      ...HEALTH_TABLES.entities,
+    ],
     migrations: [
       ...MESSAGING_MIGRATIONS,
       ...ACCOUNT_TABLES.migrations,
       ...WEBHOOK_TABLES.migrations,
+      ...HEALTH_TABLES.migrations,
       ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
     ],
     logging: false,

@@ -22,7 +22,9 @@ import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import type { HttpReply } from '../http/http-message.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Live, Readiness } from './health.dto.js';
+import { WriteRefusals } from '../http/write-refusals.js';
 import { MetricsController } from './metrics.controller.js';
+import { WriteProbe } from './write-probe.js';
 
 /** Codes of a pause that readiness names; a carrier may answer any other text as its code. */
 const PAUSE_REASONS: ReadonlySet<string> = new Set([
@@ -50,6 +52,7 @@ class HealthController {
     private readonly database: TypeOrmHealthIndicator,
     private readonly indicators: HealthIndicatorService,
     private readonly messaging: MessagingService,
+    private readonly writes: WriteProbe,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
 
@@ -90,7 +93,10 @@ class HealthController {
   async #database(): Promise<HealthIndicatorResult> {
     const { database } = await this.database.pingCheck('database', { timeout: 2_000 });
     const session = this.indicators.check('database');
-    if (database?.status === 'up') return session.up();
+    if (database?.status === 'up') {
+      const reason = await this.writes.refusal();
+      return reason === undefined ? session.up() : session.down({ reason });
+    }
     this.#logger.warn({ message: 'the database does not answer', cause: database?.['message'] });
     return session.down({ reason: 'no_answer' });
   }
@@ -134,5 +140,7 @@ class HealthController {
 @Module({
   imports: [TerminusModule.forRoot({ errorLogStyle: 'json' })],
   controllers: [HealthController, MetricsController],
+  providers: [WriteProbe, WriteRefusals],
+  exports: [WriteRefusals],
 })
 export class HealthModule {}

@@ -1,5 +1,5 @@
 import { MessageValidationError, MessagingError, PolicyError } from '@dundun/messaging';
-import { isBusy, isUnavailable } from '@dundun/messaging/queue';
+import { isBusy, isUnavailable, refusalOfWrites } from '@dundun/messaging/queue';
 import {
   type ArgumentsHost,
   Catch,
@@ -9,16 +9,20 @@ import {
 } from '@nestjs/common';
 import { ApiError, type ApiErrorCode, isApiErrorCode } from './api-error.js';
 import { type HttpRequest, replyOf, requestOf } from './http-message.js';
+import { WriteRefusals } from './write-refusals.js';
 
 /** Sends every error as `{ "error": { type, code, message, details? } }`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   readonly #logger = new Logger('Http');
 
+  constructor(private readonly refusals: WriteRefusals) {}
+
   catch(exception: unknown, host: ArgumentsHost): void {
     const request = requestOf(host);
     const reply = replyOf(host);
     const error = toApiError(exception);
+    this.refusals.note(exception);
     // The read of an unfinished body fails with the code of a lost database connection.
     if (isGone(request))
       this.#logger.debug({ message: 'the client disconnected', request: request.id });
@@ -46,6 +50,10 @@ export function toApiError(error: unknown): ApiError {
   }
   if (error instanceof MessagingError && isApiErrorCode(error.code))
     return new ApiError(error.code, error.message, { cause: error });
+  if (refusalOfWrites(error) !== undefined)
+    return new ApiError('unavailable', 'The database takes no writes now; try again', {
+      cause: error,
+    });
   if (isUnavailable(error) || isBusy(error))
     return new ApiError('unavailable', 'The service cannot reach its database; try again', {
       cause: error,

@@ -5,7 +5,13 @@ export type { LeasedLane } from './dispatch/leased-lane.js';
 export type { MessagingJob } from './jobs/messaging.jobs.js';
 export type { LaneWaker } from './ports/dispatch-engine.js';
 export { retryAfterMilliseconds } from './providers/http-client/http-failures.js';
-export { isBusy, isDataError, isUnavailable } from './store/database/database-errors.js';
+export {
+  isBusy,
+  isDataError,
+  isUnavailable,
+  refusalOfWrites,
+  type WriteRefusal,
+} from './store/database/database-errors.js';
 export { GroupCommit, type GroupCommitOptions } from './store/database/group-commit.js';
 export type { DueLane } from './store/reads/lane-queues.js';
 export type { Sql } from './store/database/sql.js';

@@ -13,6 +13,10 @@ const MEANINGS = {
   // PostgreSQL's 25P03 is idle in transaction for too long, 53300 too many connections.
   unavailable:
     /^(08.*|57P.*|25P03|53300|ECONNRESET|ECONNREFUSED|ENOTFOUND|EPIPE|ETIMEDOUT|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|ER_CLIENT_INTERACTION_TIMEOUT|database_given_up)$/,
+  // 25006 is a read-only transaction; 1290 and 1836 a read-only server.
+  readOnly:
+    /^(25006|SQLITE_READONLY.*|ER_OPTION_PREVENTS_STATEMENT|ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION|ER_READ_ONLY_MODE)$/,
+  full: /^(53100|58030|SQLITE_(FULL|IOERR.*|CANTOPEN.*)|ER_(DISK_FULL|RECORD_FILE_FULL|ERROR_ON_WRITE))$/,
   // SQLSTATE classes 21 to 23, and their equivalents.
   data: /^(2[123]|SQLITE_CONSTRAINT|ER_(DATA_|TRUNCATED|DUP_|BAD_NULL|WARN_DATA|INVALID_JSON|NO_REFERENCED|WRONG_VALUE))/,
 } as const;
@@ -38,9 +42,23 @@ export function isLockTimeout(error: unknown): boolean {
   return MEANINGS.lockTimeout.test(codeOf(error));
 }
 
-/** The database or network was unavailable: the last statement may or may not have taken effect. */
+/**
+ * The database or network was unavailable, or the database takes no writes: the last statement may
+ * or may not have taken effect.
+ */
 export function isUnavailable(error: unknown): boolean {
-  return MEANINGS.unavailable.test(codeOf(error)) || says(error, BROKEN);
+  const isAway = MEANINGS.unavailable.test(codeOf(error)) || says(error, BROKEN);
+  return isAway || refusalOfWrites(error) !== undefined;
+}
+
+/** `full`: no space is left, or the disk fails. */
+export type WriteRefusal = 'read_only' | 'full';
+
+/** Why a database that reads takes no writes; `undefined` for other errors. */
+export function refusalOfWrites(error: unknown): WriteRefusal | undefined {
+  const code = codeOf(error);
+  if (MEANINGS.readOnly.test(code)) return 'read_only';
+  return MEANINGS.full.test(code) ? 'full' : undefined;
 }
 
 /** Errors in the data, not of the server. */

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { DataSource, QueryResult, QueryRunner } from 'typeorm';
 import type { FastPaths } from '../store.js';
 import { ServerDatabase, type Sql, type StoreDatabaseOptions } from '../database/store-database.js';
+import { refusalOfWrites } from '../database/database-errors.js';
 import { setInTransaction } from '../database/transaction-state.js';
 import { retryTransient } from '../database/retry.js';
 import { POSTGRES_DIALECT } from './dialect.js';
@@ -61,6 +62,12 @@ export class PostgresDatabase extends ServerDatabase {
   }
 }
 
+/** As `pg` has it. */
+interface Connection extends EventEmitter {
+  readonly connection?: EventEmitter;
+  end(): Promise<void>;
+}
+
 /**
  * TypeORM adds its error listener a moment after a connection opens; one that breaks in between (a
  * failover, a pooler at its limit) would end the process with an unhandled error.
@@ -68,9 +75,24 @@ export class PostgresDatabase extends ServerDatabase {
 function listenFromTheStart({ driver }: DataSource): void {
   const { master, slaves = [] } = driver as { master?: EventEmitter; slaves?: EventEmitter[] };
   for (const pool of [master, ...slaves])
-    if (pool && !pool.listeners('connect').includes(listen)) pool.on('connect', listen);
+    if (pool && !pool.listeners('connect').includes(listen))
+      pool.on('connect', listen).on('release', leaveReadOnly);
 }
 
-function listen(connection: EventEmitter): void {
-  connection.on('error', () => undefined);
+/** Connections that refused a write. */
+const readOnly = new WeakSet<Connection>();
+
+function listen(client: Connection): void {
+  client.on('error', () => undefined);
+  client.connection?.on('errorMessage', (error: unknown) => {
+    if (refusalOfWrites(error) === 'read_only') readOnly.add(client);
+  });
+}
+
+/**
+ * A session keeps the read-only default it began with, and its server may be the standby of a new
+ * primary: the pool opens another connection.
+ */
+function leaveReadOnly(_error: unknown, client: Connection): void {
+  if (readOnly.delete(client)) void client.end().catch(() => undefined);
 }

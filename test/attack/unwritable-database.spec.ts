@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createConnection } from 'mysql2/promise';
+import type { CreatedAccount } from '../../src/accounts/accounts.service.js';
+import { type Answered, TestGateway } from '../e2e/gateway/test-gateway.js';
+import { describeEachDatabase } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
+import { describeUnless } from '../support/servers.js';
+
+/** A database that can stop to take writes, and take them again. */
+interface Weak {
+  readonly url: string;
+  readonly reason: 'read_only' | 'full';
+  weaken(): Promise<void>;
+  heal(): Promise<void>;
+}
+
+function describeRecovery(prepare: () => Promise<Weak>): void {
+  let gateway: TestGateway;
+  let account: CreatedAccount;
+  let database: Weak;
+
+  beforeAll(async () => {
+    database = await prepare();
+    gateway = new TestGateway({ DATABASE_URL: database.url, RATE_LIMIT: '1/h' });
+    await gateway.start();
+    account = await gateway.account();
+    for (let n = 0; n < 5; n++) expect((await send()).status).toBe(200);
+  });
+  afterAll(() => gateway.destroy());
+
+  const to = Array.from({ length: 5_000 }, (_, index) => String(2_348_000_000_000 + index));
+  const send = (): Promise<Answered> =>
+    gateway.call('POST', '/ng/v1/sendsms', {
+      token: account.apiToken,
+      body: { from: 'ACME', to, body: 'Hello' },
+    });
+  const ready = () => gateway.call('GET', '/health/ready');
+
+  it('sends are answered 503, readiness names the reason, and both recover without a restart', async () => {
+    expect((await ready()).status).toBe(200);
+    await database.weaken();
+    let refused: Answered;
+    do refused = await send();
+    while (refused.status === 200);
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await ready()).toMatchObject({
+      status: 503,
+      body: { error: { database: { status: 'down', reason: database.reason } } },
+    });
+    await database.heal();
+    await eventually(async () => expect((await ready()).status).toBe(200));
+    await eventually(async () => expect((await send()).status).toBe(200));
+  });
+}
+
+describeEachDatabase(
+  'a gateway whose database becomes read-only',
+  (db) => {
+    const user = `dundun_${process.pid}`;
+    describeRecovery(async () => {
+      const source = await db.open();
+      const name = new URL(db.url).pathname.slice(1);
+      if (db.kind === 'postgres')
+        return {
+          url: db.url,
+          reason: 'read_only',
+          weaken: async () => {
+            await source.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+            await source.query(
+              'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+            );
+          },
+          heal: () => source.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`),
+        };
+      // A read-only server refuses the writes of users without special rights alone.
+      await source.query(`CREATE USER ${user}@'%' IDENTIFIED BY 'secret'`);
+      await source.query(`GRANT ALL ON ${name}.* TO ${user}@'%'`);
+      const url = new URL(db.url);
+      Object.assign(url, { username: user, password: 'secret' });
+      return {
+        url: url.href,
+        reason: 'read_only',
+        weaken: () => source.query('SET GLOBAL read_only = 1'),
+        heal: () => source.query('SET GLOBAL read_only = 0'),
+      };
+    });
+    afterAll(async () => {
+      if (db.kind !== 'mariadb') return;
+      const connection = await createConnection({ uri: db.url });
+      await connection.query('SET GLOBAL read_only = 0');
+      await connection.query(`DROP USER ${user}@'%'`);
+      await connection.end();
+    });
+  },
+  ['postgres', 'mariadb'],
+);
+
+const run = promisify(execFile);
+const SIZE = '8m';
+const mountable = spawnSync('unshare', ['-m', 'true']).status === 0;
+
+describeUnless(
+  mountable ? undefined : 'no right to mount',
+  'a gateway whose disk is full, on a small file system on sqlite',
+  () => {
+    let directory: string;
+    describeRecovery(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'dundun-full-'));
+      await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', directory]);
+      return {
+        url: `sqlite:${join(directory, 'gateway.sqlite')}`,
+        reason: 'full',
+        weaken: () => Promise.resolve(),
+        heal: async () => void (await run('mount', ['-o', 'remount,size=128m', directory])),
+      };
+    });
+    afterAll(async () => {
+      // Lazily: SQLite's files may be closed a moment later.
+      await run('umount', ['-l', directory]);
+      await rm(directory, { recursive: true });
+    });
+  },
+);
