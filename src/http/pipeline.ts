@@ -45,6 +45,8 @@ export class Pipelines {
 class Pipeline {
   readonly #waiting: Exchange[] = [];
   #handled: Exchange | undefined;
+  /** Answered before it arrived whole. */
+  #unfinished: IncomingMessage | undefined;
   #last: (() => void) | undefined;
 
   constructor(
@@ -67,10 +69,14 @@ class Pipeline {
 
   end(work: () => void): void {
     if (this.#waiting.length > 0 || this.#handled?.request.complete) this.#last = work;
+    // The client would take a second answer for that of its next request.
+    else if (!this.#handled && this.#unfinished?.complete === false) this.socket.destroy();
     else work();
   }
 
   readonly #next = (): void => {
+    const request = this.#handled?.request;
+    this.#unfinished = request?.complete === false ? request : undefined;
     this.#handled = undefined;
     if (this.socket.writableEnded || this.socket.destroyed) this.#drop();
     const next = this.#waiting.shift();

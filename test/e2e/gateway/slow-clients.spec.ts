@@ -79,6 +79,15 @@ describe('a client that is too slow', () => {
     });
   });
 
+  it('a client that goes on too slowly with a refused body gets no second answer', async () => {
+    const client = await SlowClient.connect(gateway.url);
+    client.write(
+      'POST /ng/v1/sendsms HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"from":',
+    );
+    await client.ended;
+    expect(client.answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 401']);
+  });
+
   it('clients that are too slow with their headers are disconnected and block no other client', async () => {
     await arrive(gateway);
     const clients = await Promise.all(
