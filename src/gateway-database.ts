@@ -11,6 +11,13 @@ import { SqliteDriver } from './config/sqlite-driver.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
 import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
+const MIGRATIONS = [
+  ...MESSAGING_MIGRATIONS,
+  ...ACCOUNT_TABLES.migrations,
+  ...WEBHOOK_TABLES.migrations,
+  ...HEALTH_TABLES.migrations,
+];
+
 /** Library and gateway share one database and its transactions; only migrations change tables. */
 export function dataSourceOptions({
   DATABASE_URL: database,
@@ -23,13 +30,7 @@ export function dataSourceOptions({
       ...WEBHOOK_TABLES.entities,
       ...HEALTH_TABLES.entities,
     ],
-    migrations: [
-      ...MESSAGING_MIGRATIONS,
-      ...ACCOUNT_TABLES.migrations,
-      ...WEBHOOK_TABLES.migrations,
-      ...HEALTH_TABLES.migrations,
-      ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
-    ],
+    migrations: [...MIGRATIONS, ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : [])],
     logging: false,
   };
   switch (database.type) {
@@ -74,5 +75,6 @@ export function openGatewayDatabase(
   return openDatabase(
     new DataSource(options),
     environment.NODE_ENV === 'production' ? inProduction : 'always',
+    [...MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS],
   );
 }

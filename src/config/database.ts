@@ -1,4 +1,4 @@
-import { withMigrationLock } from '@dundun/messaging';
+import { NewerDatabaseError, refuseNewerDatabase, withMigrationLock } from '@dundun/messaging';
 import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,14 +20,18 @@ export function databaseModule(dataSource: DataSource): DynamicModule {
 
 /**
  * @param migrate when pending migrations run; `empty`: on an empty database only
- * @throws EnvironmentError where it cannot be opened, or `migrate` forbids pending migrations
+ * @param known every migration of this version, also those that its settings leave out
+ * @throws EnvironmentError where it cannot be opened, a newer version has migrated it, or `migrate`
+ * forbids pending migrations
  */
 export async function openDatabase(
   dataSource: DataSource,
   migrate: 'never' | 'empty' | 'always',
+  known?: Parameters<typeof refuseNewerDatabase>[1],
 ): Promise<DataSource> {
   await connect(dataSource);
   try {
+    if (known) await refuseNewerDatabase(dataSource, known);
     const pending = await pendingMigrations(dataSource);
     if (pending.length === 0) return dataSource;
     if (migrate === 'never' || (migrate === 'empty' && !(await isEmptyDatabase(dataSource))))
@@ -38,7 +42,8 @@ export async function openDatabase(
     return dataSource;
   } catch (error) {
     await dataSource.destroy();
-    throw error;
+    if (!(error instanceof NewerDatabaseError)) throw error;
+    throw new EnvironmentError([`DATABASE_URL: ${error.message}`], { cause: error });
   }
 }
 

@@ -198,5 +198,10 @@ export { termiiParser } from './providers/termii/termii.js';
 export { twilioParser, twilioSignature } from './providers/twilio/twilio.js';
 export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
-export { MigrationLockedError, withMigrationLock } from './store/schema/migrator.js';
+export {
+  MigrationLockedError,
+  NewerDatabaseError,
+  refuseNewerDatabase,
+  withMigrationLock,
+} from './store/schema/migrator.js';
 export { FREQUENCY_CAP_MIGRATIONS } from './store/schema/store.migration.js';

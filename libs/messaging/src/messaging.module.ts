@@ -90,11 +90,11 @@ const PROVIDERS: Provider[] = [
     ],
     (source, { dispatch, reports, store, policy }, channels, clock, events, listeners, tracing) => {
       const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
-      const caps = policy.frequencyCap ? FREQUENCY_CAP_MIGRATIONS : [];
-      const migrations = [...MESSAGING_MIGRATIONS, ...caps];
+      const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
+      const wanted = policy.frequencyCap ? known : MESSAGING_MIGRATIONS;
       return MessageStore.open(
         source,
-        { ...store, ...reports, migrate, leaseTime: dispatch.lease, migrations },
+        { ...store, ...reports, migrate, leaseTime: dispatch.lease, migrations: { wanted, known } },
         { channels, clock, events, listeners, tracing },
       );
     },

@@ -82,6 +82,7 @@ describeEachDatabase(
       await fixture.boot({ dispatch: false });
       const other = await database.open();
       const source = await database.open();
+      const migrations = { wanted: MESSAGING_MIGRATIONS, known: MESSAGING_MIGRATIONS };
       const runner = other.createQueryRunner();
       const { take, give } = {
         postgres: {
@@ -94,11 +95,11 @@ describeEachDatabase(
         },
       }[database.kind as 'postgres' | 'mariadb'];
       await runner.query(take);
-      await expect(migrate(source, MESSAGING_MIGRATIONS, 1_000)).rejects.toMatchObject({
+      await expect(migrate(source, migrations, true, 1_000)).rejects.toMatchObject({
         name: 'MigrationLockedError',
         code: 'migration_locked',
       });
-      const waiting = migrate(source, MESSAGING_MIGRATIONS, 20_000);
+      const waiting = migrate(source, migrations, true, 20_000);
       await runner.query(give);
       await waiting;
       await runner.release();

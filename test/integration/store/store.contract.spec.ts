@@ -28,7 +28,7 @@ describeEachDatabase('the store contract', (database) => {
           source,
           {
             migrate: true,
-            migrations: STORE_MIGRATIONS,
+            migrations: { wanted: STORE_MIGRATIONS, known: STORE_MIGRATIONS },
             preparedStatements: true,
             leaseTime: 30_000,
             idempotencyWindow: 3_600_000,

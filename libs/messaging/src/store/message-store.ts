@@ -12,7 +12,7 @@ import { LaneQueues } from './reads/lane-queues.js';
 import { Lanes } from './verbs/lanes.js';
 import type { StoreDatabase } from './database/store-database.js';
 import { databaseOf } from './open-store.js';
-import { migrate, type Migrations } from './schema/migrator.js';
+import { migrate, type OwnMigrations } from './schema/migrator.js';
 import { Reads } from './reads/reads.js';
 import { RecentSends } from './reads/recent-sends.js';
 import { ReportRecorder } from './verbs/report.js';
@@ -27,8 +27,8 @@ import { ReportPolls } from './upkeep/report-polls.js';
 /** Durations in milliseconds. */
 export interface StoreSettings {
   readonly migrate: boolean;
-  /** Migrations for `migrate`: the store's own, and those of the higher layers. */
-  readonly migrations: Migrations;
+  /** The store's own, and those of the higher layers. */
+  readonly migrations: OwnMigrations;
   readonly preparedStatements: boolean;
   readonly leaseTime: number;
   readonly idempotencyWindow: number;
@@ -109,7 +109,7 @@ export class MessageStore {
       channels: dependencies.channels,
       fastPaths,
     });
-    if (settings.migrate) await migrate(dataSource, settings.migrations);
+    await migrate(dataSource, settings.migrations, settings.migrate);
     await database.open();
     return new MessageStore(database, settings, dependencies);
   }

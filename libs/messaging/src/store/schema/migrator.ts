@@ -26,30 +26,78 @@ export class MigrationLockedError extends MessagingError {
   }
 }
 
-/** Replicas migrate one after another. @throws MigrationLockedError after `timeout` milliseconds */
+/** A newer version has changed the tables: an older one would misread them, or lose its data. */
+export class NewerDatabaseError extends MessagingError {
+  /** @param migrations those that this version does not know */
+  constructor(readonly migrations: readonly string[]) {
+    super(
+      'newer_database',
+      `The tables have ${migrations.length === 1 ? 'a migration' : 'migrations'} of a newer version (${migrations.join(', ')}); start that version, or restore the backup from before its upgrade`,
+    );
+  }
+}
+
+/**
+ * Refuses a database that a newer version has migrated. For apps that run the library's migrations
+ * with their own (`store: { migrate: false }`).
+ * @param known every migration of this version, also those that its options leave out
+ * @throws NewerDatabaseError
+ */
+export async function refuseNewerDatabase(
+  dataSource: DataSource,
+  known: Migrations,
+  runner?: QueryRunner,
+): Promise<void> {
+  const executed = await new MigrationExecutor(dataSource, runner).getExecutedMigrations();
+  const names = new Set(known.map((Migration) => new Migration().name ?? Migration.name));
+  const unknown = executed.flatMap(({ name }) => (names.has(name) ? [] : [name]));
+  if (unknown.length > 0) throw new NewerDatabaseError(unknown);
+}
+
+export interface OwnMigrations {
+  /** Those to run. */
+  readonly wanted: Migrations;
+  /** All of this version. */
+  readonly known: Migrations;
+}
+
+/**
+ * Checks the library's own table of migrations and, with `run`, brings its tables up to date.
+ * Replicas migrate one after another.
+ * @throws MigrationLockedError after `timeout` milliseconds
+ * @throws NewerDatabaseError
+ */
 export async function migrate(
   dataSource: DataSource,
-  migrations: Migrations,
+  { wanted, known }: OwnMigrations,
+  run: boolean,
   timeout = TIMEOUT,
 ): Promise<void> {
   const own = new DataSource({
     ...dataSource.options,
     entities: [],
     subscribers: [],
-    migrations: [...migrations],
+    migrations: [...wanted],
     migrationsTableName: 'messaging_migrations',
     migrationsRun: false,
     synchronize: false,
     dropSchema: false,
   } as DataSourceOptions);
   await own.initialize();
-  const run = (runner: QueryRunner) => {
-    const executor = new MigrationExecutor(own, runner);
-    executor.transaction = 'each';
-    return executor.executePendingMigrations();
-  };
   try {
-    await withMigrationLock(own, run, timeout);
+    if (!run) await refuseNewerDatabase(own, known);
+    else
+      await withMigrationLock(
+        own,
+        async (runner) => {
+          // Under the lock: a newer version may have held it before.
+          await refuseNewerDatabase(own, known, runner);
+          const executor = new MigrationExecutor(own, runner);
+          executor.transaction = 'each';
+          await executor.executePendingMigrations();
+        },
+        timeout,
+      );
   } finally {
     await own.destroy();
   }
