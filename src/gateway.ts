@@ -1,4 +1,9 @@
-import { type EngineFactory, MESSAGING_TRACING, withMigrationLock } from '@dundun/messaging';
+import {
+  type EngineFactory,
+  HoldsService,
+  MESSAGING_TRACING,
+  withMigrationLock,
+} from '@dundun/messaging';
 import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -61,6 +66,13 @@ export async function startGateway(
     const url = await app.getUrl();
     const { CARRIER: carrier, ROLE: role } = environment;
     new Logger('Gateway').log({ message: 'listening', url, carrier, role });
+    const restored = await app.get(HoldsService, { strict: false }).restoredSince();
+    if (restored)
+      new Logger('Gateway').warn({
+        message:
+          'this database is a restored backup: messages are accepted and none is sent; run `npx dundun restore --check`, then `npx dundun lanes release`',
+        restored,
+      });
     return { app, url, demo, stop: stopOf(front, app) };
   } catch (error) {
     await (app ? app.close() : dataSource.destroy());

@@ -1,4 +1,4 @@
-import { isPhoneNumber, MessagingService } from '@dundun/messaging';
+import { HoldsService, isPhoneNumber, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
@@ -27,8 +27,8 @@ export interface CreatedAccount {
   readonly apiKey: string;
 }
 
-/** What an operator changes of an account; `null` resumes it, or restores the default. */
-export type AccountChange = Partial<Pick<Account, 'suspendedAt' | 'rate' | 'consentWords'>>;
+/** What an operator changes of an account; `null` restores the default. */
+export type AccountChange = Partial<Pick<Account, 'rate' | 'consentWords'>>;
 
 const ACCOUNTS_A_PAGE = 50;
 
@@ -37,6 +37,7 @@ const ACCOUNTS_A_PAGE = 50;
 export class AccountsService {
   constructor(
     private readonly messaging: MessagingService,
+    private readonly holds: HoldsService,
     private readonly credentials: CredentialVerifier,
     private readonly templates: TemplateRegistry,
     @Inject(ENVIRONMENT) private readonly environment: Pick<Environment, 'CARRIER'>,
@@ -165,6 +166,33 @@ export class AccountsService {
     await this.#in(accountId, (manager) => manager.update(Account, { id: accountId }, change));
   }
 
+  /** Refuses the account's requests and holds its lanes; requests in flight end. Repeatable. */
+  suspend(accountId: string): Promise<void> {
+    return this.#in(accountId, async (manager) => {
+      const active = { id: accountId, suspendedAt: IsNull() };
+      await manager.update(Account, active, { suspendedAt: new Date() });
+      await this.holds.hold(suspensionOf(accountId), { manager });
+    });
+  }
+
+  /**
+   * Ends a suspension. @param waiting what becomes of batches that were queued or scheduled
+   * @returns the number of cancelled batches
+   */
+  async resume(accountId: string, waiting: 'send' | 'cancel' = 'send'): Promise<number> {
+    const hold = suspensionOf(accountId);
+    const { suspendedAt } = await this.find(accountId);
+    if (waiting === 'cancel' && !suspendedAt)
+      throw invalidField('account', 'is not suspended; cancel its batches one by one');
+    // Before the end of the suspension, so that none of them starts meanwhile.
+    const cancelled = waiting === 'cancel' ? await this.holds.cancelWaiting(hold.lanes) : 0;
+    await this.#in(accountId, async (manager) => {
+      await manager.update(Account, { id: accountId }, { suspendedAt: null });
+      await this.holds.release(hold, { manager });
+    });
+    return cancelled;
+  }
+
   async #create(manager: EntityManager, name: string): Promise<CreatedAccount> {
     const trimmed = name.trim();
     if (trimmed === '' || trimmed.length > 100)
@@ -189,6 +217,11 @@ export class AccountsService {
     this.templates.forget();
     return result;
   }
+}
+
+/** The hold on every lane of a suspended account, also of channels that it has not used yet. */
+function suspensionOf(accountId: string): { readonly lanes: string; readonly reason: string } {
+  return { lanes: `${accountId}:*`, reason: 'account_suspended' };
 }
 
 /** Locks to the end of the transaction; SQLite's are serial anyway. @throws ApiError 404 */

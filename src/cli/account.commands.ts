@@ -1,5 +1,5 @@
 import { milliseconds } from '@dundun/messaging';
-import type { INestApplicationContext } from '@nestjs/common';
+import { Option } from 'commander';
 import { type AccountWords, isScope, type Scope, SCOPES } from '../accounts/accounts.tables.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { invalidFields } from '../http/api-error.js';
@@ -16,15 +16,23 @@ export function addAccountCommands(program: OperatorCommand): void {
     .subcommand('list', 'newest first')
     .option('--cursor <cursor>', 'next_cursor of the page before')
     .runs((app, { cursor }: { cursor?: string }) => app.get(AccountsService).list(cursor));
-  const suspension = (suspend: boolean) => async (app: INestApplicationContext, of: OfAccount) => {
-    const accountId = of.account;
-    await app.get(AccountsService).change(accountId, { suspendedAt: suspend ? new Date() : null });
-    return { accountId, status: suspend ? 'suspended' : 'active' };
-  };
   account
-    .accountCommand('suspend', 'answer all its requests with account_disabled')
-    .runs(suspension(true));
-  account.accountCommand('resume', 'end a suspension').runs(suspension(false));
+    .accountCommand('suspend', 'answer its requests with account_disabled, hold its messages')
+    .runs(async (app, { account: accountId }: OfAccount) => {
+      await app.get(AccountsService).suspend(accountId);
+      return { accountId, status: 'suspended' };
+    });
+  account
+    .accountCommand('resume', 'end a suspension')
+    .addOption(
+      new Option('--scheduled <choice>', 'its batches that were scheduled or queued meanwhile')
+        .choices(['send', 'cancel'])
+        .default('send'),
+    )
+    .runs(async (app, { account: accountId, scheduled }: ResumeOptions) => {
+      const cancelled = await app.get(AccountsService).resume(accountId, scheduled);
+      return { accountId, status: 'active', cancelled };
+    });
   addSettingCommands(account);
   program
     .subcommand('token', 'API tokens')
@@ -42,6 +50,10 @@ export function addAccountCommands(program: OperatorCommand): void {
       await app.get(AccountsService).addSender(accountId, sender);
       return { accountId, sender };
     });
+}
+
+interface ResumeOptions extends OfAccount {
+  readonly scheduled: 'send' | 'cancel';
 }
 
 interface RateOptions extends OfAccount {

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { addAccountCommands } from './account.commands.js';
+import { addBackupCommands } from './backup.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
@@ -25,6 +26,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addWhatsAppCommands(program);
   addLaneCommands(program);
   addBatchCommands(program);
+  addBackupCommands(program);
   addConfigCommands(program);
   try {
     await program.parseAsync(argv);

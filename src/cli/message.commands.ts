@@ -1,12 +1,15 @@
 import {
   type AnyChannelService,
   type BatchView,
+  type Hold,
   type LaneHealth,
   MessagingService,
 } from '@dundun/messaging';
 import type { INestApplicationContext } from '@nestjs/common';
+import { Option } from 'commander';
 import { isUUID } from 'class-validator';
 import { ApiError, invalidFields } from '../http/api-error.js';
+import { holdsOf, restoredWork } from './backup.commands.js';
 import type { OfAccount, OperatorCommand } from './operator-command.js';
 
 interface OfChannel extends OfAccount {
@@ -61,11 +64,14 @@ function batchRow({ id, status, sender, recipients, createdAt, sendAt, counts }:
 
 export function addLaneCommands(program: OperatorCommand): void {
   const messaging = (app: INestApplicationContext) => app.get(MessagingService, { strict: false });
-  const lanes = program.subcommand('lanes', 'lanes that are paused or have due work');
+  const lanes = program.subcommand('lanes', 'lanes that are held, paused or have due work');
   lanes
     .command('list', { isDefault: true })
     .description('each with its state and how long its oldest due message has waited')
-    .runs(async (app) => ({ lanes: (await messaging(app).lanes()).map(laneRow) }));
+    .runs(async (app) => ({
+      lanes: (await messaging(app).lanes()).map(laneRow),
+      holds: (await holdsOf(app).list()).map(holdRow),
+    }));
   lanes
     .subcommand('resume', 'end the pause of a lane; what paused it may pause it again')
     .requiredOption('--lane <lane>', 'the lane, as the list names it')
@@ -73,15 +79,46 @@ export function addLaneCommands(program: OperatorCommand): void {
       if (await messaging(app).resumeLane(lane)) return { lane, status: 'resumed' };
       throw new ApiError('not_found', `There is no lane ${lane.slice(0, 200)}`);
     });
+  lanes
+    .subcommand('release', 'let the lanes of a restored database go; see `dundun restore --check`')
+    .option('--send', 'send what is queued, also what has left since the backup')
+    .addOption(
+      new Option('--settle <status>', 'give it this status and send none of it').choices([
+        'unknown',
+      ]),
+    )
+    .runs(async (app, { send = false, settle }: { send?: boolean; settle?: 'unknown' }) => {
+      if (send === (settle !== undefined))
+        throw invalidFields([
+          { path: 'release', message: 'needs one of --send, --settle unknown' },
+        ]);
+      const work = await restoredWork(app);
+      await holdsOf(app).releaseRestored(settle ?? 'send');
+      return { status: 'released', ...(send ? work.send : work.settleUnknown) };
+    });
 }
 
-function laneRow({ lane, pauseReason, pauseDetail, pausedUntil, waiting, held }: LaneHealth) {
+function laneRow(health: LaneHealth) {
+  const { lane, hold, pauseReason, pauseDetail, pausedUntil, waiting, leased } = health;
+  const working = leased ? 'working' : 'waiting';
+  const state = pauseReason === null ? working : 'paused';
   return {
     lane,
-    state: pauseReason === null ? (held ? 'working' : 'waiting') : 'paused',
+    state: hold ? 'held' : state,
     waitingMs: Math.round(waiting),
     pausedUntil,
-    reason: pauseReason,
-    detail: pauseDetail,
+    reason: hold?.reason ?? pauseReason,
+    detail: hold ? endOf(hold) : pauseDetail,
   };
+}
+
+function holdRow(hold: Hold) {
+  return { lanes: hold.lanes, reason: hold.reason, since: hold.since, detail: endOf(hold) };
+}
+
+/** How an operator ends a hold of the gateway. */
+function endOf({ reason }: Hold): string {
+  return reason === 'restored'
+    ? 'a restored backup: look with `dundun restore --check`, then `dundun lanes release`'
+    : 'ends with `dundun account resume`';
 }

@@ -34,11 +34,13 @@ export class OperatorCommand extends Command {
     return this.prints((options: Options) => withGateway(async (app) => work(app, options)));
   }
 
-  prints<Options>(work: (options: Options) => Promise<object>): this {
+  /** @param work gets the options, then the arguments */
+  prints<Options>(work: (options: Options, ...given: string[]) => Promise<object>): this {
     return this.option('--json', 'answer one line of JSON').action(
-      async ({ json, ...options }: Options & OutputOptions) => {
+      async (...given: [...string[], Options & OutputOptions, Command]) => {
+        const { json, ...options } = given.at(-2) as Options & OutputOptions;
         try {
-          print(await work(options as Options), { json });
+          print(await work(options as Options, ...(given.slice(0, -2) as string[])), { json });
         } catch (error) {
           printError(error, { json });
         }

@@ -1,4 +1,4 @@
-import { MessagingService } from '@dundun/messaging';
+import { HoldsService, MessagingService } from '@dundun/messaging';
 import {
   Controller,
   Get,
@@ -52,6 +52,7 @@ class HealthController {
     private readonly database: TypeOrmHealthIndicator,
     private readonly indicators: HealthIndicatorService,
     private readonly messaging: MessagingService,
+    private readonly holds: HoldsService,
     private readonly writes: WriteProbe,
     @Inject(ENVIRONMENT) private readonly environment: Environment,
   ) {}
@@ -102,30 +103,44 @@ class HealthController {
   }
 
   /**
-   * A paused lane keeps its messages and only degrades readiness (still 200). A lane that has due
-   * work, no pause and no holder is stuck and makes the gateway not ready. Lane names contain the
-   * account and are not shown.
+   * A paused lane keeps its messages and only degrades readiness (still 200), as does a hold of all
+   * lanes; the hold of one account is no reason. A lane that has due work, no pause, no hold and no
+   * holder is stuck and makes the gateway not ready. Lane names contain the account and are not
+   * shown.
    */
   async #lanes(): Promise<HealthIndicatorResult> {
     const session = this.indicators.check('lanes');
-    const lanes = await this.messaging.lanes().catch((error: unknown) => {
-      this.#logger.warn({ message: 'the lanes cannot be read', err: error });
-    });
-    if (!lanes) return session.down({ reason: 'store_unreadable' });
+    const read = Promise.all([this.messaging.lanes(), this.holds.list()]);
+    const [lanes, holds] =
+      (await read.catch((error: unknown) => {
+        this.#logger.warn({ message: 'the lanes cannot be read', err: error });
+      })) ?? [];
+    if (!lanes || !holds) return session.down({ reason: 'store_unreadable' });
     const paused: Record<string, number> = {};
+    const held: Record<string, number> = {};
     let waiting = 0;
     let stuck = 0;
     for (const lane of lanes) {
-      const { pauseReason } = lane;
-      if (pauseReason !== null) {
+      const { hold, pauseReason } = lane;
+      if (hold) held[hold.reason] = (held[hold.reason] ?? 0) + 1;
+      else if (pauseReason !== null) {
         const word = PAUSE_REASONS.has(pauseReason) ? pauseReason : 'other';
         paused[word] = (paused[word] ?? 0) + 1;
-      } else if (!lane.held && lane.waiting > this.environment.LANE_STUCK_AFTER) stuck++;
+      } else if (!lane.leased && lane.waiting > this.environment.LANE_STUCK_AFTER) stuck++;
       waiting = Math.max(waiting, lane.waiting);
     }
-    const details = { busy: lanes.length, paused, stuck, longest_wait_ms: Math.round(waiting) };
+    const all = holds.find((hold) => hold.lanes === '*')?.reason;
+    const details = {
+      busy: lanes.length,
+      paused,
+      held,
+      stuck,
+      longest_wait_ms: Math.round(waiting),
+      ...(all !== undefined && { all_held: all }),
+    };
     if (stuck > 0) return session.down(details);
-    return Object.keys(paused).length > 0 ? session.degraded(details) : session.up(details);
+    const isDegraded = all !== undefined || Object.keys(paused).length > 0;
+    return isDegraded ? session.degraded(details) : session.up(details);
   }
 
   /** Without wakes messages go out some seconds later, which only degrades readiness (still 200). */

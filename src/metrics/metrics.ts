@@ -51,7 +51,7 @@ export class Metrics {
     events.on(MESSAGE_STATUS_CHANGED, (change: MessageStatusChanged) => this.#count(change));
     this.gauge(
       'dundun_queue_age_seconds',
-      'How long the oldest due message of a class has waited.',
+      'How long the oldest due message of a class has waited, without held lanes.',
       ['class'],
       async () => {
         const ages = Object.entries(await messaging.queueAges());
@@ -60,12 +60,13 @@ export class Metrics {
     );
     this.gauge(
       'dundun_lanes',
-      'Lanes that are paused, by the reason, or have due work.',
+      'Lanes that are held or paused, by the reason, or have due work.',
       ['state', 'reason'],
       async () => {
         const lanes = await messaging.lanes();
-        return lanes.map(({ pauseReason, held }) => {
-          const working = held ? 'working' : 'waiting';
+        return lanes.map(({ hold, pauseReason, leased }) => {
+          if (hold) return [{ state: 'held', reason: hold.reason }, 1];
+          const working = leased ? 'working' : 'waiting';
           const state = pauseReason === null ? working : 'paused';
           return [{ state, reason: pauseReason ?? '' }, 1];
         });

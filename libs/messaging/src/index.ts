@@ -31,6 +31,12 @@ export type {
 export { ContactsService } from './contacts/contacts.service.js';
 export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';
 export {
+  HoldsService,
+  type InDoubt,
+  NotRestoredError,
+  type RestoredLane,
+} from './holds.service.js';
+export {
   type Address,
   addressKey,
   type AddressKind,
@@ -198,6 +204,7 @@ export { termiiParser } from './providers/termii/termii.js';
 export { twilioParser, twilioSignature } from './providers/twilio/twilio.js';
 export { vonageParser, vonageSignature } from './providers/vonage/vonage.js';
 export type { LaneHealth } from './store/reads/lane-queues.js';
+export type { Hold } from './store/rows/hold.js';
 export {
   MigrationLockedError,
   NewerDatabaseError,

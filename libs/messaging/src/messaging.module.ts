@@ -13,10 +13,12 @@ import { ContactsService } from './contacts/contacts.service.js';
 import { InboundRecorder } from './contacts/inbound.js';
 import { RecipientFactsReader } from './contacts/recipient-facts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
+import { HoldWatch } from './dispatch/hold-watch.js';
 import { messageLanes } from './dispatch/message-lane.js';
 import { PrefetchBudget } from './dispatch/prefetch-size.js';
 import { ProviderRate, ProviderState } from './dispatch/provider-state.js';
 import { DatabaseEngine } from './engines/database.engine.js';
+import { HoldsService } from './holds.service.js';
 import { EventEmitterPublisher } from './event-emitter.publisher.js';
 import { ChannelRegistry } from './message/channel-registry.js';
 import { MessagingConfigError } from './message/errors.js';
@@ -99,6 +101,7 @@ const PROVIDERS: Provider[] = [
       );
     },
   ),
+  provide(HoldWatch, [MessageStore], ({ holds }) => new HoldWatch(holds)),
   provide(ReportRecorder, [MessageStore], ({ reports }) => reports),
   provide(
     PolicyPipeline,
@@ -128,6 +131,7 @@ const PROVIDERS: Provider[] = [
       MESSAGING_CLOCK,
       MESSAGING_SETTINGS,
       MESSAGING_TRACING,
+      HoldWatch,
     ],
     (
       engine,
@@ -138,6 +142,7 @@ const PROVIDERS: Provider[] = [
       clock,
       { dispatch, providers: options },
       tracing,
+      holds,
     ) => {
       const { lanes, work, intents, outcomes } = store;
       const providers = new Map<string, ProviderState>();
@@ -149,7 +154,7 @@ const PROVIDERS: Provider[] = [
       }
       const budget = new PrefetchBudget();
       const stores = { lanes, work, intents, outcomes };
-      const parts = { ...stores, policy, router, providers, budget, clock };
+      const parts = { ...stores, policy, router, providers, budget, clock, holds };
       const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
       return new Dispatcher(engine, context, messageLanes(context));
     },
@@ -193,6 +198,7 @@ const PROVIDERS: Provider[] = [
     ContactStore,
     Enqueuer,
     EventEmitterPublisher,
+    HoldsService,
     InboundListeners,
     MessagingRuntime,
     MessagingService,
@@ -207,6 +213,7 @@ const PROVIDERS: Provider[] = [
     CallbackCounts,
     ChannelRegistry,
     ContactsService,
+    HoldsService,
     MessagingService,
     PolicyService,
     SmsService,

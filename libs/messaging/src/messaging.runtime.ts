@@ -12,6 +12,7 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
+import { HoldWatch } from './dispatch/hold-watch.js';
 import { inboundJob, MessagingJobs, purgeJob, wakeJob } from './jobs/messaging.jobs.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { WorkQueues } from './work-queues.js';
@@ -25,6 +26,9 @@ import { MESSAGING_SETTINGS, type MessagingSettings } from './ports/messaging-op
 
 /** Milliseconds after `shutdownTimeout` in which outcomes are recorded and lanes released. */
 const CLEANUP_TIMEOUT = 2_000;
+
+/** Milliseconds between two reads of the holds. */
+const HOLDS_EVERY = 1_000;
 
 type LifecycleHooks = OnModuleInit &
   OnApplicationBootstrap &
@@ -45,6 +49,7 @@ export class MessagingRuntime implements LifecycleHooks {
     @Inject(MessageStore) private readonly store: MessageStore,
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
     @Inject(WorkQueues) private readonly queues: WorkQueues,
+    @Inject(HoldWatch) private readonly holds: HoldWatch,
     @Inject(InboundRecorder) private readonly inbound: InboundRecorder,
     @Inject(MESSAGE_TRANSPORTS) private readonly transports: Transports,
     @Inject(MESSAGING_SETTINGS) private readonly settings: MessagingSettings,
@@ -73,14 +78,19 @@ export class MessagingRuntime implements LifecycleHooks {
           const due = await store.queues.due(horizon);
           const abandoned = await store.queues.abandoned();
           const own = abandoned.filter((lane) => !this.queues.owns(lane));
-          return [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
+          const found = [...due, ...own.map((lane) => ({ lane, dueIn: 0 }))];
+          return found.filter(({ lane }) => !this.holds.of(lane));
         }),
+        { name: 'holds', every: HOLDS_EVERY, run: () => this.holds.refresh() },
         reconcileJob(store, transports),
         inboundJob(this.inbound),
         ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
+      await this.holds.refresh();
       await this.dispatcher.start();
     }
+    // Where this fails, a process that dispatches notices it before it sends anything.
+    else await store.holds.noticeRestore().catch(() => undefined);
     if (jobs.length === 0) return;
     await this.queues.start();
     this.#jobs = new MessagingJobs(this.registry, jobs);

@@ -106,18 +106,18 @@ describe('a credential at the gateway', () => {
   it('a suspended account gets 403 account_disabled until it is resumed', async () => {
     const one = await gateway.account('suspended');
     expect((await withToken(one.apiToken)).status).toBe(200);
-    await gateway.accounts.change(one.accountId, { suspendedAt: new Date() });
+    await gateway.accounts.suspend(one.accountId);
     expect(await withToken(one.apiToken)).toMatchObject({
       status: 403,
       body: { error: { type: 'permission_error', code: 'account_disabled' } },
     });
-    await gateway.accounts.change(one.accountId, { suspendedAt: null });
+    await gateway.accounts.resume(one.accountId);
     expect((await withToken(one.apiToken)).status).toBe(200);
   });
 
   it('a wrong credential of a suspended account gets the ordinary 401', async () => {
     const one = await gateway.account('quiet');
-    await gateway.accounts.change(one.accountId, { suspendedAt: new Date() });
+    await gateway.accounts.suspend(one.accountId);
     const mistyped = one.apiToken.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     expect((await withToken(mistyped)).status).toBe(401);
   });

@@ -63,7 +63,7 @@ describe('a gateway whose carrier is another one', () => {
   });
 
   it("readiness stays green and names the carrier's refusal of the credential", async () => {
-    await carrier.accounts.change(ours.accountId, { suspendedAt: new Date() });
+    await carrier.accounts.suspend(ours.accountId);
     await gateway.call('POST', '/ng/v1/sendsms', {
       token: account.apiToken,
       body: { from: 'ACME', to: ['2348012345678'], body: 'Waits' },

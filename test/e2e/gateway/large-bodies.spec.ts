@@ -43,7 +43,7 @@ describe('a large body', () => {
   it('a large body without a valid credential is not read', async () => {
     const [rotated, suspended] = [await gateway.account('rotated'), await gateway.account('away')];
     await gateway.accounts.rotateToken(rotated.accountId);
-    await gateway.accounts.change(suspended.accountId, { suspendedAt: new Date() });
+    await gateway.accounts.suspend(suspended.accountId);
     const refused = [401, 'unauthorized'];
     expect(await post(SEND, noJson(100_000))).toEqual(refused);
     expect(await post(SEND, noJson(100_000), 'tok_x')).toEqual(refused);

@@ -105,7 +105,13 @@ describe('a running gateway', () => {
     const service = gateway.running.app.get(MessagingService, { strict: false });
     const { lanes } = service;
     const paused = { lane: 'x', pauseProvider: 'http', pauseDetail: null, pausedUntil: null };
-    const lane = (pauseReason: string) => ({ ...paused, pauseReason, waiting: 0, held: false });
+    const lane = (pauseReason: string) => ({
+      ...paused,
+      pauseReason,
+      waiting: 0,
+      leased: false,
+      hold: null,
+    });
     const codes = ['unauthorized', 'user bob at 10.1.2.3', 'x'];
     service.lanes = () => Promise.resolve(codes.map(lane));
     const named = await gateway.call('GET', '/health/ready');

@@ -111,7 +111,7 @@ describe('an operator beside a running gateway', () => {
       ask('lanes'),
       ask('lanes', 'resume', '--lane', 'nobody:sms'),
     ]);
-    expect(lanes).toEqual({ lanes: [] });
+    expect(lanes).toEqual({ lanes: [], holds: [] });
     expect(none).toMatchObject({ error: { code: 'not_found' } });
   });
 

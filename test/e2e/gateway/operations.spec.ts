@@ -65,16 +65,20 @@ describe('a gateway in operation', () => {
       pauseReason: null,
       pauseDetail: null,
       pausedUntil: null,
+      hold: null,
     };
     const ready = async (change: object): Promise<number> => {
-      service.lanes = () => Promise.resolve([{ ...lane, waiting: 61_000, held: false, ...change }]);
+      service.lanes = () =>
+        Promise.resolve([{ ...lane, waiting: 61_000, leased: false, ...change }]);
       return (await gateway.call('GET', '/health/ready')).status;
     };
     try {
       expect(await ready({})).toBe(503);
-      expect(await ready({ held: true })).toBe(200);
+      expect(await ready({ leased: true })).toBe(200);
       expect(await ready({ waiting: 59_000 })).toBe(200);
       expect(await ready({ pauseReason: 'unauthorized' })).toBe(200);
+      const hold = { lanes: 'x', reason: 'account_suspended', since: new Date() };
+      expect(await ready({ hold })).toBe(200);
     } finally {
       service.lanes = lanes;
     }
@@ -96,7 +100,7 @@ describe('a gateway that takes messages and sends none', () => {
       expect(await sample(gateway, 'dundun_lanes{state="working",reason=""}')).toBe(1);
     });
     const lanes = await gateway.running.app.get(MessagingService, { strict: false }).lanes();
-    expect(lanes).toMatchObject([{ held: true, pauseReason: null }]);
+    expect(lanes).toMatchObject([{ leased: true, pauseReason: null }]);
   });
 });
 

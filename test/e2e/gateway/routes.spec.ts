@@ -114,7 +114,7 @@ describe('every route of the gateway', () => {
 
   it('all routes answer a suspended account with the same 403', async () => {
     const suspended = await gateway.account('suspended');
-    await accounts.change(suspended.accountId, { suspendedAt: new Date() });
+    await accounts.suspend(suspended.accountId);
     const answers = await bodies((route) => right(route, suspended));
     expect(answers).toEqual([expect.stringMatching(/^403 .*"code":"account_disabled"/)]);
   });

@@ -39,9 +39,9 @@ describeEachDatabase('lanes with work', (database) => {
     await app.store.lanes.release('paused:sms', paused!.fence, null, false);
     expect(await due(app)).toEqual(['free:sms']);
     expect(await app.messaging.lanes()).toMatchObject([
-      { lane: 'free:sms', held: false, pauseReason: null },
-      { lane: 'held:sms', held: true, pauseReason: null },
-      { lane: 'paused:sms', held: true, pauseProvider: 'main', pauseReason: 'unauthorized' },
+      { lane: 'free:sms', leased: false, pauseReason: null },
+      { lane: 'held:sms', leased: true, pauseReason: null },
+      { lane: 'paused:sms', leased: true, pauseProvider: 'main', pauseReason: 'unauthorized' },
     ]);
   });
 

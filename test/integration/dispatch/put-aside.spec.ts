@@ -78,7 +78,7 @@ describeEachDatabase('batches put aside', (database) => {
     expect(await app.store.queues.due(2 * HOUR)).toMatchObject([{ lane: LANE }]);
     await putAside(app, id, -1_000);
     expect(await app.store.queues.due(1_000)).toMatchObject([{ lane: LANE }]);
-    expect(await app.messaging.lanes()).toMatchObject([{ lane: LANE, held: false }]);
+    expect(await app.messaging.lanes()).toMatchObject([{ lane: LANE, leased: false }]);
     expect((await app.messaging.queueAges()).normal).toBeGreaterThan(0);
   });
 });

@@ -40,6 +40,7 @@ describeEachDatabase('what lanes have ready to start', (database) => {
       intents,
       outcomes,
       budget,
+      holds: { of: () => undefined },
       router: new Router(undefined, new Map([[transport.name, transport]])),
       providers: new Map([
         [transport.name, new ProviderState(transport.name, transport, undefined, undefined)],

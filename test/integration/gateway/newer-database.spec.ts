@@ -43,6 +43,7 @@ describeEachDatabase('an app database that a newer version has migrated', (datab
         MessagingModule.forRoot({ transport: simulator(), callbackPath: false, ...options }),
       ],
     }).compile();
+    await app.init();
     await app.close();
   };
 

@@ -28,8 +28,11 @@ export interface LaneTask {
   nextDueIn(): Promise<number>;
 }
 
-/** Prepares a lane; the result starts its task. Throws before the drain asks for the lease. */
-export type OpenLane = (lane: string) => (leased: LeasedLane) => LaneTask;
+/**
+ * Prepares a lane; the result starts its task. `undefined`: the lane is held. Throws before the
+ * drain asks for the lease.
+ */
+export type OpenLane = (lane: string) => ((leased: LeasedLane) => LaneTask) | undefined;
 
 interface RunningDrain {
   task?: LaneTask;
@@ -97,6 +100,7 @@ export class Dispatcher {
   async drain(lane: string): Promise<number | undefined> {
     if (this.#running.has(lane)) return undefined;
     const start = this.open(lane);
+    if (!start) return undefined;
     const running: RunningDrain = { planning: false };
     this.#running.set(lane, running);
     try {

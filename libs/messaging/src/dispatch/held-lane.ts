@@ -7,6 +7,7 @@ import type { MessageStore } from '../store/message-store.js';
 import type { Outcome } from '../store/rows/outcome.js';
 import { recordAgain } from './backoff.js';
 import { FailurePolicy } from './failure-policy.js';
+import type { HoldWatch } from './hold-watch.js';
 import { LanePause } from './lane-pause.js';
 import type { LeaseContext, LeasedLane } from './leased-lane.js';
 import type { PrefetchBudget } from './prefetch-size.js';
@@ -24,6 +25,7 @@ export interface DispatchContext
   readonly router: Router;
   readonly providers: ReadonlyMap<string, ProviderState>;
   readonly budget: PrefetchBudget;
+  readonly holds: Pick<HoldWatch, 'of'>;
 }
 
 /** Interval between two reads of a lane's rate limit, in milliseconds. */
@@ -109,6 +111,11 @@ export class HeldLane {
   /** Monotonic milliseconds. */
   get now(): number {
     return this.context.clock.monotonic();
+  }
+
+  /** Whether a hold forbids that anything starts. */
+  get onHold(): boolean {
+    return this.context.holds.of(this.leased.lane) !== undefined;
   }
 
   provider(name: string): ProviderState {

@@ -19,6 +19,7 @@ const MAX_MEMORIES = 10_000;
 export function messageLanes(context: DispatchContext): OpenLane {
   const memories = new Map<string, LaneMemory>();
   return (lane) => {
+    if (context.holds.of(lane)) return undefined;
     const memory = memories.get(lane) ?? new LaneMemory(lane, context);
     memories.delete(lane);
     memories.set(lane, memory);
@@ -39,7 +40,7 @@ export function messageLanes(context: DispatchContext): OpenLane {
  * │                                          │ waits for: its provider's rest, an answer, the lease, the rates,
  * │                                          ▼            a policy decision, a connection
  * └◀── outcomes, many to a commit ◀─────── start in order
- *    ▼ nothing due, or a rest of more than a second, or a stop
+ *    ▼ nothing due, or a rest of more than a second, or a hold, or a stop
  * withdraw what did not start ─▶ settle ─▶ release
  * ```
  */
@@ -70,11 +71,11 @@ class MessageLane implements LaneTask {
   async pump(): Promise<void> {
     const { memory, pause, leased } = this.held;
     memory.takeOver(leased.lease);
-    if (pause.restFor() > 0) return;
+    if (pause.restFor() > 0 || this.held.onHold) return;
     if (!this.#recovered) await this.#resends.recover();
     this.#recovered = true;
     try {
-      while (!leased.stopping.aborted && !leased.lost && leased.failure === undefined) {
+      while (this.#mayGoOn) {
         const step = this.#step();
         if (step === 'done') return;
         if (step) await step;
@@ -111,9 +112,16 @@ class MessageLane implements LaneTask {
 
   async nextDueIn(): Promise<number> {
     const { context, leased, pause } = this.held;
+    // The wake job finds the lane after its release.
+    if (this.held.onHold) return Infinity;
     const dueIn = (await context.work.nextDue(leased.lane)) ?? Infinity;
     const restFor = pause.restFor(this.#prefetch.nextProvider);
     return Math.max(restFor, Math.min(this.#resends.dueIn, dueIn));
+  }
+
+  get #mayGoOn(): boolean {
+    const { stopping, lost, failure } = this.held.leased;
+    return !stopping.aborted && !lost && failure === undefined && !this.held.onHold;
   }
 
   #step(): Promise<unknown> | 'done' | undefined {

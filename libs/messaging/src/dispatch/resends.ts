@@ -1,3 +1,4 @@
+import { RESTORED } from '../store/rows/hold.js';
 import type { HeldLane } from './held-lane.js';
 import { ageOf, type PreparedSubmission, reopened } from './submissions.js';
 
@@ -43,8 +44,11 @@ export class Resends {
     for (const open of await context.work.open(leased.lane)) {
       const item = reopened(open, now, context.clock.now());
       const keyLasts = context.providers.get(open.provider)?.capabilities.idempotencyWindow ?? 0;
-      if (ageOf(item, context.clock) >= keyLasts) {
-        held.record(item, { result: 'unknown', errorCode: 'outcome_lost' });
+      const { inDoubtAt, firstSentAt } = open;
+      const isSettled = inDoubtAt !== null && firstSentAt.getTime() >= inDoubtAt;
+      if (isSettled || ageOf(item, context.clock) >= keyLasts) {
+        const errorCode = isSettled ? RESTORED : 'outcome_lost';
+        held.record(item, { result: 'unknown', errorCode });
         continue;
       }
       // The last attempt is stored when the next one starts.

@@ -46,6 +46,7 @@ function planned(parts: typeof batch extends fc.Arbitrary<infer T> ? T : never, 
     deferredUntil: null,
     validFor: null,
     dueFor: 0,
+    inDoubtAt: null,
   } satisfies PlannedBatch;
 }
 

@@ -8,6 +8,7 @@ import type {
   Intent,
 } from '../store/rows/intent.js';
 import type { IntendedMessages, Outcome } from '../store/rows/outcome.js';
+import { RESTORED } from '../store/rows/hold.js';
 import type { OpenSubmission, PlannedBatch } from '../store/rows/planned-batch.js';
 
 /** Shortest deferral in milliseconds; without it a lane would spin. */
@@ -35,7 +36,7 @@ export interface PreparedSubmission
   readonly dueSince: number;
   /** Set for a resend: due time. The provider may already have it, so it is never withdrawn. */
   resendAt?: number | undefined;
-  /** Outcome to record instead of a request: the batch has expired, or policy denies it. */
+  /** Outcome to record instead of a request: the batch has expired or is in doubt, or is denied. */
   skipOutcome: Pick<Outcome, 'result' | 'errorCode'> | undefined;
   decidedAt: number;
 }
@@ -59,7 +60,7 @@ export interface SliceLimits {
 /** Policy decision on the n-th planned recipient of a batch; `undefined`: the message may start. */
 export type DecisionOf = (batch: PlannedBatch, index: number) => AppliedDecision | undefined;
 
-/** Asks the policies about all batches of a plan in one call; expired batches are left out. */
+/** Asks the policies about all batches of a plan in one call, except those that are not sent. */
 export async function decidePlanned(
   policy: PolicyPipeline,
   planned: readonly PlannedBatch[],
@@ -67,7 +68,7 @@ export async function decidePlanned(
   const offsets = new Map<PlannedBatch, number>();
   let offset = 0;
   const asked = planned.flatMap((batch) => {
-    if (batch.expired) return [];
+    if (skipOutcomeOf(batch)) return [];
     const { id: batchId, tenant, channel, sender, content } = batch;
     const recipients = batch.recipients.map(({ recipient }) => recipient);
     offsets.set(batch, offset);
@@ -144,12 +145,13 @@ export function slice(
   for (const batch of planned) {
     if (submissions.length >= most) break;
     const { id, revision } = batch;
+    const skipped = skipOutcomeOf(batch);
     let n = batch.nextSubmission;
     let from = 0;
     let dueAt = batch.deferredUntil ?? Infinity;
     while (from < batch.recipients.length && submissions.length < most) {
       const decision = decisionOf(batch, from);
-      const goes = !batch.expired && (decision === undefined || decision.decision === 'substitute');
+      const goes = !skipped && (decision === undefined || decision.decision === 'substitute');
       const limit = goes ? share(batch.recipients.length - from) : Infinity;
       const members = neighbours(batch, decisionOf, from, limit);
       from += members.length;
@@ -176,7 +178,7 @@ export function slice(
         whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
         intendedAt: now,
         decidedAt: now,
-        skipOutcome: batch.expired ? { result: 'expired' } : denialOf(decision),
+        skipOutcome: skipped ?? denialOf(decision),
         validUntil: validUntilOf(batch, now),
         dueSince: now - batch.dueFor,
         resendAt: undefined,
@@ -227,6 +229,11 @@ export function reopened(open: OpenSubmission, now: number, wallNow: number): Pr
 
 function validUntilOf({ validFor }: Pick<PlannedBatch, 'validFor'>, now: number): number {
   return validFor === null ? Infinity : now + validFor;
+}
+
+function skipOutcomeOf(batch: PlannedBatch): PreparedSubmission['skipOutcome'] {
+  if (batch.inDoubtAt !== null) return { result: 'unknown', errorCode: RESTORED };
+  return batch.expired ? { result: 'expired' } : undefined;
 }
 
 function denialOf(decision: AppliedDecision | undefined): PreparedSubmission['skipOutcome'] {

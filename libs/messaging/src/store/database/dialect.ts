@@ -100,6 +100,11 @@ export interface Dialect {
    * priority the due time of the first batch with work, and of the first parked batch.
    */
   readonly laneHeads: string;
+  /**
+   * Query for a `mark` that differs in a restored dump of the database; `undefined`: the server has
+   * none that only a restore changes.
+   */
+  readonly instanceMark: string | undefined;
 }
 
 export function membersOf<T>(columns: Columns<T>) {

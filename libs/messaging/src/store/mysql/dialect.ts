@@ -62,4 +62,5 @@ export const MYSQL_DIALECT: Dialect = {
       SELECT b.lane, b.priority, min(b.parked_until) FROM messaging_batch b
       WHERE b.has_work = 1 AND b.parked_until > 0 GROUP BY b.has_work, b.lane, b.priority
     )`,
+  instanceMark: undefined,
 };

@@ -62,6 +62,10 @@ export const POSTGRES_DIALECT: Dialect = {
     return sql.replaceAll('?', () => `$${++n}`);
   }),
   laneHeads: STEPPING_LANE_HEADS,
+  // The cluster, the database, and the table as it was created there.
+  instanceMark: `SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+    (SELECT oid FROM pg_database WHERE datname = current_database()),
+    'messaging_instance'::regclass::oid) AS mark`,
 };
 
 /** Consecutive rows mostly share a value: its text is reused. The driver would check each type. */

@@ -2,6 +2,8 @@ import type { MessageClass } from '../../message/message.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { PRIORITY } from '../rows/batch-state.js';
+import type { Hold } from '../rows/hold.js';
+import type { Holds } from '../verbs/holds.js';
 
 export interface LaneHealth {
   readonly lane: string;
@@ -12,10 +14,12 @@ export interface LaneHealth {
   /** Reason and remedy in words. */
   readonly pauseDetail: string | null;
   readonly pausedUntil: Date | null;
+  /** The hold on the lane, which ends by its release only; `null`: there is none. */
+  readonly hold: Hold | null;
   /** Milliseconds since the oldest due message was due, or since the end of its parking. */
   readonly waiting: number;
   /** A process holds the lease and works on the lane, or the lane is paused until a set time. */
-  readonly held: boolean;
+  readonly leased: boolean;
 }
 
 export interface DueLane {
@@ -28,6 +32,7 @@ export class LaneQueues {
   constructor(
     private readonly database: StoreDatabase,
     private readonly clock: Clock,
+    private readonly holds: Pick<Holds, 'index'>,
   ) {}
 
   /** Lanes without a holder that have work due within `horizon` milliseconds. */
@@ -59,16 +64,17 @@ export class LaneQueues {
   /** Every lane that is paused or has due work. */
   async health(): Promise<LaneHealth[]> {
     const { now, laneHeads } = this.database.dialect;
+    const holds = await this.holds.index();
     const rows = await this.database.all<{
       lane: string;
       pause_reason: string | null;
       paused_for: string | number;
       waiting: string | number | null;
-      held: string | number;
+      leased: string | number;
     }>(
       `${laneHeads}
-       SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(held) AS held FROM (
-         SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS held
+       SELECT lane, max(pause_reason) AS pause_reason, max(paused_for) AS paused_for, max(waiting) AS waiting, max(leased) AS leased FROM (
+         SELECT lane_key AS lane, pause_reason, paused_until - ${now} AS paused_for, NULL AS waiting, 0 AS leased
          FROM messaging_lane WHERE pause_reason IS NOT NULL
          UNION ALL
          SELECT h.lane, NULL, 0, ${now} - h.due_at,
@@ -86,19 +92,30 @@ export class LaneQueues {
           ? null
           : new Date(this.clock.now() + Number(row.paused_for) / 1_000),
       waiting: Number(row.waiting ?? 0) / 1_000,
-      held: Number(row.held) === 1,
+      hold: holds.of(row.lane) ?? null,
+      leased: Number(row.leased) === 1,
     }));
   }
 
-  /** Wait of the oldest due batch of each class, in milliseconds; 0: none is due. */
+  /** Wait of the oldest due batch of each class, in ms, without held lanes; 0: none is due. */
   async ages(): Promise<Record<MessageClass, number>> {
     const { now, laneHeads } = this.database.dialect;
-    const rows = await this.database.all<{ priority: string | number; age: string | number }>(
+    const holds = await this.holds.index();
+    const rows = await this.database.all<{
+      lane: string;
+      priority: string | number;
+      age: string | number;
+    }>(
       `${laneHeads}
-       SELECT priority, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now} GROUP BY priority`,
+       SELECT lane, priority, ${now} - min(due_at) AS age FROM heads WHERE due_at <= ${now}
+       GROUP BY lane, priority`,
     );
-    const ageOf = (rank: number): number =>
-      Number(rows.find((row) => Number(row.priority) === rank)?.age ?? 0) / 1_000;
+    const ageOf = (rank: number): number => {
+      let oldest = 0;
+      for (const { lane, priority, age } of rows)
+        if (Number(priority) === rank && !holds.of(lane)) oldest = Math.max(oldest, Number(age));
+      return oldest / 1_000;
+    };
     return { high: ageOf(PRIORITY.high), normal: ageOf(PRIORITY.normal) };
   }
 }

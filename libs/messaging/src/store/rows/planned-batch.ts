@@ -12,6 +12,8 @@ interface BatchHead extends StoredContent {
   readonly validFor: number | null;
   /** Milliseconds since it was due. */
   readonly dueFor: number;
+  /** Epoch milliseconds; what had not started by then may have been sent by the lost database. */
+  readonly inDoubtAt: number | null;
 }
 
 export interface PlannedBatch extends BatchHead {
@@ -51,6 +53,7 @@ interface HeadRow extends Pick<BatchHead, 'tenant' | 'channel' | 'sender'> {
   readonly deliveryReport: number;
   readonly validFor: string | number | null;
   readonly dueFor: string | number;
+  readonly inDoubtAt: string | number | null;
 }
 
 export interface PlanRow extends HeadRow, Pick<PlannedBatch, 'id' | 'revision'> {
@@ -101,7 +104,7 @@ export function plannedOf(
       id: row.id,
       revision: row.revision,
       nextSubmission: row.nextSubmission,
-      expired: head.validFor !== null && head.validFor <= 0,
+      expired: head.inDoubtAt === null && head.validFor !== null && head.validFor <= 0,
       recipients: taken,
       deferredUntil: deferred.get(row.id) ?? null,
       moreRequeued: recipients.length < again.length,
@@ -161,6 +164,7 @@ function headOf(row: HeadRow): BatchHead {
     deliveryReport: row.deliveryReport === 1,
     validFor: row.validFor === null ? null : Number(row.validFor) / 1_000,
     dueFor: Number(row.dueFor) / 1_000,
+    inDoubtAt: row.inDoubtAt === null ? null : Number(row.inDoubtAt) / 1_000,
   };
 }
 

@@ -16,6 +16,10 @@ const COLUMNS = {
     paused_until: 'big NOT NULL DEFAULT 0',
     pause_reason: 'key',
   },
+  /** See `Hold`. */
+  hold: { lanes: 'key NOT NULL', reason: 'short(32) NOT NULL', since: 'big NOT NULL' },
+  /** One row: the copy of the database that sends. Its `mark` differs in a restored dump. */
+  instance: { id: 'small NOT NULL', mark: 'key' },
   rate_slot: { rate_key: 'key NOT NULL', reserved_until: 'big NOT NULL DEFAULT 0' },
   /** One send for all its recipients; its id is the `reference_id`. */
   batch: {
@@ -47,6 +51,8 @@ const COLUMNS = {
     revision: 'int NOT NULL DEFAULT 0',
     idempotency_key: 'key',
     fingerprint: 'key',
+    /** Start of the restored copy whose operator settled the batch as in doubt. */
+    in_doubt_at: 'big',
     completed_at: 'big',
     /** Time of the next poll for missing reports; null: no report is missing. */
     poll_at: 'big',
@@ -119,6 +125,8 @@ export function storeColumns(types: TypeNames): Record<StoreTable, string[]> {
 /** Each driver generates the ids of the report log in its own way. */
 export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   lane: 'lane_key',
+  hold: 'lanes, reason',
+  instance: 'id',
   rate_slot: 'rate_key',
   batch: 'id',
   batch_chunk: 'batch, n',

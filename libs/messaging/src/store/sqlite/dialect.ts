@@ -44,4 +44,5 @@ export const SQLITE_DIALECT: Dialect = {
     `DELETE FROM ${table} WHERE ${key} IN (SELECT v_id FROM ${sql})`,
   placeholders: (sql) => sql,
   laneHeads: STEPPING_LANE_HEADS,
+  instanceMark: undefined,
 };

@@ -2,9 +2,9 @@ import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
-/** SQL: columns of a batch `b`; its remaining validity and the time since it was due in microseconds. */
+/** SQL: columns of a batch `b`; times and its remaining validity in microseconds. */
 export function headColumns({ now }: Dialect): string {
-  return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport",
+  return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.in_doubt_at AS "inDoubtAt",
     b.valid_until - ${now} AS "validFor", ${now} - b.available_at AS "dueFor"`;
 }
 

@@ -1,0 +1,42 @@
+import { Logger } from '@nestjs/common';
+import { type Hold, HoldIndex } from '../store/rows/hold.js';
+import type { Holds } from '../store/verbs/holds.js';
+
+/** Until the first read, which an unreachable database delays, every lane is held. */
+const NOT_READ = new HoldIndex([{ lanes: '*', reason: 'not_read', since: new Date(0) }]);
+
+/** The holds on lanes, read before the dispatch starts and every second afterwards. */
+export class HoldWatch {
+  readonly #logger = new Logger('Holds');
+  #index = NOT_READ;
+  #fails = false;
+
+  constructor(private readonly holds: Pick<Holds, 'noticeRestore' | 'index'>) {}
+
+  of(lane: string): Hold | undefined {
+    return this.#index.of(lane);
+  }
+
+  /** After a failed read, which is logged once, the holds stay as they were. */
+  async refresh(): Promise<void> {
+    try {
+      if (this.#index === NOT_READ) await this.holds.noticeRestore();
+      const index = await this.holds.index();
+      this.#announce(index.holds);
+      this.#index = index;
+      this.#fails = false;
+    } catch (error) {
+      if (!this.#fails) this.#logger.warn(`holds not read: ${(error as Error).name}`);
+      this.#fails = true;
+    }
+  }
+
+  #announce(holds: readonly Hold[]): void {
+    const isAll = ({ lanes }: Hold) => lanes === '*';
+    const before = this.#index === NOT_READ ? undefined : this.#index.holds.find(isAll);
+    const now = holds.find(isAll);
+    if (now && !before)
+      this.#logger.warn(`every lane is held (${now.reason}): no message starts until its release`);
+    if (before && !now) this.#logger.log('the lanes are released: messages start again');
+  }
+}

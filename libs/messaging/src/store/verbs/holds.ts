@@ -1,0 +1,105 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Sql, StoreDatabase } from '../database/store-database.js';
+import { HAS_WORK } from '../rows/batch-state.js';
+import { checkHold, type Hold, HoldIndex, RESTORE_HOLD } from '../rows/hold.js';
+
+type NewHold = Pick<Hold, 'lanes' | 'reason'>;
+
+interface HoldRow extends NewHold {
+  readonly since: string | number;
+}
+
+/**
+ * Holds on lanes. A restored copy of the database starts with one on all of them: a backup that is
+ * marked inside holds the row already, with `since` 0; a restored dump is noticed by its mark.
+ */
+export class Holds {
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  async list(): Promise<Hold[]> {
+    const rows = await this.database.all<HoldRow>(
+      'SELECT lanes, reason, since FROM messaging_hold ORDER BY lanes, reason',
+    );
+    return rows.map((row) => ({ ...row, since: new Date(Number(row.since) / 1_000) }));
+  }
+
+  async index(): Promise<HoldIndex> {
+    return new HoldIndex(await this.list());
+  }
+
+  /** A hold that exists stays as it is. @throws MessageValidationError */
+  async place(sql: Sql, hold: NewHold): Promise<void> {
+    checkHold(hold);
+    const { dialect } = this.database;
+    const rows = dialect.rows<NewHold>({
+      v_lanes: ['key', ({ lanes }) => lanes],
+      v_reason: ['key', ({ reason }) => reason],
+    });
+    await sql.run(
+      `INSERT INTO messaging_hold (lanes, reason, since)
+       SELECT v_lanes, v_reason, ${dialect.bigint} FROM ${rows.sql} WHERE 1 = 1
+       ${dialect.ignoreConflict('messaging_hold', 'since')}`,
+      [this.clock.now() * 1_000, ...rows.bind([hold])],
+    );
+  }
+
+  /** False: there is no such hold. */
+  async lift(sql: Sql, { lanes, reason }: NewHold): Promise<boolean> {
+    const sets = 'DELETE FROM messaging_hold WHERE lanes = ? AND reason = ?';
+    return (await sql.run(sets, [lanes, reason])) > 0;
+  }
+
+  /**
+   * Before anything is sent: holds all lanes where this database is a restored dump of another one,
+   * and dates the hold of a marked backup. False: neither.
+   */
+  async noticeRestore(): Promise<boolean> {
+    const { database } = this;
+    const { dialect } = database;
+    const mark = await this.#mark();
+    const now = this.clock.now() * 1_000;
+    return database.transaction(async (tx) => {
+      const own = dialect.rows<string | undefined>({ v_mark: ['key', (one) => one] });
+      await tx.run(
+        `INSERT INTO messaging_instance (id, mark) SELECT 1, v_mark FROM ${own.sql} WHERE 1 = 1
+         ${dialect.ignoreConflict('messaging_instance', 'id')}`,
+        own.bind([mark]),
+      );
+      const [row] = await tx.all<{ mark: string | null }>(
+        `SELECT i.mark FROM messaging_instance i WHERE i.id = 1 ${dialect.forUpdate('i')}`,
+      );
+      const isDump = mark !== undefined && row?.mark !== mark && row?.mark !== null;
+      if (mark !== undefined && row?.mark !== mark)
+        await tx.run('UPDATE messaging_instance SET mark = ? WHERE id = 1', [mark]);
+      if (isDump) await this.place(tx, RESTORE_HOLD);
+      const dated = await tx.run('UPDATE messaging_hold SET since = ? WHERE since = 0', [now]);
+      return isDump || dated > 0;
+    });
+  }
+
+  /**
+   * Marks the batches of `lane` that were accepted and due before `since`: what has not started of
+   * them is settled as `unknown` instead of being sent.
+   */
+  async doubt(lane: string, since: Date): Promise<void> {
+    const at = since.getTime() * 1_000;
+    await this.database.transaction((tx) =>
+      tx.run(
+        `UPDATE messaging_batch SET in_doubt_at = ?
+         WHERE ${HAS_WORK} AND lane = ? AND created_at < ? AND available_at <= ?`,
+        [at, lane, at, at],
+      ),
+    );
+  }
+
+  /** Identifies this copy of the tables; `undefined` where the server does not tell. */
+  async #mark(): Promise<string | undefined> {
+    const { instanceMark } = this.database.dialect;
+    if (instanceMark === undefined) return undefined;
+    const rows = await this.database.all<{ mark: string }>(instanceMark).catch(() => []);
+    return rows[0]?.mark;
+  }
+}

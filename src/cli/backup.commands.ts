@@ -1,0 +1,66 @@
+import { HoldsService, type RestoredLane } from '@dundun/messaging';
+import type { INestApplicationContext } from '@nestjs/common';
+import { loadEnvironmentFile, readEnvironment } from '../config/environment.js';
+import { ApiError, invalidField } from '../http/api-error.js';
+import type { OperatorCommand } from './operator-command.js';
+import { backUpSqlite } from './sqlite-backup.js';
+
+export const holdsOf = (app: INestApplicationContext): HoldsService =>
+  app.get(HoldsService, { strict: false });
+
+/** Programs of the servers, which back up a database as of one moment. */
+const DUMP = { postgres: 'pg_dump', mysql: 'mysqldump', mariadb: 'mariadb-dump' } as const;
+
+interface RestoreOptions {
+  readonly check?: boolean;
+  readonly mark?: boolean;
+}
+
+export function addBackupCommands(program: OperatorCommand): void {
+  program
+    .subcommand('backup', 'copy the SQLite database to a file, also while the gateway runs')
+    .argument('<file>', 'the new file')
+    .option('--force', 'replace the file if it exists')
+    .prints(async ({ force = false }: { force?: boolean }, file = '') => {
+      loadEnvironmentFile();
+      const { DATABASE_URL: database } = readEnvironment(process.env);
+      if (database.type !== 'sqlite')
+        throw invalidField(
+          'DATABASE_URL',
+          `is a server; back it up with ${DUMP[database.type]}, as docs/operations.md shows`,
+        );
+      return { file, bytes: await backUpSqlite(database.path, file, { force }) };
+    });
+  program
+    .subcommand('restore', 'a database that was restored from a backup: its lanes are held')
+    .option('--check', 'what it has queued and in flight, and what a release would do')
+    .option('--mark', 'hold the lanes of a restored database that does not notice it by itself')
+    .runs(async (app, { check = false, mark = false }: RestoreOptions) => {
+      if (check === mark) throw invalidField('restore', 'needs one of --check and --mark');
+      if (mark) await holdsOf(app).markRestored();
+      return restoredWork(app);
+    });
+}
+
+/** @throws ApiError 404 where the database is not held as a restored copy */
+export async function restoredWork(app: INestApplicationContext) {
+  const holds = holdsOf(app);
+  const restored = await holds.restoredSince();
+  if (!restored)
+    throw new ApiError('not_found', 'This database is not held as a restored copy of another');
+  const lanes = await holds.restoredWork();
+  const sum = (name: 'queued' | 'scheduled' | 'resendable' | 'lost') =>
+    lanes.reduce((total, lane) => total + lane[name], 0);
+  const later = sum('scheduled');
+  const resent = sum('resendable');
+  return {
+    restored,
+    lanes: lanes.map(laneRow),
+    send: { sent: sum('queued'), later, resent, unknown: sum('lost') },
+    settleUnknown: { sent: 0, later, resent, unknown: sum('queued') + sum('lost') },
+  };
+}
+
+function laneRow({ lane, channel, queued, scheduled, resendable, lost }: RestoredLane) {
+  return { lane, channel, queued, scheduled, resendable, lost };
+}
