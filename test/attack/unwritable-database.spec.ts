@@ -103,7 +103,9 @@ describeEachDatabase(
 
 const run = promisify(execFile);
 const SIZE = '8m';
-const mountable = spawnSync('unshare', ['-m', 'true']).status === 0;
+/** It needs the right to mount, as this suite does. */
+const UNSHARE = 'unshare';
+const mountable = spawnSync(UNSHARE, ['-m', 'true']).status === 0;
 
 describeUnless(
   mountable ? undefined : 'no right to mount',
