@@ -12,6 +12,7 @@ import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
 import { MetricsModule } from './metrics/metrics.js';
+import { SecretsModule } from './secrets/secrets.js';
 import { SmsController } from './sms/sms.controller.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { ContactsController } from './whatsapp/contacts.controller.js';
@@ -100,6 +101,7 @@ function foundation(
   });
   return [
     EnvironmentModule.for(environment),
+    SecretsModule,
     databaseModule(dataSource),
     messaging,
     AccountsModule,

@@ -9,7 +9,13 @@ import { openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
-import { WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
+import type { SecretColumn } from './secrets/secret-keys.js';
+import { SECRETS_TABLES } from './secrets/secrets.tables.js';
+import { adoptSecretsKey } from './secrets/stored-secrets.js';
+import { WEBHOOK_SECRETS, WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
+
+/** Every column of the gateway that holds secrets; the boot and a rotation encrypt them all. */
+export const SECRET_COLUMNS: readonly SecretColumn[] = Object.values(WEBHOOK_SECRETS);
 
 const MIGRATIONS = [
   ...MESSAGING_MIGRATIONS,
@@ -29,6 +35,15 @@ export function dataSourceOptions({
       ...ACCOUNT_TABLES.entities,
       ...WEBHOOK_TABLES.entities,
       ...HEALTH_TABLES.entities,
+=======
+      ...SECRETS_TABLES.entities,
+    ],
+    migrations: [
+      ...MESSAGING_MIGRATIONS,
+      ...ACCOUNT_TABLES.migrations,
+      ...WEBHOOK_TABLES.migrations,
+      ...SECRETS_TABLES.migrations,
+      ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
     ],
     migrations: [...MIGRATIONS, ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : [])],
     logging: false,
@@ -66,15 +81,25 @@ export function dataSourceOptions({
   }
 }
 
-/** Runs pending migrations; in production at most on an empty database. @throws EnvironmentError */
-export function openGatewayDatabase(
+/**
+ * Runs pending migrations, in production at most on an empty database, and checks the key of the
+ * stored secrets. @throws EnvironmentError
+ */
+export async function openGatewayDatabase(
   environment: Environment,
   inProduction: 'never' | 'empty',
 ): Promise<DataSource> {
   const options = { ...dataSourceOptions(environment), logger: new SilentTypeOrmLogger() };
-  return openDatabase(
+  const dataSource = await openDatabase(
     new DataSource(options),
     environment.NODE_ENV === 'production' ? inProduction : 'always',
     [...MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS],
   );
+  try {
+    await adoptSecretsKey(dataSource, environment, SECRET_COLUMNS);
+    return dataSource;
+  } catch (error) {
+    await dataSource.destroy();
+    throw error;
+  }
 }

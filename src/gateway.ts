@@ -65,6 +65,8 @@ export async function startGateway(
         : await withMigrationLock(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
     const url = await app.getUrl();
     const { CARRIER: carrier, ROLE: role } = environment;
+    if (environment.SECRETS_KEY === undefined)
+      new Logger('Secrets').warn('secrets are stored in clear; set SECRETS_KEY to encrypt them');
     new Logger('Gateway').log({ message: 'listening', url, carrier, role });
     const restored = await app.get(HoldsService, { strict: false }).restoredSince();
     if (restored)

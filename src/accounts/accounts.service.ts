@@ -1,6 +1,6 @@
 import { HoldsService, isPhoneNumber, MessagingService } from '@dundun/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { type EntityManager, IsNull, LessThan } from 'typeorm';
+import { type EntityManager, type FindOneOptions, IsNull, LessThan } from 'typeorm';
 import { type Environment, ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import { validated } from '../http/validation.js';
@@ -224,13 +224,16 @@ function suspensionOf(accountId: string): { readonly lanes: string; readonly rea
   return { lanes: `${accountId}:*`, reason: 'account_suspended' };
 }
 
-/** Locks to the end of the transaction; SQLite's are serial anyway. @throws ApiError 404 */
-export async function lockAccount(manager: EntityManager, accountId: string): Promise<Account> {
+/** Locks the rows found to the end of the transaction; SQLite's are serial anyway. */
+export function forUpdate(manager: EntityManager): Pick<FindOneOptions, 'lock'> {
   const isSqlite = manager.dataSource.options.type === 'better-sqlite3';
-  const account = await manager.findOne(Account, {
-    where: { id: accountId },
-    ...(!isSqlite && { lock: { mode: 'pessimistic_write' } }),
-  });
+  return isSqlite ? {} : { lock: { mode: 'pessimistic_write' } };
+}
+
+/** Locks the account to the end of the transaction. @throws ApiError 404 */
+export async function lockAccount(manager: EntityManager, accountId: string): Promise<Account> {
+  const where = { id: accountId };
+  const account = await manager.findOne(Account, { where, ...forUpdate(manager) });
   if (!account) throw new ApiError('not_found', `There is no account ${accountId}`);
   return account;
 }

@@ -5,6 +5,7 @@ import { addConfigCommands } from './config.commands.js';
 import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
+import { addSecretsCommands } from './secrets.commands.js';
 import { addWebhookCommands } from './webhook.commands.js';
 import { addWhatsAppCommands } from './whatsapp.commands.js';
 
@@ -27,6 +28,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addLaneCommands(program);
   addBatchCommands(program);
   addBackupCommands(program);
+  addSecretsCommands(program);
   addConfigCommands(program);
   try {
     await program.parseAsync(argv);

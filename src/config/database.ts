@@ -95,12 +95,11 @@ export async function runMigrations(dataSource: DataSource, timeout?: number): P
 }
 
 /** Repeats `work` for up to 30 s while another process holds the SQLite file. */
-async function whileLocked(work: () => Promise<unknown>): Promise<void> {
+export async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + 30_000;
   for (;;) {
     try {
-      await work();
-      return;
+      return await work();
     } catch (error) {
       const isLocked = /SQLITE_BUSY|database is locked/.test(String(error));
       if (!isLocked || performance.now() > deadline) throw error;

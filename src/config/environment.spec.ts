@@ -17,6 +17,7 @@ function problemsOf(source: Record<string, string>): readonly string[] {
 
 const PRODUCTION = {
   NODE_ENV: 'production',
+  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 
 describe('readEnvironment', () => {
@@ -267,6 +268,23 @@ describe('readEnvironment', () => {
       expect.stringMatching(/^KANNEL_CALLBACK_SECRET: is shorter than 24 bytes/),
     ]);
   });
+
+  it('production needs SECRETS_KEY', () => {
+    expect(problemsOf({ NODE_ENV: 'production' })).toEqual([
+      'SECRETS_KEY: is missing; NODE_ENV=production needs it; openssl rand -base64 32 makes one',
+    ]);
+    expect(readEnvironment(PRODUCTION).SECRETS_KEY).toEqual(Buffer.alloc(32, 7));
+  });
+
+  it.each(['hunter2', 'A'.repeat(43), Buffer.alloc(31).toString('base64'), `${'A'.repeat(64)}`])(
+    'the encryption key %j is refused with the remedy',
+    (key) => {
+      for (const name of ['SECRETS_KEY', 'SECRETS_KEY_PREVIOUS'])
+        expect(problemsOf({ [name]: key })).toEqual([
+          `${name}: must be 32 bytes in base64; openssl rand -base64 32 makes one`,
+        ]);
+    },
+  );
 
   it('a wrong secret is never shown', () => {
     const problems = problemsOf({

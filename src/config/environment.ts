@@ -50,11 +50,11 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
       problems.push(`${name}${shown}: ${(error as Error).message}`);
     }
   }
-  for (const [name, { neededBy = '' }] of variables) {
+  for (const [name, { neededBy = '', remedy }] of variables) {
     const [chooser = '', choice] = neededBy.split('=');
     if (choice === undefined || values[chooser] !== choice || source[name]) continue;
-    const remedy = `${chooser}=${VARIABLES[chooser as 'CARRIER' | 'ENGINE'].default}`;
-    problems.push(`${name}: is missing; ${neededBy} needs it, or set ${remedy}`);
+    const other = `, or set ${chooser}=${VARIABLES[chooser as 'CARRIER' | 'ENGINE'].default}`;
+    problems.push(`${name}: is missing; ${neededBy} needs it${remedy ? `; ${remedy}` : other}`);
   }
   if (values['NODE_ENV'] === 'production')
     for (const [name, { secret }] of variables) {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { SqliteDriver } from './sqlite-driver.js';
 
 describe('SqliteDriver', () => {
@@ -38,6 +38,42 @@ describe('SqliteDriver', () => {
     await source.query('INSERT INTO sender VALUES (?)', ['ACME']);
     await expect(source.query('INSERT INTO sender VALUES (?)', ['ACME'])).rejects.toMatchObject({
       code: 'SQLITE_CONSTRAINT_PRIMARYKEY',
+    });
+  });
+
+  describe('on a file that other users may read', () => {
+    const rightsOf = async (path: string): Promise<string> =>
+      ((await stat(path)).mode & 0o777).toString(8);
+
+    it('a new database, its logs and its folder are closed to other users', async () => {
+      const path = join(directory, 'data', 'new.sqlite');
+      const made = new DataSource({ ...source.options, database: path } as DataSourceOptions);
+      await made.initialize();
+      await made.query('CREATE TABLE sender (name TEXT)');
+      const files = ['', '-wal', '-shm'].map((log) => path + log);
+      expect(await Promise.all(files.map(rightsOf))).toEqual(['600', '600', '600']);
+      expect(await rightsOf(join(directory, 'data'))).toBe('700');
+      await made.destroy();
+    });
+
+    it('an existing database, its logs and its folder lose the rights of other users', async () => {
+      await source.query('CREATE TABLE sender (name TEXT)');
+      const files = ['', '-wal', '-shm'].map((log) => join(directory, `app.sqlite${log}`));
+      for (const file of files) await chmod(file, 0o666);
+      await chmod(directory, 0o755);
+      const second = await new DataSource(source.options).initialize();
+      expect(await Promise.all(files.map(rightsOf))).toEqual(['600', '600', '600']);
+      expect(await rightsOf(directory)).toBe('700');
+      await second.destroy();
+    });
+
+    it('a folder with other files keeps its mode', async () => {
+      await writeFile(join(directory, 'package.json'), '{}');
+      await chmod(directory, 0o755);
+      const second = await new DataSource(source.options).initialize();
+      expect(await rightsOf(directory)).toBe('755');
+      expect(await rightsOf(join(directory, 'app.sqlite'))).toBe('600');
+      await second.destroy();
     });
   });
 

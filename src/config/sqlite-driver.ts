@@ -1,3 +1,13 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import Database from 'libsql';
 
@@ -10,6 +20,7 @@ export class SqliteDriver {
   readonly #database: Database.Database;
 
   constructor(path: string, options?: Database.Options) {
+    if (path !== '' && path !== ':memory:') closeToOthers(path);
     this.#database = new Database(path, options);
   }
 
@@ -39,6 +50,32 @@ export class SqliteDriver {
   close(): void {
     this.#database.close();
   }
+}
+
+/** A database file and its logs. */
+const DATABASE_FILE = /\.(?:sqlite3?|db)(?:-wal|-shm|-journal)?$/;
+
+/**
+ * Takes the rights of other users from the database, its logs and its folder. SQLite gives new logs
+ * the mode of the database. A folder with other files is left as it is, and so is one like `/tmp`.
+ */
+function closeToOthers(path: string): void {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return;
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  const file = realpathSync(path);
+  for (const log of ['', '-wal', '-shm', '-journal']) keepMode(file + log, 0o600);
+  const folder = dirname(file);
+  const { mode, uid } = statSync(folder);
+  const isShared = (mode & 0o1000) !== 0 || uid !== process.getuid?.();
+  const isOurs = (name: string) => name.startsWith(basename(file)) || DATABASE_FILE.test(name);
+  if (!isShared && readdirSync(folder).every(isOurs)) keepMode(folder, 0o700);
+}
+
+/** Removes all other rights, where the file exists. */
+function keepMode(path: string, rights: number): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o777 & ~rights) !== 0) chmodSync(path, mode & rights);
 }
 
 function bindable(value: unknown): unknown {

@@ -17,6 +17,8 @@ export interface Variable<T> {
   readonly secret?: 'whole' | 'part';
   /** The choice that needs this variable, such as `CARRIER=http`. */
   readonly neededBy?: `${string}=${string}`;
+  /** Where it is missing. @default to take back the choice */
+  readonly remedy?: string;
 }
 
 /** @throws Error whose message follows the variable's name: `must be …; write …`. */
@@ -222,6 +224,12 @@ const signingSecret = form(
   },
 );
 
+const MAKE_KEY = 'openssl rand -base64 32 makes one';
+
+const encryptionKey = form<Buffer>(`must be 32 bytes in base64; ${MAKE_KEY}`, (written) =>
+  /^[0-9A-Za-z+/]{43}=$/.test(written) ? Buffer.from(written, 'base64') : undefined,
+);
+
 function httpUrl(written: string): string {
   const url = attempt(() => new URL(written));
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
@@ -271,6 +279,13 @@ export const VARIABLES = {
   PORT: { default: '3000', parse: wholeNumber(0, MAX_PORT) },
   DATABASE_URL: { default: 'sqlite:data/dundun.sqlite', parse: parseDatabaseUrl, secret: 'part' },
   PREPARED_STATEMENTS: { default: 'true', parse: flag },
+  SECRETS_KEY: {
+    parse: encryptionKey,
+    secret: 'whole',
+    neededBy: 'NODE_ENV=production',
+    remedy: MAKE_KEY,
+  },
+  SECRETS_KEY_PREVIOUS: { parse: encryptionKey, secret: 'whole' },
   ROLE: { default: 'all', parse: oneOf('all', 'api', 'worker') },
   ENGINE: { default: 'database', parse: oneOf('database', 'bullmq') },
   REDIS_URL: { parse: redisUrl, secret: 'part', neededBy: 'ENGINE=bullmq' },

@@ -7,7 +7,13 @@ import {
 } from '@dundun/messaging/queue';
 import { Injectable } from '@nestjs/common';
 import type { ActiveEndpoint, AttemptOutcome, DueDelivery } from './webhook-client.js';
-import { type DisabledReason, numberOf, type WebhookDeliveryEntity } from './webhooks.tables.js';
+import { Secrets } from '../secrets/secrets.js';
+import {
+  type DisabledReason,
+  numberOf,
+  WEBHOOK_SECRETS,
+  type WebhookDeliveryEntity,
+} from './webhooks.tables.js';
 
 /** Rows per insert: its parameters stay far below the packet size of every server. */
 const MAX_ROWS = 2_000;
@@ -66,7 +72,10 @@ export class WebhookDeliveryStore {
     { maxItems: MAX_RESULTS, isItemError: isDataError },
   );
 
-  constructor({ database }: WorkQueues) {
+  constructor(
+    { database }: WorkQueues,
+    private readonly secrets: Secrets,
+  ) {
     this.#database = database;
     const { dialect } = database;
     this.#accounts = dialect.rows<string>({ v_account: ['key', (account) => account] });
@@ -131,7 +140,7 @@ export class WebhookDeliveryStore {
       );
   }
 
-  /** `null`: disabled or deleted. */
+  /** With its secrets decrypted. `null`: disabled or deleted. @throws UnreadableSecretError */
   async endpoint(id: string): Promise<ActiveEndpoint | null> {
     const [row] = await this.#database.all<ActiveEndpoint>(
       `SELECT id, url, secret, previous_secrets AS "previousSecrets",
@@ -140,8 +149,15 @@ export class WebhookDeliveryStore {
       [id],
     );
     if (!row) return null;
-    const { previousUntil, failingSince } = row;
-    return { ...row, previousUntil: numberOf(previousUntil), failingSince: numberOf(failingSince) };
+    const { secret, previousSecrets, previousUntil, failingSince } = row;
+    return {
+      ...row,
+      secret: this.secrets.open(WEBHOOK_SECRETS.secret, id, secret),
+      previousSecrets:
+        previousSecrets && this.secrets.open(WEBHOOK_SECRETS.previous, id, previousSecrets),
+      previousUntil: numberOf(previousUntil),
+      failingSince: numberOf(failingSince),
+    };
   }
 
   /** Up to `most` without an attempt in order of position, then as many retries by time. */

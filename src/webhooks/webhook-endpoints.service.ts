@@ -2,12 +2,13 @@ import { type Clock, MESSAGING_CLOCK, MessagingService, type Page } from '@dundu
 import { Inject, Injectable } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { type DataSource, type EntityManager, LessThan } from 'typeorm';
-import { lockAccount } from '../accounts/accounts.service.js';
+import { forUpdate, lockAccount } from '../accounts/accounts.service.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import type { PageQuery } from '../http/page.dto.js';
+import { Secrets } from '../secrets/secrets.js';
 import { checkWebhookUrl } from './webhook-address.js';
 import { type Redelivery, WebhookDeliveryStore } from './webhook-delivery.store.js';
-import { WebhookAttemptEntity, WebhookEndpointEntity } from './webhooks.tables.js';
+import { WEBHOOK_SECRETS, WebhookAttemptEntity, WebhookEndpointEntity } from './webhooks.tables.js';
 import { WEBHOOK_OPTIONS, type WebhookOptions } from './webhook-options.js';
 import { newWebhookSecret } from './webhook-signature.js';
 
@@ -31,6 +32,7 @@ export class WebhookEndpointsService {
     private readonly deliveries: WebhookDeliveryStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
+    private readonly secrets: Secrets,
   ) {}
 
   /**
@@ -43,17 +45,18 @@ export class WebhookEndpointsService {
   ): Promise<{ webhook_id: string; url: string; secret: string }> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
+      const where = { accountId, slot: 0 };
       const first =
-        (await manager.findOneBy(WebhookEndpointEntity, { accountId, slot: 0 })) ??
+        (await manager.findOne(WebhookEndpointEntity, { where, ...forUpdate(manager) })) ??
         this.#new(accountId, 0, url);
       this.#apply({ url, enabled: true }, first);
-      const { id, secret } = await manager.save(first);
+      const { id, secret } = this.#revealed(await manager.save(first));
       return { webhook_id: id, url, secret };
     });
   }
 
   /**
-   * Every endpoint of the account receives every callback.
+   * Every endpoint of the account receives every callback. Returns it with its secret decrypted.
    * @throws ApiError 422 for an invalid URL, a duplicate URL, or more endpoints than allowed
    */
   add(accountId: string, url: string): Promise<Endpoint> {
@@ -70,7 +73,7 @@ export class WebhookEndpointsService {
           'url',
           `is one too many: an account has at most ${maxEndpoints} webhooks; delete one first`,
         );
-      return manager.save(this.#new(accountId, slot, url));
+      return this.#revealed(await manager.save(this.#new(accountId, slot, url)));
     });
   }
 
@@ -89,17 +92,26 @@ export class WebhookEndpointsService {
     return this.#change(accountId, id, (known) => this.#apply(change, known));
   }
 
-  /** The former secrets also sign for a day, so that the receiver can change over. */
-  rotateSecret(accountId: string, id: string): Promise<Endpoint> {
-    return this.#change(accountId, id, (known) => {
+  /**
+   * The former secrets also sign for a day, so that the receiver can change over. Returns the
+   * endpoint with its new secret decrypted.
+   */
+  async rotateSecret(accountId: string, id: string): Promise<Endpoint> {
+    const rotated = await this.#change(accountId, id, (known) => {
       const { secret, previousSecrets, previousUntil } = known;
       const now = this.clock.now();
-      const former = now < (previousUntil ?? 0) ? (previousSecrets?.split(' ') ?? []) : [];
-      known.secret = newWebhookSecret();
+      const isRotating = previousSecrets !== null && now < (previousUntil ?? 0);
+      const last = this.secrets.open(WEBHOOK_SECRETS.secret, known.id, secret);
+      const former = isRotating
+        ? this.secrets.open(WEBHOOK_SECRETS.previous, known.id, previousSecrets).split(' ')
+        : [];
       // The one before the last still signs, in case the response with the last one was lost.
-      known.previousSecrets = [secret, ...former].slice(0, 2).join(' ');
+      const previous = [last, ...former].slice(0, 2).join(' ');
+      known.secret = this.secrets.seal(WEBHOOK_SECRETS.secret, known.id, newWebhookSecret());
+      known.previousSecrets = this.secrets.seal(WEBHOOK_SECRETS.previous, known.id, previous);
       known.previousUntil = now + this.options.rotation;
     });
+    return this.#revealed(rotated);
   }
 
   async remove(accountId: string, id: string): Promise<void> {
@@ -151,20 +163,27 @@ export class WebhookEndpointsService {
       Object.assign(known, { disabledAt: this.clock.now(), disabledReason: 'account' });
   }
 
+  /** A copy with its secret decrypted. */
+  #revealed(endpoint: Endpoint): Endpoint {
+    const secret = this.secrets.open(WEBHOOK_SECRETS.secret, endpoint.id, endpoint.secret);
+    return Object.assign(new WebhookEndpointEntity(), endpoint, { secret });
+  }
+
   #new(accountId: string, slot: number, url: string): Endpoint {
+    const id = this.clock.id();
     return Object.assign(new WebhookEndpointEntity(), {
-      id: this.clock.id(),
+      id,
       accountId,
       slot,
       url,
-      secret: newWebhookSecret(),
+      secret: this.secrets.seal(WEBHOOK_SECRETS.secret, id, newWebhookSecret()),
       createdAt: this.clock.now(),
     });
   }
 
   #change(accountId: string, id: string, apply: (known: Endpoint) => void): Promise<Endpoint> {
     return this.#write(accountId, async (manager) => {
-      const known = await endpointOf(manager, accountId, id);
+      const known = await endpointOf(manager, accountId, id, forUpdate(manager));
       apply(known);
       return manager.save(known);
     });
@@ -184,9 +203,10 @@ async function endpointOf(
   manager: EntityManager,
   accountId: string,
   id: string,
+  options: ReturnType<typeof forUpdate> = {},
 ): Promise<Endpoint> {
   const found = UUID.test(id)
-    ? await manager.findOneBy(WebhookEndpointEntity, { id, accountId })
+    ? await manager.findOne(WebhookEndpointEntity, { where: { id, accountId }, ...options })
     : null;
   if (!found) throw new ApiError('not_found', `There is no webhook ${id.slice(0, 64)}`);
   return found;

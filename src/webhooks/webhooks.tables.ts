@@ -49,10 +49,13 @@ export class WebhookEndpointEntity {
   /** The endpoint's slot in its account; the account's settings control slot 0. */
   @Column('smallint') slot!: number;
   @Column({ length: 2_048 }) url!: string;
-  /** `whsec_…`; stored in clear, because signing needs it. */
-  @Column({ length: 96 }) secret!: string;
-  /** Also sign until `previousUntil`: one secret or two, newest first, separated by a space. */
-  @Column('varchar', { name: 'previous_secrets', length: 128, nullable: true })
+  /** `whsec_…`, as `Secrets` stores it. */
+  @Column({ length: 255 }) secret!: string;
+  /**
+   * Also sign until `previousUntil`: one secret or two, newest first, separated by a space, as
+   * `Secrets` stores them.
+   */
+  @Column('varchar', { name: 'previous_secrets', length: 512, nullable: true })
   previousSecrets: string | null = null;
   @Column({ ...OPTIONAL_BIGINT, name: 'previous_until' }) previousUntil: number | null = null;
   @Column({ ...OPTIONAL_BIGINT, name: 'disabled_at' }) disabledAt: number | null = null;
@@ -125,6 +128,13 @@ export class WebhookAttemptEntity {
   /** The first bytes of the response body, at most 1 kB. */
   @Column('varchar', { length: 1_024, nullable: true }) response!: string | null;
 }
+
+const SECRET = { table: 'gateway_webhook_endpoint', key: 'id' } as const;
+
+export const WEBHOOK_SECRETS = {
+  secret: { ...SECRET, column: 'secret' },
+  previous: { ...SECRET, column: 'previous_secrets' },
+} as const;
 
 export const WEBHOOK_TABLES = tablesOf('Webhooks1700000002000', [
   WebhookEndpointEntity,

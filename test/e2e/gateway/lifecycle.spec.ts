@@ -58,6 +58,7 @@ describeEachDatabase('a gateway that stops and starts again', (db) => {
     await source.destroy();
     const environment = readEnvironment({
       NODE_ENV: 'production',
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
       DATABASE_URL: db.url,
       PORT: '0',
     });

@@ -51,6 +51,7 @@ describeEachDatabase('a gateway with quiet hours and caps', (database) => {
       DATABASE_URL: database.url,
       FREQUENCY_CAP: 'sms=2/24h',
       NODE_ENV: 'production',
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
     });
     await expect(production.start()).rejects.toThrow(/1 migration behind \(RecipientIndex/);
     await gateway.start();

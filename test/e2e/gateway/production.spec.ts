@@ -8,7 +8,12 @@ describe('a gateway in production', () => {
   /** On the tables of a gateway outside production. */
   async function production(settings: Record<string, string> = {}): Promise<TestGateway> {
     const { databaseUrl: DATABASE_URL } = before;
-    const gateway = new TestGateway({ ...settings, DATABASE_URL, NODE_ENV: 'production' });
+    const gateway = new TestGateway({
+      ...settings,
+      DATABASE_URL,
+      NODE_ENV: 'production',
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+    });
     started.push(gateway);
     return gateway.start();
   }

@@ -40,8 +40,11 @@ export const allowedImports: Record<string, string> = {
     export const filter = Catch;`,
   'src/accounts/accounts.service.ts': `import { config } from '../config/config.js';
     export const accounts = [config];`,
+  'src/secrets/secrets.ts': `import { config } from '../config/config.js';
+    export const secrets = [config];`,
   'src/webhooks/webhooks.service.ts': `import { accounts } from '../accounts/accounts.service.js';
-    export const webhooks = [accounts];`,
+    import { secrets } from '../secrets/secrets.js';
+    export const webhooks = [accounts, secrets];`,
   'src/sms/sms.controller.ts': `import { module } from '@dundun/messaging';
     import { accounts } from '../accounts/accounts.service.js';
     import { filter } from '../http/errors.filter.js';

@@ -7,7 +7,7 @@ import {
 } from '../../../src/webhooks/webhooks.tables.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
 import { WorkQueues } from '@dundun/messaging/queue';
-import { statusChange } from './webhook-fixture.js';
+import { SECRETS, statusChange } from './webhook-fixture.js';
 import { describeWebhooks } from './webhook-stage.js';
 
 const URL = 'http://127.0.0.1:65535/hook';
@@ -155,6 +155,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
         leaseTime: 1_000,
         shutdownTimeout: 1_000,
       }),
+      SECRETS,
     );
     const until = stage.clock.now() + 2_000;
     expect((await deliveries.firstDue(until)).map(({ id }) => id)).toContain(webhook_id);

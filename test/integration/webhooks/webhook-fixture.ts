@@ -8,6 +8,7 @@ import { registryOf } from '../../../libs/messaging/src/channels/built-in-channe
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
 import type { StoreDatabase } from '../../../libs/messaging/src/store/database/store-database.js';
 import { Account, ACCOUNT_TABLES } from '../../../src/accounts/accounts.tables.js';
+import { Secrets } from '../../../src/secrets/secrets.js';
 import { WebhookClient } from '../../../src/webhooks/webhook-client.js';
 import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.store.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
@@ -47,6 +48,11 @@ const TEST_OPTIONS: WebhookOptions = {
   shutdownTimeout: 2_000,
 };
 
+export const SECRETS = new Secrets({
+  SECRETS_KEY: Buffer.alloc(32, 1),
+  SECRETS_KEY_PREVIOUS: undefined,
+});
+
 export async function openTables(db: TestDatabase): Promise<DataSource> {
   const source = await db.open({
     entities: [...ACCOUNT_TABLES.entities, ...WEBHOOK_TABLES.entities],
@@ -77,7 +83,7 @@ export class WebhookProcess {
   ) {
     const limits = { leaseTime: 60_000, shutdownTimeout: 60_000 };
     this.queues = new WorkQueues({ database }, clock, limits);
-    this.deliveries = new WebhookDeliveryStore(this.queues);
+    this.deliveries = new WebhookDeliveryStore(this.queues, SECRETS);
     const messaging = {
       transaction: <T>(work: (manager: EntityManager) => Promise<T>) => this.transaction(work),
       traceOf: () => Promise.resolve(undefined),
@@ -88,6 +94,7 @@ export class WebhookProcess {
       this.deliveries,
       clock,
       options,
+      SECRETS,
     );
     const events = new WebhookEvents(registryOf());
     this.#client = new WebhookClient(options, clock, messaging, events);
