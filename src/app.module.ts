@@ -12,7 +12,8 @@ import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
 import { MetricsModule } from './metrics/metrics.js';
-import { SecretsModule } from './secrets/secrets.js';
+import { digestKeyOf } from './secrets/digest-key.js';
+import { Secrets, SecretsModule } from './secrets/secrets.js';
 import { SmsController } from './sms/sms.controller.js';
 import { WebhookEndpointsModule, WebhooksModule } from './webhooks/webhooks.module.js';
 import { ContactsController } from './whatsapp/contacts.controller.js';
@@ -62,8 +63,12 @@ function foundation(
     isGlobal: true,
     callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
     imports: [AccountsModule],
-    inject: [AccountSettings, WhatsAppNumbers],
-    useFactory: (settings: AccountSettings, numbers: WhatsAppNumbers): MessagingOptions => ({
+    inject: [AccountSettings, WhatsAppNumbers, Secrets],
+    useFactory: async (
+      settings: AccountSettings,
+      numbers: WhatsAppNumbers,
+      secrets: Secrets,
+    ): Promise<MessagingOptions> => ({
       providers: {
         [environment.CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
       },
@@ -72,6 +77,7 @@ function foundation(
         lease: environment.LEASE,
         rateLimit: settings.rateLimit(environment.RATE_LIMIT),
       },
+      erasure: { keys: [await digestKeyOf(dataSource, secrets, environment)] },
       store: {
         migrate: false,
         preparedStatements: environment.PREPARED_STATEMENTS,

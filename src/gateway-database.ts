@@ -10,18 +10,22 @@ import type { Environment } from './config/environment.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
-import { SECRETS_TABLES } from './secrets/secrets.tables.js';
+import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
 import { adoptSecretsKey } from './secrets/stored-secrets.js';
 import { WEBHOOK_SECRETS, WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 
 /** Every column of the gateway that holds secrets; the boot and a rotation encrypt them all. */
-export const SECRET_COLUMNS: readonly SecretColumn[] = Object.values(WEBHOOK_SECRETS);
+export const SECRET_COLUMNS: readonly SecretColumn[] = [
+  ...Object.values(WEBHOOK_SECRETS),
+  DIGEST_KEY,
+];
 
 const MIGRATIONS = [
   ...MESSAGING_MIGRATIONS,
   ...ACCOUNT_TABLES.migrations,
   ...WEBHOOK_TABLES.migrations,
   ...HEALTH_TABLES.migrations,
+  ...SECRETS_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -35,15 +39,7 @@ export function dataSourceOptions({
       ...ACCOUNT_TABLES.entities,
       ...WEBHOOK_TABLES.entities,
       ...HEALTH_TABLES.entities,
-=======
       ...SECRETS_TABLES.entities,
-    ],
-    migrations: [
-      ...MESSAGING_MIGRATIONS,
-      ...ACCOUNT_TABLES.migrations,
-      ...WEBHOOK_TABLES.migrations,
-      ...SECRETS_TABLES.migrations,
-      ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : []),
     ],
     migrations: [...MIGRATIONS, ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : [])],
     logging: false,

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { addAccountCommands } from './account.commands.js';
 import { addBackupCommands } from './backup.commands.js';
 import { addConfigCommands } from './config.commands.js';
+import { addContactCommands } from './contact.commands.js';
 import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
@@ -29,6 +30,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addBatchCommands(program);
   addBackupCommands(program);
   addSecretsCommands(program);
+  addContactCommands(program);
   addConfigCommands(program);
   try {
     await program.parseAsync(argv);

@@ -15,10 +15,24 @@ export class SecretsKeyEntity {
   @Column('smallint', { name: 'purge_due' }) readonly purgeDue!: number;
 }
 
+/** The key of digests. It never changes, because a digest cannot be made again. */
+@Entity('gateway_digest_key')
+export class DigestKeyEntity {
+  @PrimaryColumn('varchar', { length: 16 }) readonly id!: string;
+  /** Base64, as `Secrets` stores it. */
+  @Column({ length: 255 }) readonly secret!: string;
+}
+
+export const DIGEST_KEY: SecretColumn = {
+  table: 'gateway_digest_key',
+  column: 'secret',
+  key: 'id',
+};
+
 export const CHECK_VALUE: SecretColumn = {
   table: 'gateway_secrets_key',
   column: 'check_value',
   key: 'id',
 };
 
-export const SECRETS_TABLES = tablesOf('Secrets1700000003000', [SecretsKeyEntity]);
+export const SECRETS_TABLES = tablesOf('Secrets1700000003000', [SecretsKeyEntity, DigestKeyEntity]);

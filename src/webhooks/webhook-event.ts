@@ -24,7 +24,8 @@ class StatusEventData {
   })
   readonly message_id!: string;
 
-  @Text({ examples: [TO] }) readonly to!: string;
+  @Text({ description: 'The recipient; empty once it was erased.', examples: [TO] })
+  readonly to!: string;
   @Text({ description: 'Sender ID or number.', examples: ['ACME'] }) readonly from!: string;
   @Text({ examples: ['delivered'] }) readonly status!: string;
   @Text({ nullable: true }) readonly error_code!: string | null;
@@ -45,7 +46,7 @@ class ReceivedEventData {
 
   @PhoneNumber({
     nullable: true,
-    description: 'The sender’s number; null: only the bsuid is known.',
+    description: 'The sender’s number; null: only the bsuid is known, or the person was erased.',
     examples: [TO],
   })
   readonly from!: string | null;
@@ -57,7 +58,7 @@ class ReceivedEventData {
 
   @Text({
     nullable: true,
-    description: 'null: the message is not a text.',
+    description: 'null: the message is not a text, or the person was erased.',
     examples: ['Thank you'],
   })
   readonly text!: string | null;

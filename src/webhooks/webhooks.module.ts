@@ -1,6 +1,7 @@
 import {
   type Clock,
   MESSAGING_CLOCK,
+  MESSAGING_ERASURE_LISTENER,
   MESSAGING_INBOUND_LISTENER,
   MESSAGING_STATUS_LISTENER,
 } from '@dundun/messaging';
@@ -11,6 +12,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import { WebhookErasure } from './webhook-erasure.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
 import { WebhookOutboxListener } from './webhook-outbox.listener.js';
@@ -24,6 +26,8 @@ const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService];
   providers: [
     { provide: WEBHOOK_OPTIONS, useFactory: webhookOptions, inject: [ENVIRONMENT] },
     ...SERVICES,
+    WebhookErasure,
+    { provide: MESSAGING_ERASURE_LISTENER, useExisting: WebhookErasure },
   ],
   exports: [WEBHOOK_OPTIONS, ...SERVICES],
 })

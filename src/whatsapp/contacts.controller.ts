@@ -138,9 +138,9 @@ export class ContactsController {
   @Delete(':contactId')
   @Auth('api_key', 'contacts:write')
   @Operation('Erase a contact', {
-    description: `${BY_ID} Removes the person from contacts and messages; refusals and counts stay. Batches that have not ended keep the number until they end: \`remaining\` says how many, and the call can be repeated by number.`,
+    description: `${BY_ID} Removes the person from contacts, messages and callbacks, with the content that was sent to this person alone; counts stay, and refusals as keyed digests. Queued messages are cancelled. A message in flight keeps the number until it ends: \`remaining\` counts such batches. The call can be repeated by number.`,
     answer: Erasure,
-    success: 'How many messages no longer name the person, and how many batches still do.',
+    success: 'How many messages no longer name the person, and how many batches still do for now.',
   })
   async eraseContact(
     @AccountId() tenant: string,

@@ -154,6 +154,9 @@ export class Erasure {
   })
   readonly messages!: number;
 
-  @WholeNumber({ minimum: 0, description: 'Batches that still do, until they end.' })
+  @WholeNumber({
+    minimum: 0,
+    description: 'Batches with a message in flight, which names the person until it ends.',
+  })
   readonly remaining!: number;
 }

@@ -7,11 +7,11 @@ export type FlatOptions = Omit<DispatchOptions, 'enabled'> &
 /** The options as the module takes them. */
 export function grouped(flat: FlatOptions): MessagingOptions {
   const { transport, providers, routes, ...grouping } = flat;
-  const { store, reports, callbacks, ...rest } = grouping;
+  const { store, reports, callbacks, erasure, ...rest } = grouping;
   const { policy, sms, whatsapp, channels, inbound, rateCard, ...others } = rest;
   const { dispatch: enabled, ...dispatch } = others;
   const way = { transport, providers, routes };
-  const groups = { ...way, store, reports, callbacks };
+  const groups = { ...way, store, reports, callbacks, erasure };
   return {
     ...given({ ...groups, policy, sms, whatsapp, channels, inbound, rateCard }),
     dispatch: { ...dispatch, ...(enabled === false && { enabled }) },

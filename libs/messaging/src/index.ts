@@ -136,7 +136,10 @@ export {
   type EngineHealth,
 } from './ports/dispatch-engine.js';
 export {
+  type ErasedAddress,
+  type ErasureListener,
   type InboundListener,
+  MESSAGING_ERASURE_LISTENER,
   MESSAGING_INBOUND_LISTENER,
   MESSAGING_STATUS_LISTENER,
   type StatusListener,

@@ -32,7 +32,12 @@ import { PolicyPipeline } from './policy/policy-pipeline.js';
 import { PolicyService } from './policy/policy.service.js';
 import { MESSAGING_CLOCK, systemClock } from './ports/clock.js';
 import { DISPATCH_ENGINE } from './ports/dispatch-engine.js';
-import { InboundListeners, ProvidedPorts, StatusListeners } from './ports/listeners.js';
+import {
+  ErasureListeners,
+  InboundListeners,
+  ProvidedPorts,
+  StatusListeners,
+} from './ports/listeners.js';
 import {
   MESSAGE_TRANSPORTS,
   type MessageTransport,
@@ -88,16 +93,33 @@ const PROVIDERS: Provider[] = [
       MESSAGING_CLOCK,
       EventEmitterPublisher,
       StatusListeners,
+      ErasureListeners,
       MESSAGING_TRACING,
     ],
-    (source, { dispatch, reports, store, policy }, channels, clock, events, listeners, tracing) => {
+    (
+      source,
+      { dispatch, reports, store, policy, erasure },
+      channels,
+      clock,
+      events,
+      listeners,
+      erasureListeners,
+      tracing,
+    ) => {
       const migrate = store.migrate ?? process.env['NODE_ENV'] !== 'production';
       const known = [...MESSAGING_MIGRATIONS, ...FREQUENCY_CAP_MIGRATIONS];
       const wanted = policy.frequencyCap ? known : MESSAGING_MIGRATIONS;
       return MessageStore.open(
         source,
-        { ...store, ...reports, migrate, leaseTime: dispatch.lease, migrations: { wanted, known } },
-        { channels, clock, events, listeners, tracing },
+        {
+          ...store,
+          ...reports,
+          migrate,
+          leaseTime: dispatch.lease,
+          migrations: { wanted, known },
+          digestKeys: erasure.keys,
+        },
+        { channels, clock, events, listeners, erasureListeners, tracing },
       );
     },
   ),
@@ -197,6 +219,7 @@ const PROVIDERS: Provider[] = [
     ContactsService,
     ContactStore,
     Enqueuer,
+    ErasureListeners,
     EventEmitterPublisher,
     HoldsService,
     InboundListeners,

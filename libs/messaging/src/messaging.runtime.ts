@@ -13,7 +13,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
-import { inboundJob, MessagingJobs, purgeJob, wakeJob } from './jobs/messaging.jobs.js';
+import { erasureJob, inboundJob, MessagingJobs, purgeJob, wakeJob } from './jobs/messaging.jobs.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
@@ -84,6 +84,7 @@ export class MessagingRuntime implements LifecycleHooks {
         { name: 'holds', every: HOLDS_EVERY, run: () => this.holds.refresh() },
         reconcileJob(store, transports),
         inboundJob(this.inbound),
+        erasureJob(store),
         ...(store.purge.enabled ? [purgeJob(store)] : []),
       );
       await this.holds.refresh();

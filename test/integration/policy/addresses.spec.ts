@@ -297,13 +297,10 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     const { data } = await contacts.suppressions({ limit: 1_000 });
     expect(
       data
-        .filter(({ address }) => [phone, mail, id].includes(address.value))
-        .map(({ address, channel, category, reason }) => [address.kind, channel, category, reason]),
-    ).toEqual([
-      ['phone', 'sms', '*', 'opted_out'],
-      ['email', 'email', 'digest', 'bounce'],
-      ['email', 'email', 'marketing', 'opted_out'],
-    ]);
+        .filter(({ address }) => address === null)
+        .map(({ channel, category, reason }) => [channel, category, reason].join(' '))
+        .sort(),
+    ).toEqual(['email digest bounce', 'email marketing opted_out', 'sms * opted_out']);
     expect([await allowed(mail, 'marketing'), await allowed(mail, 'transactional')]).toEqual([
       false,
       true,

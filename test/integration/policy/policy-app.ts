@@ -5,6 +5,9 @@ import type { DataSourceOptions } from 'typeorm';
 import { type Clock, MESSAGING_CLOCK, MessagingModule, simulator } from '@dundun/messaging';
 import { type FlatOptions, grouped } from '../../support/flat-options.js';
 
+/** Lets contacts be erased. */
+export const ERASURE = { erasure: { keys: [Buffer.alloc(32, 7).toString('base64')] } };
+
 /** A Nest app on the suite's database. */
 export async function bootApp(
   database: DataSourceOptions,
@@ -15,7 +18,7 @@ export async function bootApp(
     imports: [
       TypeOrmModule.forRoot(database),
       MessagingModule.forRoot({
-        ...grouped({ transport: simulator({ reportDelay: 1 }), ...options }),
+        ...grouped({ transport: simulator({ reportDelay: 1 }), ...ERASURE, ...options }),
         callbackPath: false,
       }),
     ],

@@ -53,7 +53,11 @@ export class Enqueuer {
     options: SendOptions,
   ): Promise<Receipt> {
     this.router.providerOf({ channel: channel.name });
-    const { tx, batch, groups } = this.#checked(channel, message, options);
+    const { tx, batch, groups, replays } = this.#checked(channel, message, options);
+    for (const replay of replays) {
+      const first = await this.#replayOf(replay, tx);
+      if (first) return first;
+    }
     try {
       const expanded =
         groups.size > 0 && channel.groups === 'expand'
@@ -77,8 +81,12 @@ export class Enqueuer {
     message: LibraryMessage,
     options: SendOptions,
   ): Promise<Receipt | undefined> {
-    const { tx, batch } = this.#checked(channel, message, options);
-    return this.#replayOf(batch, tx);
+    const { tx, batch, replays } = this.#checked(channel, message, options);
+    for (const one of [batch, ...replays]) {
+      const first = await this.#replayOf(one, tx);
+      if (first) return first;
+    }
+    return undefined;
   }
 
   /**
@@ -103,7 +111,8 @@ export class Enqueuer {
     const { manager } = options;
     const { lane } = this.settings.dispatch;
     const tx = manager && this.store.database.join(manager);
-    return { tx, ...checkedSend(channel, message, options, this.clock, lane) };
+    const { digests } = this.store;
+    return { tx, ...checkedSend(channel, message, options, this.clock, lane, digests) };
   }
 
   /** The batch with the members of its groups, looked up in one query. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
 import { type FieldError, MessagingConfigError, validated } from '../message/errors.js';
@@ -12,6 +11,7 @@ import {
 import type { Clock } from '../ports/clock.js';
 import { type Duration, milliseconds } from '../ports/option-schema.js';
 import type { MessagingSettings } from '../ports/messaging-options.js';
+import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { NewBatch } from '../store/rows/new-batch.js';
 
 export interface SendOptions {
@@ -66,6 +66,8 @@ export interface CheckedSend {
   readonly batch: NewBatch;
   /** The path of each group among the recipients. */
   readonly groups: ReadonlyMap<string, string>;
+  /** The batch under the digests of former keys: it may have been accepted under one of them. */
+  readonly replays: readonly NewBatch[];
 }
 
 /** @throws MessageValidationError naming each wrong field */
@@ -75,6 +77,7 @@ export function checkedSend(
   options: SendOptions,
   clock: Clock,
   laneOption: LaneOption,
+  digests: KeyedDigests,
 ): CheckedSend {
   const { deliveryReport, confirms } = message;
   const { tenant = '', validFor, idempotencyKey } = options;
@@ -106,22 +109,24 @@ export function checkedSend(
     createdAt: clock.now(),
     sendAt,
     validFor: validFor === undefined ? null : milliseconds('validFor', validFor),
-    idempotencyKey: idempotencyKey ?? null,
-    fingerprint:
-      idempotencyKey === undefined
-        ? null
-        : fingerprintOf([
-            sender,
-            // The platform may change a template's category between a send and its retry.
-            content.kind === 'template' ? { ...content, category: undefined } : content,
-            deliveryReport ?? null,
-            sendAt,
-            options.class ?? null,
-            validFor ?? null,
-            recipients,
-          ]),
+    idempotencyKey: null,
+    fingerprint: null,
   };
-  return { batch, groups };
+  if (idempotencyKey === undefined) return { batch, groups, replays: [] };
+  const fingerprints = digests.fingerprints([
+    sender,
+    // The platform may change a template's category between a send and its retry.
+    content.kind === 'template' ? { ...content, category: undefined } : content,
+    deliveryReport ?? null,
+    sendAt,
+    options.class ?? null,
+    validFor ?? null,
+    recipients,
+  ]);
+  const [current = batch, ...replays] = digests
+    .ofIdempotencyKey(idempotencyKey)
+    .map((key, n) => ({ ...batch, idempotencyKey: key, fingerprint: fingerprints[n] as string }));
+  return { batch: current, groups, replays };
 }
 
 const WORDS = [
@@ -205,10 +210,6 @@ export function contentOf(
   const kinds = Object.keys(channel.content).join(', ');
   errors.push({ path: 'content.kind', message: `must be one of ${kinds}` });
   return { content: given as MessageContent };
-}
-
-function fingerprintOf(asked: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 
 type LaneOption = MessagingSettings['dispatch']['lane'];

@@ -5,6 +5,8 @@ import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql, StoreDatabase, Transaction } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
 import { pageOf } from '../store/reads/reads.js';
+import type { KeyedDigests } from '../store/rows/keyed-digests.js';
+import type { Erasures } from '../store/upkeep/erasure.js';
 import { consentKey, consentOf, Consents } from './consent.js';
 import type { Contact, ContactListOptions, ContactOptions } from './contact.js';
 import { type Identity, pageRequest, tenantOf } from './contact-input.js';
@@ -36,17 +38,21 @@ const OWN_TABLES = [
 export class ContactStore {
   readonly database: StoreDatabase;
   readonly tables: ContactTables;
+  readonly digests: KeyedDigests;
+  readonly erasures: Erasures;
   readonly suppressions: Suppressions;
   readonly consents: Consents;
 
   constructor(
-    @Inject(MessageStore) { database }: MessageStore,
+    @Inject(MessageStore) { database, digests, erasures }: MessageStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
   ) {
     this.database = database;
     this.tables = new ContactTables(database.dialect);
-    this.suppressions = new Suppressions(this.tables);
+    this.digests = digests;
+    this.erasures = erasures;
+    this.suppressions = new Suppressions(this.tables, digests);
     this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
   }
 

@@ -92,14 +92,15 @@ export interface SuppressOptions extends ContactOptions {
 }
 
 export interface SuppressionEntry extends ConsentScope {
-  readonly address: Address;
+  /** `null`: of an erased person, of whom only a keyed digest is stored. */
+  readonly address: Address | null;
   readonly reason: string;
   readonly at: Date;
 }
 
 export interface ErasureResult {
-  /** Number of messages from which the address was erased. */
+  /** Number of messages from which the person was erased. */
   readonly messages: number;
-  /** Number of open batches that still contain the address. */
+  /** Number of batches with a message in flight, from which the address is erased once it ends. */
   readonly remaining: number;
 }

@@ -2,11 +2,10 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { ADDRESS_KINDS, type Recipients } from '../message/address.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
-import { validated } from '../message/errors.js';
+import { MessagingConfigError, validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
 import type { Sql } from '../store/database/store-database.js';
-import { eraseRecipient } from '../store/upkeep/erasure.js';
 import { isRefusal, overlap } from './consent.js';
 import type {
   ConsentEntry,
@@ -158,15 +157,22 @@ export class ContactsService {
   }
 
   /**
-   * Erases a person: the contact with its history and groups, and its addresses in messages and
-   * reports of ended batches; counts stay. Refusals stay on the suppression list as `opted_out`
-   * until the person opts in again. Open batches keep the address until they end: the result counts
-   * them. Repeated calls are safe.
+   * Erases a person, also without a contact: the contact with its history and groups, its addresses
+   * in messages and reports, and content that was sent to this person alone; counts stay. What is
+   * queued for the person is cancelled. A message in flight keeps the address until it has ended:
+   * the result counts such batches, and a job erases them. Suppressions and refusals stay as keyed
+   * digests, refusals until the person opts in again. Repeated calls are safe. With `manager`, all
+   * messages of the tenant are searched within that transaction.
+   * @throws MessagingConfigError without the option `erasure.keys`
    */
   async erase(person: Person, options: ContactOptions = {}): Promise<ErasureResult> {
     const identities = identitiesOf(person, 'person');
-    const { tables, consents, suppressions } = this.store;
-    return this.store.write(options, async (tx, tenant) => {
+    const { tables, consents, suppressions, digests, erasures, database } = this.store;
+    if (!digests.enabled)
+      throw new MessagingConfigError(
+        'erasure.keys: is missing, so a refusal could not outlive its contact; make a key with: openssl rand -base64 32',
+      );
+    const ids = await this.store.write(options, async (tx, tenant) => {
       // The lock makes a concurrent refusal wait until the contact is deleted.
       const contacts = await this.store.resolve(tx, tenant, identities);
       const own = await tables.of(tx, 'contact_address', contacts);
@@ -179,16 +185,13 @@ export class ContactsService {
           return { tenant, address, channel, category, reason: REFUSED, at };
         });
       });
+      const addresses = own.map(({ address }) => address);
       await suppressions.add(tx, kept);
+      await suppressions.conceal(tx, tenant, addresses);
       await this.store.remove(tx, contacts);
-      const result = { messages: 0, remaining: 0 };
-      for (const { address } of own) {
-        const erased = await eraseRecipient(tx, tables.dialect, tenant, address);
-        result.messages += erased.messages;
-        result.remaining += erased.remaining;
-      }
-      return result;
+      return erasures.begin(tx, tenant, addresses);
     });
+    return erasures.run(ids, options.manager && database.join(options.manager));
   }
 
   /**

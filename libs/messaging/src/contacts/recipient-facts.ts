@@ -6,6 +6,7 @@ import { isDataError } from '../store/database/database-errors.js';
 import { GroupCommit } from '../store/database/group-commit.js';
 import type { Sql, StoreDatabase } from '../store/database/store-database.js';
 import { MessageStore } from '../store/message-store.js';
+import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { ConsentState } from './contact.js';
 import { EVERY } from './contact-input.js';
 
@@ -75,14 +76,18 @@ const MAX_SHARED = 2_000;
 export class RecipientFactsReader {
   readonly #database: StoreDatabase;
   readonly #shared;
+  readonly #digests: KeyedDigests;
   #emptyUntil = -Infinity;
   #filled = false;
+  /** Whether suppressions of erased people were seen: then digests of recipients are compared. */
+  #digested = false;
 
   constructor(
-    @Inject(MessageStore) { database }: MessageStore,
+    @Inject(MessageStore) { database, digests }: MessageStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
   ) {
     this.#database = database;
+    this.#digests = digests;
     const together = (of: FactsOf) =>
       new GroupCommit<FactsQuestion, FactsByPlace>((take) => this.#read(take(), of, database), {
         maxItems: MAX_SHARED,
@@ -121,7 +126,8 @@ export class RecipientFactsReader {
     const now = this.clock.monotonic();
     const [row] = await sql.all<{ known: string | number }>(
       `SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_contact)
-         OR EXISTS (SELECT 1 FROM messaging_suppression) THEN 1 ELSE 0 END AS known`,
+         OR EXISTS (SELECT 1 FROM messaging_suppression)
+         OR EXISTS (SELECT 1 FROM messaging_erased_suppression) THEN 1 ELSE 0 END AS known`,
     );
     if (Number(row?.known) === 1) this.#filled = true;
     // A transaction has its own snapshot.
@@ -165,27 +171,56 @@ export class RecipientFactsReader {
     const source = dialect.rows(
       common ? columns : { ...columns, v_tenant: 'key', v_channel: 'key', v_sender: 'key' },
     );
+    const rowOf = (n: number, recipient: string, message: FactsMessage) =>
+      common ? [n, recipient] : [n, recipient, ...FIELDS.map((name) => message[name])];
     const values = source.bind(
-      asked.map(({ recipient, message }, n) =>
-        common ? [n, recipient] : [n, recipient, ...FIELDS.map((name) => message[name])],
-      ),
+      asked.map(({ recipient, message }, n) => rowOf(n, recipient, message)),
     );
+    const digested = this.#digested
+      ? source.bind(
+          asked.flatMap(({ recipient, message }, n) =>
+            this.#digests
+              .ofAddress(message.tenant, recipient)
+              .map((digest) => rowOf(n, digest, message)),
+          ),
+        )
+      : [];
     const [tenant, channel, sender] = FIELDS.map((name) => (common ? '?' : `v_${name}`));
     const shared = common ? FIELDS.map((name) => first[name]) : [];
     const consent = 'messaging_consent k ON k.contact = a.contact';
-    return sql.all(
+    const suppressed = (table: string, key: string) =>
       `SELECT v_n AS n, s.category AS suppressed, NULL AS contact, NULL AS category,
           NULL AS consent, NULL AS last_at
-        FROM ${source.keyed} ${dialect.join} messaging_suppression s
-          ON s.address = v_recipient AND s.tenant = ${tenant} AND s.channel IN (${channel}, '*')
+        FROM ${source.keyed} ${dialect.join} messaging_${table} s
+          ON s.${key} = v_recipient AND s.tenant = ${tenant} AND s.channel IN (${channel}, '*')`;
+    const rows = await sql.all<FactsRow & { readonly n: number }>(
+      `${suppressed('suppression', 'address')}
       UNION ALL
       SELECT v_n, NULL, a.contact, k.category, k.state, i.last_at
         FROM ${source.keyed} ${dialect.join} messaging_contact_address a
           ON a.address = v_recipient AND a.tenant = ${tenant}
         ${of === 'known' ? `LEFT JOIN ${consent}` : `${dialect.join} ${consent} AND k.state = 'opted_out'`}
           AND k.channel = ${channel}
-        LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ${sender}`,
-      [...values, ...shared.slice(0, 2), ...values, ...shared],
+        LEFT JOIN messaging_last_inbound i ON i.contact = a.contact AND i.sender = ${sender}
+      UNION ALL ${this.#digested ? suppressed('erased_suppression', 'digest') : ANY_DIGEST}`,
+      [
+        ...values,
+        ...shared.slice(0, 2),
+        ...values,
+        ...shared,
+        ...digested,
+        ...(this.#digested ? shared.slice(0, 2) : []),
+      ],
     );
+    if (this.#digested || !rows.some(({ n }) => Number(n) === DIGESTS)) return rows;
+    // Digests cost time, so that apps without any compute none. Now there is one, and it stays so.
+    this.#digested = true;
+    return this.#rows(asked, of, sql);
   }
 }
+
+/** `n` of a row that only says that suppressions of erased people exist. */
+const DIGESTS = -1;
+
+const ANY_DIGEST = `SELECT ${DIGESTS}, NULL, NULL, NULL, NULL, NULL
+  FROM (SELECT 1 AS one) AS one WHERE EXISTS (SELECT 1 FROM messaging_erased_suppression)`;

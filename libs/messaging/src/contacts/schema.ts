@@ -7,6 +7,8 @@ const ADDRESS = { tenant: "key NOT NULL DEFAULT ''", address: 'address NOT NULL'
 
 const SCOPE = { channel: 'short(16) NOT NULL', category: 'short(32) NOT NULL' } as const;
 
+const SUPPRESSED = { ...SCOPE, reason: 'key NOT NULL', at: 'big NOT NULL' } as const;
+
 const CONSENT = {
   contact: 'uuid NOT NULL',
   ...SCOPE,
@@ -40,7 +42,9 @@ export const CONTACT_COLUMNS = {
     created_at: 'big NOT NULL',
   },
   group_member: { group_id: 'short(64) NOT NULL', contact: 'uuid NOT NULL' },
-  suppression: { ...ADDRESS, ...SCOPE, reason: 'key NOT NULL', at: 'big NOT NULL' },
+  suppression: { ...ADDRESS, ...SUPPRESSED },
+  /** Suppressions of erased people: a keyed digest instead of the address. */
+  erased_suppression: { tenant: ADDRESS.tenant, digest: 'short(64) NOT NULL', ...SUPPRESSED },
   inbound_message: { id: 'uuid NOT NULL', token: 'uuid NOT NULL', received_at: 'big NOT NULL' },
 } as const;
 
@@ -53,6 +57,7 @@ const PRIMARY_KEYS: Readonly<Record<keyof typeof CONTACT_COLUMNS, string>> = {
   contact_group: 'id',
   group_member: 'group_id, contact',
   suppression: 'tenant, address, channel, category',
+  erased_suppression: 'tenant, digest, channel, category',
   inbound_message: 'id',
 };
 

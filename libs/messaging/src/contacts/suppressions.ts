@@ -2,6 +2,7 @@ import { addressOfKey } from '../message/address.js';
 import type { Page } from '../message/views.js';
 import type { Sql } from '../store/database/store-database.js';
 import { pageOf } from '../store/reads/reads.js';
+import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { ConsentScope, ContactListOptions, SuppressionEntry } from './contact.js';
 import { pageRequest, tenantOf } from './contact-input.js';
 import { type ContactTables, decoded, type Row } from './contact-tables.js';
@@ -9,78 +10,148 @@ import { type ContactTables, decoded, type Row } from './contact-tables.js';
 /** Suppression reason of a refusal that outlives its erased contact. */
 export const REFUSED = 'opted_out';
 
-/** A refusal of an erased contact, and the contact that now has its address. */
-type OutlivedRefusal = Row<'suppression'> & { readonly contact: string };
+type SuppressionTable = 'suppression' | 'erased_suppression';
 
-/** Addresses that receive no messages, regardless of their contact. */
+/** A refusal of an erased contact, and the contact that now has its address. */
+type OutlivedRefusal = Row<'erased_suppression'> & { readonly contact: string };
+
+/** Addresses that receive no messages, regardless of their contact; of erased people as digests. */
 export class Suppressions {
-  constructor(private readonly tables: ContactTables) {}
+  constructor(
+    private readonly tables: ContactTables,
+    private readonly digests: KeyedDigests,
+  ) {}
 
   async add(tx: Sql, rows: readonly Row<'suppression'>[]): Promise<void> {
-    const { dialect } = this.tables;
-    const ofRefusal = (column: string, raised: string) =>
-      `${column} = CASE WHEN messaging_suppression.reason = '${REFUSED}'
-        THEN ${raised} ELSE messaging_suppression.${column} END`;
-    // A refusal's entry ends with the first younger consent; any other entry stays. MySQL assigns
-    // from left to right, so the column that decides comes last.
-    const set = [
-      ofRefusal('at', dialect.greatest('messaging_suppression.at', 'new.at')),
-      ofRefusal('reason', 'new.reason'),
-    ];
-    const conflict = dialect.onConflict('tenant, address, channel, category', set.join(', '));
-    await this.tables.insert(tx, 'suppression', rows, conflict);
+    await this.tables.insert(tx, 'suppression', rows, this.#conflict('suppression', 'address'));
+  }
+
+  /** Replaces addresses by their digests. */
+  async conceal(tx: Sql, tenant: string, addresses: readonly string[]): Promise<void> {
+    const keys = this.#keys(addresses);
+    const rows = await tx.all<Record<string, unknown>>(
+      `SELECT s.* FROM ${keys.sql} ${this.tables.dialect.join} messaging_suppression s
+         ON s.address = v_key AND s.tenant = ?`,
+      [...keys.params, tenant],
+    );
+    if (rows.length === 0) return;
+    const digested = decoded('suppression', rows).map(({ address, ...row }) => {
+      const [digest = ''] = this.digests.ofAddress(tenant, address);
+      return { ...row, digest };
+    });
+    const conflict = this.#conflict('erased_suppression', 'digest');
+    await this.tables.insert(tx, 'erased_suppression', digested, conflict);
+    await this.#delete(tx, 'suppression', 'address', tenant, addresses);
   }
 
   async remove(
     tx: Sql,
     tenant: string,
     addresses: readonly string[],
-    { channel, category }: ConsentScope,
+    scope: ConsentScope,
   ): Promise<void> {
-    const keys = this.tables.dialect.rows({ v_address: 'key' });
-    await tx.run(
-      `DELETE FROM messaging_suppression WHERE address IN (SELECT v_address FROM ${keys.sql})
-         AND tenant = ? AND channel = ? AND category = ?`,
-      [...keys.bind(addresses.map((address) => [address])), tenant, channel, category],
-    );
+    const digests = addresses.flatMap((address) => this.digests.ofAddress(tenant, address));
+    await this.#delete(tx, 'suppression', 'address', tenant, addresses, scope);
+    await this.#delete(tx, 'erased_suppression', 'digest', tenant, digests, scope);
   }
 
+  /** Ordered by address; those of erased people after the others. */
   async list(sql: Pick<Sql, 'all'>, options: ContactListOptions): Promise<Page<SuppressionEntry>> {
     const { after, limit } = pageRequest(options, 'suppression');
-    const [address = '', channel = '', category = ''] = after?.split(' ') ?? [];
-    const rows = await sql.all<Record<string, unknown>>(
-      `SELECT address, channel, category, reason, at FROM messaging_suppression
-       WHERE tenant = ? AND (address > ? OR (address = ? AND (channel > ? OR (channel = ? AND category > ?))))
-       ORDER BY address, channel, category LIMIT ?`,
-      [tenantOf(options), address, address, channel, channel, category, limit + 1],
+    const [key = '', channel = '', category = '', from = '0'] = after?.split(' ') ?? [];
+    const tenant = tenantOf(options);
+    const page = (table: SuppressionTable, column: string, erased: number) =>
+      `SELECT ${erased} AS erased, ${column} AS address, channel, category, reason, at
+       FROM messaging_${table} WHERE tenant = ? AND (${erased} > ? OR (${erased} = ? AND (${column} > ?
+         OR (${column} = ? AND (channel > ? OR (channel = ? AND category > ?))))))`;
+    const params = [tenant, Number(from), Number(from), key, key, channel, channel, category];
+    const rows = await sql.all<Record<string, unknown> & { readonly erased: string | number }>(
+      `SELECT * FROM (${page('suppression', 'address', 0)}
+         UNION ALL ${page('erased_suppression', 'digest', 1)}) AS entries
+       ORDER BY erased, address, channel, category LIMIT ?`,
+      [...params, ...params, limit + 1],
     );
-    const { data, nextCursor } = pageOf(decoded('suppression', rows), limit, (last) =>
-      [last.address, last.channel, last.category].join(' '),
-    );
-    const entries = data.map((row) => {
-      return { ...row, address: addressOfKey(row.address), at: new Date(row.at) };
+    const entries = decoded('suppression', rows).map((row, n) => {
+      return { ...row, erased: Number(rows[n]?.erased) };
     });
-    return { data: entries, nextCursor };
+    const { data, nextCursor } = pageOf(entries, limit, (last) =>
+      [last.address, last.channel, last.category, last.erased].join(' '),
+    );
+    return {
+      data: data.map(({ erased, address, at, channel, category, reason }) => {
+        const shown = erased === 1 ? null : addressOfKey(address);
+        return { address: shown, channel, category, reason, at: new Date(at) };
+      }),
+      nextCursor,
+    };
   }
 
+  /** Refusals of erased people whose address a contact has again. */
   async outlived(tx: Sql, contacts: Iterable<string>): Promise<OutlivedRefusal[]> {
-    const { dialect, ids } = this.tables;
-    const rows = await tx.all<Record<string, unknown>>(
-      `SELECT a.contact, s.* FROM ${ids.keyed}
-       ${dialect.join} messaging_contact_address a
-         ${dialect.forceIndex('messaging_contact_address_contact')} ON a.contact = v_id
-       ${dialect.join} messaging_suppression s ON s.tenant = a.tenant AND s.address = a.address
-       WHERE s.reason = '${REFUSED}'`,
-      this.tables.bind(contacts),
+    const { dialect } = this.tables;
+    const [any] = await tx.all(`SELECT 1 AS one FROM messaging_erased_suppression LIMIT 1`);
+    if (!any) return [];
+    const addresses = await this.tables.of(tx, 'contact_address', contacts);
+    const owners = new Map(
+      addresses.flatMap(({ tenant, address, contact }) =>
+        this.digests.ofAddress(tenant, address).map((digest) => [digest, contact] as const),
+      ),
     );
-    return decoded('suppression', rows) as OutlivedRefusal[];
+    const keys = this.#keys([...owners.keys()]);
+    const [{ tenant } = { tenant: '' }] = addresses;
+    const rows = await tx.all<Record<string, unknown>>(
+      `SELECT s.* FROM ${keys.sql} ${dialect.join} messaging_erased_suppression s
+         ON s.digest = v_key AND s.tenant = ? WHERE s.reason = '${REFUSED}'`,
+      [...keys.params, tenant],
+    );
+    return decoded('erased_suppression', rows).map((row) => {
+      return { ...row, contact: owners.get(row.digest) as string };
+    });
   }
 
-  async lift(tx: Sql, { tenant, address, channel, category }: OutlivedRefusal): Promise<void> {
+  async lift(tx: Sql, { tenant, digest, channel, category }: OutlivedRefusal): Promise<void> {
     await tx.run(
-      `DELETE FROM messaging_suppression
-       WHERE tenant = ? AND address = ? AND channel = ? AND category = ? AND reason = '${REFUSED}'`,
-      [tenant, address, channel, category],
+      `DELETE FROM messaging_erased_suppression
+       WHERE tenant = ? AND digest = ? AND channel = ? AND category = ? AND reason = '${REFUSED}'`,
+      [tenant, digest, channel, category],
     );
+  }
+
+  /**
+   * A refusal's entry ends with the first younger consent; any other entry stays. MySQL assigns
+   * from left to right, so the column that decides comes last.
+   */
+  #conflict(table: SuppressionTable, key: 'address' | 'digest'): string {
+    const { dialect } = this.tables;
+    const old = `messaging_${table}`;
+    const ofRefusal = (column: string, raised: string) =>
+      `${column} = CASE WHEN ${old}.reason = '${REFUSED}' THEN ${raised} ELSE ${old}.${column} END`;
+    const set = [
+      ofRefusal('at', dialect.greatest(`${old}.at`, 'new.at')),
+      ofRefusal('reason', 'new.reason'),
+    ];
+    return dialect.onConflict(`tenant, ${key}, channel, category`, set.join(', '));
+  }
+
+  /** @param scope `undefined`: of every scope */
+  async #delete(
+    tx: Sql,
+    table: SuppressionTable,
+    key: 'address' | 'digest',
+    tenant: string,
+    values: readonly string[],
+    scope?: ConsentScope,
+  ): Promise<void> {
+    const { sql, params } = this.#keys(values);
+    await tx.run(
+      `DELETE FROM messaging_${table} WHERE ${key} IN (SELECT v_key FROM ${sql}) AND tenant = ?
+       ${scope ? 'AND channel = ? AND category = ?' : ''}`,
+      [...params, tenant, ...(scope ? [scope.channel, scope.category] : [])],
+    );
+  }
+
+  #keys(values: readonly string[]) {
+    const source = this.tables.dialect.rows({ v_key: 'key' });
+    return { sql: source.sql, params: source.bind(values.map((value) => [value])) };
   }
 }

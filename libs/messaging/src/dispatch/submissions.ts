@@ -1,4 +1,4 @@
-import type { AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
+import type { Addressed, AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Clock } from '../ports/clock.js';
 import type { Submission } from '../ports/message-transport.js';
 import type {
@@ -60,6 +60,14 @@ export interface SliceLimits {
 /** Policy decision on the n-th planned recipient of a batch; `undefined`: the message may start. */
 export type DecisionOf = (batch: PlannedBatch, index: number) => AppliedDecision | undefined;
 
+/** Decision on a recipient that was erased before its message started. */
+const ERASED: AppliedDecision = {
+  decision: 'deny',
+  policy: 'erasure',
+  code: 'erased',
+  reason: 'was erased',
+};
+
 /** Asks the policies about all batches of a plan in one call, except those that are not sent. */
 export async function decidePlanned(
   policy: PolicyPipeline,
@@ -67,17 +75,40 @@ export async function decidePlanned(
 ): Promise<DecisionOf> {
   const offsets = new Map<PlannedBatch, number>();
   let offset = 0;
+  let erased = false;
   const asked = planned.flatMap((batch) => {
     if (skipOutcomeOf(batch)) return [];
     const { id: batchId, tenant, channel, sender, content } = batch;
     const recipients = batch.recipients.map(({ recipient }) => recipient);
+    erased ||= recipients.includes('');
     offsets.set(batch, offset);
     offset += recipients.length;
     return { message: { tenant, channel, sender, content, batchId }, recipients };
   });
+  if (erased) return decideLeft(policy, asked, offsets);
   const decisions = await policy.review(asked, 'dispatch');
   if (decisions.size === 0) return () => undefined;
   return (batch, index) => decisions.get((offsets.get(batch) ?? Number.NaN) + index);
+}
+
+/** Policies never see erased recipients. */
+async function decideLeft(
+  policy: PolicyPipeline,
+  asked: readonly Addressed[],
+  offsets: ReadonlyMap<PlannedBatch, number>,
+): Promise<DecisionOf> {
+  const all = asked.flatMap(({ recipients }) => recipients);
+  const places = [...all.keys()].filter((place) => all[place] !== '');
+  const left = asked.map(({ message, recipients }) => {
+    return { message, recipients: recipients.filter((recipient) => recipient !== '') };
+  });
+  const decisions = new Map(
+    [...(await policy.review(left, 'dispatch'))].map(([n, decision]) => [places[n], decision]),
+  );
+  return (batch, index) => {
+    const place = (offsets.get(batch) ?? Number.NaN) + index;
+    return all[place] === '' ? ERASED : decisions.get(place);
+  };
 }
 
 /** Asks about prepared submissions again; returns the first decision against any member of each. */
@@ -237,9 +268,9 @@ function skipOutcomeOf(batch: PlannedBatch): PreparedSubmission['skipOutcome'] {
 }
 
 function denialOf(decision: AppliedDecision | undefined): PreparedSubmission['skipOutcome'] {
-  return decision?.decision === 'deny'
-    ? { result: 'rejected', errorCode: decision.code }
-    : undefined;
+  if (decision?.decision !== 'deny') return undefined;
+  const result = decision === ERASED ? 'cancelled' : 'rejected';
+  return { result, errorCode: decision.code };
 }
 
 function neighbours(

@@ -94,6 +94,11 @@ export function purgeJob({ purge }: MessageStore): MessagingJob {
   };
 }
 
+/** Continues erasures: of a process that died, and of messages that were in flight. */
+export function erasureJob({ erasures }: MessageStore): MessagingJob {
+  return { name: 'erasure', every: 5_000, run: (signal) => erasures.resume(signal) };
+}
+
 /** Deletes the ids of inbound messages that providers no longer repeat. */
 export function inboundJob(inbound: InboundRecorder): MessagingJob {
   return {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
+import type { Address } from '../message/address.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { InboundReceived, MessageStatusChanged, MessagingEvents } from '../message/events.js';
 
@@ -27,6 +28,24 @@ export interface InboundListener {
 /** Injection token of {@link InboundListener}s; any module may provide one, or an array. */
 export const MESSAGING_INBOUND_LISTENER = Symbol('MESSAGING_INBOUND_LISTENER');
 
+/** A person whose address leaves the store. */
+export interface ErasedAddress {
+  readonly tenant: string;
+  readonly address: Address;
+}
+
+/**
+ * Called by an erasure after the library erased the address in its own tables: erases it in the
+ * app's. May be called again for the same address, also by another process.
+ */
+export interface ErasureListener {
+  /** @param manager of the transaction that the erasure joined; without one, use own transactions */
+  onErased(erased: ErasedAddress, manager?: EntityManager): Promise<void>;
+}
+
+/** Injection token of {@link ErasureListener}s; any module may provide one, or an array. */
+export const MESSAGING_ERASURE_LISTENER = Symbol('MESSAGING_ERASURE_LISTENER');
+
 class Listeners<L> {
   protected readonly all: L[] = [];
 
@@ -51,6 +70,12 @@ export class InboundListeners extends Listeners<InboundListener> {
   }
 }
 
+export class ErasureListeners extends Listeners<ErasureListener> {
+  async notify(erased: ErasedAddress, manager?: EntityManager): Promise<void> {
+    for (const listener of this.all) await listener.onErased(erased, manager);
+  }
+}
+
 /** Publishes events after their commit. Never throws. */
 export interface EventPublisher {
   /** Whether the event has listeners. Events without listeners are not built. */
@@ -66,12 +91,14 @@ export class ProvidedPorts implements OnModuleInit {
     @Inject(ModulesContainer) private readonly modules: ModulesContainer,
     @Inject(StatusListeners) private readonly statuses: StatusListeners,
     @Inject(InboundListeners) private readonly inbound: InboundListeners,
+    @Inject(ErasureListeners) private readonly erasures: ErasureListeners,
   ) {}
 
   /** @throws MessagingConfigError where a provider is no listener, or another overrides it */
   onModuleInit(): void {
     this.statuses.add(...this.under(MESSAGING_STATUS_LISTENER, 'onStatusChanged', 'a listener'));
     this.inbound.add(...this.under(MESSAGING_INBOUND_LISTENER, 'onInbound', 'a listener'));
+    this.erasures.add(...this.under(MESSAGING_ERASURE_LISTENER, 'onErased', 'a listener'));
   }
 
   /**

@@ -52,6 +52,14 @@ const keptFor: typeof DURATION = (name, value) => {
   return DURATION(name, value);
 };
 
+const secretKey: OptionReader<Buffer, string> = (name, value) => {
+  const key = Buffer.from(text(name, value), 'base64');
+  if (key.length >= 32) return key;
+  throw new MessagingConfigError(
+    `${name}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
+  );
+};
+
 const DISPATCH = {
   /** Dispatch and run jobs in this process; with false, it only accepts messages. @default true */
   enabled: withDefault(flag, true),
@@ -267,6 +275,14 @@ const OPTIONS = {
     giveUpAfter: withDefault(MOMENT, '72h'),
   }),
   callbacks: optional(group(CALLBACKS)),
+  erasure: group({
+    /**
+     * Secrets of at least 32 bytes in base64. The first makes keyed digests: of refusals that
+     * outlive an erased contact, of idempotency keys and fingerprints. Keep former ones after it:
+     * a refusal under a key that is missing here is lost. @default none; `erase()` then fails
+     */
+    keys: withDefault(list(secretKey), []),
+  }),
   policy: group(POLICY),
   /** Channels in addition to SMS and WhatsApp. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ChannelRegistry } from '../message/channel-registry.js';
 import type { Clock } from '../ports/clock.js';
-import type { EventPublisher, StatusListeners } from '../ports/listeners.js';
+import type { ErasureListeners, EventPublisher, StatusListeners } from '../ports/listeners.js';
 import type { MessagingTracing } from '../ports/tracing.js';
 import { AfterCommit } from './database/after-commit.js';
 import { BatchChanges } from './verbs/cancel.js';
@@ -20,9 +20,11 @@ import { RecentSends } from './reads/recent-sends.js';
 import { ReportRecorder } from './verbs/report.js';
 import { OutcomeRecorder } from './verbs/settle.js';
 import { StatusNotices } from './verbs/status-notices.js';
+import { KeyedDigests } from './rows/keyed-digests.js';
 import { StatusWriter } from './verbs/status-writer.js';
 import { TraceContexts, TracedEvents } from './reads/traced-events.js';
 import { BatchCompletion } from './upkeep/completion.js';
+import { Erasures } from './upkeep/erasure.js';
 import { Purge, type RetentionSettings } from './upkeep/purge.js';
 import { ReportPolls } from './upkeep/report-polls.js';
 
@@ -37,6 +39,8 @@ export interface StoreSettings {
   readonly pollAfter: number;
   readonly giveUpAfter: number;
   readonly retention: RetentionSettings;
+  /** See {@link KeyedDigests}. */
+  readonly digestKeys?: readonly Uint8Array[] | undefined;
   /** `false`: every verb takes the slow path, for tests that compare the two. @default true */
   readonly fastPaths?: boolean;
 }
@@ -46,6 +50,7 @@ export interface StoreDependencies {
   readonly clock: Clock;
   readonly events: EventPublisher;
   readonly listeners: StatusListeners;
+  readonly erasureListeners?: ErasureListeners | undefined;
   readonly tracing?: MessagingTracing | undefined;
 }
 
@@ -65,21 +70,24 @@ export class MessageStore {
   readonly recentSends: RecentSends;
   readonly reportPolls: ReportPolls;
   readonly purge: Purge;
+  readonly erasures: Erasures;
+  readonly digests: KeyedDigests;
   readonly afterCommit: AfterCommit;
   readonly traces: TraceContexts;
 
   private constructor(
     readonly database: StoreDatabase,
     settings: StoreSettings,
-    { clock, events: published, listeners, tracing }: StoreDependencies,
+    { clock, events: published, listeners, erasureListeners, tracing }: StoreDependencies,
   ) {
     this.traces = new TraceContexts(database);
+    this.digests = new KeyedDigests(settings.digestKeys);
     const events = tracing
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
     const writer = new StatusWriter(database, listeners, events, this.notices);
     this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
-    this.reads = new Reads(database);
+    this.reads = new Reads(database, this.digests);
     this.batches = new BatchChanges(database, writer, clock, this.reads);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);
@@ -88,7 +96,10 @@ export class MessageStore {
     this.work = new LaneWork(database);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.intents = new Intents(database, this.lanes, completion);
-    this.reports = new ReportRecorder(database, writer, clock, settings.giveUpAfter);
+    this.reports = new ReportRecorder(database, writer, clock, {
+      keepWaiting: settings.giveUpAfter,
+      salt: this.digests.salt,
+    });
     this.outcomes = new OutcomeRecorder(database, writer, completion, clock, (references) =>
       this.reports.matchWaiting(references),
     );
@@ -101,6 +112,7 @@ export class MessageStore {
       database.channels.namesWhere(({ retention }) => retention === 'exempt'),
     );
     this.afterCommit = new AfterCommit(database.dataSource);
+    this.erasures = new Erasures(database, writer, clock, this.afterCommit, erasureListeners);
   }
 
   static async open(

@@ -11,7 +11,6 @@ import { LaneLostError } from './verbs/intents.js';
 import type { MessageStore } from './message-store.js';
 import type { NewBatch } from './rows/new-batch.js';
 import type { PlainOutcome } from './rows/outcome.js';
-import { eraseRecipient } from './upkeep/erasure.js';
 import type { PlannedBatch } from './rows/planned-batch.js';
 
 export interface StoreContractSetup {
@@ -596,24 +595,52 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       const keys = ['a_b@example.com', 'axb@example.com', 'platform:NG.1%', bench.to(0)];
       const ended = await bench.accepted(store, 4, { recipients: keys });
       const later = await bench.enqueue(store, 1, { recipients: keys.slice(0, 1) });
-      const erase = (key: string) =>
-        store.database.transaction((tx) =>
-          eraseRecipient(tx, store.database.dialect, bench.scope.tenant, key),
+      const erase = async (key: string) => {
+        const { tenant } = bench.scope;
+        const ids = await store.database.transaction((tx) =>
+          store.erasures.begin(tx, tenant, [key]),
         );
-      assert.deepEqual(await erase(keys[0]!), { messages: 0, remaining: 2 });
-      await store.database.transaction((tx) =>
-        tx.run('UPDATE messaging_batch SET poll_at = NULL WHERE id = ?', [ended]),
-      );
+        return store.erasures.run(ids);
+      };
+      const recipients = () => store.reads.recipients(ended, bench.scope);
+      const run = (sql: string, of: string) =>
+        store.database.transaction((tx) => tx.run(sql, [of]));
       assert.deepEqual(await erase(keys[0]!), { messages: 1, remaining: 1 });
+      assert.deepEqual(await recipients(), keys);
+      await bench.expectBatch(store, later, 'cancelled', { cancelled: 1 });
+      assert.equal((await store.reads.batch(later, bench.scope)).content, null);
+      assert.deepEqual(await store.reads.recipients(later, bench.scope), ['']);
+      await run('UPDATE messaging_batch SET poll_at = NULL WHERE id = ?', ended);
       assert.deepEqual(await erase(keys[2]!), { messages: 1, remaining: 0 });
+      await run('UPDATE messaging_erasure SET due_at = 0 WHERE tenant = ?', bench.scope.tenant);
+      await store.erasures.resume(new AbortController().signal);
       const left = ['', keys[1], '', keys[3]];
-      assert.deepEqual(await store.reads.recipients(ended, bench.scope), left);
+      assert.deepEqual(await recipients(), left);
       const { data } = await store.reads.messages(ended, bench.scope, { limit: 10 });
       assert.deepEqual(
         data.map(({ recipient }) => recipient),
         left,
       );
-      assert.deepEqual(await store.reads.recipients(later, bench.scope), [keys[0]]);
+      const waiting = 'SELECT id FROM messaging_erasure WHERE tenant = ?';
+      assert.deepEqual(await store.database.all(waiting, [bench.scope.tenant]), []);
+    });
+
+    test('an erased recipient of an open batch is cancelled in its place, and the others are sent', async (bench) => {
+      const store = await bench.open();
+      const keys = [bench.to(0), bench.to(1), bench.to(2)];
+      const id = await bench.enqueue(store, 3, { recipients: keys });
+      const ids = await store.database.transaction((tx) =>
+        store.erasures.begin(tx, bench.scope.tenant, [keys[1]!]),
+      );
+      const planned = await store.work.plan(bench.lane, 10);
+      assert.deepEqual(await store.erasures.run(ids), { messages: 1, remaining: 0 });
+      const [again] = await store.work.plan(bench.lane, 10);
+      assert.notEqual(again?.revision, planned[0]?.revision);
+      assert.deepEqual(
+        again?.recipients.map(({ recipient }) => recipient),
+        [keys[0], '', keys[2]],
+      );
+      assert.deepEqual(await store.reads.recipients(id, bench.scope), [keys[0], '', keys[2]]);
     });
 
     test('retention erases and deletes what has ended, but nothing of an exempt channel', async (bench) => {

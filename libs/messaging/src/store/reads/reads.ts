@@ -13,6 +13,7 @@ import type {
 } from '../../message/views.js';
 import { type BatchState, stateOf } from '../rows/batch-state.js';
 import { type BatchScope, decodeCursor, encodeCursor, type PageRequest } from '../rows/cursor.js';
+import type { KeyedDigests } from '../rows/keyed-digests.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
@@ -79,7 +80,10 @@ const MOST_REPORTS = 100_000;
 export class Reads {
   readonly #batches: string;
 
-  constructor(private readonly database: StoreDatabase) {
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly digests: KeyedDigests,
+  ) {
     this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.sender, b.content, b.parts, b.state,
       b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
       b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
@@ -184,13 +188,16 @@ export class Reads {
       params.push(...values);
     };
     if (batchIds) add(`r.batch IN (${batchIds.map(() => '?').join(', ') || 'NULL'})`, ...batchIds);
-    if (idempotencyKey !== undefined)
+    if (idempotencyKey !== undefined) {
+      const keys = this.digests.ofIdempotencyKey(idempotencyKey);
       add(
-        'r.batch = (SELECT k.id FROM messaging_batch k WHERE k.tenant = ? AND k.channel = ? AND k.idempotency_key = ?)',
+        `r.batch IN (SELECT k.id FROM messaging_batch k WHERE k.tenant = ? AND k.channel = ?
+           AND k.idempotency_key IN (${keys.map(() => '?').join(', ')}))`,
         tenant,
         channel,
-        idempotencyKey,
+        ...keys,
       );
+    }
     if (to !== undefined) add('coalesce(m.recipient, r.recipient) = ?', to);
     if (status !== undefined) add('r.status = ?', this.database.channels.rankOf(status) ?? null);
     if (since) add('r.received_at >= ?', since.getTime() * 1_000);

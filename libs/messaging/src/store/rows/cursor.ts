@@ -17,7 +17,7 @@ const SHAPE = {
   number: /^\d{1,15}$/,
   position: /^\d{1,9}$/,
   group: /^grp_[0-9A-Za-z]{10,60}$/,
-  suppression: /^\S{1,320} (?:\*|[a-z][a-z0-9-]{0,15}) (?:\*|[a-z0-9_-]{1,32})$/,
+  suppression: /^\S{1,320} (?:\*|[a-z][a-z0-9-]{0,15}) (?:\*|[a-z0-9_-]{1,32}) [01]$/,
 } as const;
 
 /** Cursors are opaque to callers, so their content may change. */

@@ -15,6 +15,8 @@ export const SUBMISSION_OUTCOME = {
   withdrawn: 5,
   /** Its validity ended before it could start. */
   expired: 6,
+  /** Never started: its recipients were erased. */
+  cancelled: 7,
 } as const;
 
 /** SQL assignments of an acceptance to its submission. */

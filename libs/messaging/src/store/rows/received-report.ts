@@ -39,6 +39,8 @@ export function receivedReport(
   provider: string,
   now: number,
   channels: ChannelRegistry,
+  /** Secret, so that the hash does not reveal the recipient. */
+  salt = '',
 ): ReceivedReport {
   const reference = identifier(report.reference);
   const messageId = identifier(report.messageId);
@@ -62,6 +64,7 @@ export function receivedReport(
     receivedAt: now * 1_000,
     hash: timedDigestId(
       time && time.getTime(),
+      salt,
       provider,
       // A polled report may contain only the id of its submission.
       reference ?? (messageId === null ? (report.submissionId ?? null) : null),
@@ -95,7 +98,7 @@ export interface LogEntry {
     readonly tenant?: string;
     readonly batch?: string;
     readonly position?: number;
-    /** A recipient was erased from the batch; the report must not restore it. */
+    /** The recipient was erased; the report must not restore it. */
     readonly erased?: boolean;
   };
   /** Number of the announced change. */

@@ -112,6 +112,20 @@ const COLUMNS = {
     received_at: 'big NOT NULL',
     sequence: 'small',
   },
+  /** An erasure of one address that has not ended. */
+  erasure: {
+    id: 'uuid NOT NULL',
+    tenant: "key NOT NULL DEFAULT ''",
+    address: 'address NOT NULL',
+    /** Last batch of the tenant that was read; null: none. */
+    after: 'uuid',
+    /** 1: every batch was read. */
+    walked: 'small NOT NULL DEFAULT 0',
+    /** JSON of the messages that are in flight: `[[batch, position], …]`. */
+    places: 'text NOT NULL',
+    /** The process that works on it moves this time ahead. */
+    due_at: 'big NOT NULL',
+  },
 } as const;
 
 export type StoreTable = keyof typeof COLUMNS;
@@ -133,6 +147,7 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   submission: 'batch, n',
   message: 'batch, position',
   report: 'id',
+  erasure: 'id',
 };
 
 export const STORE_ENTITIES = entitiesOf(

@@ -1,59 +1,222 @@
-import { hasEnded } from '../rows/batch-state.js';
-import type { Dialect } from '../database/dialect.js';
-import type { Sql } from '../database/store-database.js';
+import { addressOfKey } from '../../message/address.js';
+import type { Clock } from '../../ports/clock.js';
+import type { ErasureListeners } from '../../ports/listeners.js';
+import type { AfterCommit } from '../database/after-commit.js';
+import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
+import { ErasedMessages, type MessageAt } from './erased-messages.js';
+import { ErasedReports } from './erased-reports.js';
 
-/** SQL: 1 where a recipient was erased from the batch `b`, which leaves an empty line; else 0. */
-export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk c WHERE c.batch = b.id
-  AND (c.recipients = '' OR c.recipients LIKE '\n%' OR c.recipients LIKE '%\n' OR c.recipients LIKE '%\n\n%'))
-  THEN 1 ELSE 0 END`;
+/** Most batches and recipients that one query reads. */
+const PAGE = { batches: 5_000, recipients: 200_000 };
+
+/** Milliseconds for which an erasure belongs to the process that works on it. */
+const CLAIMED = 60_000;
+
+/** Milliseconds between two looks at messages in flight. */
+const LOOK_AGAIN = 10_000;
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+interface ErasureRow {
+  readonly id: string;
+  readonly tenant: string;
+  /** An address key. */
+  readonly address: string;
+  after: string | null;
+  walked: number;
+  places: string;
+  readonly dueAt: string | number;
+}
+
+export interface Erased {
+  /** Messages from which the address was erased. */
+  readonly messages: number;
+  /** Batches with a message in flight, which keeps the address until it ends. */
+  readonly remaining: number;
+}
 
 /**
- * Keeps every row: messages, reports and chunk lines. A batch that is open, or whose reports are
- * still polled, keeps the recipient and counts as `remaining`. `recipient`: an address key.
+ * Erases addresses from messages, in small transactions, and survives a crash: its row has the last
+ * batch that was read. No index has the recipients of batches, because each message would pay for
+ * it: an erasure reads the recipients of all batches of the tenant, page by page.
+ *
+ * ```
+ * begin ─▶ walk the tenant's batches ─▶ waiting reports, listeners ─▶ ended, row deleted
+ *                                            │        ▲
+ *                     messages in flight ────▼        │ each has ended
+ *                                       look again ───┘
+ * ```
  */
-export async function eraseRecipient(
-  tx: Sql,
-  dialect: Dialect,
-  tenant: string,
-  recipient: string,
-): Promise<{ messages: number; remaining: number }> {
-  const chunks = await tx.all<{ batch: string; n: number; recipients: string; ended: number }>(
-    `SELECT c.batch, c.n, c.recipients,
-       CASE WHEN ${hasEnded('b')} AND b.poll_at IS NULL THEN 1 ELSE 0 END AS ended
-     FROM messaging_batch b JOIN messaging_batch_chunk c ON c.batch = b.id
-     WHERE b.tenant = ? AND c.recipients LIKE ? ESCAPE '!'`,
-    [tenant, `%${recipient.replaceAll(/[!%_]/g, '!$&')}%`],
-  );
-  const named = chunks.filter(({ recipients }) => recipients.split('\n').includes(recipient));
-  const ended = named.filter((chunk) => Number(chunk.ended) === 1);
-  const open = named.filter((chunk) => Number(chunk.ended) !== 1);
-  const remaining = new Set(open.map(({ batch }) => batch)).size;
-  if (ended.length === 0) return { messages: 0, remaining };
-  const lines = dialect.rows({ v_batch: 'uuid', v_n: 'int', v_recipients: 'text' });
-  await tx.run(
-    dialect.updateFrom({
-      table: 'messaging_batch_chunk',
-      rows: lines,
-      set: 'recipients = v_recipients',
-      where: 'messaging_batch_chunk.batch = v_batch AND messaging_batch_chunk.n = v_n',
-    }),
-    lines.bind(ended.map(({ batch, n, recipients }) => [batch, n, without(recipients, recipient)])),
-  );
-  const batches = dialect.rows({ v_batch: 'uuid' });
-  const ids = batches.bind([...new Set(ended.map(({ batch }) => batch))].sort().map((id) => [id]));
-  const erase = (table: string) => {
-    const where = `${table}.batch = v_batch AND ${table}.recipient = ?`;
-    const statement = dialect.updateFrom({ table, rows: batches, set: "recipient = ''", where });
-    return tx.run(statement, [...ids, recipient]);
-  };
-  const messages = await erase('messaging_message');
-  await erase('messaging_report');
-  return { messages, remaining };
+export class Erasures {
+  readonly #messages: ErasedMessages;
+  readonly #reports: ErasedReports;
+
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly writer: StatusWriter,
+    private readonly clock: Clock,
+    private readonly afterCommit: AfterCommit,
+    private readonly listeners: ErasureListeners | undefined,
+  ) {
+    this.#messages = new ErasedMessages(database, writer, clock);
+    this.#reports = new ErasedReports(database);
+  }
+
+  /** Requests the erasure of address keys. @returns ids for {@link run} */
+  async begin(tx: Sql, tenant: string, addresses: readonly string[]): Promise<string[]> {
+    const ids: string[] = [];
+    for (const address of addresses) {
+      const id = this.clock.id();
+      ids.push(id);
+      await tx.run(
+        'INSERT INTO messaging_erasure (id, tenant, address, places, due_at) VALUES (?, ?, ?, ?, ?)',
+        [id, tenant, address, '[]', this.#at(CLAIMED)],
+      );
+    }
+    return ids;
+  }
+
+  /** Erases all but messages in flight; with `tx`, all of it in this transaction. */
+  async run(ids: readonly string[], tx?: Transaction): Promise<Erased> {
+    const total = { messages: 0, remaining: 0 };
+    for (const id of ids) {
+      const [row] = await (tx ?? this.database).all<ErasureRow>(`${SELECT} WHERE id = ?`, [id]);
+      if (!row) continue;
+      const { messages, remaining } = await this.#continue(row, tx);
+      total.messages += messages;
+      total.remaining += remaining;
+    }
+    return total;
+  }
+
+  /** Continues erasures whose process died, and those whose messages were in flight. */
+  async resume(signal: AbortSignal): Promise<void> {
+    const rows = await this.database.all<ErasureRow>(
+      `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT 100`,
+      [this.#at(0)],
+    );
+    for (const row of rows) {
+      if (signal.aborted) return;
+      const claimed = await this.database.transaction((tx) =>
+        tx.run('UPDATE messaging_erasure SET due_at = ? WHERE id = ? AND due_at = ?', [
+          this.#at(CLAIMED),
+          row.id,
+          row.dueAt,
+        ]),
+      );
+      if (claimed === 1) await this.#continue(row);
+    }
+  }
+
+  async #continue(row: ErasureRow, tx?: Transaction): Promise<Erased> {
+    const inFlight: MessageAt[] = [];
+    const held = JSON.parse(row.places) as MessageAt[];
+    const isFirst = Number(row.walked) === 0;
+    let messages = await this.#eraseAt(row, held, inFlight, tx);
+    if (isFirst) messages += await this.#walk(row, inFlight, tx);
+    if (isFirst || messages > 0) {
+      await this.#eraseWaiting(row.address, tx);
+      const { tenant, address } = row;
+      await this.listeners?.notify({ tenant, address: addressOfKey(address) }, tx?.manager);
+    }
+    if (inFlight.length === 0)
+      await this.#in(tx, (sql) => sql.run('DELETE FROM messaging_erasure WHERE id = ?', [row.id]));
+    else await this.#save({ ...row, walked: 1 }, inFlight, LOOK_AGAIN, tx);
+    return { messages, remaining: new Set(inFlight.map(([batch]) => batch)).size };
+  }
+
+  async #walk(row: ErasureRow, inFlight: MessageAt[], tx?: Transaction): Promise<number> {
+    const { tenant, address } = row;
+    const sql = tx ?? this.database;
+    let messages = 0;
+    for (let after = row.after ?? FIRST_ID; ;) {
+      const page = await sql.all<{ id: string; recipients: number }>(
+        `SELECT b.id, b.recipient_count AS recipients FROM messaging_batch b
+         WHERE b.tenant = ? AND b.id > ? ORDER BY b.id LIMIT ${PAGE.batches}`,
+        [tenant, after],
+      );
+      let sum = 0;
+      const beyond = page.findIndex(({ recipients }) => (sum += recipients) > PAGE.recipients);
+      const last = page[beyond < 0 ? page.length - 1 : Math.max(0, beyond - 1)]?.id;
+      if (last === undefined) return messages;
+      const chunks = await sql.all<{ batch: string; n: number; recipients: string }>(
+        `SELECT c.batch, c.n, c.recipients FROM messaging_batch b
+         JOIN messaging_batch_chunk c ON c.batch = b.id
+         WHERE b.tenant = ? AND b.id > ? AND b.id <= ? AND c.recipients LIKE ? ESCAPE '!'`,
+        [tenant, after, last, `%${address.replaceAll(/[!%_]/g, '!$&')}%`],
+      );
+      const found = chunks.flatMap(({ batch, n, recipients }): MessageAt[] => {
+        const line = recipients.split('\n').indexOf(address);
+        return line < 0 ? [] : [[batch, n * CHUNK_SIZE + line]];
+      });
+      messages += await this.#eraseAt(row, found, inFlight, tx);
+      after = last;
+      await this.#save({ ...row, after }, inFlight, CLAIMED, tx);
+    }
+  }
+
+  /** @param inFlight gets the messages that must keep the address for now */
+  async #eraseAt(
+    { tenant, address }: ErasureRow,
+    places: readonly MessageAt[],
+    inFlight: MessageAt[],
+    tx?: Transaction,
+  ): Promise<number> {
+    let messages = 0;
+    for (const place of places) {
+      const reports = this.#reports.of(tenant, place, address);
+      // Most reports of a large batch in small transactions, the latest with the message.
+      const past = await reports.eraseMost((work) => this.#in(tx, work), tx);
+      const changes = await this.#in(tx, async (sql) => {
+        const erased = await this.#messages.erase(sql, place);
+        if (erased) await reports.eraseRest(sql, past);
+        return erased;
+      });
+      if (!changes) {
+        inFlight.push(place);
+        continue;
+      }
+      messages++;
+      if (changes.length === 0) continue;
+      const publish = () => this.writer.publish(changes);
+      if (tx) this.afterCommit.on(tx.manager.queryRunner!, publish);
+      else publish();
+    }
+    return messages;
+  }
+
+  /** Reports that match no message have no tenant. */
+  async #eraseWaiting(address: string, tx?: Transaction): Promise<void> {
+    const reports = this.#reports.waiting(address);
+    const past = await reports.eraseMost((work) => this.#in(tx, work), tx);
+    await this.#in(tx, (sql) => reports.eraseRest(sql, past));
+  }
+
+  async #save(
+    { id, after, walked }: ErasureRow,
+    places: readonly MessageAt[],
+    wait: number,
+    tx?: Transaction,
+  ): Promise<void> {
+    await this.#in(tx, (sql) =>
+      sql.run(
+        'UPDATE messaging_erasure SET after = ?, walked = ?, places = ?, due_at = ? WHERE id = ?',
+        [after, walked, JSON.stringify(places), this.#at(wait), id],
+      ),
+    );
+  }
+
+  #in<T>(tx: Transaction | undefined, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return tx ? work(tx) : this.database.transaction(work);
+  }
+
+  /** Epoch microseconds, `wait` milliseconds from now. */
+  #at(wait: number): number {
+    return (this.clock.now() + wait) * 1_000;
+  }
 }
 
-function without(lines: string, recipient: string): string {
-  return lines
-    .split('\n')
-    .map((line) => (line === recipient ? '' : line))
-    .join('\n');
-}
+const SELECT =
+  'SELECT id, tenant, address, after, walked, places, due_at AS "dueAt" FROM messaging_erasure';

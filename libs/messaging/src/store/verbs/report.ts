@@ -18,7 +18,7 @@ import {
 } from '../rows/received-report.js';
 import { type Places, ReportPlaces } from './report-places.js';
 import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../rows/status.js';
-import { HAS_ERASED } from '../upkeep/erasure.js';
+import { HAS_ERASED } from '../upkeep/erased-messages.js';
 import type { StatusWriter } from './status-writer.js';
 import type { FastPaths } from '../store.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -27,7 +27,10 @@ export interface ReportOrigin {
   readonly provider: string;
 }
 
-/** A locked message; or a batch alone, where the report concerns none of its messages. */
+/**
+ * A locked message; or a batch alone, where the report concerns none of its messages; or neither,
+ * where the batch is erased: the report waits without its recipient.
+ */
 interface ReportMatch {
   readonly place: LogEntry['place'];
   readonly message?: HeldMessage;
@@ -63,8 +66,12 @@ export class ReportRecorder {
     private readonly database: StoreDatabase,
     private readonly writer: StatusWriter,
     private readonly clock: Clock,
-    /** Retention of reports without a message, in milliseconds. */
-    private readonly keepWaiting: number,
+    private readonly settings: {
+      /** Retention of reports without a message, in milliseconds. */
+      readonly keepWaiting: number;
+      /** See {@link receivedReport}. */
+      readonly salt: string;
+    },
   ) {
     this.#places = new ReportPlaces(database);
     this.#sql = statementsFor(database.dialect);
@@ -81,7 +88,7 @@ export class ReportRecorder {
   async record(reports: readonly DeliveryReport[], { provider }: ReportOrigin): Promise<void> {
     const now = this.clock.now();
     const received = reports.map((report) =>
-      receivedReport(report, provider, now, this.database.channels),
+      receivedReport(report, provider, now, this.database.channels, this.settings.salt),
     );
     const matched = await Promise.all(received.map((report) => this.#group.add(report)));
     if (matched.every(Boolean)) return;
@@ -113,7 +120,7 @@ export class ReportRecorder {
     this.#swept = rows.length < limit ? 0 : last;
     if (rows.length === 0) return;
     await this.#matchAgain(rows);
-    const oldest = (this.clock.now() - this.keepWaiting) * 1_000;
+    const oldest = (this.clock.now() - this.settings.keepWaiting) * 1_000;
     if (!rows.some(({ receivedAt }) => Number(receivedAt) < oldest)) return;
     const deleted = await this.database.transaction((tx) =>
       tx.run(this.#sql.expire, [from, last, oldest]),
@@ -165,13 +172,14 @@ export class ReportRecorder {
       const { place, message } = matches.get(report) ?? {};
       const change = message && raiseBy(report, message);
       if (change) changes.push(change);
-      if (report.waiting && !place) continue;
+      if (report.waiting && (!place || (isWaiting(place) && report.recipient === null))) continue;
       if (log.has(report.hash) && !change) continue;
       log.set(report.hash, { report, place: place ?? {}, sequence: change?.sequence });
     }
     await this.writer.log(tx, [...log.values()]);
     await this.writer.write(tx, changes);
-    return { changes, matched: reports.map((report) => matches.has(report)) };
+    const matched = reports.map((report) => !isWaiting(matches.get(report)?.place ?? {}));
+    return { changes, matched };
   }
 
   async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
@@ -198,16 +206,18 @@ export class ReportRecorder {
     const held = new Map(rows.map((message) => [keyOf(message), message]));
     for (const [report, place] of places) {
       const message = held.get(keyOf(place));
-      if (message && (report.recipient === null || report.recipient === message.recipient))
-        matches.set(report, { place: message, message });
+      if (!message) continue;
+      const erased = message.recipient === '';
+      if (erased || report.recipient === null || report.recipient === message.recipient)
+        matches.set(report, { place: { ...placeOf(message), erased }, message });
     }
     return matches;
   }
 
-  /** An erased batch does not store a recipient again. */
+  /** A batch with an erased recipient does not store a recipient again. */
   async #addBatches(tx: Transaction, places: Places, matches: Matches): Promise<void> {
     if (places.size === 0) return;
-    const rows = await tx.all<{ id: string; tenant: string; erased: string | number }>(
+    const rows = await tx.all<BatchRow>(
       this.#sql.batches,
       this.#sql.ids.bind([...new Set([...places.values()].map(({ batch }) => batch))]),
     );
@@ -215,10 +225,29 @@ export class ReportRecorder {
     for (const [report, { batch }] of places) {
       const row = found.get(batch);
       if (!row) continue;
-      const place = { batch, tenant: row.tenant, erased: Number(row.erased) === 1 };
-      matches.set(report, { place });
+      const { tenant, purged, erased } = row;
+      // Retention may be deleting the batch at this moment: its reports would stay.
+      const place = Number(purged) === 1 ? {} : { batch, tenant };
+      matches.set(report, { place: { ...place, erased: Number(purged) + Number(erased) > 0 } });
     }
   }
+}
+
+interface BatchRow {
+  readonly id: string;
+  readonly tenant: string;
+  /** 1: the content was erased. */
+  readonly purged: string | number;
+  /** 1: a recipient was erased. */
+  readonly erased: string | number;
+}
+
+function placeOf({ batch, position, tenant }: HeldMessage): LogEntry['place'] {
+  return { batch, position, tenant };
+}
+
+function isWaiting({ batch }: LogEntry['place']): boolean {
+  return batch === undefined;
 }
 
 function keyOf({ batch, position }: Pick<MessagePlace, 'batch' | 'position'>): string {
@@ -259,8 +288,9 @@ function statementsFor(dialect: Dialect) {
     names,
     ids,
     places,
-    batches: `SELECT b.id, b.tenant, ${HAS_ERASED} AS erased FROM ${ids.keyed}
-      ${dialect.join} messaging_batch b ON b.id = v_id WHERE b.content IS NOT NULL`,
+    batches: `SELECT b.id, b.tenant, CASE WHEN b.content IS NULL THEN 1 ELSE 0 END AS purged,
+        ${HAS_ERASED} AS erased
+      FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id`,
     lockMessages: `SELECT ${HELD_COLUMNS} FROM ${places.keyed}
       ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ${key} ON b.id = m.batch

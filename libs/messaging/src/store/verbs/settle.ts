@@ -269,6 +269,8 @@ export class OutcomeRecorder {
       case 'refused':
         if (exhausted) return STATUS_RANK.failed;
         return cancelled ? STATUS_RANK.cancelled : undefined;
+      case 'cancelled':
+        return STATUS_RANK.cancelled;
       case 'withdrawn':
         return cancelled ? STATUS_RANK.cancelled : undefined;
     }

@@ -1,0 +1,127 @@
+import { STATUS_RANK } from '../../message/status.js';
+import type { Clock } from '../../ports/clock.js';
+import type { StoreDatabase, Transaction } from '../database/store-database.js';
+import { BATCH_STATE, CANCELLED } from '../rows/batch-state.js';
+import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
+import type { StatusWriter } from '../verbs/status-writer.js';
+
+/** Id of a batch, and a position in it. */
+export type MessageAt = readonly [batch: string, position: number];
+
+/** SQL: 1 where a recipient was erased from the batch `b`, which leaves an empty line; else 0. */
+export const HAS_ERASED = `CASE WHEN EXISTS (SELECT 1 FROM messaging_batch_chunk c WHERE c.batch = b.id
+  AND (c.recipients = '' OR c.recipients LIKE '\n%' OR c.recipients LIKE '%\n' OR c.recipients LIKE '%\n\n%'))
+  THEN 1 ELSE 0 END`;
+
+interface BatchRow {
+  readonly state: number;
+  readonly pollAt: string | number | null;
+}
+
+/**
+ * Erases one recipient of a batch: its line in the batch becomes empty, so that positions and
+ * counts stay, its queued message is cancelled, and content that no other recipient has is erased.
+ */
+export class ErasedMessages {
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly writer: StatusWriter,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Repeated calls are safe. @returns changes to publish after the commit; `undefined`: the message
+   * is in flight and keeps its recipient, which a resend, a poll and its report need
+   */
+  async erase(
+    tx: Transaction,
+    [batch, position]: MessageAt,
+  ): Promise<readonly StatusChange[] | undefined> {
+    const { dialect, channels } = this.database;
+    const [of] = await tx.all<BatchRow>(
+      `SELECT b.state, b.poll_at AS "pollAt" FROM messaging_batch b WHERE b.id = ? ${dialect.forUpdate('b')}`,
+      [batch],
+    );
+    if (!of) return [];
+    const [message] = await tx.all<HeldMessage>(
+      `SELECT ${HELD_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
+       WHERE m.batch = ? AND m.position = ? ${dialect.forUpdate('m')}`,
+      [batch, position],
+    );
+    const isPolled = of.state < BATCH_STATE.completed || of.pollAt !== null;
+    if (message?.status === STATUS_RANK.sending) return undefined;
+    if (message && isPolled && channels.openRanks.includes(message.status)) return undefined;
+    await this.#emptyLine(tx, batch, position);
+    await tx.run("UPDATE messaging_message SET recipient = '' WHERE batch = ? AND position = ?", [
+      batch,
+      position,
+    ]);
+    const cancelled = message && this.#cancelled(message);
+    const changes = cancelled ? [cancelled] : [];
+    await this.writer.write(tx, changes);
+    const [rest] = await tx.all(
+      `SELECT c.n FROM messaging_batch_chunk c
+       WHERE c.batch = ? AND replace(c.recipients, ?, '') <> '' LIMIT 1`,
+      [batch, '\n'],
+    );
+    if (rest) await this.#eraseOwnContent(tx, batch, position, of);
+    // Its last request has not been recorded yet.
+    else if (of.state === BATCH_STATE.draining) return undefined;
+    else await this.#eraseContent(tx, batch, of);
+    return changes;
+  }
+
+  async #emptyLine(tx: Transaction, batch: string, position: number): Promise<void> {
+    const n = Math.floor(position / CHUNK_SIZE);
+    const [chunk] = await tx.all<{ recipients: string }>(
+      'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? AND n = ?',
+      [batch, n],
+    );
+    if (!chunk) return;
+    const lines = chunk.recipients.split('\n').with(position % CHUNK_SIZE, '');
+    await tx.run('UPDATE messaging_batch_chunk SET recipients = ? WHERE batch = ? AND n = ?', [
+      lines.join('\n'),
+      batch,
+      n,
+    ]);
+  }
+
+  #cancelled(message: HeldMessage): StatusChange | undefined {
+    if (message.status !== STATUS_RANK.queued) return undefined;
+    const erased = { ...message, recipient: '' };
+    return raise(erased, STATUS_RANK.cancelled, this.clock.now() * 1_000, null);
+  }
+
+  /** Content that policy substituted for this recipient alone. */
+  async #eraseOwnContent(
+    tx: Transaction,
+    batch: string,
+    position: number,
+    { state }: BatchRow,
+  ): Promise<void> {
+    await tx.run(
+      `UPDATE messaging_submission SET content = NULL, details = NULL
+       WHERE batch = ? AND first_position = ? AND last_position = ? AND outcome IS NOT NULL`,
+      [batch, position, position],
+    );
+    // The new revision excludes the batch from slices that were planned with the recipient.
+    if (state < BATCH_STATE.draining)
+      await tx.run('UPDATE messaging_batch SET revision = revision + 1 WHERE id = ?', [batch]);
+  }
+
+  /** Of a batch without a recipient. What has not started is cancelled. */
+  async #eraseContent(tx: Transaction, batch: string, { state }: BatchRow): Promise<void> {
+    const at = this.clock.now() * 1_000;
+    if (state < BATCH_STATE.draining)
+      await tx.run(
+        `UPDATE messaging_batch SET ${CANCELLED}, revision = revision + 1, completed_at = ?, poll_at = NULL
+         WHERE id = ?`,
+        [at, batch],
+      );
+    await tx.run('UPDATE messaging_batch SET content = NULL WHERE id = ?', [batch]);
+    await tx.run('UPDATE messaging_submission SET content = NULL, details = NULL WHERE batch = ?', [
+      batch,
+    ]);
+  }
+}
