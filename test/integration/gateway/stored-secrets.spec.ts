@@ -38,7 +38,8 @@ describeEachDatabase('the stored secrets of a gateway', (db) => {
   });
   afterEach(async () => {
     await gateway.destroy();
-    await source.query('DELETE FROM gateway_secrets_key');
+    for (const table of ['gateway_secrets_key', 'gateway_digest_key'])
+      await source.query(`DELETE FROM ${table}`);
     await source.destroy();
   });
 
@@ -146,7 +147,7 @@ describeEachDatabase('the stored secrets of a gateway', (db) => {
         dirname(import.meta.filename),
       );
     const rotated = JSON.parse((await rotate()).stdout) as { key_id: string };
-    expect(rotated).toMatchObject({ rewritten: 2, purged: true });
+    expect(rotated).toMatchObject({ rewritten: 3, purged: true });
     const rewritten = await stored();
     for (const text of rewritten) expect(text).toMatch(`enc1.${rotated.key_id}.`);
     expect(await filesWith(old)).toEqual([]);
