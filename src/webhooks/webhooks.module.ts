@@ -9,6 +9,7 @@ import { Inject, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
+import { SecretsModule } from '../secrets/secrets.js';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
@@ -23,6 +24,7 @@ const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService];
 
 /** Webhook endpoints without the sender; also used by the command line. */
 @Module({
+  imports: [SecretsModule],
   providers: [
     { provide: WEBHOOK_OPTIONS, useFactory: webhookOptions, inject: [ENVIRONMENT] },
     ...SERVICES,
