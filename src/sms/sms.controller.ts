@@ -35,6 +35,7 @@ import {
   deliveryReportOf,
   DeliveryReportPage,
   EstimateSms,
+  RecipientPage,
   ReportsQuery,
   RescheduleSms,
   SendSms,
@@ -146,7 +147,7 @@ export class SmsController {
   @Auth('api_token')
   @Operation('Read a batch', {
     answer: SmsBatch,
-    success: 'The batch, its unique recipients included.',
+    success: 'The batch with its first 1,000 unique recipients.',
   })
   async readSms(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
     return this.#withRecipients(await this.sms.batch(id, { tenant }));
@@ -179,6 +180,21 @@ export class SmsController {
   })
   async cancelSms(@AccountId() tenant: string, @ReferenceId() id: string): Promise<SmsBatch> {
     return this.#withRecipients(await this.sms.cancel(id, { tenant }));
+  }
+
+  @Get('sms/:referenceId/recipients')
+  @Auth('api_token')
+  @Operation('Recipients of a batch', {
+    description: 'Unique, in the order of the batch.',
+    answer: RecipientPage,
+    success: 'A page of recipients.',
+  })
+  async listRecipientsOfSms(
+    @AccountId() tenant: string,
+    @ReferenceId() id: string,
+    @ValidQuery(ListQuery) { cursor, limit }: ListQuery,
+  ): Promise<RecipientPage> {
+    return pageOf(await this.sms.recipients(id, { tenant, cursor, limit }), (to) => ({ to }));
   }
 
   @Get('sms/:referenceId/reports')
@@ -221,7 +237,8 @@ export class SmsController {
   }
 
   async #withRecipients(batch: BatchView): Promise<SmsBatch> {
-    const to = await this.sms.recipients(batch.id, { tenant: batch.tenant });
-    return { ...batchSummaryOf(batch), to };
+    const { id, tenant } = batch;
+    const { data: to, nextCursor } = await this.sms.recipients(id, { tenant, limit: 1_000 });
+    return { ...batchSummaryOf(batch), to, recipients_truncated: nextCursor !== null };
   }
 }

@@ -146,10 +146,19 @@ export class SmsBatchSummary {
 
 export class SmsBatchPage extends PageOf(SmsBatchSummary) {}
 
-/** A batch with its unique recipients. */
+/** A batch with its first 1,000 unique recipients. */
 export class SmsBatch extends SmsBatchSummary {
-  @Field({ type: 'array', items: RECIPIENT }) readonly to!: readonly string[];
+  @Field({ type: 'array', items: RECIPIENT, maxItems: 1_000 }) readonly to!: readonly string[];
+
+  @Field({ type: 'boolean', description: 'The list of recipients has more.', examples: [false] })
+  readonly recipients_truncated!: boolean;
 }
+
+class SmsRecipient {
+  @Field(RECIPIENT) readonly to!: string;
+}
+
+export class RecipientPage extends PageOf(SmsRecipient) {}
 
 export function batchSummaryOf(batch: BatchView): Plain<SmsBatchSummary> {
   return {

@@ -101,7 +101,7 @@ export class WebhookErasure implements ErasureListener {
 }
 
 /** The event without the person: `to` empty, other fields and the text of the person null. */
-export function withoutPerson(payload: string, value: string): string {
+function withoutPerson(payload: string, value: string): string {
   const event = JSON.parse(payload) as Payload;
   const isPerson = (field: string) => event.data[field] === value;
   const fields = Object.keys(event.data).filter(isPerson);

@@ -270,6 +270,24 @@ describe('an error of the gateway', () => {
     expect(refused).toMatchObject({ status: 422, body: { error: { details: [{ path: 'to' }] } } });
     const taken = await send({ ...GOOD, to: to.slice(1), send_at: '2150-01-01T00:00:00Z' });
     expect(taken).toMatchObject({ status: 200, body: { recipients_processed: 100_000 } });
+    const path = `/ng/v1/sms/${String(taken.body['reference_id'])}`;
+    expect((await gateway.call('GET', path, { token: account.apiToken })).body).toMatchObject({
+      to: to.slice(1, 1_001),
+      recipients_truncated: true,
+      recipients_processed: 100_000,
+    });
+    const { body: page } = await gateway.call('GET', `${path}/recipients?limit=2`, {
+      token: account.apiToken,
+    });
+    expect(page['data']).toEqual([{ to: to[1] }, { to: to[2] }]);
+    const next = await gateway.call(
+      'GET',
+      `${path}/recipients?cursor=${String(page['next_cursor'])}`,
+      {
+        token: account.apiToken,
+      },
+    );
+    expect((next.body['data'] as unknown[]).slice(0, 1)).toEqual([{ to: to[3] }]);
   });
 
   it('a 405 lists the allowed methods in Allow', async () => {

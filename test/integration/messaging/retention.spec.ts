@@ -90,7 +90,7 @@ describeEachDatabase('retention', (database) => {
       status: 'completed',
       counts: { delivered: 1, undelivered: 1 },
     });
-    expect(await sms.recipients(waiting.id)).toEqual(message.to);
+    expect((await sms.recipients(waiting.id)).data).toEqual(message.to);
     await sms.cancel(waiting.id);
     await eventually(async () => {
       await reconcileJob(
@@ -204,7 +204,7 @@ describeEachDatabase('retention', (database) => {
         expect(await count('batch')).toBe(1);
       });
       expect(await rows()).toBe(0);
-      expect(await sms.recipients(waiting.id)).toEqual(message.to);
+      expect((await sms.recipients(waiting.id)).data).toEqual(message.to);
     });
   });
 });

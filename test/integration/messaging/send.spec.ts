@@ -64,7 +64,11 @@ describeEachDatabase('sending', (database) => {
       async () => expect((await sms.batch(id)).counts).toEqual({ delivered: 2_500 }),
       100_000,
     );
-    expect(await sms.recipients(id)).toEqual(to);
+    const first = await sms.recipients(id, { limit: 700 });
+    const second = await sms.recipients(id, { limit: 1_000, cursor: first.nextCursor! });
+    const third = await sms.recipients(id, { limit: 800, cursor: second.nextCursor! });
+    expect([first, second, third].flatMap(({ data }) => data)).toEqual(to);
+    expect(third.nextCursor).toBeNull();
     expect((await sms.batch(id)).status).toBe('completed');
   });
 

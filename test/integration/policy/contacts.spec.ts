@@ -223,7 +223,7 @@ describeEachDatabase('contacts', (database) => {
       expect((await contacts.erase(phone)).remaining).toBe(0);
     });
     expect((await sms.batch(id)).counts).toEqual({ delivered: 2 });
-    expect(await sms.recipients(id)).toEqual(['', other]);
+    expect((await sms.recipients(id)).data).toEqual(['', other]);
     const tables = [
       'contact',
       'contact_address',

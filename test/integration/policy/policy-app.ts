@@ -6,7 +6,7 @@ import { type Clock, MESSAGING_CLOCK, MessagingModule, simulator } from '@dundun
 import { type FlatOptions, grouped } from '../../support/flat-options.js';
 
 /** Lets contacts be erased. */
-export const ERASURE = { erasure: { keys: [Buffer.alloc(32, 7).toString('base64')] } };
+const ERASURE = { erasure: { keys: [Buffer.alloc(32, 7).toString('base64')] } };
 
 /** A Nest app on the suite's database. */
 export async function bootApp(

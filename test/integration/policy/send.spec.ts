@@ -133,7 +133,7 @@ describeEachDatabase('policy at send()', (database) => {
     const group = await contacts.groups.create('All');
     await contacts.groups.add(group.id, [a, b]);
     const { id } = await send([c, group.id, b, group.id]);
-    expect((await sms.recipients(id)).sort()).toEqual([a, b, c]);
+    expect((await sms.recipients(id)).data.toSorted()).toEqual([a, b, c]);
     await expect(send([a, 'grp_0123456789abc'])).rejects.toThrow('to[1]: names a group');
     await expect(send([group.id, 'nonsense'])).rejects.toThrow('to[1]: must be a phone number');
   });

@@ -72,7 +72,7 @@ describeEachDatabase('inbound messages', (database) => {
   const repliesTo = async (to: string) => {
     const { data } = await whatsApp.batches({ limit: 1000 });
     const sent = await Promise.all(
-      data.map(async ({ id, content }) => ({ content, to: await whatsApp.recipients(id) })),
+      data.map(async ({ id, content }) => ({ content, to: (await whatsApp.recipients(id)).data })),
     );
     return sent
       .filter((one) => one.to[0] === to)

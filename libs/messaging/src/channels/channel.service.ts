@@ -87,9 +87,12 @@ export abstract class ChannelService {
     return this.#store.reads.batches(this.#scopeOf(options), pageOf(options));
   }
 
-  /** Every recipient, in the order of acceptance. @throws BatchNotFoundError */
-  async recipients(id: string, options: TenantOption = {}): Promise<string[]> {
-    return this.#store.reads.recipients(id, this.#scopeOf(options));
+  /**
+   * The recipients as address keys, in the order of the batch, started or not.
+   * @throws BatchNotFoundError
+   */
+  async recipients(id: string, options: ListOptions = {}): Promise<Page<string>> {
+    return this.#store.reads.recipients(id, this.#scopeOf(options), pageOf(options));
   }
 
   /** The messages that have started, in the order of the batch. @throws BatchNotFoundError */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
@@ -24,6 +25,9 @@ import {
   type Receipt,
   type SendOptions,
 } from './send.js';
+
+/** From this number of recipients on, other requests get a turn between the steps of a send. */
+const LARGE = 10_000;
 
 /**
  * Enqueues the sends of every channel:
@@ -58,6 +62,7 @@ export class Enqueuer {
       const first = await this.#replayOf(replay, tx);
       if (first) return first;
     }
+    if (batch.recipients.length > LARGE) await turn();
     try {
       const expanded =
         groups.size > 0 && channel.groups === 'expand'
@@ -125,8 +130,12 @@ export class Enqueuer {
     const read = (sql: Pick<Sql, 'all'>) =>
       this.contacts.groups.expand(sql, batch.tenant, groups, maxRecipients, addressKinds);
     const members = await (tx ? read(tx) : retryWhileUnavailable(() => read(this.store.database)));
-    const expanded = batch.recipients.flatMap((recipient) => members.get(recipient) ?? recipient);
-    const recipients = [...new Set(expanded)];
+    const unique = new Set<string>();
+    for (const recipient of batch.recipients) {
+      for (const member of members.get(recipient) ?? [recipient]) unique.add(member);
+      if (members.has(recipient)) await turn();
+    }
+    const recipients = [...unique];
     validated((errors) => checkCount(recipients.length, maxRecipients, errors));
     return { ...batch, recipients };
   }

@@ -15,7 +15,7 @@ import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
 
 /** Before the id of every contact. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** For messages whose number the provider chooses: inbound messages to any number count. */
 const ANY_SENDER = '';
 

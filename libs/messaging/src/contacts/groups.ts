@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { AddressKind } from '../message/address.js';
 import { MessagingError, validated } from '../message/errors.js';
 import type { Page } from '../message/views.js';
@@ -14,11 +15,13 @@ import {
   pageRequest,
   tenantOf,
 } from './contact-input.js';
-import type { ContactStore } from './contact-store.js';
+import { type ContactStore, FIRST_ID } from './contact-store.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Members read at most per allowed recipient, as groups may share members; more are refused. */
 const MAX_OVERLAP = 4;
+/** Members read together. */
+const PAGE = 1_000;
 
 export interface ContactGroup {
   /** `grp_` and 22 base62 characters. */
@@ -90,10 +93,9 @@ export class ContactGroups {
 
   /** Adds people and creates missing contacts; existing members stay. @throws GroupNotFoundError */
   async add(id: string, people: readonly Person[], options: ContactOptions = {}): Promise<void> {
-    const identities = identitiesOf(people, 'members');
-    await this.store.write(options, async (tx, tenant) => {
+    await this.#inPages(identitiesOf(people, 'members'), options, async (page, tx, tenant) => {
       // Contacts are locked before groups, in every transaction, to avoid deadlocks.
-      const contacts = await this.store.resolve(tx, tenant, identities);
+      const contacts = await this.store.resolve(tx, tenant, page);
       await this.#lock(tx, id, tenant);
       const members = [...new Set(contacts)].map((contact) => ({ group_id: id, contact }));
       await this.store.join(tx, members);
@@ -106,32 +108,56 @@ export class ContactGroups {
     people: readonly Person[],
     options: ContactOptions = {},
   ): Promise<number> {
-    const addresses = addressKeysOf(people, 'members');
     const { ids } = this.store.tables;
-    return this.store.write(options, async (tx, tenant) => {
+    let removed = 0;
+    await this.#inPages(addressKeysOf(people, 'members'), options, async (page, tx, tenant) => {
       await this.#lock(tx, id, tenant);
-      const found = await this.store.find(tx, tenant, addresses);
-      return tx.run(
+      const found = await this.store.find(tx, tenant, page);
+      removed += await tx.run(
         `DELETE FROM messaging_group_member
          WHERE contact IN (SELECT v_id FROM ${ids.sql}) AND group_id = ?`,
         [...this.store.tables.bind(found.values()), id],
       );
     });
+    return removed;
   }
 
   /** Deletes the group; its contacts stay. @throws GroupNotFoundError */
   async delete(id: string, options: ContactOptions = {}): Promise<void> {
-    await this.store.write(options, async (tx, tenant) => {
-      await this.#lock(tx, id, tenant);
-      await tx.run('DELETE FROM messaging_group_member WHERE group_id = ?', [id]);
-      await tx.run('DELETE FROM messaging_contact_group WHERE id = ?', [id]);
-    });
+    for (let hasMore = true; hasMore; await turn())
+      hasMore = await this.store.write(options, async (tx, tenant) => {
+        await this.#lock(tx, id, tenant);
+        const [last] = await tx.all<{ readonly contact: string }>(
+          `SELECT contact FROM messaging_group_member WHERE group_id = ?
+           ORDER BY contact LIMIT 1 OFFSET ?`,
+          [id, PAGE],
+        );
+        const page = last ? ' AND contact < ?' : '';
+        const members = [id, ...(last ? [last.contact] : [])];
+        await tx.run(`DELETE FROM messaging_group_member WHERE group_id = ?${page}`, members);
+        if (!last) await tx.run('DELETE FROM messaging_contact_group WHERE id = ?', [id]);
+        return last !== undefined;
+      });
+  }
+
+  /** A transaction for each page, unless the caller has one. */
+  async #inPages<T>(
+    all: readonly T[],
+    options: ContactOptions,
+    work: (page: readonly T[], tx: Sql, tenant: string) => Promise<void>,
+  ): Promise<void> {
+    for (let from = 0; from === 0 || from < all.length; from += PAGE) {
+      const page = all.slice(from, from + PAGE);
+      await this.store.write(options, (tx, tenant) => work(page, tx, tenant));
+      await turn();
+    }
   }
 
   /**
-   * One address key for each member with an address of `kinds`, by group; one query for all groups.
+   * One address key for each member with an address of `kinds`, by group. Pages leave the event loop
+   * free, which a SQLite statement blocks.
    * @param paths position of each id in the message, as `to[3]`
-   * @param most recipients that the caller accepts; far larger groups are refused unread
+   * @param most recipients that the caller accepts; far larger groups are not read to their end
    * @param kinds in order of preference
    * @throws MessageValidationError naming unknown groups, or `to` for far too many members
    */
@@ -142,33 +168,66 @@ export class ContactGroups {
     most: number,
     kinds: readonly AddressKind[] = ['phone'],
   ): Promise<Map<string, string[]>> {
-    const limit = MAX_OVERLAP * most + paths.size;
+    await this.#requireAll(sql, tenant, paths);
+    const groups = new Map<string, string[]>();
+    let left = MAX_OVERLAP * most;
+    for (const id of paths.keys()) {
+      const keys: string[] = [];
+      for (let after: string | undefined = FIRST_ID; after !== undefined;) {
+        const members: Map<string, string | null> = await this.#page(sql, id, after, kinds);
+        for (const key of members.values()) if (key !== null) keys.push(key);
+        left -= members.size;
+        if (left < 0) throw invalid('to', `must name at most ${most} recipients`);
+        after = members.size < PAGE ? undefined : [...members.keys()].at(-1);
+        await turn();
+      }
+      groups.set(id, keys);
+    }
+    return groups;
+  }
+
+  async #requireAll(
+    sql: Pick<Sql, 'all'>,
+    tenant: string,
+    paths: ReadonlyMap<string, string>,
+  ): Promise<void> {
     const { dialect } = this.store.tables;
     const ids = dialect.rows({ v_key: 'key' });
-    const rows = await sql.all<MemberAddressRow>(
-      `SELECT id, contact, address, kind FROM (
-         SELECT g.id, m.contact, a.address, a.kind, a.given_at
-         FROM ${ids.sql} ${dialect.join} messaging_contact_group g ON g.id = v_key AND g.tenant = ?
-         LEFT JOIN messaging_group_member m ON m.group_id = g.id
-         LEFT JOIN messaging_contact_address a ON a.contact = m.contact
-           AND a.kind IN (${kinds.map(() => '?').join(', ')}) LIMIT ?) AS members
-       ORDER BY id, contact, given_at DESC, address`,
-      [...ids.bind([...paths.keys()].map((id) => [id])), tenant, ...kinds, limit + 1],
+    const rows = await sql.all<{ readonly id: string }>(
+      `SELECT g.id FROM ${ids.sql} ${dialect.join} messaging_contact_group g
+         ON g.id = v_key AND g.tenant = ?`,
+      [...ids.bind([...paths.keys()].map((id) => [id])), tenant],
     );
-    if (rows.length > limit) throw invalid('to', `must name at most ${most} recipients`);
-    const preference = ({ kind }: MemberAddressRow) => (kind === null ? -1 : kinds.indexOf(kind));
-    const groups = new Map<string, Map<string | null, string>>();
-    for (const { id, contact, address } of rows.sort((a, b) => preference(a) - preference(b))) {
-      const members = groups.get(id) ?? new Map<string | null, string>();
-      groups.set(id, members);
-      if (address !== null && !members.has(contact)) members.set(contact, address);
-    }
+    const found = new Set(rows.map(({ id }) => id));
     validated((errors) => {
       for (const [id, path] of paths)
-        if (!groups.has(id) && errors.length < 10)
+        if (!found.has(id) && errors.length < 10)
           errors.push({ path, message: 'names a group that does not exist' });
     });
-    return new Map([...groups].map(([id, members]) => [id, [...members.values()]]));
+  }
+
+  /** Members after `after` in the order of their ids, with the address of the preferred kind. */
+  async #page(
+    sql: Pick<Sql, 'all'>,
+    group: string,
+    after: string,
+    kinds: readonly AddressKind[],
+  ): Promise<Map<string, string | null>> {
+    const rows = await sql.all<MemberAddressRow>(
+      `SELECT m.contact, a.address, a.kind FROM (
+         SELECT contact FROM messaging_group_member WHERE group_id = ? AND contact > ?
+         ORDER BY contact LIMIT ?) AS m
+       LEFT JOIN messaging_contact_address a ON a.contact = m.contact
+         AND a.kind IN (${kinds.map(() => '?').join(', ')})
+       ORDER BY m.contact, a.given_at DESC, a.address`,
+      [group, after, PAGE, ...kinds],
+    );
+    const members = new Map<string, string | null>();
+    for (const kind of kinds)
+      for (const row of rows)
+        if (!members.get(row.contact))
+          members.set(row.contact, row.kind === kind ? row.address : null);
+    return members;
   }
 
   async #read(
@@ -192,10 +251,9 @@ export class ContactGroups {
   }
 }
 
-/** Null: a group without members, or a member without a suitable address. */
+/** Null: a member without a suitable address. */
 interface MemberAddressRow {
-  readonly id: string;
-  readonly contact: string | null;
+  readonly contact: string;
   readonly address: string | null;
   readonly kind: AddressKind | null;
 }

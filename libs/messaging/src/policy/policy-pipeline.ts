@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { OnModuleInit } from '@nestjs/common';
 import {
   type FactsByPlace,
@@ -20,7 +21,7 @@ import type {
 import type { Transaction } from '../store/database/store-database.js';
 import { retryWhileUnavailable } from '../store/database/retry.js';
 
-/** Number of recipients whose facts are read together. */
+/** Recipients whose facts are read together; between slices the event loop is free. */
 const SLICE = 10_000;
 const MAX_CODE = 64;
 
@@ -84,6 +85,7 @@ export class PolicyPipeline implements OnModuleInit {
     if (policies.length === 0) return decisions;
     const { messages, recipients } = this.#flat(asked);
     for (let from = 0; from < recipients.length; from += SLICE) {
+      if (from > 0) await turn();
       const slice = new DecidedSlice(
         messages.slice(from, from + SLICE),
         recipients.slice(from, from + SLICE),

@@ -107,14 +107,26 @@ export class Reads {
     return { data: await this.#viewsOf(data), nextCursor };
   }
 
-  /** Every recipient, in the order of acceptance. @throws BatchNotFoundError */
-  async recipients(id: string, scope: BatchScope): Promise<string[]> {
-    await this.batchRow(this.database, id, scope);
-    const rows = await this.database.all<{ recipients: string }>(
-      'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? ORDER BY n',
-      [id],
+  /** Address keys in the order of the batch, started or not. @throws BatchNotFoundError */
+  async recipients(
+    id: string,
+    scope: BatchScope,
+    { cursor, limit }: PageRequest,
+  ): Promise<Page<string>> {
+    const { recipients } = await this.batchRow(this.database, id, scope);
+    const from = cursor === undefined ? 0 : Number(decodeCursor(cursor, 'position')) + 1;
+    const end = Math.min(from + limit, recipients);
+    const first = Math.floor(from / CHUNK_SIZE);
+    const chunks = await this.database.all<{ recipients: string }>(
+      'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? AND n BETWEEN ? AND ? ORDER BY n',
+      [id, first, Math.floor((end - 1) / CHUNK_SIZE)],
     );
-    return rows.flatMap(({ recipients }) => recipients.split('\n'));
+    const lines = chunks.flatMap((chunk) => chunk.recipients.split('\n'));
+    const skipped = first * CHUNK_SIZE;
+    return {
+      data: lines.slice(from - skipped, end - skipped),
+      nextCursor: end < recipients ? encodeCursor(String(end - 1)) : null,
+    };
   }
 
   /** The messages that have started, in the order of the batch. @throws BatchNotFoundError */
