@@ -27,11 +27,14 @@ class Parrot {
       request.on('end', () => {
         const all = `${request.url} ${JSON.stringify(request.headers)} ${body}`;
         this.heard.push(all);
-        response.writeHead(this.status(), {
+        const status = this.status();
+        // Only the interface's own form of a code refuses a message, which a callback then reports.
+        const code = status === 400 ? 'refused' : `${CANARY} ${NUMBER}`;
+        response.writeHead(status, {
           'content-type': 'application/json',
           location: `http://127.0.0.1:9/?${CANARY}`,
         });
-        response.end(JSON.stringify({ error: { code: `${CANARY} ${NUMBER}`, message: all } }));
+        response.end(JSON.stringify({ error: { code, message: all } }));
       });
     });
     await new Promise<void>((resolve) => this.#server!.listen(0, '127.0.0.1', resolve));

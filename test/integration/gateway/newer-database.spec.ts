@@ -24,8 +24,9 @@ describeEachDatabase('a gateway database that a newer version has migrated', (da
     // A migration of this version that these settings do not need.
     await open();
     await addLater(database, 'migrations');
+    const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     for (const NODE_ENV of ['development', 'production']) {
-      const failure = await open({ NODE_ENV }).catch((error: unknown) => error);
+      const failure = await open({ NODE_ENV, SECRETS_KEY }).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(EnvironmentError);
       expect(failure).toMatchObject({
         message: expect.stringMatching(`DATABASE_URL: .*${LATER}.*; start that version`),
