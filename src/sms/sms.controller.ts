@@ -239,6 +239,10 @@ export class SmsController {
   async #withRecipients(batch: BatchView): Promise<SmsBatch> {
     const { id, tenant } = batch;
     const { data: to, nextCursor } = await this.sms.recipients(id, { tenant, limit: 1_000 });
-    return { ...batchSummaryOf(batch), to, recipients_truncated: nextCursor !== null };
+    return {
+      ...batchSummaryOf(batch),
+      to,
+      ...(nextCursor !== null && { recipients_truncated: true as const }),
+    };
   }
 }

@@ -150,8 +150,13 @@ export class SmsBatchPage extends PageOf(SmsBatchSummary) {}
 export class SmsBatch extends SmsBatchSummary {
   @Field({ type: 'array', items: RECIPIENT, maxItems: 1_000 }) readonly to!: readonly string[];
 
-  @Field({ type: 'boolean', description: 'The list of recipients has more.', examples: [false] })
-  readonly recipients_truncated!: boolean;
+  @Field({
+    type: 'boolean',
+    const: true,
+    optional: true,
+    description: 'The batch has more than 1,000 recipients; `…/recipients` has them all.',
+  })
+  readonly recipients_truncated?: true;
 }
 
 class SmsRecipient {
