@@ -53,6 +53,13 @@ export type {
   SimulatedFate,
 } from './message/channel-definition.js';
 export { ChannelRegistry } from './message/channel-registry.js';
+export type {
+  Attachment,
+  AttachmentInfo,
+  EmailContent,
+  Mailbox,
+  Personal,
+} from './message/email-content.js';
 export {
   AlreadySentError,
   BatchNotFoundError,

@@ -89,7 +89,7 @@ describeEachDatabase('a STOP in the middle of a WhatsApp campaign', (database) =
         expect(
           transport.submissions
             .filter(({ recipients }) => recipients[0] === PERSON)
-            .map(({ content }) => (content.kind === 'text' ? content.text : content.template)),
+            .map(({ content }) => ('template' in content ? content.template : content.text)),
         ).toEqual([kind === 'text' ? 'Offer 0' : 'offer', 'You will hear no more from us.']),
       );
       expect(transport.submissions).toHaveLength(12);

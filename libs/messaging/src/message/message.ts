@@ -1,3 +1,5 @@
+import type { EmailContent } from './email-content.js';
+
 /** Name of a channel: a built-in one, or one of the `channels` option. */
 export type Channel = 'sms' | 'whatsapp' | (string & {});
 
@@ -5,11 +7,11 @@ export type Channel = 'sms' | 'whatsapp' | (string & {});
 export type MessageClass = 'high' | 'normal';
 
 /** Content of a message. The store keeps it as JSON, so that a new kind needs no migration. */
-export type MessageContent = TextContent | TemplateContent | ChannelContent;
+export type MessageContent = TextContent | TemplateContent | EmailContent | ChannelContent;
 
 /** Content of one channel only. */
 export interface ChannelContent {
-  /** `{channel}.{kind}`, such as `email.html`. */
+  /** `{channel}.{kind}`, such as `telegram.photo`. */
   readonly kind: `${string}.${string}`;
   readonly [field: string]: unknown;
 }

@@ -1,5 +1,6 @@
 import type { HttpService } from '@nestjs/axios';
 import type { ChannelRegistry } from '../message/channel-registry.js';
+import type { Attachment, Personal } from '../message/email-content.js';
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import type { Channel, MessageContent } from '../message/message.js';
 import type { Clock } from './clock.js';
@@ -17,6 +18,12 @@ export interface Submission {
   readonly content: MessageContent;
   /** Address keys, such as digits with country code; at most `maxRecipients`. */
   readonly recipients: readonly string[];
+  /** Names and variables in the order of `recipients`, where the send has any. */
+  readonly personal?: readonly (Personal | undefined)[];
+  /** The attachments of the content with their bytes, where it has any. */
+  readonly attachments?: readonly Attachment[];
+  /** Our ids of the messages, `{batchId}-{position}`, in the order of `recipients`. */
+  readonly messageIds?: readonly string[];
   readonly deliveryReport: 'none' | 'yes';
   /** 1 for the first try. */
   readonly attempt: number;

@@ -105,15 +105,20 @@ export class WhatsAppWire implements Wire {
     const [to, ...others] = recipients;
     if (to === undefined || others.length > 0)
       throw new PermanentFailure('invalid_submission', 'A WhatsApp message goes to one recipient');
-    return content.kind === 'text'
-      ? { to, message_type: 'text', [this.settings.textField.whatsapp]: content.text }
-      : {
-          to,
-          message_type: 'template',
-          template_name: content.template,
-          language: content.language,
-          params: content.params,
-        };
+    if (content.kind === 'text')
+      return { to, message_type: 'text', [this.settings.textField.whatsapp]: content.text };
+    if (content.kind !== 'template')
+      throw new PermanentFailure(
+        'invalid_submission',
+        'A WhatsApp message is a text or a template',
+      );
+    return {
+      to,
+      message_type: 'template',
+      template_name: content.template,
+      language: content.language,
+      params: content.params,
+    };
   }
 
   detailsOf(id: string, answer: unknown): Partial<SubmissionAccepted> {
