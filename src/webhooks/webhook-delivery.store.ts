@@ -160,20 +160,32 @@ export class WebhookDeliveryStore {
     };
   }
 
-  /** Up to `most` without an attempt in order of position, then as many retries by time. */
-  async due(endpointId: string, now: number, most: number): Promise<DueDelivery[]> {
+  /**
+   * `due`: up to `most` without an attempt in order of position, then as many retries by time.
+   * `nextRetryAt`: when the first retry after `now` is due.
+   */
+  async due(
+    endpointId: string,
+    now: number,
+    most: number,
+  ): Promise<{ readonly due: DueDelivery[]; readonly nextRetryAt: number | null }> {
     const page = (condition: string, order: string) =>
       `SELECT * FROM (
         SELECT position, id, message_id AS "messageId", sequence, payload, attempts, revision, due_at
         FROM gateway_webhook_delivery WHERE endpoint_id = ? AND ${condition}
         ORDER BY ${order} LIMIT ?) AS page`;
-    const rows = await this.#database.all<DueDelivery>(
+    const retries = (condition: string) => page(condition, 'due_at, position');
+    const rows = await this.#database.all<DueDelivery & { readonly due_at: string | number }>(
       `${page('due_at = 0', 'position')}
-        UNION ALL ${page('due_at > 0 AND due_at <= ?', 'due_at, position')}
+        UNION ALL ${retries('due_at > 0 AND due_at <= ?')}
+        UNION ALL ${retries('due_at > ?')}
         ORDER BY due_at, position`,
-      [endpointId, most, endpointId, now, most],
+      [endpointId, most, endpointId, now, most, endpointId, now, 1],
     );
-    return rows.map((row) => ({ ...row, position: Number(row.position) }));
+    const last = Number(rows.at(-1)?.due_at ?? 0);
+    const nextRetryAt = last > now ? last : null;
+    const due = nextRetryAt === null ? rows : rows.slice(0, -1);
+    return { due: due.map((row) => ({ ...row, position: Number(row.position) })), nextRetryAt };
   }
 
   /** The first of each enabled endpoint, or of one: one index lookup each, for any backlog. */

@@ -101,6 +101,8 @@ class WebhookLane implements LaneTask {
   #inFlight = 0;
   /** The database may have further due deliveries. */
   #more = true;
+  /** Wall time of the next retry, as far as the lane has read or recorded it. */
+  #nextRetryAt = Infinity;
 
   constructor(
     private readonly leased: LeasedLane,
@@ -118,15 +120,18 @@ class WebhookLane implements LaneTask {
   }
 
   async pump(): Promise<void> {
-    const { linger, staleness } = this.sender.options;
+    const { clock, options } = this.sender;
     while (await this.#mayGoOn()) {
       this.#start();
       if (this.#wantsMore) continue;
       const isIdle = this.#inFlight + this.#waiting.size === 0;
       // Callbacks come in bursts, also from other processes, so an idle lane is kept for a moment.
-      if (!(await this.leased.changed.sleep(isIdle ? linger : staleness))) continue;
+      const longest = isIdle ? options.linger : options.staleness;
+      const untilRetry = this.#nextRetryAt - clock.now();
+      const retryIsNext = untilRetry > 0 && untilRetry < longest;
+      if (!(await this.leased.changed.sleep(retryIsNext ? untilRetry : longest))) continue;
       this.#more = true;
-      if (!isIdle) continue;
+      if (!isIdle || retryIsNext) continue;
       await this.#read();
       if (this.#waiting.size === 0) return;
     }
@@ -151,7 +156,9 @@ class WebhookLane implements LaneTask {
   }
 
   get #wantsMore(): boolean {
-    return this.#more && this.#waiting.size < this.sender.options.concurrency;
+    const { clock, options } = this.sender;
+    const isDue = this.#more || this.#nextRetryAt <= clock.now();
+    return isDue && this.#waiting.size < options.concurrency;
   }
 
   async #mayGoOn(): Promise<boolean> {
@@ -178,8 +185,10 @@ class WebhookLane implements LaneTask {
     const held = new Set(this.#held);
     const most = PAGE + held.size;
     this.#more = false;
+    this.#nextRetryAt = Infinity;
     const { deliveries, clock } = this.sender;
-    const due = await deliveries.due(this.endpointId, clock.now(), most);
+    const { due, nextRetryAt } = await deliveries.due(this.endpointId, clock.now(), most);
+    this.#retryAt(nextRetryAt);
     for (const delivery of due.filter(({ position }) => !held.has(position))) {
       this.#held.add(delivery.position);
       this.#waiting.add(delivery);
@@ -227,7 +236,7 @@ class WebhookLane implements LaneTask {
     delivery: DueDelivery,
     outcome: AttemptOutcome,
   ): Promise<void> {
-    const { clock, options } = this.sender;
+    const { options } = this.sender;
     const isCurrent = endpoint.url === this.#endpoint?.url;
     const change = isCurrent
       ? healthAfter(this.#failingSince, outcome, options.failingLimit)
@@ -236,10 +245,17 @@ class WebhookLane implements LaneTask {
     if (change?.disabled) this.#endpoint = null;
     const wait = scheduledWait(options.schedule, delivery.attempts + 1, outcome.retryAfter);
     const isOver = outcome.error === null || wait === undefined;
-    const nextAt = isOver ? null : Math.round(clock.now() + wait);
+    const nextAt = isOver ? null : Math.round(endOf(outcome) + wait);
     await this.#write({ endpoint, delivery, outcome, nextAt, change });
     this.#held.delete(delivery.position);
+    this.#retryAt(nextAt);
     if (change) this.#announce(endpoint, change, outcome);
+  }
+
+  #retryAt(at: number | null): void {
+    if (at === null || at >= this.#nextRetryAt) return;
+    this.#nextRetryAt = at;
+    this.leased.changed.wake();
   }
 
   /** Retries until the database takes the attempt. */
@@ -266,15 +282,21 @@ class WebhookLane implements LaneTask {
   }
 }
 
+/** When the receiver answered, or the attempt failed without an answer. */
+function endOf({ startedAt, duration }: AttemptOutcome): number {
+  return startedAt + duration;
+}
+
 /** What an attempt changes: the endpoint works again, begins to fail, or has failed for too long. */
 export function healthAfter(
   failingSince: number | null,
-  { error, startedAt, duration }: AttemptOutcome,
+  outcome: AttemptOutcome,
   failingLimit: number,
 ): HealthChange | undefined {
+  const { error, startedAt } = outcome;
   if (error === null) return failingSince === null ? undefined : { failingSince: null };
   const since = failingSince ?? startedAt;
-  const at = startedAt + duration;
+  const at = endOf(outcome);
   if (error === 'gone') return { failingSince: since, disabled: { at, reason: 'gone' } };
   if (at - since >= failingLimit)
     return { failingSince: since, disabled: { at, reason: 'failing' } };

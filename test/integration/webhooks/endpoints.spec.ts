@@ -159,7 +159,7 @@ describeWebhooks('webhook endpoints', (stage, db) => {
     );
     const until = stage.clock.now() + 2_000;
     expect((await deliveries.firstDue(until)).map(({ id }) => id)).toContain(webhook_id);
-    expect(await deliveries.due(webhook_id, stage.clock.now(), 64)).toHaveLength(1);
+    expect((await deliveries.due(webhook_id, stage.clock.now(), 64)).due).toHaveLength(1);
     expect(await deliveries.firstDue(until, webhook_id)).toMatchObject([{ dueAt: 0 }]);
     expect(asked).toHaveLength(3);
     for (const { sql, params } of asked) {

@@ -32,7 +32,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     });
     await stage.gateway.commit([statusChange(stage.account)]);
     expect(await stage.deliveries(webhook_id)).toHaveLength(1);
-    stage.clock.advance(6_000);
+    stage.clock.advance(10_000);
     await stage.work();
     expect(customer.received).toHaveLength(1);
     customer.respond = answer(200);
@@ -63,7 +63,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
       disabledAt: null,
       failingSince: null,
     });
-    stage.clock.advance(6_000);
+    stage.clock.advance(10_000);
     await stage.work();
     expect(await stage.attempts(webhook_id)).toMatchObject([{ error: 'gone' }, { error: null }]);
     expect(after.received.map(({ id }) => id)).toEqual(before.received.map(({ id }) => id));
@@ -129,7 +129,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     stage.clock.advance(3_590_000);
     await stage.work();
     expect(customer.received).toHaveLength(1);
-    stage.clock.advance(11_000);
+    stage.clock.advance(20_000);
     await stage.work();
     expect(customer.received).toHaveLength(2);
   });
@@ -180,7 +180,7 @@ describeWebhooks('webhook sender and bad receivers', (stage) => {
     gibberish.close();
     await once(gibberish, 'close');
     await once(connect(port, '127.0.0.1'), 'error');
-    stage.clock.advance(6_000);
+    stage.clock.advance(10_000);
     await stage.work();
     expect(await stage.attempts(webhook_id)).toMatchObject([
       { status: null, error: 'invalid_response' },

@@ -26,7 +26,7 @@ describeWebhooks('webhook sender, order and shares', (stage) => {
       expect(ofMessage.map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
     }
     customer.respond = answer(200);
-    stage.clock.advance(5_600);
+    stage.clock.advance(10_000);
     await stage.work();
     expect(customer.received.slice(60).map(({ data }) => data.sequence)).toEqual(Array(20).fill(1));
   });

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { eventually } from '../../support/eventually.js';
 import { answer } from './receiver.js';
 import { describeWebhooks } from './webhook-stage.js';
 import { statusChange } from './webhook-fixture.js';
@@ -47,11 +48,11 @@ describeWebhooks('webhook sender', (stage) => {
     stage.clock.advance(4_999);
     await stage.work();
     expect(customer.received).toHaveLength(1);
-    stage.clock.advance(600);
+    stage.clock.advance(5_000);
     await stage.work();
     expect(customer.received).toHaveLength(2);
     customer.respond = answer(200);
-    stage.clock.advance(300_000 * 1.1);
+    stage.clock.advance(300_000 * 1.2);
     await stage.work();
     await stage.work();
     const [first, second, third] = customer.received;
@@ -73,13 +74,44 @@ describeWebhooks('webhook sender', (stage) => {
     ]);
   });
 
+  it('the first retry is due 5 to 5.5 s after the answer, however long its body takes', async () => {
+    const customer = await stage.receiver((response) => {
+      response.writeHead(500).flushHeaders();
+      setTimeout(() => {
+        stage.clock.advance(60_000);
+        response.end();
+      }, 50);
+    });
+    const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
+    await stage.gateway.commit([statusChange(stage.account)]);
+    await stage.work();
+    const [delivery] = await stage.deliveries(webhook_id);
+    const [attempt] = await stage.attempts(webhook_id);
+    const wait = delivery!.dueAt! - (attempt!.startedAt + attempt!.duration);
+    expect(wait).toBeGreaterThanOrEqual(5_000);
+    expect(wait).toBeLessThanOrEqual(5_500);
+  });
+
+  it('a lane that waits for new callbacks makes a retry when it is due', async () => {
+    const gateway = await stage.start({ linger: 600_000, schedule: [50] });
+    const customer = await stage.receiver(answer(500));
+    const { webhook_id } = await gateway.endpoints.set(stage.account, customer.url);
+    await gateway.commit([statusChange(stage.account)]);
+    await gateway.poll();
+    await eventually(async () =>
+      expect(await stage.deliveries(webhook_id)).toMatchObject([{ attempts: 1 }]),
+    );
+    stage.clock.advance(1_000);
+    await customer.first(2);
+  });
+
   it('a delivery is exhausted after ten attempts', async () => {
     const customer = await stage.receiver(answer(503));
     const { webhook_id } = await stage.gateway.endpoints.set(stage.account, customer.url);
     await stage.gateway.commit([statusChange(stage.account)]);
     for (let n = 0; n < 12; n++) {
       await stage.work();
-      stage.clock.advance(24 * 3_600_000 * 1.1);
+      stage.clock.advance(24 * 3_600_000 * 1.2);
       // Ten days of failing would disable it.
       await stage.gateway.endpoints.update(stage.account, webhook_id, { enabled: false });
       await stage.gateway.endpoints.update(stage.account, webhook_id, { enabled: true });
