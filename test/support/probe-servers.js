@@ -49,6 +49,15 @@ const SERVERS = {
     programs: ['/usr/sbin/bearerbox', '/usr/sbin/smsbox', '/usr/lib/kannel/test/fakesmsc'],
   },
   slowhttptest: { programs: ['/usr/bin/slowhttptest'] },
+  postfix: { programs: ['/usr/sbin/postfix', '/usr/sbin/smtp-sink'] },
+  postgrey: { programs: ['/usr/sbin/postgrey'] },
+  dkimpy: {
+    programs: [
+      '/usr/bin/python3',
+      '/usr/lib/python3/dist-packages/dkim/__init__.py',
+      '/usr/lib/python3/dist-packages/nacl/__init__.py',
+    ],
+  },
 };
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND']);

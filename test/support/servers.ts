@@ -1,6 +1,14 @@
 import { describe } from '@jest/globals';
 
-export type ServerName = 'postgres' | 'mariadb' | 'redis' | 'kannel' | 'slowhttptest';
+export type ServerName =
+  | 'postgres'
+  | 'mariadb'
+  | 'redis'
+  | 'kannel'
+  | 'slowhttptest'
+  | 'postfix'
+  | 'postgrey'
+  | 'dkimpy';
 
 interface Server {
   /** Empty where a suite starts it itself. */

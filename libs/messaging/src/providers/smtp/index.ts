@@ -1,0 +1,1 @@
+export { type DkimIdentities, type DkimIdentity, type DkimKey, DkimKeyError } from './dkim.js';
