@@ -5,15 +5,20 @@ import { Cluster } from './cluster.js';
 import { POINTS } from './processes/protocol.js';
 import { strikeAt } from './strike-at.js';
 
+const full = process.env['CHAOS'] === 'full';
+
 /** Messages a point, and how many times it is passed for them. */
-const { messages, rounds } =
-  process.env['CHAOS'] === 'full' ? { messages: 500, rounds: 4 } : { messages: 60, rounds: 1 };
+const { messages, rounds } = full ? { messages: 500, rounds: 4 } : { messages: 60, rounds: 1 };
 
 const CONCURRENCY = 4;
 
 /** Kills processes of the app at every point of a message's journey; then book and store have to agree. */
 export function killPoints(kind: DatabaseKind, replicas: number): void {
-  for (const honoursKeys of [true, false])
+  for (const honoursKeys of [true, false]) {
+    // In the short form one database takes the points with keys that the other takes without.
+    const points = POINTS.filter(
+      (_, index) => full || (index % 2 === 0) === (honoursKeys === (kind === 'sqlite')),
+    );
     describeEachDatabase(
       `kill -9, ${replicas} replicas, keys ${honoursKeys ? 'honoured' : 'not honoured'},`,
       (database) => {
@@ -34,7 +39,7 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
         beforeEach(() => cluster.begin());
         afterEach(() => cluster.disarm());
 
-        it.each(POINTS)('no message is lost or doubled by a kill at %s', async (point) => {
+        it.each(points)('no message is lost or doubled by a kill at %s', async (point) => {
           const before = cluster.kills;
           for (let round = 0; round < rounds; round++) {
             const burst = () => cluster.send(cluster.sends(Math.ceil(messages / rounds)));
@@ -55,4 +60,5 @@ export function killPoints(kind: DatabaseKind, replicas: number): void {
       },
       [kind],
     );
+  }
 }

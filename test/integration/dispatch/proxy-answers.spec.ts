@@ -46,8 +46,9 @@ describeEachDatabase('a provider that honours keys, behind a proxy', (database) 
     service = await InterfaceServer.start();
   });
   afterEach(async () => {
-    await fixture.clear();
+    // First the server: the stop of the app waits for requests without an answer.
     await service.close();
+    await fixture.clear();
   });
 
   const provider = ({ url: baseUrl, apiToken, apiKey } = service) =>
