@@ -11,7 +11,8 @@ export function PageOf<T>(item: Type<T>) {
 
     @Text({
       nullable: true,
-      description: '`cursor` of the next page; null: this is the last.',
+      description:
+        '`cursor` of the next page, also after a page with fewer items than `limit`; null: this is the last.',
       examples: [null],
     })
     readonly next_cursor!: string | null;

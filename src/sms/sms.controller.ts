@@ -132,7 +132,8 @@ export class SmsController {
   @Get('sms')
   @Auth('api_token')
   @Operation('List batches', {
-    description: 'Newest first, without their recipients.',
+    description:
+      'Newest first, without their recipients. A page ends early after 10,000 recipients, whose messages are counted.',
     answer: SmsBatchPage,
     success: 'A page of batches.',
   })
@@ -218,7 +219,7 @@ export class SmsController {
   @Auth('api_token')
   @Operation('Delivery reports of many batches', {
     description:
-      'Oldest first, with any value of `delivery_report`. A report must match all filters. A report whose message is not known yet joins the list later, before newer reports: ask again from some minutes before the last report you have.',
+      'Oldest first, with any value of `delivery_report`. A report must match all filters. A page looks at 10,000 reports, so with `to` or `status` it can have fewer than `limit`, even none: go on until `next_cursor` is null, or ask with `since`. A report whose message is not known yet joins the list later, before newer reports: ask again from some minutes before the last report you have.',
     answer: DeliveryReportPage,
     success: 'A page of reports.',
   })

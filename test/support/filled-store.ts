@@ -78,6 +78,22 @@ export async function fillLane(
   for (const table of ['batch', 'batch_chunk']) await source.query(`${analyse} messaging_${table}`);
 }
 
+/** Gives a tenant so many reports, of the first hundred batches of {@link fillStore} in turn. */
+export async function fillReports(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  tenant: string,
+  count: number,
+): Promise<void> {
+  const { series, id, text, analyse } = WORDS[kind];
+  await source.query(
+    `INSERT INTO messaging_report (tenant, batch, provider, recipient, status, raw_status, received_at)
+     SELECT '${tenant}', ${id('0190aaaa', '1 + seq % 100')}, 'paper', ${text('23480', '10000000 + seq')},
+       ${STATUS_RANK.delivered}, 'DELIVRD', 1800000000000000 + seq FROM ${series(count)}`,
+  );
+  await source.query(`${analyse} messaging_report`);
+}
+
 /** Makes a store that has seen much, and the server's statistics of it. */
 export async function fillStore(
   source: DataSource,
@@ -124,7 +140,7 @@ export async function fillStore(
     `INSERT INTO messaging_report (hash, tenant, batch, position, provider, reference, recipient, status,
        raw_status, provider_time, received_at, sequence)
      SELECT ${batch}, ${text('tenant ', 'seq % 100')}, ${batch}, 0, 'paper', ${text('ref ', 'seq')}, '2348012345678', ${STATUS_RANK.delivered},
-       'DELIVRD', 1700000000000000, 1700000000000000, 2
+       'DELIVRD', 1700000000000000, 1700000000000000 + seq, 2
      FROM ${series(batches)}`,
   );
   if (unseen) return;

@@ -3,7 +3,13 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { MessagingModule, RetryableFailure, SmsService } from '@dundun/messaging';
+import {
+  MessagingModule,
+  type Page,
+  RetryableFailure,
+  SmsService,
+  WhatsAppService,
+} from '@dundun/messaging';
 import { purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { LaneWork } from '../../../libs/messaging/src/store/verbs/lane-work.js';
@@ -13,7 +19,7 @@ import { migrate } from '../../../libs/messaging/src/store/schema/migrator.js';
 import { STORE_MIGRATIONS } from '../../../libs/messaging/src/store/schema/store.migration.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
-import { fillLane, fillStore } from '../../support/filled-store.js';
+import { fillLane, fillReports, fillStore } from '../../support/filled-store.js';
 import { PaperTransport } from '../reports/paper.transport.js';
 import { costOfKept, rowsRead, wholeReads } from './query-plan.js';
 import { type Statement, StatementRecorder } from './statement-recorder.js';
@@ -176,6 +182,82 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
         await sms.timeline(`${id}-0`, scope);
       }),
     ).toEqual([]);
+  });
+
+  /** Pages of a list, and the statements of `work` that read a table whole or many rows of it. */
+  async function pagesOf<T>(list: (cursor?: string) => Promise<Page<T>>) {
+    const pages: (readonly T[])[] = [];
+    const costly = await wholeReadsOf(async () => {
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const { data, nextCursor } = await list(cursor);
+        pages.push(data);
+        cursor = nextCursor;
+      }
+    });
+    // Each row of the window, with its batch and its message; SQLite does not tell.
+    for (const statement of database.kind === 'sqlite' ? [] : recorder.statements) {
+      const rows = await rowsRead(source, database.kind, statement);
+      if (rows > 31_000) costly.push(`${rows} rows: ${textOf(statement)}`);
+    }
+    return { pages, costly };
+  }
+
+  it('a page of reports reads a bounded part of 45,000 reports', async () => {
+    const sms = app.get(SmsService);
+    const tenant = 'busy';
+    // On SQLite the other connection keeps an old snapshot since it explained statements that write.
+    const fresh = await database.open();
+    await fillReports(fresh, database.kind, tenant, 45_000);
+    const id = (n: number) => `0190aaaa-0000-7000-8000-${String(n).padStart(12, '0')}`;
+    await fresh.query(
+      `UPDATE messaging_batch SET tenant = 'busy', recipient_count = 450 WHERE id <= '${id(100)}'`,
+    );
+    const batchIds = Array.from({ length: 100 }, (_, n) => id(n + 1));
+    const last = { to: '2348010045000' };
+    const found = [expect.objectContaining({ recipient: last.to })];
+    const since = new Date(1_800_000_000_044);
+
+    const byRecipient = await pagesOf((cursor) => sms.reports({ tenant, ...last, cursor }));
+    expect(byRecipient).toEqual({ pages: [[], [], [], [], found], costly: [] });
+
+    const byStatus = await pagesOf((cursor) => sms.reports({ tenant, status: 'failed', cursor }));
+    expect(byStatus).toEqual({ pages: [[], [], [], [], []], costly: [] });
+
+    const recent = await pagesOf((cursor) => sms.reports({ tenant, since, limit: 600, cursor }));
+    expect(recent.costly).toEqual([]);
+    expect(recent.pages.map(({ length }) => length)).toEqual([600, 401]);
+
+    const inBatches = { tenant, batchIds, limit: 1_000 };
+    const all = await pagesOf((cursor) => sms.reports({ ...inBatches, cursor }));
+    expect(all.costly).toEqual([]);
+    expect(all.pages.slice(0, -1).every(({ length }) => length === 1_000)).toBe(true);
+    const reports = all.pages.flat();
+    expect(new Set(reports.map(({ recipient }) => recipient)).size).toBeGreaterThanOrEqual(45_000);
+    expect(reports.length).toBeLessThan(45_200);
+
+    const one = await pagesOf((cursor) => sms.reports({ ...inBatches, ...last, cursor }));
+    expect(one.costly).toEqual([]);
+    expect(one.pages.flat()).toEqual(found);
+  });
+
+  it('a page of batches ends after 10,000 recipients, and looks at few batches of other channels', async () => {
+    const sms = app.get(SmsService);
+    const tenant = 'large';
+    const to = Array.from({ length: 1_000 }, (_, n) => `23480${12_345_600 + n}`);
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const message = { from: 'ACME', body: 'Later', sendAt };
+    const ids: string[] = [];
+    for (let n = 0; n < 22; n++) {
+      const recipients = n === 0 ? TO.slice(0, 1) : to;
+      ids.unshift((await sms.send({ ...message, to: recipients }, { tenant })).id);
+    }
+    const { pages, costly } = await pagesOf((cursor) => sms.batches({ tenant, limit: 20, cursor }));
+    expect(costly).toEqual([]);
+    expect(pages.map(({ length }) => length)).toEqual([10, 10, 2]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(ids);
+    const whatsApp = app.get(WhatsAppService);
+    const none = await pagesOf((cursor) => whatsApp.batches({ tenant, limit: 1, cursor }));
+    expect(none).toEqual({ pages: [[], [], []], costly: [] });
   });
 });
 

@@ -82,7 +82,7 @@ export abstract class ChannelService {
     return this.#store.reads.batch(id, this.#scopeOf(options));
   }
 
-  /** Lists batches, newest first. */
+  /** Lists batches, newest first; a page ends early after 10,000 recipients. */
   async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
     return this.#store.reads.batches(this.#scopeOf(options), pageOf(options));
   }
@@ -142,7 +142,8 @@ export abstract class ChannelService {
   }
 
   /**
-   * Delivery reports, oldest first, also of messages sent with `deliveryReport: 'none'`.
+   * Delivery reports, oldest first, also of messages sent with `deliveryReport: 'none'`. A page
+   * looks at 10,000 reports for those that match `to` and `status`.
    * @throws MessageValidationError naming each wrong field of the filter
    */
   async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {

@@ -1,7 +1,10 @@
 import type { Channel, MessageContent } from './message.js';
 import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
 
-/** A page of a list; `nextCursor` is `null` on the last one. */
+/**
+ * A page of a list; `nextCursor` is `null` on the last one. A page before it may have fewer entries
+ * than the limit, even none.
+ */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;

@@ -20,7 +20,7 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['message_reference', 'message', 'reference'],
   // Also finds the reports without a match.
   ['report_batch', 'report', 'batch, id'],
-  ['report_tenant', 'report', 'tenant, id'],
+  ['report_list', 'report', 'tenant, received_at, id'],
   ['report_waiting', 'report', 'batch, reference'],
   ['report_waiting_message', 'report', 'batch, message_id'],
 ];

@@ -14,9 +14,9 @@ async function schema(): Promise<string[]> {
       return `CREATE TABLE IF NOT EXISTS messaging_${table} (${columns.join(', ')},
         PRIMARY KEY (${PRIMARY_KEYS[table]}))${STORAGE[table] ?? ''}`;
     }),
-    // No query finds a report by its id alone, so the index by tenant is the primary key.
+    // No query finds a report by its id alone, so the index of a tenant's list is the primary key.
     `CREATE TABLE IF NOT EXISTS messaging_report (id bigint GENERATED ALWAYS AS IDENTITY,
-      ${report.join(', ')}, PRIMARY KEY (tenant, id))`,
+      ${report.join(', ')}, PRIMARY KEY (tenant, received_at, id))`,
     ...partialIndexes(),
   ];
 }

@@ -1,6 +1,6 @@
 import { BatchNotFoundError, MessageNotFoundError } from '../../message/errors.js';
 import type { MessageContent } from '../../message/message.js';
-import type { BatchStatus, MessageStatus, ReportedStatus } from '../../message/status.js';
+import type { BatchStatus, MessageStatus } from '../../message/status.js';
 import type {
   BatchView,
   MessageTimeline,
@@ -14,6 +14,7 @@ import type {
 import { type BatchState, stateOf } from '../rows/batch-state.js';
 import { type BatchScope, decodeCursor, encodeCursor, type PageRequest } from '../rows/cursor.js';
 import type { KeyedDigests } from '../rows/keyed-digests.js';
+import { CHANNELS, dateOf, ReportList } from './report-list.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { readContent } from '../rows/stored-content.js';
@@ -55,15 +56,6 @@ interface SubmittedRow {
   readonly details: string | null;
 }
 
-type ReportRow = Pick<ReportView, 'batchId' | 'sender' | 'rawStatus' | 'errorCode' | 'sequence'> & {
-  readonly id: Big;
-  readonly position: number | null;
-  readonly recipient: string | null;
-  readonly status: number | null;
-  readonly providerTime: Big;
-  readonly receivedAt: Big;
-};
-
 const BATCH_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MESSAGE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,7})$/;
 
@@ -72,18 +64,24 @@ const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 const MESSAGE_COLUMNS =
   'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"';
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Most reports in a timeline; a message has a handful. */
-const MOST_REPORTS = 100_000;
+/**
+ * Most recipients of a page of batches, whose messages are counted: after them a page ends before
+ * its limit. Counts are not stored, because each change of a status would write them.
+ */
+const MOST_COUNTED = 10_000;
 
 export class Reads {
   readonly #batches: string;
+  readonly #reports: ReportList;
 
   constructor(
     private readonly database: StoreDatabase,
-    private readonly digests: KeyedDigests,
+    digests: KeyedDigests,
   ) {
+    this.#reports = new ReportList(database, digests);
     this.#batches = `SELECT b.id, b.tenant, b.channel, b.lane, b.sender, b.content, b.parts, b.state,
       b.delivery_report AS "deliveryReport", b.recipient_count AS "recipients",
       b.created_at AS "createdAt", b.send_at AS "sendAt", b.valid_until AS "validUntil",
@@ -96,15 +94,31 @@ export class Reads {
     return views[0] as BatchView;
   }
 
-  /** Newest first. */
-  async batches(scope: BatchScope, { cursor, limit }: PageRequest): Promise<Page<BatchView>> {
+  /** Newest first. A page may end before its limit: see {@link MOST_COUNTED}. */
+  async batches(
+    { tenant, channel }: BatchScope,
+    { cursor, limit }: PageRequest,
+  ): Promise<Page<BatchView>> {
     const after = cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid');
-    const rows = await this.database.all<BatchRow>(
-      `${this.#batches} WHERE b.tenant = ? AND b.channel = ? AND b.id < ? ORDER BY b.id DESC LIMIT ?`,
-      [scope.tenant, scope.channel, after, limit + 1],
+    // The next batches of the tenant, on any channel.
+    const [end] = await this.database.all<{ id: string }>(
+      `SELECT b.id FROM messaging_batch b WHERE b.tenant = ? AND b.id < ?
+       ORDER BY b.id DESC LIMIT 1 OFFSET ?`,
+      [tenant, after, CHANNELS * limit - 1],
     );
-    const { data, nextCursor } = pageOf(rows, limit, ({ id }) => id);
-    return { data: await this.#viewsOf(data), nextCursor };
+    const rows = await this.database.all<BatchRow>(
+      `${this.#batches} WHERE b.tenant = ? AND b.channel = ? AND b.id < ? AND b.id >= ?
+       ORDER BY b.id DESC LIMIT ?`,
+      [tenant, channel, after, end?.id ?? FIRST_ID, limit + 1],
+    );
+    let counted = 0;
+    const beyond = rows.findIndex(
+      ({ recipients }, index) => (counted += recipients) > MOST_COUNTED && index > 0,
+    );
+    const most = beyond < 0 ? limit : Math.min(limit, beyond);
+    const { data, nextCursor } = pageOf(rows, most, ({ id }) => id);
+    const next = nextCursor ?? (end ? encodeCursor(end.id) : null);
+    return { data: await this.#viewsOf(data), nextCursor: next };
   }
 
   /** Address keys in the order of the batch, started or not. @throws BatchNotFoundError */
@@ -181,62 +195,14 @@ export class Reads {
   /** @throws MessageNotFoundError */
   async timeline(id: string, scope: BatchScope): Promise<MessageTimeline> {
     const message = await this.message(id, scope);
-    const filter = { batchIds: [message.batchId], limit: MOST_REPORTS };
-    const { data } = await this.reports(scope, filter, message.position);
-    return { ...message, reports: data };
+    return { ...message, reports: await this.#reports.ofMessage(message) };
   }
 
-  /** Oldest first; `position` restricts the reports to one message of the batch. */
-  async reports(
-    { tenant, channel }: BatchScope,
+  reports(
+    scope: BatchScope,
     filter: ReportFilter & { readonly limit: number },
-    position?: number,
   ): Promise<Page<ReportView>> {
-    const { batchIds, idempotencyKey, to, status, since, cursor } = filter;
-    const conditions = ['r.tenant = ?', 'b.channel = ?'];
-    const params: unknown[] = [tenant, channel];
-    const add = (condition: string, ...values: unknown[]) => {
-      conditions.push(condition);
-      params.push(...values);
-    };
-    if (batchIds) add(`r.batch IN (${batchIds.map(() => '?').join(', ') || 'NULL'})`, ...batchIds);
-    if (idempotencyKey !== undefined) {
-      const keys = this.digests.ofIdempotencyKey(idempotencyKey);
-      add(
-        `r.batch IN (SELECT k.id FROM messaging_batch k WHERE k.tenant = ? AND k.channel = ?
-           AND k.idempotency_key IN (${keys.map(() => '?').join(', ')}))`,
-        tenant,
-        channel,
-        ...keys,
-      );
-    }
-    if (to !== undefined) add('coalesce(m.recipient, r.recipient) = ?', to);
-    if (status !== undefined) add('r.status = ?', this.database.channels.rankOf(status) ?? null);
-    if (since) add('r.received_at >= ?', since.getTime() * 1_000);
-    if (cursor !== undefined) add('r.id > ?', Number(decodeCursor(cursor, 'number')));
-    if (position !== undefined) add('r.position = ?', position);
-    const rows = await this.database.all<ReportRow>(
-      `SELECT r.id, r.batch AS "batchId", r.position, b.sender,
-         coalesce(m.recipient, r.recipient) AS recipient, r.status, r.raw_status AS "rawStatus",
-         r.error_code AS "errorCode", coalesce(r.provider_time, r.received_at) AS "providerTime",
-         r.received_at AS "receivedAt", r.sequence
-       FROM messaging_report r
-       JOIN messaging_batch b ON b.id = r.batch
-       LEFT JOIN messaging_message m ON m.batch = r.batch AND m.position = r.position
-       WHERE ${conditions.join(' AND ')} ORDER BY r.id LIMIT ?`,
-      [...params, filter.limit + 1],
-    );
-    const page = pageOf(rows, filter.limit, ({ id }) => id);
-    const data = page.data.map(({ id: _id, position: at, ...row }) => ({
-      ...row,
-      messageId: at === null ? null : `${row.batchId}-${at}`,
-      recipient: row.recipient ?? '',
-      status:
-        row.status === null ? null : this.database.channels.statusOf<ReportedStatus>(row.status),
-      providerTime: dateOf(row.providerTime),
-      receivedAt: dateOf(row.receivedAt),
-    }));
-    return { data, nextCursor: page.nextCursor };
+    return this.#reports.page(scope, filter);
   }
 
   /** @throws BatchNotFoundError */
@@ -363,10 +329,6 @@ function batchStatusOf(row: Pick<BatchRow, 'state' | 'due'>): BatchStatus {
   const state = stateOf(row);
   if (state === 'accepted') return Number(row.due) === 1 ? 'queued' : 'scheduled';
   return state === 'completed' || state === 'cancelled' ? state : 'sending';
-}
-
-function dateOf(microseconds: Big): Date {
-  return new Date(Math.floor(Number(microseconds) / 1_000));
 }
 
 /** The query for `rows` asks for one row more than `limit`. */

@@ -16,6 +16,8 @@ const SHAPE = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   number: /^\d{1,15}$/,
   position: /^\d{1,9}$/,
+  /** Time and id. */
+  report: /^\d{1,16}\.\d{1,15}$/,
   group: /^grp_[0-9A-Za-z]{10,60}$/,
   suppression: /^\S{1,320} (?:\*|[a-z][a-z0-9-]{0,15}) (?:\*|[a-z0-9_-]{1,32}) [01]$/,
 } as const;

@@ -88,14 +88,15 @@ class ReportsToErase {
 
   async #erase(tx: Sql, past: number, until: number): Promise<void> {
     const { tenant, batch, key, further, params } = this.condition;
-    const found = await tx.all<{ id: string | number }>(
-      `SELECT r.id ${this.#reports()} WHERE ${batch} AND r.id > ? AND r.id <= ?
+    const found = await tx.all<{ id: string | number; receivedAt: string | number }>(
+      `SELECT r.id, r.received_at AS "receivedAt" ${this.#reports()} WHERE ${batch} AND r.id > ? AND r.id <= ?
          AND r.recipient IS NOT NULL AND ${further}`,
       [...key, past, until, ...params],
     );
     if (found.length === 0) return;
     const { statement, ids } = this.update;
-    await tx.run(statement, ids.bind(found.map(({ id }) => [tenant, Number(id)])));
+    const keys = found.map(({ id, receivedAt }) => [tenant, Number(receivedAt), Number(id)]);
+    await tx.run(statement, ids.bind(keys));
   }
 
   #reports(): string {
@@ -105,14 +106,15 @@ class ReportsToErase {
 }
 
 function statementsFor(dialect: Dialect) {
-  const ids = dialect.rows({ v_tenant: 'key', v_id: 'bigint' });
+  const ids = dialect.rows({ v_tenant: 'key', v_at: 'bigint', v_id: 'bigint' });
   return {
     ids,
     statement: dialect.updateFrom({
       table: 'messaging_report',
       rows: ids,
       set: 'recipient = NULL',
-      where: 'messaging_report.tenant = v_tenant AND messaging_report.id = v_id',
+      where: `messaging_report.tenant = v_tenant AND messaging_report.received_at = v_at
+        AND messaging_report.id = v_id`,
     }),
   };
 }
