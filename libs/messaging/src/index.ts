@@ -63,7 +63,9 @@ export type {
 export {
   AlreadySentError,
   BatchNotFoundError,
+  BouncedFailure,
   DatabaseShutdownTimeoutError,
+  DeferredFailure,
   type FieldError,
   IdempotencyKeyInUseError,
   IdempotencyKeyReusedError,

@@ -79,6 +79,15 @@ it('a request that starts while older ones are overdue has its full time', () =>
   expect(late.aborted).toBe(true);
 });
 
+it('a request with a time limit of its own has that limit, and the others have theirs', () => {
+  const long = requests.begin('long', 6 * TIMEOUT);
+  const short = requests.begin('short');
+  jest.advanceTimersByTime(TIMEOUT);
+  expect([long, short].map(({ aborted }) => aborted)).toEqual([false, true]);
+  jest.advanceTimersByTime(5 * TIMEOUT);
+  expect(long.aborted).toBe(true);
+});
+
 it('no timer runs while no request is in flight', () => {
   requests.begin('a');
   requests.begin('b');

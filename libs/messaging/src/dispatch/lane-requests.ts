@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import {
+  BouncedFailure,
+  DeferredFailure,
   PausedFailure,
   PausedUncertainFailure,
   PermanentFailure,
@@ -58,7 +60,7 @@ export class LaneRequests {
     // Without idempotency keys, an outcome is recorded at once: a submission without an outcome
     // becomes `unknown` if the process dies.
     if (provider.honoursKeys) context.outcomes.expect(1);
-    const signal = this.#inFlight.begin(item);
+    const signal = this.#inFlight.begin(item, provider.capabilities.timeout);
     this.#startedAt = held.now;
     // A transport that throws synchronously or returns an invalid answer fails only this request.
     const answered = (async () =>
@@ -116,9 +118,16 @@ export class LaneRequests {
     const { kind, uncertain, code: errorCode } = failure;
     if (kind === 'permanent') {
       this.#passed(item);
-      held.record(item, { result: 'rejected', errorCode });
+      const { status, details } = failure;
+      held.record(item, {
+        result: 'rejected',
+        errorCode,
+        ...(status !== undefined && { status }),
+        ...(details && { details }),
+      });
       return;
     }
+    if (kind === 'deferred') return this.#deferred(item, failure);
     const { batch, submission } = item;
     const counts = kind !== 'paused' && held.costsAttempt(item);
     const exhausted = counts && submission.attempt >= maxAttempts;
@@ -140,6 +149,22 @@ export class LaneRequests {
       this.resends.add({ ...item, submission: { ...submission, attempt } }, held.now + aside);
     }
     if (exhausted) held.memory.failuresOf(item.provider).forget(batch);
+  }
+
+  /** The provider answers, so that the lane goes on; only this submission waits. */
+  #deferred(item: PreparedSubmission, failure: Failure): void {
+    const { held } = this;
+    const { code: errorCode, details, retryAfter = 0, giveUpAfter = Infinity } = failure;
+    this.#passed(item);
+    const { attempt } = item.submission;
+    const facts = { errorCode, ...(details && { details }) };
+    if (held.now - item.dueSince >= giveUpAfter) held.record(item, { result: 'expired', ...facts });
+    // An earlier try without an answer may have been accepted: it is repeated unchanged.
+    else if (item.resendAt !== undefined) {
+      const submission = { ...item.submission, attempt: attempt + 1 };
+      this.resends.add({ ...item, submission }, held.now + retryAfter);
+    } else
+      held.record(item, { result: 'refused', ...facts, attempts: attempt, deferFor: retryAfter });
   }
 
   /** Also withdraws what is prepared, for new policy decisions. Returns the batch's wait in ms. */
@@ -174,6 +199,7 @@ export class LaneRequests {
 interface Wave<T> {
   readonly controller: AbortController;
   readonly items: Set<T>;
+  readonly timeout: number;
   /** End of the interval in which requests join, on the `performance` clock. */
   readonly closing: number;
   readonly deadline: number;
@@ -183,7 +209,8 @@ interface Wave<T> {
 /** The requests in flight, in waves that share an abort signal and its timer. */
 export class InFlight<T> {
   readonly #waves = new Map<T, Wave<T>>();
-  #latest: Wave<T> | undefined;
+  /** The wave that requests join, by time limit. */
+  readonly #latest = new Map<number, Wave<T>>();
 
   constructor(
     /** Time limit in milliseconds; the signal may abort up to 1% earlier. */
@@ -196,10 +223,11 @@ export class InFlight<T> {
     return this.#waves.size;
   }
 
-  begin(item: T): AbortSignal {
+  /** @param timeout time limit of this request, where it has its own */
+  begin(item: T, timeout = this.timeout): AbortSignal {
     const now = performance.now();
-    if (!this.#latest || now >= this.#latest.closing) this.#latest = this.#open(now);
-    const wave = this.#latest;
+    let wave = this.#latest.get(timeout);
+    if (!wave || now >= wave.closing) this.#latest.set(timeout, (wave = this.#open(now, timeout)));
     this.#waves.set(item, wave);
     wave.items.add(item);
     wave.timer ??= setTimeout(() => this.#abort(wave), wave.deadline - now);
@@ -223,17 +251,17 @@ export class InFlight<T> {
     for (const wave of new Set(this.#waves.values())) this.#abort(wave);
   }
 
-  #open(now: number): Wave<T> {
+  #open(now: number, timeout: number): Wave<T> {
     const controller = new AbortController();
     // Each request adds one listener, so the warning about a listener leak does not apply.
     setMaxListeners(0, controller.signal);
-    const closing = now + this.timeout * SIGNAL_SHARE;
-    return { controller, items: new Set(), closing, deadline: now + this.timeout };
+    const closing = now + timeout * SIGNAL_SHARE;
+    return { controller, items: new Set(), timeout, closing, deadline: now + timeout };
   }
 
   #abort(wave: Wave<T>): void {
     if (wave.controller.signal.aborted) return;
-    if (wave === this.#latest) this.#latest = undefined;
+    if (wave === this.#latest.get(wave.timeout)) this.#latest.delete(wave.timeout);
     clearTimeout(wave.timer);
     wave.controller.abort();
     wave.timer = setTimeout(() => wave.items.forEach((item) => this.giveUp(item)), GRACE);
@@ -244,6 +272,7 @@ export class InFlight<T> {
 const UNCERTAIN = { kind: 'retryable', uncertain: true } as const;
 
 const MEANINGS = [
+  [DeferredFailure, { kind: 'deferred', uncertain: false }],
   [PermanentFailure, { kind: 'permanent', uncertain: false }],
   [PausedFailure, { kind: 'paused', uncertain: false }],
   [PausedUncertainFailure, { kind: 'paused', uncertain: true }],
@@ -256,6 +285,11 @@ interface Failure extends Pick<SubmitFailure, 'code' | 'message'> {
   readonly uncertain: boolean;
   /** Wait that the provider asked for, in milliseconds. */
   readonly retryAfter?: number;
+  /** Of a deferred message. */
+  readonly giveUpAfter?: number;
+  /** Status of a message that ends. */
+  readonly status?: string;
+  readonly details?: Readonly<Record<string, string | number | null>>;
 }
 
 /** Reads an error of `submit()`. An error that is none of the known failures is uncertain. */
@@ -269,7 +303,16 @@ export function failureOf(error: unknown): Failure {
   // Where the wait is zero or no number, the backoff of the library applies.
   const isWait = Number.isFinite(retryAfter) && retryAfter > 0;
   const code = word(error.code) ?? 'transport_error';
-  return { ...meaning, code, message, ...(isWait && { retryAfter }) };
+  return {
+    ...meaning,
+    code,
+    message,
+    ...(isWait && { retryAfter }),
+    ...(error instanceof DeferredFailure && { giveUpAfter: error.giveUpAfter }),
+    ...(error instanceof BouncedFailure && { status: error.status }),
+    ...((error instanceof BouncedFailure || error instanceof DeferredFailure) &&
+      error.details && { details: detailsOf(error.details) }),
+  };
 }
 
 /**
@@ -285,12 +328,7 @@ function acceptanceOf(
   const reference = identifier(accepted.reference);
   const result = { result: 'accepted' as const, ...(reference !== null && { reference }) };
   if (!accepted.messageIds && !accepted.rejected && !accepted.details) return result;
-  const given = typeof accepted.details === 'object' ? accepted.details : {};
-  const isDetail = (value: unknown) =>
-    value === null || Number.isFinite(value) || identifier(value) !== null;
-  const details = Object.entries(given).filter(
-    ([name, value]) => identifier(name) !== null && isDetail(value),
-  );
+  const details = detailsOf(accepted.details);
   const messageIds = new Map<number, string>();
   const rejected = new Map<number, string>();
   positions.forEach((position, member) => {
@@ -304,6 +342,16 @@ function acceptanceOf(
     ...result,
     ...(messageIds.size > 0 && { messageIds }),
     ...(rejected.size > 0 && { rejected }),
-    ...(details.length > 0 && { details: Object.fromEntries(details) }),
+    ...(details && { details }),
   };
+}
+
+/** The details that the store can keep; `undefined` where none is left. */
+function detailsOf(given: SubmissionAccepted['details']): SubmissionAccepted['details'] {
+  const isDetail = (value: unknown) =>
+    value === null || Number.isFinite(value) || identifier(value) !== null;
+  const entries = Object.entries(typeof given === 'object' ? given : {}).filter(
+    ([name, value]) => identifier(name) !== null && isDetail(value),
+  );
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }

@@ -118,6 +118,8 @@ export class DatabaseShutdownTimeoutError extends MessagingError {
  * | class | meaning | the drain |
  * |---|---|---|
  * | {@link PermanentFailure} | the provider refused this request, and a retry cannot succeed | `rejected` |
+ * | {@link BouncedFailure} | the recipient's server refused the message for good | the status that it names, such as `bounced` |
+ * | {@link DeferredFailure} | not accepted for this recipient now; others go on | back to `queued` until `retryAfter` is over, and `expired` after `giveUpAfter`; the lane goes on |
  * | {@link RetryableFailure} | not accepted, a retry may succeed | back to `queued`, attempt + 1, backoff |
  * | {@link PausedFailure} | not accepted, and the provider accepts nothing now | back to `queued`, the lane pauses, no attempt used |
  * | {@link UncertainFailure} | may have been accepted | the same submission again under its key, attempt + 1, backoff; without keys `unknown` |
@@ -149,6 +151,33 @@ export class RetryableFailure extends SubmitFailure {}
 export class PausedFailure extends SubmitFailure {}
 
 export class PermanentFailure extends SubmitFailure {}
+
+/** A refusal by the recipient's server. Details are stored and given to listeners. */
+export class BouncedFailure extends PermanentFailure {
+  constructor(
+    code: string,
+    message: string,
+    readonly details: Readonly<Record<string, string | number | null>>,
+    /** A status of the channel. */
+    readonly status = 'bounced',
+  ) {
+    super(code, message);
+  }
+}
+
+/** A refusal of this recipient for now, such as greylisting; it is no sign of an outage. */
+export class DeferredFailure extends SubmitFailure {
+  constructor(
+    code: string,
+    message: string,
+    retryAfter: number,
+    /** How long after its due time the message is tried, in milliseconds. */
+    readonly giveUpAfter: number,
+    readonly details?: Readonly<Record<string, string | number | null>>,
+  ) {
+    super(code, message, retryAfter);
+  }
+}
 
 export class UncertainFailure extends SubmitFailure {}
 

@@ -69,6 +69,8 @@ export interface TransportCapabilities {
    * rate and policy still apply. @default no limit
    */
   readonly connections?: number;
+  /** Time limit of one request, in milliseconds. @default the option `dispatch.timeout` */
+  readonly timeout?: number;
   /** The transport sends `submission.trace`, so HTTP clients below it must not. @default false */
   readonly passesTraceOn?: boolean;
 }

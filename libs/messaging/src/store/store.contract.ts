@@ -231,6 +231,58 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       await bench.expectBatch(store, id, 'sending', { queued: 1 });
     });
 
+    test('a deferred message waits alone, and the rest of its batch goes on', async (bench) => {
+      const store = await bench.open();
+      const id = await bench.enqueue(store, 3);
+      const [deferred] = await bench.intend(store, 1, 1);
+      const late = { ...headOf(deferred!), result: 'refused' as const, attempts: 1 };
+      await store.outcomes.record({ ...late, deferFor: 60_000 });
+      const [planned] = await store.work.plan(bench.lane, 10);
+      assert.deepEqual(
+        planned?.recipients.map(({ position }) => position),
+        [1, 2],
+      );
+      assert.ok((planned?.deferredUntil ?? 0) > Date.now() * 1_000 + 50_000_000);
+      await bench.expectBatch(store, id, 'sending', { queued: 3 });
+    });
+
+    test('a deferred message is planned again when its wait is over', async (bench) => {
+      const store = await bench.open();
+      await bench.enqueue(store, 1);
+      const [deferred] = await bench.intend(store);
+      await store.outcomes.record({
+        ...headOf(deferred!),
+        result: 'refused',
+        attempts: 1,
+        deferFor: 1,
+      });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const [planned] = await store.work.plan(bench.lane, 10);
+      assert.deepEqual(
+        planned?.recipients.map(({ position, attempts }) => [position, attempts]),
+        [[0, 1]],
+      );
+    });
+
+    test('a refused message has the status of the refusal, where its channel has it', async (bench) => {
+      const store = await bench.open();
+      for (const [status, found] of [
+        ['undelivered', 'undelivered'],
+        ['no-such-status', 'rejected'],
+      ] as const) {
+        const id = await bench.enqueue(store);
+        const [submission] = await bench.intend(store);
+        await store.outcomes.record({
+          ...headOf(submission!),
+          result: 'rejected',
+          status,
+          errorCode: '5.1.1',
+          details: { category: 'recipient' },
+        });
+        await bench.expectBatch(store, id, 'completed', { [found]: 1 });
+      }
+    });
+
     test('a refused submission of a cancelled batch is cancelled with it', async (bench) => {
       const store = await bench.open();
       const id = await bench.enqueue(store, 2);
@@ -314,6 +366,24 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       { reference, recipient: bench.to(2), status: null, rawStatus: 'odd', providerTime: null },
       { reference, recipient: bench.to(3) },
     ];
+
+    test('a report that names a submission with one recipient needs no recipient', async (bench) => {
+      const store = await bench.open();
+      const one = await bench.enqueue(store);
+      await bench.intend(store);
+      const several = await bench.enqueue(store, 2);
+      await bench.intend(store, 2);
+      const nameless = { reference: null, messageId: null, recipient: null };
+      await bench.report(store, { ...nameless, submissionId: `${one}-s0`, status: 'undelivered' });
+      await bench.report(store, {
+        ...nameless,
+        submissionId: `${several}-s0`,
+        status: 'undelivered',
+      });
+      const counts = async (id: string) => (await store.reads.batch(id, bench.scope)).counts;
+      assert.deepEqual(await counts(one), { undelivered: 1 });
+      assert.deepEqual(await counts(several), { sending: 2 });
+    });
 
     test('reports alone, in a group, repeated, by fast path and by slow path leave the same rows', async (bench) => {
       const ways: ((store: MessageStore, all: Partial<DeliveryReport>[]) => Promise<void>)[] = [

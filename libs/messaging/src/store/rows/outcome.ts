@@ -55,6 +55,10 @@ export interface Outcome {
   readonly rejected?: ReadonlyMap<number, string>;
   readonly details?: Readonly<Record<string, string | number | null>>;
   readonly errorCode?: string;
+  /** With `rejected`: the status of the messages. @default rejected */
+  readonly status?: string;
+  /** With `refused`: milliseconds for which the messages, not their batch, wait. */
+  readonly deferFor?: number;
   /** With `refused`: attempts used so far, stored with the messages. */
   readonly attempts?: number;
   /** With `refused`: no attempt is left, the messages are `failed`. */

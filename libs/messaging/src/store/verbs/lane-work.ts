@@ -122,16 +122,17 @@ export class LaneWork {
     const requeued = new Map<string, PlannedRecipient[]>();
     if (open.length === 0) return { requeued, deferred: new Map() };
     const { ids, requeued: due, deferred: later } = this.#sql;
+    // First, or a message that becomes due between the queries would be in neither.
+    const deferred = await this.database.all<{ batch: string; dueAt: Micros }>(
+      later,
+      ids.bind(open),
+    );
     const rows = await this.database.all<RequeuedRow>(due, ids.bind(open));
     for (const { batch, ...message } of rows) {
       const list = requeued.get(batch) ?? [];
       list.push({ ...message, requeued: true });
       requeued.set(batch, list);
     }
-    const deferred = await this.database.all<{ batch: string; dueAt: Micros }>(
-      later,
-      ids.bind(open),
-    );
     return {
       requeued,
       deferred: new Map(deferred.map(({ batch, dueAt }) => [batch, Number(dueAt)])),

@@ -52,7 +52,8 @@ interface OfSubmission {
 }
 
 /**
- * Finds messages within the report's provider: by the polled submission; by reference and
+ * Finds messages within the report's provider: by the submission that the report names, and the
+ * recipient where it has several; by reference and
  * recipient; by message id; by the reference, or an id that was the whole submit response, of a
  * submission with one recipient. Positions never change: they may be read before the transaction,
  * and those of wide references are cached, as a campaign's thousand reports read them once.
@@ -81,11 +82,11 @@ export class ReportPlaces {
   async #bySubmission(sql: Reader, reports: Reports, places: Places): Promise<void> {
     const asked: OfSubmission[] = [];
     for (const report of reports) {
-      const { submissionId, recipient } = report;
+      const { submissionId } = report;
       const [, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
       if (batch === undefined) continue;
       places.set(report, { batch, position: undefined });
-      if (recipient !== null) asked.push({ index: asked.length, report, batch, n: Number(n) });
+      asked.push({ index: asked.length, report, batch, n: Number(n) });
     }
     if (asked.length === 0) return;
     const { bySubmission, submissions } = this.#sql;
@@ -205,6 +206,7 @@ function statementsFor(dialect: Dialect) {
         AND ${dialect.residual('s.provider = v_provider')}`,
     bySubmission: `SELECT v_index, m.batch, m.position FROM ${submissions.keyed}
       ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n
-      JOIN messaging_message m ON ${members} AND m.recipient = v_recipient`,
+      JOIN messaging_message m ON ${members}
+        AND (m.recipient = v_recipient OR s.first_position = s.last_position)`,
   };
 }

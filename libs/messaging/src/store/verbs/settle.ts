@@ -256,12 +256,14 @@ export class OutcomeRecorder {
   }
 
   /** `undefined`: the rank does not change. */
-  #rankOf({ result, exhausted }: Outcome, channel: string, cancelled: boolean): number | undefined {
+  #rankOf(outcome: Outcome, channel: string, cancelled: boolean): number | undefined {
+    const { result, exhausted, status } = outcome;
+    const { channels } = this.database;
     switch (result) {
       case 'accepted':
-        return this.database.channels.acceptedRankOf(channel);
+        return channels.acceptedRankOf(channel);
       case 'rejected':
-        return STATUS_RANK.rejected;
+        return (channels.isReported(status) && channels.rankOf(status)) || STATUS_RANK.rejected;
       case 'unknown':
         return STATUS_RANK.unknown;
       case 'expired':
@@ -347,11 +349,13 @@ function statementsFor(dialect: Dialect) {
         v_position: ['int', ({ position }) => position],
         v_attempt: ['int', ({ outcome }) => outcome.attempts],
         v_error: ['key', ({ outcome }) => outcome.errorCode],
+        v_defer: ['bigint', ({ outcome }) => Math.round((outcome.deferFor ?? 0) * 1_000)],
       },
       {
         table: 'messaging_message',
         set: `status = ${STATUS_RANK.queued}, submission = NULL, error_code = v_error,
-        attempt = coalesce(v_attempt, attempt)`,
+        attempt = coalesce(v_attempt, attempt),
+        due_at = CASE WHEN v_defer > 0 THEN ${dialect.now} + v_defer END`,
         where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
         AND ${dialect.residual(`messaging_message.status = ${STATUS_RANK.sending}`)}`,
       },
