@@ -1,10 +1,7 @@
 import type { DeliveryReport, InboundMessage } from '../message/events.js';
 import { identifier, moment, own } from '../message/report-fields.js';
 import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
-
-export class UnreadableCallbackError extends Error {
-  override readonly name = 'UnreadableCallbackError';
-}
+import { requireBodyType, UnreadableCallbackError } from './callback-body.js';
 
 /** Names of a field; the first with a value counts. `status.name` reads a nested field. */
 export type FieldName = string | readonly string[];
@@ -34,16 +31,20 @@ export function selects({ only = {}, except = [] }: EntryFilter, entry: object):
  * @param lists fields of the entries with lists of entries, which replace the entry
  * @param takes whether an entry, or the lists in it, are read
  * @throws UnreadableCallbackError where the callback has no entry
+ * @throws UnsupportedCallbackTypeError
  */
 export function readEntries(
-  { method, query, body }: CallbackRequest,
+  request: CallbackRequest,
   read: (entry: object) => DeliveryReport | InboundMessage | string | undefined,
   lists: FieldName = [],
   takes: (entry: object) => boolean = () => true,
 ): ParsedCallback {
-  const content = method === 'GET' ? query : body;
+  const content = request.method === 'GET' ? request.query : request.body;
   const outer = isObject(content) && Object.keys(content).length > 0 ? [content] : content;
-  if (!Array.isArray(outer)) throw new UnreadableCallbackError('no JSON object, array or form');
+  if (!Array.isArray(outer)) {
+    requireBodyType(request);
+    throw new UnreadableCallbackError('no JSON object, array or form');
+  }
   const isTaken = (entry: unknown) => !isObject(entry) || takes(entry);
   const entries: unknown[] = [];
   for (const entry of outer.filter(isTaken)) {

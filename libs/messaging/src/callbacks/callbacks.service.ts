@@ -1,5 +1,6 @@
 import {
   BadRequestException,
+  type HttpException,
   Inject,
   Injectable,
   InternalServerErrorException,
@@ -8,16 +9,23 @@ import {
   PayloadTooLargeException,
   ServiceUnavailableException,
   UnauthorizedException,
+  UnsupportedMediaTypeException,
 } from '@nestjs/common';
 import { InboundRecorder } from '../contacts/inbound.js';
 import { ReportRecorder } from '../store/verbs/report.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackRequest, ParsedCallback } from '../ports/callback-parser.js';
 import { type Clock, MESSAGING_CLOCK } from '../ports/clock.js';
+import {
+  receivedCallback,
+  UnreadableCallbackError,
+  UnsupportedCallbackTypeError,
+} from './callback-body.js';
 import { type CallbackEndpoint, CallbackEndpoints } from './callback-endpoints.js';
 
 const MAX_BYTES = 1_048_576;
 const MAX_NAMED = 3;
+const MINUTE = 60_000;
 /** A word that a log may show: it holds no phone number. */
 const PLAIN_WORD = /^(?!.*\d{5})[\w .:-]{1,40}$/;
 
@@ -57,14 +65,38 @@ export class CallbackCounts {
 
 type Contents = Required<ParsedCallback>;
 
+/** Logs the first refusal of an endpoint for a reason, then their number once a minute. */
+class RefusalLog {
+  readonly #logger = new Logger('MessagingCallbacks');
+  readonly #last = new Map<string, { readonly at: number; unlogged: number }>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @param reason one of few; it has nothing of the callback */
+  add(level: 'warn' | 'error', { name }: CallbackEndpoint, reason: string): void {
+    const now = this.clock.monotonic();
+    const line = `Callback refused at ${name}: ${reason}`;
+    const last = this.#last.get(line);
+    if (last && now - last.at < MINUTE) {
+      last.unlogged++;
+      return;
+    }
+    this.#last.set(line, { at: now, unlogged: 0 });
+    const more = last && last.unlogged > 0 ? `, and ${last.unlogged} more since the last line` : '';
+    this.#logger[level](line + more);
+  }
+}
+
 /**
- * Verifies, parses and records a callback; resolves once everything is committed. HTTP errors: 404
- * unknown endpoint, 401 invalid signature, 400 unreadable body, 413 above 1 MiB, and 503 where the
- * store cannot commit, so that the sender repeats the callback.
+ * Verifies a callback by its raw bytes, then parses and records it; resolves once everything is
+ * committed. HTTP errors: 404 unknown endpoint, 401 invalid signature, 415 another content type than
+ * JSON or a form, 400 unreadable body, 413 above 1 MiB, and 503 where the store cannot commit, so
+ * that the sender repeats the callback.
  */
 @Injectable()
 export class CallbacksService {
   readonly #logger = new Logger('MessagingCallbacks');
+  readonly #refusals: RefusalLog;
 
   constructor(
     private readonly endpoints: CallbackEndpoints,
@@ -72,14 +104,16 @@ export class CallbacksService {
     private readonly inbound: InboundRecorder,
     private readonly counts: CallbackCounts,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
-  ) {}
+  ) {
+    this.#refusals = new RefusalLog(clock);
+  }
 
   /** @param provider name of the endpoint; `undefined`: the endpoint at the callback path itself */
   async take(given: Omit<CallbackRequest, 'receivedAt'>, provider?: string): Promise<void> {
     const endpoint = this.endpoints.find(provider);
     if (!endpoint) throw new NotFoundException();
     try {
-      await this.#take({ ...given, receivedAt: this.clock.now() }, endpoint);
+      await this.#take(receivedCallback(given, this.clock.now()), endpoint);
       this.counts.add(endpoint.name, { accepted: 1 });
     } catch (error) {
       this.counts.add(endpoint.name, { refused: 1 });
@@ -90,7 +124,7 @@ export class CallbacksService {
   async #take(request: CallbackRequest, endpoint: CallbackEndpoint): Promise<void> {
     const bytes = request.rawBody?.length ?? Number(request.headers['content-length'] ?? 0);
     if (bytes > MAX_BYTES) {
-      this.#logger.warn(`Callback refused: ${bytes} bytes, more than ${MAX_BYTES}`);
+      this.#refusals.add('warn', endpoint, `more than ${MAX_BYTES} bytes`);
       throw new PayloadTooLargeException(`A callback may have ${MAX_BYTES} bytes`);
     }
     await this.#verify(request, endpoint);
@@ -107,30 +141,38 @@ export class CallbacksService {
     this.#count(contents, endpoint.name);
   }
 
-  async #verify(request: CallbackRequest, { verifier }: CallbackEndpoint): Promise<void> {
+  async #verify(request: CallbackRequest, endpoint: CallbackEndpoint): Promise<void> {
     let proven: boolean;
     try {
-      proven = await verifier.verify(request);
+      proven = await endpoint.verifier.verify(request);
     } catch (error) {
+      if (error instanceof UnreadableCallbackError) throw this.#unreadable(endpoint, error);
       const misconfigured = error instanceof MessagingConfigError;
-      this.#logger.error(
-        `Callback refused: it could not be verified (${misconfigured ? error.message : nameOf(error)})`,
-      );
+      const cause = misconfigured ? error.message : nameOf(error);
+      this.#refusals.add('error', endpoint, `it could not be verified (${cause})`);
       throw misconfigured ? new InternalServerErrorException() : new ServiceUnavailableException();
     }
     if (proven) return;
-    this.#logger.warn('Callback refused: invalid signature');
+    this.#refusals.add('warn', endpoint, 'invalid signature');
     throw new UnauthorizedException('The signature is missing, wrong or too old');
   }
 
-  #parse(request: CallbackRequest, { parser }: CallbackEndpoint): Contents {
+  #parse(request: CallbackRequest, endpoint: CallbackEndpoint): Contents {
     try {
-      const { reports = [], messages = [], errors } = parser.parse(request);
+      const { reports = [], messages = [], errors } = endpoint.parser.parse(request);
       return { reports, messages, errors };
     } catch (error) {
-      this.#logger.warn(`Callback refused: unreadable (${nameOf(error)})`);
-      throw new BadRequestException('The body could not be read');
+      throw this.#unreadable(endpoint, error);
     }
+  }
+
+  #unreadable(endpoint: CallbackEndpoint, error: unknown): HttpException {
+    this.#refusals.add('warn', endpoint, `unreadable (${nameOf(error)})`);
+    return error instanceof UnsupportedCallbackTypeError
+      ? new UnsupportedMediaTypeException(
+          'Send the body as application/json or application/x-www-form-urlencoded',
+        )
+      : new BadRequestException('The body could not be read');
   }
 
   async #store(contents: Contents, provider: string): Promise<void> {

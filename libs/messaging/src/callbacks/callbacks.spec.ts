@@ -38,8 +38,11 @@ class Recorder {
 }
 
 let log: string[];
+/** Milliseconds that the test has moved the clock. */
+let ahead: number;
 beforeEach(() => {
   log = [];
+  ahead = 0;
   for (const level of ['log', 'warn', 'error'] as const)
     jest.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => {
       log.push(`${level} ${String(line)}`);
@@ -76,7 +79,10 @@ describe.each<[string, () => AbstractHttpAdapter]>([
         { provide: MESSAGING_SETTINGS, useValue: { callbacks: options } },
         { provide: MESSAGE_TRANSPORTS, useValue: new Map([['http', {}]]) },
         { provide: DEFAULT_CALLBACK_FORM, useValue: interfaceCallbacks(registryOf()) },
-        { provide: MESSAGING_CLOCK, useValue: systemClock },
+        {
+          provide: MESSAGING_CLOCK,
+          useValue: { ...systemClock, monotonic: () => performance.now() + ahead },
+        },
       ],
     }).compile();
     app = module.createNestApplication(adapter(), { rawBody, logger: false });
@@ -88,6 +94,17 @@ describe.each<[string, () => AbstractHttpAdapter]>([
 
   const send = (url: string, body: string, headers: Record<string, string> = {}) =>
     fetch(url, { method: 'POST', headers: { 'content-type': JSON_TYPE, ...headers }, body });
+
+  /** `undefined`: the platform's own parsers. */
+  function useBodyParser(fastify: unknown[] | undefined, express: unknown[] | undefined) {
+    const given = platform === 'Fastify' ? fastify : express;
+    return (made: INestApplication): void => {
+      if (given)
+        (made as unknown as { useBodyParser: (...args: unknown[]) => void }).useBodyParser(
+          ...given,
+        );
+    };
+  }
 
   function signed(body: string, secret = SECRET): Record<string, string> {
     const at = new Date();
@@ -110,7 +127,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     expect(log).toEqual([]);
   });
 
-  it('a wrong signature is 401, not recorded, and one log line', async () => {
+  it('wrong signatures are 401, not recorded, and one log line a minute', async () => {
     const url = await boot({ secrets: [SECRET] });
     const body = JSON.stringify(event);
     const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -122,9 +139,50 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     ];
     expect(statuses).toEqual([401, 401, 401, 401]);
     expect(recorder.recorded).toEqual([]);
-    expect(log).toHaveLength(4);
-    expect(log.join()).not.toContain(NUMBER);
+    const line = 'warn Callback refused at default: invalid signature';
+    expect(log).toEqual([line]);
+    ahead += 60_000;
+    await send(url, body);
+    expect(log).toEqual([line, `${line}, and 3 more since the last line`]);
   });
+
+  it('a body that the platform left unparsed is parsed after the verification', async () => {
+    const url = await boot(
+      { secrets: [SECRET] },
+      {
+        configure: useBodyParser(
+          [JSON_TYPE, {}, (_request: object, _body: Buffer, done: () => void) => done()],
+          ['raw', { type: JSON_TYPE }],
+        ),
+      },
+    );
+    const half = '{"type":';
+    expect((await send(url, half)).status).toBe(401);
+    expect((await send(url, half, signed(half))).status).toBe(400);
+    const whole = `\uFEFF${JSON.stringify(event)}`;
+    expect((await send(url, whole, signed(whole))).status).toBe(204);
+    expect(recorder.recorded).toMatchObject([{ recipient: NUMBER }]);
+  });
+
+  it.each(['text/plain', 'text/plain; charset=utf-16', 'application/jsonp'])(
+    'a body of the type %s is 415, which names the types that are read',
+    async (type) => {
+      const body = JSON.stringify(event);
+      const leave = (_request: object, _body: Buffer, done: () => void) => done();
+      for (const options of [{ secrets: [SECRET] }, { insecure: true as const }]) {
+        const url = await boot(options, {
+          configure: useBodyParser([/^application\/jsonp/, {}, leave], undefined),
+        });
+        const response = await send(url, body, { 'content-type': type, ...signed(body) });
+        expect([response.status, await response.json()]).toMatchObject([
+          415,
+          { message: expect.stringContaining('application/json or application/x-www-form') },
+        ]);
+        await app?.close();
+      }
+      expect(recorder.recorded).toEqual([]);
+    },
+  );
 
   it('without a raw body the log names the missing option', async () => {
     const url = await boot({ secrets: [SECRET] }, { rawBody: false });
@@ -220,17 +278,15 @@ describe.each<[string, () => AbstractHttpAdapter]>([
     url = await boot(
       { insecure: true },
       {
-        configure: (made) =>
-          (made as unknown as { useBodyParser: (...args: unknown[]) => void }).useBodyParser(
-            ...(platform === 'Fastify'
-              ? [JSON_TYPE, { bodyLimit: 10_000_000 }]
-              : ['json', { limit: '10mb' }]),
-          ),
+        configure: useBodyParser(
+          [JSON_TYPE, { bodyLimit: 10_000_000 }],
+          ['json', { limit: '10mb' }],
+        ),
       },
     );
     expect((await send(url, body)).status).toBe(413);
     expect(recorder.recorded).toEqual([]);
-    expect(log).toEqual([expect.stringContaining(`${body.length} bytes`)]);
+    expect(log).toEqual([expect.stringContaining('more than 1048576 bytes')]);
   });
 
   it('the callback path is the same under API versioning', async () => {

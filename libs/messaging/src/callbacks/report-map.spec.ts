@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessagingConfigError } from '../message/errors.js';
-import { UnreadableCallbackError } from './callback-fields.js';
+import { UnreadableCallbackError } from './callback-body.js';
 import { callbackRequest } from '../../../../test/support/callback-request.js';
 import { callbackParser, type ReportMap } from './callback-map.js';
 

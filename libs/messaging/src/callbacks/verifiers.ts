@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { MessagingConfigError } from '../message/errors.js';
 import type { CallbackRequest, CallbackVerifier } from '../ports/callback-parser.js';
+import { bodyTypeOf, requireBodyType } from './callback-body.js';
 import {
   group,
   oneOf,
@@ -57,13 +58,17 @@ export function isSignedBy(
     .includes(true);
 }
 
-/** @throws MessagingConfigError where the request has a body but the app keeps no raw bytes */
-export function rawBodyOf({ body, rawBody }: CallbackRequest): Buffer {
-  if (rawBody) return rawBody;
+/**
+ * @throws MessagingConfigError where the request has a body but the app keeps no raw bytes
+ * @throws UnsupportedCallbackTypeError where the platform does not read the body, for its type
+ */
+export function rawBodyOf(request: CallbackRequest): Buffer {
+  if (request.rawBody) return request.rawBody;
+  const { body } = request;
   // Express sets `{}` for a request without a body.
-  const hasContent =
-    typeof body === 'object' && body !== null ? Object.keys(body).length > 0 : Boolean(body);
-  if (hasContent)
+  const hasFields = typeof body === 'object' && body !== null && Object.keys(body).length > 0;
+  if (!hasFields) requireBodyType(request);
+  if (hasFields || (typeof body !== 'object' && Boolean(body)))
     throw new MessagingConfigError(
       'callbacks: the raw body, which the signature is over, is not kept; ' +
         'pass { rawBody: true } to NestFactory.create()',
@@ -77,11 +82,17 @@ export function isBodyHash(request: CallbackRequest, given: unknown): boolean {
   return typeof given === 'string' && anySame(given.toLowerCase(), [hash]);
 }
 
+/** Most fields of a signed form: they are sorted before the signature is verified. */
+const MOST_FIELDS = 1_000;
+
+/** `undefined`: no form, or one of too many fields. */
 export function signedForm(request: CallbackRequest): readonly [string, string][] | undefined {
-  const type = request.headers['content-type'];
-  return typeof type === 'string' && type.startsWith('application/x-www-form-urlencoded')
-    ? sortedFields(rawBodyOf(request).toString())
-    : undefined;
+  if (bodyTypeOf(request) !== 'form') return undefined;
+  const form = rawBodyOf(request);
+  let separators = 0;
+  for (let at = form.indexOf('&'); at !== -1; at = form.indexOf('&', at + 1))
+    if (++separators >= MOST_FIELDS) return undefined;
+  return sortedFields(form.toString());
 }
 
 export function sortedFields(form: string): readonly [string, string][] {

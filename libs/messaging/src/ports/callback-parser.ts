@@ -10,7 +10,10 @@ export interface CallbackRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** The parsed body: JSON or form; `undefined` without a body. */
+  /**
+   * The parsed body: JSON or form; `undefined` without a body. Reading it parses `rawBody`, which
+   * throws where that is not readable: a verifier uses `rawBody`.
+   */
   readonly body: unknown;
   /** The bytes as received, for signatures. */
   readonly rawBody: Buffer | undefined;

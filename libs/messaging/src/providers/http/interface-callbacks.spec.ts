@@ -2,7 +2,7 @@ import { registryOf } from '../../channels/built-in-channels.js';
 import { describe, expect, it } from '@jest/globals';
 import type { CallbackRequest } from '../../ports/callback-parser.js';
 import { callbackRequest } from '../../../../../test/support/callback-request.js';
-import { UnreadableCallbackError } from '../../callbacks/callback-fields.js';
+import { UnreadableCallbackError } from '../../callbacks/callback-body.js';
 import { interfaceParser } from './interface-callbacks.js';
 
 const NOW = Date.UTC(2026, 5, 1);

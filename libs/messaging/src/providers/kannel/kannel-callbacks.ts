@@ -147,5 +147,10 @@ export function kannelInboundParser(): CallbackParser {
       timeFormat: 'epoch-seconds',
     },
   });
-  return { parse: (request) => parser.parse({ ...request, method: 'GET' }) };
+  return {
+    parse: ({ url, pathSecret, headers, query, rawBody, ip, receivedAt }) => {
+      const call = { url, pathSecret, headers, query, rawBody, ip, receivedAt };
+      return parser.parse({ ...call, method: 'GET', body: undefined });
+    },
+  };
 }

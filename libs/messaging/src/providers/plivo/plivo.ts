@@ -86,9 +86,10 @@ function signedByV2(origin: string, { url, headers }: CallbackRequest): string |
 /** `undefined` without a nonce, or where the body is no form, which V3 does not cover. */
 function signedByV3(origin: string, request: CallbackRequest): string | undefined {
   const nonce = request.headers['x-plivo-signature-v3-nonce'];
+  if (typeof nonce !== 'string') return undefined;
   const isEmpty = request.method === 'GET' || rawBodyOf(request).length === 0;
   const fields = isEmpty ? [] : signedForm(request);
-  if (typeof nonce !== 'string' || fields === undefined) return undefined;
+  if (fields === undefined) return undefined;
   const [path = '', query = ''] = request.url.split('?');
   const signedQuery = sortedFields(query)
     .map((field) => field.join('='))

@@ -54,6 +54,17 @@ describe('twilioSignature', () => {
     ).toEqual([true, false, false, false, false, false]);
   });
 
+  it('twilioSignature refuses a form of more than 1,000 fields before it sorts them', async () => {
+    const verifier = twilioSignature({ authToken: SECRET, origin: 'https://a.example' });
+    const signed = (count: number) => {
+      const names = Array.from({ length: count }, (_, n) => `f${String(n).padStart(4, '0')}`);
+      const fields = Object.fromEntries(names.map((name) => [name, 'x']));
+      const text = names.map((name) => `${name}x`).join('');
+      return post(sign(`https://a.example/x${text}`), form(fields), '/x');
+    };
+    expect(await proven(verifier, [signed(1_000), signed(1_001)])).toEqual([true, false]);
+  });
+
   it('twilioSignature sorts fields by name', async () => {
     const verifier = twilioSignature({ authToken: SECRET, origin: 'https://a.example' });
     const right = sign('https://a.example/xTozToAb');

@@ -58,8 +58,9 @@ export function twilioSignature(options: AuthTokenOptions): CallbackVerifier {
   return {
     verify: (request) => {
       const given = request.headers['x-twilio-signature'];
+      if (typeof given !== 'string') return false;
       const fields = signedFields(request);
-      if (typeof given !== 'string' || fields === undefined) return false;
+      if (fields === undefined) return false;
       const signature = Buffer.from(given, 'base64');
       return isSignedBy(authToken, 'sha1', `${origin}${request.url}${fields}`, [signature]);
     },

@@ -1,0 +1,66 @@
+import { parse as parseForm } from 'node:querystring';
+import type { CallbackRequest } from '../ports/callback-parser.js';
+
+export class UnreadableCallbackError extends Error {
+  override readonly name: string = 'UnreadableCallbackError';
+}
+
+/** A body that is neither JSON nor a form, where no other is read. */
+export class UnsupportedCallbackTypeError extends UnreadableCallbackError {
+  override readonly name = 'UnsupportedCallbackTypeError';
+}
+
+const TYPE = /^application\/(json|x-www-form-urlencoded)\s*(?:;|$)/i;
+
+/** `undefined`: no content type, or another one. */
+export function bodyTypeOf({
+  headers,
+}: Pick<CallbackRequest, 'headers'>): 'json' | 'form' | undefined {
+  const given = headers['content-type'];
+  const name = typeof given === 'string' ? TYPE.exec(given)?.[1] : undefined;
+  if (name === undefined) return undefined;
+  return name.toLowerCase() === 'json' ? 'json' : 'form';
+}
+
+/** @throws UnsupportedCallbackTypeError where there is a body, and it is neither JSON nor a form */
+export function requireBodyType(request: CallbackRequest): void {
+  const { method, headers } = request;
+  const hasBody =
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (method === 'POST' && hasBody && bodyTypeOf(request) === undefined)
+    throw new UnsupportedCallbackTypeError();
+}
+
+/**
+ * A callback whose raw body is parsed when its `body` is first read: after the verification, and
+ * from the bytes that were verified. The platform's parsed body counts where it kept no raw one.
+ */
+export function receivedCallback(
+  given: Omit<CallbackRequest, 'receivedAt'>,
+  receivedAt: number,
+): CallbackRequest {
+  let parsed: { readonly body: unknown } | undefined;
+  return {
+    ...given,
+    receivedAt,
+    get body() {
+      return (parsed ??= { body: parsedBody(given) }).body;
+    },
+  };
+}
+
+function parsedBody(request: Omit<CallbackRequest, 'receivedAt'>): unknown {
+  const { body, rawBody } = request;
+  const type = bodyTypeOf(request);
+  if (!rawBody || type === undefined) return body;
+  if (rawBody.length === 0) return undefined;
+  // Leaves out a byte order mark.
+  const text = new TextDecoder().decode(rawBody);
+  if (type === 'form') return { ...parseForm(text, '&', '=', { maxKeys: 0 }) };
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body.
+    throw new UnreadableCallbackError('no JSON');
+  }
+}
