@@ -8,8 +8,10 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthGuard } from './accounts/auth.guard.js';
+import { limitCallbackFailures } from './accounts/callback-failures.js';
 import { BodyBudget, guardLargeBodies } from './accounts/large-bodies.js';
 import { AccountsService, type CreatedAccount } from './accounts/accounts.service.js';
+import { RequestLimits } from './accounts/limits.js';
 import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
@@ -41,10 +43,13 @@ export async function startGateway(
   let app: NestFastifyApplication | undefined;
   try {
     const module = AppModule.for(environment, dataSource, await engineOf(environment));
-    const options = { logger, rawBody: true, abortOnError: false };
+    // Nest's own parsers include one for forms.
+    const options = { logger, rawBody: true, bodyParser: false, abortOnError: false };
     app = await NestFactory.create<NestFastifyApplication>(module, front.adapter, options);
     if (app.get(MESSAGING_TRACING, { strict: false })) front.continueTraces();
     const auth = app.get(AuthGuard, { strict: false });
+    const { callbackFailures } = app.get(RequestLimits, { strict: false });
+    if (callbackFailures) limitCallbackFailures(front.adapter, callbackFailures, isCarrierCallback);
     guardLargeBodies(front.adapter, {
       budget: new BodyBudget(environment.BODY_BUDGET, environment.CREDENTIAL_BODY_BUDGET),
       recognise: (request) => auth.recognise(request),

@@ -1,12 +1,6 @@
 import { context, propagation, trace } from '@opentelemetry/api';
 import { randomBytes } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -14,6 +8,7 @@ import type { FastifyHttpOptions, FastifyReply } from 'fastify';
 import type { Environment } from './config/environment.js';
 import { ApiError } from './http/api-error.js';
 import { toApiError } from './http/error-mapping.js';
+import { hasBody } from './http/http-message.js';
 import { Pipelines } from './http/pipeline.js';
 
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
@@ -38,6 +33,8 @@ export class HttpFront {
     const { ROLE, LOG_LEVEL } = environment;
     this.adapter = new FastifyAdapter<Server>(fastifyOptions(environment));
     const fastify = this.adapter.getInstance();
+    // Fastify's own: the gateway takes JSON alone, and answers 415 to other bodies unread.
+    fastify.removeContentTypeParser('text/plain');
     fastify.addHook('onRoute', ({ url, method }) => {
       const methods = this.#methods.get(url) ?? new Set();
       for (const name of [method].flat()) methods.add(name);
@@ -113,10 +110,6 @@ export class HttpFront {
       clearInterval(reaper);
     }
   }
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {

@@ -24,6 +24,19 @@ describe('RequestWindow', () => {
     expect(window.take('a').reset).toBe(1);
   });
 
+  it('a key is exhausted from its last request to the end of its window', () => {
+    let now = 0;
+    const window = new RequestWindow({ max: 2, per: 60_000 }, () => now);
+    window.take('a');
+    expect(window.exhaustedFor('a')).toBeUndefined();
+    window.take('a');
+    expect([window.exhaustedFor('a'), window.exhaustedFor('b')]).toEqual([60, undefined]);
+    now = 59_999;
+    expect(window.exhaustedFor('a')).toBe(1);
+    now = 60_000;
+    expect(window.exhaustedFor('a')).toBeUndefined();
+  });
+
   it('the number of counted keys is bounded', () => {
     const window = new RequestWindow({ max: 1, per: 1_000 }, () => 0);
     for (let key = 0; key < 20_001; key++) window.take(String(key));

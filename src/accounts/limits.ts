@@ -28,11 +28,20 @@ export class RequestWindow {
       if (this.#counts.size > MOST_KEYS && oldest !== undefined) this.#counts.delete(oldest);
     }
     count.used++;
-    return {
-      remaining: this.rate.max - count.used,
-      reset: Math.max(1, Math.ceil((count.endsAt - now) / 1_000)),
-    };
+    return { remaining: this.rate.max - count.used, reset: secondsTo(count.endsAt, now) };
   }
+
+  /** Whole seconds until `key` may go on, at least 1; `undefined` below its limit. */
+  exhaustedFor(key: string): number | undefined {
+    const now = this.now();
+    const count = this.#counts.get(key);
+    const isExhausted = count && count.used >= this.rate.max && now < count.endsAt;
+    return isExhausted ? secondsTo(count.endsAt, now) : undefined;
+  }
+}
+
+function secondsTo(end: number, now: number): number {
+  return Math.max(1, Math.ceil((end - now) / 1_000));
 }
 
 /** The windows of this process; Nest makes an `AuthGuard` for each module. */
@@ -42,10 +51,13 @@ export class RequestLimits {
   readonly requests: RequestWindow | undefined;
   /** Requests without a valid credential, per network. */
   readonly failures: RequestWindow | undefined;
+  /** Callbacks of the carrier without a valid signature, per network. */
+  readonly callbackFailures: RequestWindow | undefined;
 
   constructor(@Inject(ENVIRONMENT) { REQUEST_LIMIT, AUTH_FAILURE_LIMIT }: Environment) {
     this.requests = REQUEST_LIMIT && new RequestWindow(REQUEST_LIMIT);
     this.failures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
+    this.callbackFailures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ArgumentsHost } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type HttpRequest = Pick<
@@ -7,6 +8,10 @@ export type HttpRequest = Pick<
 > & { readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'> };
 
 export type HttpReply = FastifyReply;
+
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
 
 /** Nest's `switchToHttp()` would create three functions for each request. */
 export function requestOf<T extends HttpRequest = HttpRequest>(host: ArgumentsHost): T {

@@ -74,13 +74,8 @@ function FromRequest(
   };
 }
 
-const JSON_TYPE = /^application\/json/i;
-
-/** @throws ApiError 415 where the body is not JSON, 422 where it is not an object */
-export function readJsonBody({ body, headers }: HttpRequest): Readonly<Record<string, unknown>> {
-  const type = headers['content-type'];
-  if (body !== undefined && !(typeof type === 'string' && JSON_TYPE.test(type)))
-    throw new ApiError('unsupported_media_type');
+/** @throws ApiError 422 where the body is missing, or not an object */
+export function readJsonBody({ body }: HttpRequest): Readonly<Record<string, unknown>> {
   if (!isObject(body))
     throw new ApiError('invalid_field', 'The body must be a JSON object', {
       details: [{ path: '', message: 'must be a JSON object' }],

@@ -60,6 +60,41 @@ describe('malformed input', () => {
       ).toMatchObject({ status: 200 });
   });
 
+  it('every route of a body refuses one that is not JSON in UTF-8', async () => {
+    const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { requestBody?: object }>>;
+    };
+    const routes = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([, { requestBody }]) => requestBody)
+        .map(([method]) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, PHONE)] as const),
+    );
+    expect(routes.length).toBeGreaterThan(10);
+    const TYPES = ['text/plain', 'multipart/form-data; boundary=x', 'multipart/form-data', 'json'];
+    const FORM = 'application/x-www-form-urlencoded';
+    for (const [method, path] of routes) {
+      const answered = async (type: string | undefined, body: Buffer) => {
+        const headers = {
+          authorization: `Bearer ${tokenOf(path)}`,
+          ...(type !== undefined && { 'content-type': type }),
+        };
+        const answer = await fetch(gateway.url + path, { method, headers, body });
+        const { error } = (await answer.json()) as { error: { code: string } };
+        return `${method} ${path} ${type}: ${answer.status} ${error.code}`;
+      };
+      for (const type of [undefined, ...TYPES, FORM])
+        expect(await answered(type, Buffer.from('{"name":"x"}'))).toBe(
+          `${method} ${path} ${type}: 415 unsupported_media_type`,
+        );
+      for (const encoding of ['latin1', 'utf16le'] as const) {
+        const type = `application/json; charset=${encoding}`;
+        expect(await answered(type, Buffer.from('{"name":"é"}', encoding))).toBe(
+          `${method} ${path} ${type}: 400 malformed_json`,
+        );
+      }
+    }
+  });
+
   it.each(['0x10', ' 10 ', '+10', '010', '1e1', '10.0', '1_0', '', '١٠', '10&limit=10'])(
     'limit=%s is refused',
     async (limit) => {

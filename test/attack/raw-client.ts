@@ -13,9 +13,15 @@ export class RawClient {
     this.ended = new Promise((resolve) => socket.once('close', resolve));
   }
 
-  static async connect(url: string): Promise<RawClient> {
+  /** @param localAddress what the server sees as the client's address */
+  static async connect(url: string, localAddress?: string): Promise<RawClient> {
     const { hostname, port } = new URL(url);
-    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    const socket = connect({
+      port: Number(port),
+      host: hostname,
+      allowHalfOpen: true,
+      ...(localAddress !== undefined && { localAddress }),
+    });
     const client = new RawClient(socket);
     await once(socket, 'connect');
     return client;
@@ -59,7 +65,14 @@ export function get(path: string, token = ''): string {
 }
 
 /** A JSON request; `length` differs from the body's where the rest never comes. */
-export function post(path: string, body: string, token = '', length = body.length): string {
+export function post(
+  path: string,
+  body: string,
+  token = '',
+  length = body.length,
+  headers: Readonly<Record<string, string>> = {},
+): string {
   const authorization = token === '' ? '' : `Authorization: Bearer ${token}\r\n`;
-  return `POST ${path} HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\n${authorization}${more.join('')}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }

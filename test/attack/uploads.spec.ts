@@ -1,14 +1,37 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { newSecret } from '../../src/accounts/credentials.js';
+import { Webhook } from 'standardwebhooks';
+import { newWebhookSecret } from '../../src/webhooks/webhook-signature.js';
 import { eventually } from '../support/eventually.js';
 import { AttackedGateway, MOST_MS } from './attacked-gateway.js';
 import { post, RawClient } from './raw-client.js';
 
 const MiB = 1_048_576;
 const SEND = '/ng/v1/sendsms';
+const CALLBACKS = '/messaging/delivery-reports';
+const SECRET = newWebhookSecret();
+
+function signed(body: string, secret: string): Record<string, string> {
+  const at = new Date();
+  return {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
+  };
+}
 
 describe('clients that upload large bodies', () => {
   const gateway = new AttackedGateway();
-  beforeAll(() => gateway.start({ LOG_LEVEL: 'debug' }));
+  beforeAll(() =>
+    gateway.start({
+      LOG_LEVEL: 'debug',
+      CARRIER: 'http',
+      CARRIER_URL: 'http://127.0.0.1:9',
+      CARRIER_TOKEN: newSecret('api_token'),
+      CARRIER_CALLBACK_SECRET: SECRET,
+      AUTH_FAILURE_LIMIT: '60/h',
+    }),
+  );
   afterAll(() => gateway.destroy());
 
   let clients: RawClient[] = [];
@@ -95,6 +118,41 @@ describe('clients that upload large bodies', () => {
     expect(await (await gateway.call('POST', SEND, JSON.stringify(body))).json()).toMatchObject({
       error: { details: [{ path: 'to' }] },
     });
+  });
+
+  it('unsigned callbacks are refused unparsed, then unread, and logged in a few lines', async () => {
+    // No JSON: a parser would answer 400.
+    const body = '{'.repeat(MiB);
+    const answers: Response[] = [];
+    for (let n = 0; n < 10; n++)
+      answers.push(
+        ...(await Promise.all(
+          Array.from({ length: 20 }, () =>
+            fetch(gateway.url + CALLBACKS, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json', ...signed(body, newWebhookSecret()) },
+              body,
+            }),
+          ),
+        )),
+      );
+    const [unauthorized, limited] = [401, 429].map((code) =>
+      answers.filter(({ status }) => status === code),
+    );
+    expect([unauthorized?.length, limited?.length]).toEqual([60, 140]);
+    expect(Number(limited?.[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const told = gateway.running.output.split('\n').filter((line) => /"level":"warn"/.test(line));
+    expect(told.filter((line) => /callback/i.test(line)).length).toBeLessThanOrEqual(3);
+    // Verified, since it has no body.
+    expect((await fetch(gateway.url + CALLBACKS)).status).toBe(429);
+
+    await connect(1);
+    await clients[0]?.write(post(CALLBACKS, '', '', MiB));
+    await eventually(async () => expect(clients[0]?.statuses).toEqual([429]));
+    clients.push(await RawClient.connect(gateway.url, '127.0.0.2'));
+    const report = JSON.stringify({ data: { reference_id: 'x', status: 'delivered' } });
+    await clients[1]?.write(post(CALLBACKS, report, '', report.length, signed(report, SECRET)));
+    await eventually(async () => expect(clients[1]?.statuses).toEqual([204]));
   });
 
   it('300 uploads that end with a reset are 300 debug lines and no error line', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { eventually } from '../../support/eventually.js';
@@ -10,13 +11,14 @@ describe('a gateway whose carrier is another one', () => {
   let gateway: TestGateway;
   let account: CreatedAccount;
   let ours: CreatedAccount;
+  let secret: string;
 
   beforeAll(async () => {
     await carrier.start();
     ours = await carrier.account('gateway');
     const webhooks = carrier.running.app.get(WebhookEndpointsService, { strict: false });
     // The secret is known before our address is; it stays when the URL is set.
-    const { secret } = await webhooks.set(ours.accountId, 'http://127.0.0.1:65535/');
+    ({ secret } = await webhooks.set(ours.accountId, 'http://127.0.0.1:65535/'));
     gateway = new TestGateway({
       CARRIER: 'http',
       CARRIER_URL: carrier.url,
@@ -61,6 +63,32 @@ describe('a gateway whose carrier is another one', () => {
     expect(forged.status).toBe(401);
     expect(forged.body).toMatchObject({ error: { code: 'unauthorized' } });
   });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'a signed delivery report of the type %s is 415, which names JSON',
+    async (type) => {
+      const raw = '{"data":{"reference_id":"x","status":"delivered"}}';
+      const at = new Date();
+      const answer = await gateway.call('POST', '/messaging/delivery-reports', {
+        raw,
+        headers: {
+          'content-type': type,
+          'webhook-id': 'msg_1',
+          'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+          'webhook-signature': new Webhook(secret).sign('msg_1', at, raw),
+        },
+      });
+      expect(answer).toMatchObject({
+        status: 415,
+        body: {
+          error: {
+            code: 'unsupported_media_type',
+            message: expect.stringContaining('application/json'),
+          },
+        },
+      });
+    },
+  );
 
   it("readiness stays green and names the carrier's refusal of the credential", async () => {
     await carrier.accounts.suspend(ours.accountId);
