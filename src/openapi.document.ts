@@ -167,7 +167,8 @@ interface Callback {
 
 function callbacksOf(channel: ChannelDefinition): Callback[] {
   const { name, title = name, statuses, wire, consent, deliveryReport = 'yes' } = channel;
-  if (!wire) return [];
+  // The gateway has no surface for email yet.
+  if (!wire || wire.statusEvent.includes('*')) return [];
   const status = {
     type: wire.statusEvent,
     event: StatusEvent,

@@ -104,11 +104,13 @@ export class WebhookEvents {
 
   /** `undefined`: not requested by the send, below `sent`, or a channel without callbacks. */
   ofStatus(change: MessageStatusChanged): OutboxEvent | undefined {
-    const { channel, tenant, batchId, messageId, providerId, sequence, status } = change;
+    const { channel, tenant, batchId, messageId, providerId, sequence, status, event } = change;
     const wire = this.channels.find(channel)?.wire;
     const isReported =
       (this.channels.rankOf(status) ?? 0) >= FIRST_REPORTED_RANK && status !== 'cancelled';
-    if (!wire || !isReported || change.deliveryReport !== 'yes') return undefined;
+    const type = this.channels.statusEventOf(channel, event ?? status);
+    const isSent = isReported || event !== undefined;
+    if (!wire || type === undefined || !isSent || change.deliveryReport !== 'yes') return undefined;
     const data = {
       ...(wire.identifiedBy === 'batch'
         ? { reference_id: batchId, message_id: messageId }
@@ -120,7 +122,7 @@ export class WebhookEvents {
       smsc_timestamp: change.providerTime.toISOString(),
       sequence,
     };
-    return { account: tenant, messageId, sequence, type: wire.statusEvent, data };
+    return { account: tenant, messageId, sequence, type, data };
   }
 
   ofInbound(received: InboundReceived): OutboxEvent | undefined {

@@ -12,6 +12,13 @@ export {
 } from './callbacks/verifiers.js';
 export { AnyChannelService } from './channels/channel.service.js';
 export type { ChannelMessage, Receipt, SendOptions } from './channels/send.js';
+export type { EmailAttachment } from './channels/email/email-attachments.js';
+export type { EmailRecipient } from './channels/email/email-recipients.js';
+export {
+  type EmailEstimate,
+  type EmailMessage,
+  EmailService,
+} from './channels/email/email.service.js';
 export { type SmsMessage, SmsService } from './channels/sms/sms.service.js';
 export {
   type WhatsAppKnownTemplate,
@@ -53,6 +60,8 @@ export type {
   SimulatedFate,
 } from './message/channel-definition.js';
 export { ChannelRegistry } from './message/channel-registry.js';
+export { personalised } from './message/email-variables.js';
+export type { MailboxInput } from './message/mailbox.js';
 export type {
   Attachment,
   AttachmentInfo,

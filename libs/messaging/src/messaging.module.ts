@@ -6,6 +6,7 @@ import { CallbackCounts } from './callbacks/callbacks.service.js';
 import { registryOf } from './channels/built-in-channels.js';
 import { ChannelContext } from './channels/channel.service.js';
 import { Enqueuer } from './channels/enqueuer.js';
+import { EmailService } from './channels/email/email.service.js';
 import { SmsService } from './channels/sms/sms.service.js';
 import { WhatsAppService } from './channels/whatsapp/whatsapp.service.js';
 import { ContactStore } from './contacts/contact-store.js';
@@ -166,7 +167,7 @@ const PROVIDERS: Provider[] = [
       tracing,
       holds,
     ) => {
-      const { lanes, work, intents, outcomes } = store;
+      const { lanes, work, intents, outcomes, data } = store;
       const providers = new Map<string, ProviderState>();
       for (const [name, transport] of transports) {
         const limit = options?.[name]?.rateLimit;
@@ -175,7 +176,7 @@ const PROVIDERS: Provider[] = [
         providers.set(name, new ProviderState(name, transport, rate, tracing));
       }
       const budget = new PrefetchBudget();
-      const stores = { lanes, work, intents, outcomes };
+      const stores = { lanes, work, intents, outcomes, data };
       const parts = { ...stores, policy, router, providers, budget, clock, holds };
       const context = { ...parts, ...dispatch, leaseTime: dispatch.lease };
       return new Dispatcher(engine, context, messageLanes(context));
@@ -218,6 +219,7 @@ const PROVIDERS: Provider[] = [
     ChannelContext,
     ContactsService,
     ContactStore,
+    EmailService,
     Enqueuer,
     ErasureListeners,
     EventEmitterPublisher,
@@ -236,6 +238,7 @@ const PROVIDERS: Provider[] = [
     CallbackCounts,
     ChannelRegistry,
     ContactsService,
+    EmailService,
     HoldsService,
     MessagingService,
     PolicyService,

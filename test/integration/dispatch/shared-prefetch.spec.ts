@@ -32,13 +32,14 @@ describeEachDatabase('what lanes have ready to start', (database) => {
 
   /** A dispatcher of its own on the app's store, with a small budget. */
   async function dispatch({ app, store }: DispatchApp, transport: ScriptedTransport) {
-    const { lanes, work, intents, outcomes } = store;
+    const { lanes, work, intents, outcomes, data } = store;
     const budget = new PrefetchBudget(MOST, LEAST);
     const context = {
       lanes,
       work,
       intents,
       outcomes,
+      data,
       budget,
       holds: { of: () => undefined },
       router: new Router(undefined, new Map([[transport.name, transport]])),

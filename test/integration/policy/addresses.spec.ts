@@ -13,8 +13,8 @@ import { describeEachDatabase } from '../../support/databases.js';
 import { untilTransactionsWait } from '../../support/lock-waits.js';
 import { bootApp } from './policy-app.js';
 
-const EMAIL = {
-  name: 'email',
+const LETTER = {
+  name: 'letter',
   addressKinds: ['email'],
   statuses: { sent: { rank: 40, reported: true } },
   accepted: 'sent',
@@ -32,7 +32,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
   const source = 'test';
 
   /** What policies see of a recipient of a message in this category. */
-  const factsOf = async (recipient: string, category: string, channel = 'email') => {
+  const factsOf = async (recipient: string, category: string, channel = 'letter') => {
     const message = { tenant: '', channel, sender: 'ACME' };
     const question = { messages: [message], recipients: [recipient] };
     const reader = app.get(RecipientFactsReader);
@@ -54,7 +54,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
   };
 
   beforeAll(async () => {
-    app = await bootApp(database.options(), { channels: [EMAIL] });
+    app = await bootApp(database.options(), { channels: [LETTER] });
     contacts = app.get(ContactsService);
   });
   afterAll(() => app.close());
@@ -92,7 +92,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
     await contacts.optOut(phone, { channel: 'sms', source: 'older', at: at(1) });
     await contacts.optIn(mail, { channel: 'sms', source: 'younger', at: at(2) });
-    await contacts.optOut(mail, { channel: 'email', category: 'marketing', source, at: at(3) });
+    await contacts.optOut(mail, { channel: 'letter', category: 'marketing', source, at: at(3) });
     await contacts.recordInbound(phone, { sender: '2348000000001', at: at(1) });
     await contacts.recordInbound({ platform: id }, { sender: '2348000000001', at: at(2) });
     const [merged] = await contacts.upsert({ phone, email: mail, platform: id });
@@ -104,7 +104,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
       name: 'Ada',
       consents: {
         sms: { state: 'opted_in', source: 'younger' },
-        'email:marketing': { state: 'opted_out' },
+        'letter:marketing': { state: 'opted_out' },
       },
       lastInbound: { '2348000000001': at(2) },
       groups: [one.id, other.id].sort(),
@@ -151,22 +151,22 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
 
   it('an unsubscribe from marketing leaves transactional messages alone', async () => {
     const mail = email();
-    await contacts.optOut(mail, { channel: 'email', category: 'marketing', source: 'link' });
+    await contacts.optOut(mail, { channel: 'letter', category: 'marketing', source: 'link' });
     expect(await allowed(mail, 'marketing')).toBe(false);
     expect(await allowed(mail, 'transactional')).toBe(true);
     expect(await allowed(mail, 'digest')).toBe(true);
     expect((await factsOf(mail, 'marketing', 'sms')).consent).toBeNull();
     expect((await contacts.find(mail))?.consents).toMatchObject({
-      'email:marketing': { state: 'opted_out', source: 'link' },
+      'letter:marketing': { state: 'opted_out', source: 'link' },
     });
   });
 
   it('policies see addresses and the category of the message, and deny by it', async () => {
     const mail = email();
-    await contacts.optOut(mail, { channel: 'email', category: 'marketing', source: 'link' });
+    await contacts.optOut(mail, { channel: 'letter', category: 'marketing', source: 'link' });
     const decide = async (category: string) => {
       const content = { kind: 'email.html', html: '<p>Hi</p>', category } as const;
-      const message = { channel: 'email', from: 'ACME', to: mail, content };
+      const message = { channel: 'letter', from: 'ACME', to: mail, content };
       const [explained] = await app.get(PolicyService).explain(message);
       expect(explained?.recipient).toEqual({ kind: 'email', value: mail });
       return explained?.decisions.find(({ policy }) => policy === 'opted-out')?.decision;
@@ -177,10 +177,10 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
   it('a refusal of the whole channel covers every category until the whole channel is consented to', async () => {
     const mail = email();
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
-    await contacts.optOut(mail, { channel: 'email', source, at: at(1) });
-    await contacts.optIn(mail, { channel: 'email', category: 'digest', source, at: at(2) });
+    await contacts.optOut(mail, { channel: 'letter', source, at: at(1) });
+    await contacts.optIn(mail, { channel: 'letter', category: 'digest', source, at: at(2) });
     expect(await allowed(mail, 'digest')).toBe(false);
-    await contacts.optIn(mail, { channel: 'email', source, at: at(3) });
+    await contacts.optIn(mail, { channel: 'letter', source, at: at(3) });
     expect(await allowed(mail, 'digest')).toBe(true);
   });
 
@@ -191,12 +191,12 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
   ])('consent for a channel ends older refusals of its categories, told %s', async (_, order) => {
     const mail = email();
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
-    const marketing = { channel: 'email', category: 'marketing', source } as const;
+    const marketing = { channel: 'letter', category: 'marketing', source } as const;
     const digest = { ...marketing, category: 'digest' };
     const told = [
       () => contacts.optIn(mail, { ...marketing, at: at(1) }),
       () => contacts.optOut(mail, { ...marketing, at: at(2) }),
-      () => contacts.optIn(mail, { channel: 'email', source, at: at(3) }),
+      () => contacts.optIn(mail, { channel: 'letter', source, at: at(3) }),
       () => contacts.optOut(mail, { ...digest, at: at(4) }),
     ];
     for (const n of order) await told[n]!();
@@ -207,7 +207,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
 
   it('a category or channel that is not registered is refused by name', async () => {
     const wrong = [
-      contacts.optOut(email(), { channel: 'email', category: 'weather', source }),
+      contacts.optOut(email(), { channel: 'letter', category: 'weather', source }),
       contacts.optOut(email(), { channel: 'pigeon', source }),
       contacts.suppress(email(), { channel: 'sms', category: 'digest', reason: 'r' }),
     ];
@@ -222,7 +222,12 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     const tenant = 'suppressed';
     const [mail, id] = [email(), platform()];
     await contacts.suppress([mail, { kind: 'platform', value: id }], { reason: 'bounce', tenant });
-    await contacts.suppress(mail, { reason: 'link', channel: 'email', category: 'digest', tenant });
+    await contacts.suppress(mail, {
+      reason: 'link',
+      channel: 'letter',
+      category: 'digest',
+      tenant,
+    });
     const pages = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {
@@ -235,19 +240,19 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
       { address: { kind: 'email', value: mail }, ...all },
       {
         address: { kind: 'email', value: mail },
-        channel: 'email',
+        channel: 'letter',
         category: 'digest',
         reason: 'link',
       },
       { address: { kind: 'platform', value: id }, ...all },
     ]);
     const other = email();
-    await contacts.suppress(other, { reason: 'link', channel: 'email', category: 'digest' });
+    await contacts.suppress(other, { reason: 'link', channel: 'letter', category: 'digest' });
     expect([await allowed(other, 'digest'), await allowed(other, 'marketing')]).toEqual([
       false,
       true,
     ]);
-    await contacts.unsuppress(other, { channel: 'email', category: 'digest' });
+    await contacts.unsuppress(other, { channel: 'letter', category: 'digest' });
     expect(await allowed(other, 'digest')).toBe(true);
   });
 
@@ -278,12 +283,12 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     const [phone, mail, id] = [number(), email(), platform()];
     await contacts.upsert({ phone, email: mail, platform: id, name: 'Ngozi Secret' });
     await contacts.optOut(mail, {
-      channel: 'email',
+      channel: 'letter',
       category: 'marketing',
       source: 'Ngozi said so',
     });
     await contacts.optOut(mail, { channel: 'sms', source });
-    await contacts.suppress(mail, { channel: 'email', category: 'digest', reason: 'bounce' });
+    await contacts.suppress(mail, { channel: 'letter', category: 'digest', reason: 'bounce' });
     expect(await contacts.erase({ kind: 'platform', value: id })).toEqual({
       messages: 0,
       remaining: 0,
@@ -300,13 +305,13 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
         .filter(({ address }) => address === null)
         .map(({ channel, category, reason }) => [channel, category, reason].join(' '))
         .sort(),
-    ).toEqual(['email digest bounce', 'email marketing opted_out', 'sms * opted_out']);
+    ).toEqual(['letter digest bounce', 'letter marketing opted_out', 'sms * opted_out']);
     expect([await allowed(mail, 'marketing'), await allowed(mail, 'transactional')]).toEqual([
       false,
       true,
     ]);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await contacts.optIn(mail, { channel: 'email', source });
+    await contacts.optIn(mail, { channel: 'letter', source });
     expect([await allowed(mail, 'marketing'), await allowed(mail, 'digest')]).toEqual([
       true,
       false,
@@ -320,9 +325,9 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     await contacts.upsert({ phone, email: mail, platform: id, name: 'Ada' }, { tenant: from });
     await contacts.upsert({ email: mail, phone: later }, { tenant: from });
     await contacts.upsert({ email: email() }, { tenant: from });
-    await contacts.optIn(mail, { channel: 'email', source: 'form', at, tenant: from });
+    await contacts.optIn(mail, { channel: 'letter', source: 'form', at, tenant: from });
     await contacts.optOut(mail, {
-      channel: 'email',
+      channel: 'letter',
       category: 'digest',
       source: 'link',
       at,
@@ -330,7 +335,7 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
     });
     const csv = await text(contacts.exportCsv({ tenant: from }));
     expect(csv.split('\n')[0]).toMatch(
-      /^phone,email,platform,name,sms,sms_at,sms_source,sms_transactional,.*,email_consent,.*,email_digest,/,
+      /^phone,email,platform,name,sms,sms_at,sms_source,sms_transactional,.*,email_consent,.*,letter,.*,letter_digest,/,
     );
     expect(await contacts.importCsv(Readable.from([csv]), { tenant: to })).toEqual({
       imported: 2,
@@ -355,10 +360,10 @@ describeEachDatabase('contacts with addresses of every kind', (database) => {
 
   it('consent for a channel that a CSV row gives without its time ends no refusal of a category', async () => {
     const [tenant, mail] = ['untimed', email()];
-    await contacts.optOut(mail, { channel: 'email', category: 'digest', source, tenant });
+    await contacts.optOut(mail, { channel: 'letter', category: 'digest', source, tenant });
     await contacts.importCsv([`email,email_consent\n${mail},opted_in\n`], { tenant });
     expect((await contacts.find(mail, { tenant }))?.consents).toMatchObject({
-      'email:digest': { state: 'opted_out' },
+      'letter:digest': { state: 'opted_out' },
     });
   });
 

@@ -12,6 +12,7 @@ import {
 } from '@dundun/messaging';
 import { purgeJob } from '../../../libs/messaging/src/jobs/messaging.jobs.js';
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
+import { BatchData } from '../../../libs/messaging/src/store/reads/batch-data.js';
 import { LaneWork } from '../../../libs/messaging/src/store/verbs/lane-work.js';
 import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
 import { databaseOf } from '../../../libs/messaging/src/store/open-store.js';
@@ -270,7 +271,8 @@ describeEachDatabase('the plans of a lane in which 200,000 batches wait', (datab
     source = await database.open({ entities: [], migrations: [], logger: recorder });
     await migrate(source, { wanted: STORE_MIGRATIONS, known: STORE_MIGRATIONS }, true);
     await fillLane(source, database.kind, 'waits:sms', 67_000);
-    work = new LaneWork(databaseOf(source));
+    const opened = databaseOf(source);
+    work = new LaneWork(opened, new BatchData(opened));
     recorder.forget();
   });
 

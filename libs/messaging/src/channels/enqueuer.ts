@@ -5,6 +5,7 @@ import { Dispatcher } from '../dispatch/dispatcher.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
+import type { Personal } from '../message/email-content.js';
 import type { InboundReceived } from '../message/events.js';
 import { denialsOf, PolicyError } from '../policy/policy.service.js';
 import { type AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
@@ -130,14 +131,17 @@ export class Enqueuer {
     const read = (sql: Pick<Sql, 'all'>) =>
       this.contacts.groups.expand(sql, batch.tenant, groups, maxRecipients, addressKinds);
     const members = await (tx ? read(tx) : retryWhileUnavailable(() => read(this.store.database)));
-    const unique = new Set<string>();
-    for (const recipient of batch.recipients) {
-      for (const member of members.get(recipient) ?? [recipient]) unique.add(member);
-      if (members.has(recipient)) await turn();
+    const unique = new Map<string, Personal | undefined>();
+    for (const [index, recipient] of batch.recipients.entries()) {
+      const own = members.get(recipient);
+      for (const member of own ?? [recipient])
+        if (!unique.has(member)) unique.set(member, own ? undefined : batch.personal?.[index]);
+      if (own) await turn();
     }
-    const recipients = [...unique];
-    validated((errors) => checkCount(recipients.length, maxRecipients, errors));
-    return { ...batch, recipients };
+    const recipients = [...unique.keys()];
+    const [path] = [...groups.values()].map((place) => place.slice(0, place.indexOf('[')));
+    validated((errors) => checkCount(recipients.length, maxRecipients, errors, path));
+    return { ...batch, recipients, personal: batch.personal && [...unique.values()] };
   }
 
   /** Enqueues in a child span of the caller's; the batch stores the span's context. */
@@ -189,15 +193,16 @@ export class Enqueuer {
  * @throws PolicyError where all recipients are denied
  */
 function withDenials(batch: NewBatch, decisions: ReadonlyMap<number, AppliedDecision>): NewBatch {
-  const { recipients } = batch;
+  const { recipients, personal } = batch;
   const denials = denialsOf(recipients, decisions);
   const [first, ...others] = denials;
   if (!first) return batch;
   if (denials.length === recipients.length) throw new PolicyError([first, ...others]);
-  const allowed = recipients.filter((_, index) => decisions.get(index)?.decision !== 'deny');
+  const isAllowed = (_: unknown, index: number) => decisions.get(index)?.decision !== 'deny';
   return {
     ...batch,
-    recipients: [...denials.map(({ recipient }) => recipient), ...allowed],
+    recipients: [...denials.map(({ recipient }) => recipient), ...recipients.filter(isAllowed)],
+    personal: personal && [...denials.map(() => undefined), ...personal.filter(isAllowed)],
     denied: denials.map(({ code }) => code),
   };
 }

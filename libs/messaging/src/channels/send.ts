@@ -59,6 +59,8 @@ export interface ContentInput {
 export interface LibraryMessage extends ChannelMessage {
   /** The message confirms this opt-out and bypasses it. */
   readonly confirms?: 'opted_out' | undefined;
+  /** Reads the recipients from fields of the channel's own. @default they are in `to` */
+  readonly recipientsOf?: (errors: FieldError[]) => ReadRecipients;
 }
 
 export interface CheckedSend {
@@ -81,14 +83,15 @@ export function checkedSend(
 ): CheckedSend {
   const { deliveryReport, confirms } = message;
   const { tenant = '', validFor, idempotencyKey } = options;
-  const { recipients, groups, sender, checked } = validated((errors) => {
-    const { recipients, groups } = recipientsOf(channel, message.to, errors);
+  const { read, sender, checked } = validated((errors) => {
+    const read = message.recipientsOf?.(errors) ?? recipientsOf(channel, message.to, errors);
     const sender = (channel.sender ?? anySender)(message.from, errors);
     const checked = contentOf(channel, message.content, errors);
     checkTime('sendAt', message.sendAt, errors);
     checkWords({ deliveryReport, class: options.class, tenant, idempotencyKey }, errors);
-    return { recipients, groups, sender, checked };
+    return { read, sender, checked };
   });
+  const { recipients, groups, personal } = read;
   const content =
     confirms && checked.content.kind === 'text'
       ? { ...checked.content, confirms }
@@ -105,6 +108,9 @@ export function checkedSend(
     deliveryReport: (deliveryReport ?? channel.deliveryReport ?? 'yes') === 'yes',
     parts: checked.parts ?? 0,
     recipients,
+    personal,
+    hasPersonal: personal && true,
+    attachments: checked.attachments,
     denied: [],
     createdAt: clock.now(),
     sendAt,
@@ -122,6 +128,7 @@ export function checkedSend(
     options.class ?? null,
     validFor ?? null,
     recipients,
+    ...(personal ? [personal] : []),
   ]);
   const [current = batch, ...replays] = digests
     .ofIdempotencyKey(idempotencyKey)
@@ -152,9 +159,9 @@ export function checkWords(
   }
 }
 
-export function checkCount(count: number, most: number, errors: FieldError[]): void {
-  if (count === 0) errors.push({ path: 'to', message: 'must name at least one recipient' });
-  if (count > most) errors.push({ path: 'to', message: `must name at most ${most} recipients` });
+export function checkCount(count: number, most: number, errors: FieldError[], path = 'to'): void {
+  if (count === 0) errors.push({ path, message: 'must name at least one recipient' });
+  if (count > most) errors.push({ path, message: `must name at most ${most} recipients` });
 }
 
 /** Adds an error unless `time` is undefined or in the years 1970 to 9999, as the store needs. */
@@ -175,11 +182,11 @@ function recipientsOf(
   { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
   to: unknown,
   errors: FieldError[],
-): Pick<ReadRecipients, 'recipients' | 'groups'> {
+): ReadRecipients {
   const list: readonly unknown[] = Array.isArray(to) ? to : [to];
   if (maxRecipients === 1 && list.length !== 1) {
     errors.push({ path: 'to', message: ruleOf(addressKinds) });
-    return { recipients: [], groups: new Map() };
+    return { recipients: [], groups: new Map(), errors: [] };
   }
   const read = readRecipients(list, addressKinds, groups !== undefined);
   for (const { path, message } of read.errors)

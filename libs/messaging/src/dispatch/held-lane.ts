@@ -19,7 +19,7 @@ import type { PreparedSubmission } from './submissions.js';
 export interface DispatchContext
   extends
     LeaseContext,
-    Pick<MessageStore, 'work' | 'intents' | 'outcomes'>,
+    Pick<MessageStore, 'work' | 'intents' | 'outcomes' | 'data'>,
     Omit<MessagingSettings['dispatch'], 'enabled' | 'engine' | 'lane' | 'lease'> {
   readonly policy: PolicyPipeline;
   readonly router: Router;

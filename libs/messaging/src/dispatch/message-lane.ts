@@ -5,7 +5,7 @@ import { LaneRequests } from './lane-requests.js';
 import { Prefetch } from './prefetch.js';
 import type { RequestSlots } from './provider-state.js';
 import { Resends } from './resends.js';
-import type { PreparedSubmission } from './submissions.js';
+import { missingAttachments, type PreparedSubmission } from './submissions.js';
 
 /** Longest rest during which the lane keeps its lease, in milliseconds. */
 const LONGEST_SLEEP = 1_000;
@@ -165,6 +165,7 @@ class MessageLane implements LaneTask {
         prefetch.withdraw();
         return undefined;
       }
+      if (missingAttachments(next).length > 0) return this.#attach(next);
       const wait = this.#rateDelay(next);
       if (wait > MAX_WAIT_WITH_TURN) return this.#sleep(wait);
       if (wait > 0) return leased.changed.sleep(wait);
@@ -186,6 +187,20 @@ class MessageLane implements LaneTask {
     this.#turn = undefined;
   }
 
+  /** Just before the start, so that prefetched submissions hold no attachments in memory. */
+  async #attach(item: PreparedSubmission): Promise<void> {
+    const { context, leased } = this.held;
+    const infos = missingAttachments(item);
+    try {
+      const attachments = await context.data.attachments(item.batch, infos);
+      if (attachments) item.submission = { ...item.submission, attachments };
+      // A policy has substituted content with attachments that the batch does not have.
+      else item.skipOutcome = { result: resultWithout(item), errorCode: 'attachment_missing' };
+    } catch (error) {
+      leased.fail(error);
+    }
+  }
+
   /** The lane keeps its turn for a connection while policies decide, unless a policy hangs. */
   async #decideAgain(): Promise<void> {
     const timer = setTimeout(() => this.#leaveTurn(), LONGEST_SLEEP);
@@ -201,4 +216,9 @@ class MessageLane implements LaneTask {
     if (own > 0) return Math.min(LONGEST_SLEEP, own);
     return this.held.provider(provider).rate?.delay(positions.length, now) ?? 0;
   }
+}
+
+/** The provider may already have a resend. */
+function resultWithout({ resendAt }: PreparedSubmission): 'rejected' | 'unknown' {
+  return resendAt === undefined ? 'rejected' : 'unknown';
 }

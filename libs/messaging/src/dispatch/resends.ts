@@ -33,7 +33,10 @@ export class Resends {
 
   /** Policy decides again before the start. @param resendAt monotonic milliseconds */
   add(item: PreparedSubmission, resendAt: number): void {
-    this.#waiting.push({ ...item, resendAt, skipOutcome: undefined, decidedAt: -Infinity });
+    // The attachments are read again just before the start.
+    const { attachments: _attachments, ...submission } = item.submission;
+    const again = { ...item, submission, resendAt };
+    this.#waiting.push({ ...again, skipOutcome: undefined, decidedAt: -Infinity });
     this.#waiting.sort((a, b) => a.resendAt - b.resendAt);
   }
 

@@ -1,5 +1,6 @@
 import type { Addressed, AppliedDecision, PolicyPipeline } from '../policy/policy-pipeline.js';
 import type { Clock } from '../ports/clock.js';
+import type { AttachmentInfo } from '../message/email-content.js';
 import type { Submission } from '../ports/message-transport.js';
 import type {
   DeferredMessage,
@@ -10,6 +11,7 @@ import type {
 import type { IntendedMessages, Outcome } from '../store/rows/outcome.js';
 import { RESTORED } from '../store/rows/hold.js';
 import type { OpenSubmission, PlannedBatch } from '../store/rows/planned-batch.js';
+import { writeContent } from '../store/rows/stored-content.js';
 
 /** Shortest deferral in milliseconds; without it a lane would spin. */
 const SHORTEST_DEFERRAL = 1_000;
@@ -29,7 +31,7 @@ export interface PreparedSubmission
   extends
     IntendedMessages,
     Pick<IntendedSubmission, 'batch' | 'n' | 'firstPosition' | 'lastPosition' | 'provider'> {
-  readonly submission: Submission;
+  submission: Submission;
   readonly intendedAt: number;
   /** The submission does not start later. */
   readonly validUntil: number;
@@ -131,6 +133,12 @@ export async function decidePrepared(
   return found;
 }
 
+/** The attachments that the submission needs and does not have yet. */
+export function missingAttachments({ submission }: PreparedSubmission): readonly AttachmentInfo[] {
+  const { content, attachments } = submission;
+  return content.kind === 'email' && !attachments ? (content.attachments ?? []) : [];
+}
+
 /**
  * Milliseconds since the first intent, by the larger of two clocks: the monotonic clock stops while
  * the machine sleeps, the wall clock may be set back.
@@ -203,7 +211,7 @@ export function slice(
         lastPosition: positions.at(-1) as number,
         provider,
         attempt,
-        content: content ? JSON.stringify(content) : null,
+        content: content ? writeContent({ content, hasPersonal: batch.hasPersonal }) : null,
         recipients: members,
         positions,
         whole: n === 0 && !batch.more && from === batch.recipients.length && dueAt === Infinity,
@@ -298,7 +306,10 @@ function isSame(a: AppliedDecision | undefined, b: AppliedDecision | undefined):
 }
 
 function submissionOf(
-  of: Pick<PlannedBatch, 'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport' | 'trace'>,
+  of: Pick<
+    PlannedBatch,
+    'tenant' | 'channel' | 'sender' | 'content' | 'deliveryReport' | 'trace' | 'hasPersonal'
+  >,
   request: Pick<OpenSubmission, 'batch' | 'n' | 'attempt' | 'firstSentAt'>,
   members: OpenSubmission['recipients'],
 ): Submission {
@@ -310,6 +321,8 @@ function submissionOf(
     sender: of.sender,
     content: of.content,
     recipients: members.map(({ recipient }) => recipient),
+    messageIds: members.map(({ position }) => `${request.batch}-${position}`),
+    ...(of.hasPersonal && { personal: members.map(({ personal }) => personal) }),
     deliveryReport: of.deliveryReport ? 'yes' : 'none',
     attempt: request.attempt,
     firstSentAt: request.firstSentAt,

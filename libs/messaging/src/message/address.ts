@@ -1,3 +1,4 @@
+import type { Personal } from './email-content.js';
 import type { FieldError } from './errors.js';
 
 /** `platform`: a user id that only the platform knows, such as a WhatsApp BSUID. */
@@ -140,6 +141,8 @@ export interface ReadRecipients {
   readonly groups: ReadonlyMap<string, string>;
   /** The first ten errors. */
   readonly errors: FieldError[];
+  /** Names and variables in the order of `recipients`. @default none */
+  readonly personal?: readonly (Personal | undefined)[];
 }
 
 export function readRecipients(

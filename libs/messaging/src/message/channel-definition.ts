@@ -1,10 +1,11 @@
 import type { Address, AddressKind } from './address.js';
 import type { FieldError } from './errors.js';
+import type { DeliveryReport } from './events.js';
 import type { MessageContent } from './message.js';
 import type { StatusDefinition } from './status.js';
 
 /**
- * All that the library and the gateway know about a channel. The members after `accepted` are
+ * All that the library and the gateway know about a channel. The members after `content` are
  * optional: without one, the channel lacks that feature.
  * @example
  * const telegram: ChannelDefinition = {
@@ -27,6 +28,11 @@ export interface ChannelDefinition {
   readonly statuses: Readonly<Record<string, StatusDefinition>>;
   /** The status of a message after the provider accepted it, such as `sent`. */
   readonly accepted: string;
+  /**
+   * Events that reports may name in place of a status, such as `delayed`: listeners get them, and
+   * the status stays. @default none
+   */
+  readonly events?: readonly string[];
   /** The channel's kinds of content, each with its check. */
   readonly content: Readonly<Record<string, ContentCheck>>;
   /** Checks `from`. @default any text of 1 to 255 characters without control characters */
@@ -45,8 +51,17 @@ export interface ChannelDefinition {
   readonly retention?: 'timed' | 'exempt';
 }
 
+/** Bytes of an attachment, which the content names by their digest. */
+export interface StoredAttachment {
+  /** SHA-256 in hexadecimal digits. */
+  readonly digest: string;
+  readonly content: Buffer;
+}
+
 export interface CheckedContent {
   readonly content: MessageContent;
+  /** Stored beside the content, once for all recipients. @default none */
+  readonly attachments?: readonly StoredAttachment[];
   /** Billing units of one message, such as the parts of an SMS. @default 0 */
   readonly parts?: number;
 }
@@ -61,8 +76,11 @@ export type ContentCheck = (
 export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
 
 export interface ConsentRules {
-  /** Only recipients with an opt-in receive messages. @default false: all without an opt-out */
-  readonly required?: boolean;
+  /**
+   * Only recipients with an opt-in receive messages: of every category, or of these.
+   * @default false: all without an opt-out
+   */
+  readonly required?: boolean | readonly string[];
   /** Consent categories in addition to `transactional` and `marketing`. @default none */
   readonly categories?: readonly string[];
   /** Text needs an inbound message of the recipient within 24 hours. @default false */
@@ -80,7 +98,10 @@ export interface PricingRules {
 
 /** The channel's form in the gateway's webhooks. */
 export interface WireForm {
-  /** `type` of status webhooks, such as `sms.delivery_report`. */
+  /**
+   * `type` of status webhooks, such as `sms.delivery_report`; `*` stands for the status or event,
+   * as in `email.*`.
+   */
   readonly statusEvent: string;
   /** `type` of webhooks for inbound messages. @default none is sent */
   readonly receivedEvent?: string;
@@ -92,8 +113,17 @@ export interface WireForm {
   readonly identifiedBy: 'batch' | 'message';
 }
 
+/** What a simulated report says. */
+export interface SimulatedReport {
+  /** A status, or an event of the channel. */
+  readonly status: string;
+  readonly rawStatus: string;
+  readonly errorCode?: string;
+  readonly details?: DeliveryReport['details'];
+}
+
 /** The simulator's behaviour for a recipient. */
-export interface SimulatedFate {
+export interface SimulatedFate extends SimulatedReport {
   readonly course:
     | 'reported' // accepted, then reported
     | 'early' // the report precedes the submit response
@@ -104,22 +134,19 @@ export interface SimulatedFate {
     | 'vanished' // the submit response is lost, no poll finds the report
     | 'replying' // as `reported`, then the recipient replies
     | 'refused'; // refused at submit
-  readonly status: string;
-  readonly rawStatus: string;
-  readonly errorCode?: string;
+  /** Report before the final one. @default none */
+  readonly before?: SimulatedReport;
+  /** Report after the final one. @default the simulation's `followUp` */
+  readonly later?: SimulatedReport;
 }
 
 export interface Simulation {
   /** The fate of a message to this address; the same on each call. */
   readonly fateOf: (to: Address) => SimulatedFate;
   /** Intermediate report of a `disordered` fate. */
-  readonly underway: { readonly status: string; readonly rawStatus: string };
+  readonly underway: SimulatedReport;
   /** Report that follows a final one, such as `read` after `delivered`. @default none */
-  readonly followUp?: {
-    readonly after: string;
-    readonly status: string;
-    readonly rawStatus: string;
-  };
+  readonly followUp?: SimulatedReport & { readonly after: string };
   /** Prefix of ids in answers, with category, cost and sender. @default only a reference */
   readonly idPrefix?: string;
   /** Text of a `replying` recipient. @default no reply */

@@ -14,6 +14,7 @@ export class ChannelRegistry {
   readonly #channels = new Map<string, ChannelDefinition>();
   readonly #statuses = new Map<string, StatusDefinition>(Object.entries(COMMON));
   readonly #names = new Map<number, string>();
+  readonly #events = new Set<string>();
 
   /** @throws MessagingConfigError for two channels of one name, or one status with two ranks */
   constructor(definitions: readonly ChannelDefinition[]) {
@@ -116,8 +117,21 @@ export class ChannelRegistry {
     return this.#ranksWhere(({ rank, failed }) => rank >= STATUS_RANK.sending && !failed);
   }
 
+  /** Whether the name is an event of a channel, such as `delayed`, and no status. */
+  isEvent(name: unknown): name is string {
+    return typeof name === 'string' && this.#events.has(name);
+  }
+
+  /** `type` of the webhook of this status or event; `undefined`: the channel has none. */
+  statusEventOf(channel: string, statusOrEvent: string): string | undefined {
+    return this.#channels.get(channel)?.wire?.statusEvent.replace('*', statusOrEvent);
+  }
+
   ofEvent(type: string): ChannelDefinition | undefined {
-    return this.all.find(({ wire }) => wire?.statusEvent === type || wire?.receivedEvent === type);
+    return this.all.find(
+      (definition) =>
+        definition.wire?.receivedEvent === type || statusTypesOf(definition).includes(type),
+    );
   }
 
   #ranksWhere(test: (status: StatusDefinition) => boolean): number[] {
@@ -132,6 +146,11 @@ export class ChannelRegistry {
     if (!Object.hasOwn(statuses, accepted))
       refuse(`.${name}.accepted: '${accepted}' is none of its statuses`);
     for (const [status, own] of Object.entries(statuses)) this.#addStatus(name, status, own);
+    for (const event of definition.events ?? []) {
+      if (this.#statuses.has(event))
+        refuse(`.${name}.events: '${event}' is a status; name it otherwise`);
+      this.#events.add(event);
+    }
     this.#channels.set(name, definition);
   }
 
@@ -150,6 +169,13 @@ export class ChannelRegistry {
     this.#statuses.set(status, { ...known, ...own });
     this.#names.set(rank, status);
   }
+}
+
+/** The types of the channel's status webhooks. */
+function statusTypesOf({ wire, statuses, events = [] }: ChannelDefinition): string[] {
+  if (!wire) return [];
+  const names = [...Object.keys(COMMON), ...Object.keys(statuses), ...events];
+  return names.map((name) => wire.statusEvent.replace('*', name));
 }
 
 function refuse(problem: string): never {

@@ -10,14 +10,22 @@ export interface DeliveryReport {
   readonly messageId: string | null;
   /** Address key of the recipient, such as digits with country code. */
   readonly recipient: string | null;
-  /** `null`: a status without a mapping; the report is stored and changes no status. */
+  /**
+   * A status, or an event of the channel such as `delayed`, which changes no status. `null`: a
+   * status without a mapping; the report is stored and changes no status.
+   */
   readonly status: ChannelStatus | null;
   /** The provider's own word for the status. */
   readonly rawStatus: string;
   readonly errorCode: string | null;
   /** When the SMSC made the report; `null` where the provider omits it. */
   readonly providerTime: Date | null;
+  /** Further data, such as the category and the answer of a bounce. @default none */
+  readonly details?: ReportDetails | undefined;
 }
+
+/** Further data of a report, kept as JSON of at most 8,000 characters. */
+export type ReportDetails = Readonly<Record<string, string | number | null>>;
 
 export interface InboundMessage {
   /** The provider's id, at most 255 characters; identifies the message. */
@@ -48,7 +56,7 @@ export interface MessagingEvents {
   readonly [INBOUND_RECEIVED]: InboundReceived;
 }
 
-/** A message's status rose. Published once, after the commit that raised it. */
+/** A message's status rose, or an event came. Published once, after the commit that recorded it. */
 export interface MessageStatusChanged {
   readonly tenant: string;
   readonly channel: Channel;
@@ -62,6 +70,10 @@ export interface MessageStatusChanged {
   readonly recipient: string;
   readonly previous: ChannelStatus;
   readonly status: ChannelStatus;
+  /** Event of the channel that left the status as it was, such as `delayed`. */
+  readonly event?: string;
+  /** Further data of the report. */
+  readonly details?: ReportDetails;
   readonly errorCode: string | null;
   /** Time of the provider's report; the time of arrival where the report has none. */
   readonly providerTime: Date;

@@ -1,3 +1,4 @@
+import type { ReportDetails } from './events.js';
 import type { Channel, MessageContent } from './message.js';
 import type { BatchStatus, ChannelStatus, MessageStatus, ReportedStatus } from './status.js';
 
@@ -85,6 +86,8 @@ export interface ReportView {
   readonly receivedAt: Date;
   /** Number of the status change that the report made; `null` where it changed nothing. */
   readonly sequence: number | null;
+  /** Further data of the report, such as of a bounce. */
+  readonly details: ReportDetails | null;
 }
 
 export interface TenantOption {

@@ -27,7 +27,9 @@ export class OptInRequiredPolicy implements MessagingPolicy {
   async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
-      const { channel } = item.message;
+      const { channel, category } = item.message;
+      const required = this.registry.get(channel).consent?.required ?? false;
+      if (Array.isArray(required) && !required.includes(category)) return;
       if (item.facts.consent === 'opted_in' || confirmsOptOut(item)) return;
       const reason = `has not opted in to ${this.registry.get(channel).title ?? channel} messages`;
       decisions.set(index, { decision: 'deny', code: 'opt_in_required', reason });

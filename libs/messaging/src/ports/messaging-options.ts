@@ -284,7 +284,7 @@ const OPTIONS = {
     keys: withDefault(list(secretKey), []),
   }),
   policy: group(POLICY),
-  /** Channels in addition to SMS and WhatsApp. @default none */
+  /** Channels in addition to SMS, WhatsApp and email. @default none */
   channels: withDefault(list(object<ChannelDefinition>()), []),
   sms: group({
     /** Default of a message's `deliveryReport`. @default 'yes' */
@@ -303,6 +303,12 @@ const OPTIONS = {
     templates: withDefault(record(object<Template>()), {}),
     /** Most characters of a text. @default 4096 */
     maxText: withDefault(wholeNumber, 4_096),
+  }),
+  email: group({
+    /** Most recipients in one send. @default 100000 */
+    maxRecipients: withDefault(wholeNumber, 100_000),
+    /** Most octets of a whole message. @default 25 MiB */
+    maxSize: withDefault(wholeNumber, 26_214_400),
   }),
   inbound: group(INBOUND),
   /** Prices of messages, for `estimate()`. @default no prices */

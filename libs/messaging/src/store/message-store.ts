@@ -15,6 +15,7 @@ import { WaitingWork } from './reads/waiting-work.js';
 import type { StoreDatabase } from './database/store-database.js';
 import { databaseOf } from './open-store.js';
 import { migrate, type OwnMigrations } from './schema/migrator.js';
+import { BatchData } from './reads/batch-data.js';
 import { Reads } from './reads/reads.js';
 import { RecentSends } from './reads/recent-sends.js';
 import { ReportRecorder } from './verbs/report.js';
@@ -62,6 +63,8 @@ export class MessageStore {
   readonly holds: Holds;
   readonly waiting: WaitingWork;
   readonly queues: LaneQueues;
+  /** Names and variables of recipients, and attachments. */
+  readonly data: BatchData;
   readonly work: LaneWork;
   readonly intents: Intents;
   readonly outcomes: OutcomeRecorder;
@@ -93,7 +96,8 @@ export class MessageStore {
     this.holds = new Holds(database, clock);
     this.waiting = new WaitingWork(database);
     this.queues = new LaneQueues(database, clock, this.holds);
-    this.work = new LaneWork(database);
+    this.data = new BatchData(database);
+    this.work = new LaneWork(database, this.data);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.intents = new Intents(database, this.lanes, completion);
     this.reports = new ReportRecorder(database, writer, clock, {

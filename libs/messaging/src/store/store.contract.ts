@@ -959,6 +959,7 @@ function startedOf(planned: readonly PlannedBatch[], fence: number, share: numbe
         sender: batch.sender,
         recipients: recipients.map(({ recipient }) => recipient),
         deliveryReport: 'yes',
+        attempt: 1,
       },
     },
   }));

@@ -64,9 +64,9 @@ export function interfaceParser(channels: ChannelRegistry): CallbackParser {
         const data = own(entry, 'data');
         const type = own(entry, 'type');
         if (typeof type !== 'string') return readDeliveryReport(data, isReported);
-        const { name = '', wire } = channels.ofEvent(type) ?? {};
-        if (wire?.statusEvent === type) return readDeliveryReport(data, isReported);
-        if (wire?.receivedEvent !== type) return undefined;
+        const { name, wire } = channels.ofEvent(type) ?? {};
+        if (name === undefined) return undefined;
+        if (wire?.receivedEvent !== type) return readDeliveryReport(data, isReported);
         if (!isObject(data)) return 'no data';
         const message = { ...data, timestamp: own(entry, 'timestamp') };
         return readMessage(message, MESSAGE, name, identifier);

@@ -278,7 +278,7 @@ it('a poll finds no report before it is due', async () => {
 it('unsupported and aborted submissions are refused', async () => {
   const made = transport();
   const submission = submissionTo(number(1));
-  await expect(made.submit({ ...submission, channel: 'email' }, signal)).rejects.toMatchObject({
+  await expect(made.submit({ ...submission, channel: 'telegram' }, signal)).rejects.toMatchObject({
     code: 'unsupported_channel',
   });
   await expect(made.submit(submission, AbortSignal.abort())).rejects.toBeInstanceOf(PausedFailure);

@@ -1,7 +1,11 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { hash } from 'node:crypto';
 import { addressOfKey } from '../../message/address.js';
-import type { SimulatedFate, Simulation } from '../../message/channel-definition.js';
+import type {
+  SimulatedFate,
+  SimulatedReport,
+  Simulation,
+} from '../../message/channel-definition.js';
 import type { DeliveryReport, InboundMessage } from '../../message/events.js';
 import {
   PausedFailure,
@@ -82,6 +86,19 @@ const read = group(SIMULATOR);
  * | `9910` | delivered; on WhatsApp the recipient writes back a second later |
  * | other | delivered |
  *
+ * On email the local part of the address decides:
+ *
+ * | local part | outcome |
+ * |---|---|
+ * | `bounced`, `full`, `blocked` | bounced: unknown recipient, full mailbox, refused by policy |
+ * | `late-bounce` | delivered, then bounced |
+ * | `complained` | delivered, then a complaint |
+ * | `delayed` | the event `delayed`, then delivered |
+ * | `rejected` | refused at submit |
+ * | `lost` | the answer is always lost and no poll finds it |
+ * | `reply` | delivered; the recipient writes back a second later |
+ * | other | delivered |
+ *
  * The answer names refused recipients beside the reference; where all are refused, so is the
  * submission. One `9907` throttles the whole submission. One `9908` or `9909` loses its answer:
  * then no report is pushed, and a poll finds all recipients but the `9909`s. On WhatsApp the answer
@@ -104,6 +121,8 @@ interface SimulatedRecipient {
   readonly jitter: number;
   /** Report of a message on its way; only `disordered` sends it. */
   readonly underway: DeliveryReport;
+  /** Precedes the final report. */
+  readonly first: DeliveryReport | undefined;
   readonly final: DeliveryReport;
   /** Follows the final report, where the channel has such a status. */
   readonly followUp: DeliveryReport | undefined;
@@ -154,7 +173,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     if (rejected.size === recipients.length)
       throw new PermanentFailure(
         recipients[0]?.final.errorCode ?? REFUSED,
-        'The simulated carrier refuses such recipients, as it does numbers ending in 9903',
+        'The simulated carrier refuses such recipients, as it does numbers ending in 9903 and rejected@',
       );
     if (recipients.some(({ course }) => course === 'lost' || course === 'vanished'))
       throw new UncertainFailure('answer_lost', 'The simulated carrier lost its answer');
@@ -182,9 +201,10 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
       if (!simulation) continue;
       for (const to of recipients) {
         const one = simulatedRecipient(submissionId, to, firstSentAt, simulation);
-        const { course, underway, final, followUp } = one;
+        const { course, underway, first, final, followUp } = one;
         if (course === 'vanished' || (final.providerTime?.getTime() ?? 0) > now) continue;
         if (course === 'disordered') reports.push({ ...underway, submissionId });
+        if (first) reports.push({ ...first, submissionId });
         reports.push({ ...final, submissionId });
         if (followUp) reports.push({ ...followUp, submissionId });
       }
@@ -232,7 +252,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
     const early: DeliveryReport[] = [];
     /** Reports by their delay. */
     const due = new Map<number, DeliveryReport[]>();
-    for (const { course, jitter, underway, final, followUp } of recipients) {
+    for (const { course, jitter, underway, first, final, followUp } of recipients) {
       const delay = reportDelay * (1 + 2 * jitter);
       const report = (one: DeliveryReport, after: number) => {
         const reports = due.get(after);
@@ -263,6 +283,7 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         case 'vanished':
           continue;
       }
+      if (first) report(first, delay * 0.75);
       if (followUp) report(followUp, delay * 1.25);
     }
     for (const [after, reports] of due) this.#reports?.later(reports, after);
@@ -296,7 +317,7 @@ function simulatedRecipient(
   const endedAt = sentAt + 1 + ((dice[1] ?? 0) % 40);
   const reference = referenceOf(submissionId);
   const reportOf = (
-    { status, rawStatus, errorCode }: Omit<SimulatedFate, 'course'>,
+    { status, rawStatus, errorCode, details }: SimulatedReport,
     at: number,
   ): DeliveryReport => ({
     reference,
@@ -306,13 +327,16 @@ function simulatedRecipient(
     rawStatus,
     errorCode: errorCode ?? null,
     providerTime: new Date(at),
+    details,
   });
+  const next = fate.later ?? (followUp?.after === fate.status ? followUp : undefined);
   return {
     course: fate.course,
     jitter: ((dice[2] ?? 0) % 16) / 15,
     underway: reportOf(underway, sentAt),
+    first: fate.before && reportOf(fate.before, sentAt),
     final: reportOf(fate, endedAt),
-    followUp: followUp?.after === fate.status ? reportOf(followUp, endedAt + 1) : undefined,
+    followUp: next && reportOf(next, endedAt + 1),
   };
 }
 

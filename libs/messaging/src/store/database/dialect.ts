@@ -49,6 +49,7 @@ export interface TypeNames {
   /** Up to 320 characters, indexable. */
   readonly address: string;
   readonly text: string;
+  readonly bytes: string;
   readonly big: string;
   readonly int: string;
   readonly small: string;

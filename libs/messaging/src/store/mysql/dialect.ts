@@ -16,6 +16,7 @@ export const MYSQL_DIALECT: Dialect = {
     key: 'VARCHAR(255)',
     address: 'VARCHAR(320)',
     text: 'LONGTEXT',
+    bytes: 'LONGBLOB',
     big: 'BIGINT',
     int: 'INT',
     small: 'SMALLINT',

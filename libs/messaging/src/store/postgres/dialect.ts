@@ -20,6 +20,7 @@ export const POSTGRES_DIALECT: Dialect = {
     key: 'varchar(255)',
     address: 'varchar(320)',
     text: 'text',
+    bytes: 'bytea',
     big: 'bigint',
     int: 'integer',
     small: 'smallint',

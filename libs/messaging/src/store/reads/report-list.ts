@@ -1,3 +1,4 @@
+import type { ReportDetails } from '../../message/events.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { MessageView, Page, ReportFilter, ReportView } from '../../message/views.js';
 import type { StoreDatabase } from '../database/store-database.js';
@@ -26,6 +27,7 @@ type ReportRow = Pick<ReportView, 'batchId' | 'sender' | 'rawStatus' | 'errorCod
   readonly status: number | null;
   readonly providerTime: Big;
   readonly receivedAt: Big;
+  readonly details: string | null;
 };
 
 /** A report, by what orders it in a list. */
@@ -208,7 +210,7 @@ export class ReportList {
       `SELECT r.id, r.batch AS "batchId", r.position, b.sender,
          coalesce(m.recipient, r.recipient) AS recipient, r.status, r.raw_status AS "rawStatus",
          r.error_code AS "errorCode", coalesce(r.provider_time, r.received_at) AS "providerTime",
-         r.received_at AS "receivedAt", r.sequence
+         r.received_at AS "receivedAt", r.sequence, r.details
        FROM ${this.#reports(range)} ${this.database.dialect.join} messaging_batch b ON b.id = r.batch
        LEFT JOIN messaging_message m ON m.batch = r.batch AND m.position = r.position
        WHERE ${where.map(({ sql }) => sql).join(' AND ')} ORDER BY ${range.order} LIMIT ?`,
@@ -225,6 +227,7 @@ export class ReportList {
         row.status === null ? null : this.database.channels.statusOf<ReportedStatus>(row.status),
       providerTime: dateOf(row.providerTime),
       receivedAt: dateOf(row.receivedAt),
+      details: row.details === null ? null : (JSON.parse(row.details) as ReportDetails),
     };
   }
 }

@@ -1,6 +1,8 @@
 import type { Channel, MessageClass } from '../../message/message.js';
 import { BATCH_STATE, PRIORITY } from './batch-state.js';
 import { type Columns, type Dialect, into } from '../database/dialect.js';
+import type { Personal } from '../../message/email-content.js';
+import type { StoredAttachment } from '../../message/channel-definition.js';
 import type { StatusChange } from './status.js';
 import { type StoredContent, writeContent } from './stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
@@ -19,6 +21,10 @@ export interface NewBatch extends StoredContent {
   readonly recipients: readonly string[];
   /** Policy's code for each denied recipient. */
   readonly denied: readonly string[];
+  /** Names and variables in the order of `recipients`, with `hasPersonal`. */
+  readonly personal?: readonly (Personal | undefined)[] | undefined;
+  /** Attachments of the content, which has their metadata. */
+  readonly attachments?: readonly StoredAttachment[] | undefined;
   readonly createdAt: number;
   readonly sendAt: number | null;
   readonly validFor: number | null;

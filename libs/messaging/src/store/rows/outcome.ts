@@ -30,7 +30,7 @@ export interface IntendedMessages {
   readonly positions: readonly number[];
   readonly submission: Pick<
     Submission,
-    'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport'
+    'tenant' | 'channel' | 'sender' | 'recipients' | 'deliveryReport' | 'attempt'
   >;
   /** The submission contains all messages of its batch: once accepted, the batch is complete. */
   readonly whole: boolean;

@@ -1,4 +1,5 @@
 import type { Channel } from '../../message/message.js';
+import type { Personal } from '../../message/email-content.js';
 import type { IntendedRecipient } from './intent.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import { readContent, type StoredContent } from './stored-content.js';
@@ -34,6 +35,7 @@ export interface PlannedBatch extends BatchHead {
 
 export interface PlannedRecipient extends IntendedRecipient {
   readonly attempts: number;
+  readonly personal?: Personal | undefined;
 }
 
 export interface OpenSubmission extends BatchHead {
@@ -44,7 +46,7 @@ export interface OpenSubmission extends BatchHead {
   readonly lastPosition: number;
   readonly attempt: number;
   readonly firstSentAt: Date;
-  readonly recipients: readonly { readonly position: number; readonly recipient: string }[];
+  readonly recipients: readonly Pick<PlannedRecipient, 'position' | 'recipient' | 'personal'>[];
 }
 
 /** Times in microseconds, as drivers return them. */

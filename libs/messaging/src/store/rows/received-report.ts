@@ -1,17 +1,22 @@
 import type { ChannelRegistry } from '../../message/channel-registry.js';
 import type { DeliveryReport } from '../../message/events.js';
+import { FIRST_REPORTED_RANK } from '../../message/status.js';
 import { identifier, plausible, word } from '../../message/report-fields.js';
 import { type Columns, type Dialect, into } from '../database/dialect.js';
-import { timedDigestId } from './digest-id.js';
-import { type HeldMessage, raise, type StatusChange } from './status.js';
+import { digestId, timedDigestId } from './digest-id.js';
+import { announce, type HeldMessage, raise, type StatusChange } from './status.js';
 
 /** Values fit the store's columns; times are epoch microseconds. */
-export interface ReceivedReport extends DeliveryReport {
+export interface ReceivedReport extends Omit<DeliveryReport, 'details'> {
   readonly provider: string;
   readonly receivedAt: number;
   readonly rank: number | null;
   /** Identifies the report: a repeated one has the same hash. */
   readonly hash: string;
+  /** Event of a channel, in place of a status. */
+  readonly event: string | null;
+  /** JSON of further data. */
+  readonly details: string | null;
   /** The report is already in the log, without a message. */
   readonly waiting: boolean;
 }
@@ -47,7 +52,8 @@ export function receivedReport(
   const named = identifier(report.recipient);
   const recipient = named !== null && named.length <= RECIPIENT_LENGTH ? named : null;
   const status = channels.isReported(report.status) ? report.status : null;
-  const rawStatus = word(report.rawStatus) ?? word(report.status) ?? '';
+  const event = channels.isEvent(report.status) ? report.status : null;
+  const rawStatus = event ?? word(report.rawStatus) ?? word(report.status) ?? '';
   const errorCode = word(report.errorCode);
   const time = report.providerTime instanceof Date ? plausible(report.providerTime, now) : null;
   return {
@@ -74,18 +80,43 @@ export function receivedReport(
       rawStatus,
       errorCode,
     ),
+    event,
+    details: detailsOf(report.details),
     waiting: false,
   };
 }
 
-/** @returns `undefined` where the status does not change */
-export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
-  const { rank, errorCode, providerTime, receivedAt } = report;
-  if (rank === null) return undefined;
-  return raise(message, rank, providerTime ? micros(providerTime) : receivedAt, errorCode);
+/** Longest JSON of details; a callback stays below 20 kB. */
+const DETAILS_LENGTH = 8_000;
+
+export function detailsOf(given: unknown): string | null {
+  if (typeof given !== 'object' || given === null) return null;
+  const kept: [name: string, value: string | number | null][] = [];
+  for (const [name, value] of Object.entries(given as Record<string, unknown>)) {
+    if (identifier(name) === null) continue;
+    if (value === null || Number.isFinite(value)) kept.push([name, value as number | null]);
+    else if (typeof value === 'string')
+      kept.push([name, value.slice(0, 1_024).replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ')]);
+  }
+  const json = JSON.stringify(Object.fromEntries(kept));
+  return kept.length === 0 || json.length > DETAILS_LENGTH ? null : json;
 }
 
-type Noted = 'hash' | 'reference' | 'messageId' | 'providerTime';
+/** @returns `undefined` where the status does not change, and the report has no event */
+export function raiseBy(report: ReceivedReport, message: HeldMessage): StatusChange | undefined {
+  const { rank, event, errorCode, providerTime, receivedAt, details } = report;
+  const at = providerTime ? micros(providerTime) : receivedAt;
+  if (event !== null)
+    // Before the acceptance, whose fast path counts from zero, an event is only logged.
+    return message.status < FIRST_REPORTED_RANK
+      ? undefined
+      : { ...announce(message, event, at, errorCode), details };
+  if (rank === null) return undefined;
+  const change = raise(message, rank, at, errorCode);
+  return change && details !== null ? { ...change, details } : change;
+}
+
+type Noted = 'hash' | 'reference' | 'messageId' | 'providerTime' | 'details';
 
 /** A row of the report log: a report, or a change of status that no provider reported. */
 export interface LogEntry {
@@ -126,11 +157,22 @@ export const INTO_LOG = into('report', LOG);
 
 /** The log's entry of a change that no provider reported. */
 export function changeEntry(
-  { message, status, sequence, errorCode, at }: StatusChange,
+  { message, status, sequence, errorCode, at, event, details }: StatusChange,
   origin: Pick<ReceivedReport, 'provider' | 'rawStatus'> & Partial<Pick<ReceivedReport, Noted>>,
 ): LogEntry {
   const { recipient } = message;
-  const report = { ...origin, recipient, rank: status, errorCode, receivedAt: at };
+  const rank = event === undefined ? status : null;
+  const report = {
+    ...origin,
+    recipient,
+    rank,
+    errorCode,
+    receivedAt: at,
+    ...(details && {
+      details,
+      hash: digestId('change', message.batch, message.position, sequence),
+    }),
+  };
   return { report, place: message, sequence };
 }
 
@@ -154,7 +196,15 @@ function micros(time: Date): number {
 /** In the log, without a message; times in microseconds, as drivers return them. */
 export interface WaitingRow extends Pick<
   ReceivedReport,
-  'hash' | 'provider' | 'reference' | 'messageId' | 'recipient' | 'rank' | 'rawStatus' | 'errorCode'
+  | 'hash'
+  | 'provider'
+  | 'reference'
+  | 'messageId'
+  | 'recipient'
+  | 'rank'
+  | 'rawStatus'
+  | 'errorCode'
+  | 'details'
 > {
   readonly id: string | number;
   readonly providerTime: string | number | null;
@@ -163,7 +213,7 @@ export interface WaitingRow extends Pick<
 
 export const WAITING_COLUMNS = `r.id, r.hash, r.provider, r.reference, r.message_id AS "messageId", r.recipient,
   r.status AS "rank", r.raw_status AS "rawStatus", r.error_code AS "errorCode",
-  r.provider_time AS "providerTime", r.received_at AS "receivedAt"`;
+  r.provider_time AS "providerTime", r.received_at AS "receivedAt", r.details`;
 
 export function fromWaitingRow(
   { id: _id, ...row }: WaitingRow,
@@ -176,6 +226,7 @@ export function fromWaitingRow(
     submissionId: undefined,
     status: rank === null ? null : channels.statusOf(rank),
     rank,
+    event: row.rank === null && channels.isEvent(row.rawStatus) ? row.rawStatus : null,
     providerTime: row.providerTime === null ? null : new Date(Number(row.providerTime) / 1_000),
     receivedAt: Number(row.receivedAt),
     waiting: true,

@@ -25,6 +25,10 @@ export interface StatusChange {
   readonly errorCode: string | null;
   /** Epoch microseconds. */
   readonly at: number;
+  /** Event that left the status as it was. */
+  readonly event?: string;
+  /** Further data of the report, as JSON. */
+  readonly details?: string | null;
 }
 
 export const HELD_COLUMNS = `m.batch, m.position, m.recipient, m.status, m.sequence, m.error_code, m.reference,
@@ -54,6 +58,18 @@ export function raise(
     errorCode,
     at,
   };
+}
+
+/** An event has a number among the changes and leaves the status as it is. */
+export function announce(
+  message: HeldMessage,
+  event: string,
+  at: number,
+  errorCode: string | null,
+): StatusChange {
+  message.sequence++;
+  const { status, sequence } = message;
+  return { message, previous: status, status, sequence, errorCode, at, event };
 }
 
 /** SQL condition of the status rule; not true where `rank` is null. */

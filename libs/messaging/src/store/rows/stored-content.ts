@@ -4,16 +4,22 @@ import type { TraceContext } from '../../ports/tracing.js';
 export interface StoredContent {
   readonly content: MessageContent;
   readonly trace?: TraceContext | undefined;
+  /** The store has names or variables of the recipients. */
+  readonly hasPersonal?: boolean | undefined;
 }
 
-/** The JSON of a content with the trace context in it, so that no separate column is needed. */
-export function writeContent({ content, trace }: StoredContent): string {
-  return JSON.stringify(trace ? { ...content, trace } : content);
+type StoredJson = MessageContent & { trace?: TraceContext; $personal?: boolean };
+
+/** The JSON of a content with the other values in it, so that they need no columns. */
+export function writeContent({ content, trace, hasPersonal }: StoredContent): string {
+  if (!trace && !hasPersonal) return JSON.stringify(content);
+  return JSON.stringify({ ...content, trace, ...(hasPersonal && { $personal: true }) });
 }
 
 export function readContent(json: string): StoredContent {
-  const content = JSON.parse(json) as MessageContent & { trace?: TraceContext };
-  const { trace } = content;
+  const content = JSON.parse(json) as StoredJson;
+  const { trace, $personal } = content;
   if (trace !== undefined) delete content.trace;
-  return { content, trace };
+  if ($personal !== undefined) delete content.$personal;
+  return { content, trace, hasPersonal: $personal };
 }

@@ -16,22 +16,24 @@ function parsed(column: string) {
   return { type: type as keyof TypeNames, length: Number(length), constraints };
 }
 
-const ENTITY_TYPES: Readonly<Record<keyof TypeNames, EntitySchemaColumnOptions>> = {
-  uuid: { type: 'varchar', length: 36 },
-  key: { type: 'varchar' },
-  address: { type: 'varchar', length: 320 },
-  text: { type: 'text' },
-  big: {
-    type: 'bigint',
-    transformer: {
-      to: (value: unknown) => value,
-      from: (value: string | number | null) => (value === null ? null : Number(value)),
+/** No type of TypeORM holds bytes on every server: entities leave such a column out. */
+const ENTITY_TYPES: Readonly<Record<Exclude<keyof TypeNames, 'bytes'>, EntitySchemaColumnOptions>> =
+  {
+    uuid: { type: 'varchar', length: 36 },
+    key: { type: 'varchar' },
+    address: { type: 'varchar', length: 320 },
+    text: { type: 'text' },
+    big: {
+      type: 'bigint',
+      transformer: {
+        to: (value: unknown) => value,
+        from: (value: string | number | null) => (value === null ? null : Number(value)),
+      },
     },
-  },
-  int: { type: 'int' },
-  small: { type: 'smallint' },
-  short: { type: 'varchar' },
-};
+    int: { type: 'int' },
+    small: { type: 'smallint' },
+    short: { type: 'varchar' },
+  };
 
 /** Entities by the name of their table, with the names of the columns in camel case. */
 export function entitiesOf<T extends string>(
@@ -43,13 +45,16 @@ export function entitiesOf<T extends string>(
     return new EntitySchema<Record<string, unknown>>({
       name: `messaging_${table}`,
       columns: Object.fromEntries(
-        Object.entries(columns).map(([name, column]) => {
+        Object.entries(columns).flatMap(([name, column]) => {
           const { type, constraints } = parsed(column);
+          if (type === 'bytes') return [];
           const isRequired = constraints.includes('NOT NULL');
           const own = { name, nullable: !isRequired, primary: primary.includes(name) };
           return [
-            name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-            { ...ENTITY_TYPES[type], ...own },
+            [
+              name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+              { ...ENTITY_TYPES[type], ...own },
+            ] as const,
           ];
         }),
       ),

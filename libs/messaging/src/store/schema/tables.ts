@@ -5,6 +5,9 @@ import { columnsSql, entitiesOf } from './columns.js';
 /** Number of recipients in a chunk row. */
 export const CHUNK_SIZE = 1_000;
 
+/** Most bytes of an attachment in a row, below what a server accepts in one statement. */
+export const PIECE_SIZE = 4 * 1_024 * 1_024;
+
 /** Columns of the store's tables. Times are epoch microseconds, statuses are ranks. */
 const COLUMNS = {
   lane: {
@@ -60,6 +63,15 @@ const COLUMNS = {
   },
   /** Up to {@link CHUNK_SIZE} recipients of a batch, one per line. */
   batch_chunk: { batch: 'uuid NOT NULL', n: 'int NOT NULL', recipients: 'text NOT NULL' },
+  /** Names and variables of the recipients of the chunk `n`, one JSON text or empty line for each. */
+  batch_personal: { batch: 'uuid NOT NULL', n: 'int NOT NULL', entries: 'text NOT NULL' },
+  /** Bytes of a batch's attachments by their digest, in pieces of {@link PIECE_SIZE}. */
+  batch_attachment: {
+    batch: 'uuid NOT NULL',
+    digest: 'short(64) NOT NULL',
+    n: 'int NOT NULL',
+    bytes: 'bytes NOT NULL',
+  },
   /** One request to the provider; `{batch}-s{n}` is its idempotency key. */
   submission: {
     batch: 'uuid NOT NULL',
@@ -111,6 +123,8 @@ const COLUMNS = {
     provider_time: 'big',
     received_at: 'big NOT NULL',
     sequence: 'small',
+    /** JSON of further data; written apart, as few reports have any. */
+    details: 'text',
   },
   /** An erasure of one address that has not ended. */
   erasure: {
@@ -144,6 +158,8 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   rate_slot: 'rate_key',
   batch: 'id',
   batch_chunk: 'batch, n',
+  batch_personal: 'batch, n',
+  batch_attachment: 'batch, digest, n',
   submission: 'batch, n',
   message: 'batch, position',
   report: 'id',

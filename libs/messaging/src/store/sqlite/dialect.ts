@@ -9,6 +9,7 @@ export const SQLITE_DIALECT: Dialect = {
     key: 'TEXT',
     address: 'TEXT',
     text: 'TEXT',
+    bytes: 'BLOB',
     big: 'INTEGER',
     int: 'INTEGER',
     small: 'INTEGER',

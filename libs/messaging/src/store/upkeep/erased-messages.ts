@@ -1,8 +1,10 @@
+import type { Mailbox } from '../../message/email-content.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoreDatabase, Transaction } from '../database/store-database.js';
 import { BATCH_STATE, CANCELLED } from '../rows/batch-state.js';
 import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import { readContent, writeContent } from '../rows/stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { StatusWriter } from '../verbs/status-writer.js';
 
@@ -52,7 +54,8 @@ export class ErasedMessages {
     const isPolled = of.state < BATCH_STATE.completed || of.pollAt !== null;
     if (message?.status === STATUS_RANK.sending) return undefined;
     if (message && isPolled && channels.openRanks.includes(message.status)) return undefined;
-    await this.#emptyLine(tx, batch, position);
+    const address = await this.#emptyLine(tx, batch, position);
+    if (address) await this.#eraseMailbox(tx, batch, address);
     await tx.run("UPDATE messaging_message SET recipient = '' WHERE batch = ? AND position = ?", [
       batch,
       position,
@@ -72,18 +75,52 @@ export class ErasedMessages {
     return changes;
   }
 
-  async #emptyLine(tx: Transaction, batch: string, position: number): Promise<void> {
+  /** @returns the line before */
+  async #emptyLine(tx: Transaction, batch: string, position: number): Promise<string | undefined> {
     const n = Math.floor(position / CHUNK_SIZE);
     const [chunk] = await tx.all<{ recipients: string }>(
       'SELECT recipients FROM messaging_batch_chunk WHERE batch = ? AND n = ?',
       [batch, n],
     );
-    if (!chunk) return;
-    const lines = chunk.recipients.split('\n').with(position % CHUNK_SIZE, '');
+    if (!chunk) return undefined;
+    const lines = chunk.recipients.split('\n');
+    const at = position % CHUNK_SIZE;
+    const line = lines[at];
+    lines[at] = '';
     await tx.run('UPDATE messaging_batch_chunk SET recipients = ? WHERE batch = ? AND n = ?', [
       lines.join('\n'),
       batch,
       n,
+    ]);
+    const [personal] = await tx.all<{ entries: string }>(
+      'SELECT entries FROM messaging_batch_personal WHERE batch = ? AND n = ?',
+      [batch, n],
+    );
+    if (!personal) return line;
+    await tx.run('UPDATE messaging_batch_personal SET entries = ? WHERE batch = ? AND n = ?', [
+      personal.entries.split('\n').with(at, '').join('\n'),
+      batch,
+      n,
+    ]);
+    return line;
+  }
+
+  /** From the headers that the other recipients of an email see. */
+  async #eraseMailbox(tx: Transaction, batch: string, address: string): Promise<void> {
+    const [row] = await tx.all<{ content: string }>(
+      "SELECT content FROM messaging_batch WHERE id = ? AND content LIKE ? ESCAPE '!'",
+      [batch, `%${address.replaceAll(/[!%_]/g, '!$&')}%`],
+    );
+    if (!row) return;
+    const stored = readContent(row.content);
+    if (stored.content.kind !== 'email') return;
+    const { to, cc, ...content } = stored.content;
+    const without = (mailboxes: readonly Mailbox[]) =>
+      mailboxes.filter(({ email }) => email !== address);
+    const left = { ...content, ...(to && { to: without(to) }), ...(cc && { cc: without(cc) }) };
+    await tx.run('UPDATE messaging_batch SET content = ? WHERE id = ?', [
+      writeContent({ ...stored, content: left }),
+      batch,
     ]);
   }
 
@@ -123,5 +160,7 @@ export class ErasedMessages {
     await tx.run('UPDATE messaging_submission SET content = NULL, details = NULL WHERE batch = ?', [
       batch,
     ]);
+    for (const table of ['batch_personal', 'batch_attachment'])
+      await tx.run(`DELETE FROM messaging_${table} WHERE batch = ?`, [batch]);
   }
 }

@@ -112,7 +112,7 @@ function statementsFor(dialect: Dialect) {
     statement: dialect.updateFrom({
       table: 'messaging_report',
       rows: ids,
-      set: 'recipient = NULL',
+      set: 'recipient = NULL, details = NULL',
       where: `messaging_report.tenant = v_tenant AND messaging_report.received_at = v_at
         AND messaging_report.id = v_id`,
     }),

@@ -18,6 +18,8 @@ const TABLES = [
   { table: 'message', key: 'position', index: 'PRIMARY' },
   { table: 'submission', key: 'n', index: 'PRIMARY' },
   { table: 'batch_chunk', key: 'n', index: 'PRIMARY' },
+  { table: 'batch_personal', key: 'n', index: 'PRIMARY' },
+  { table: 'batch_attachment', key: 'n', index: 'PRIMARY' },
   // Reports follow the messages: a transaction that records a report locks its message first.
   { table: 'report', key: 'id', index: 'messaging_report_batch' },
 ] as const;
@@ -27,7 +29,7 @@ type Change = Readonly<Record<string, string>>;
 
 const ERASE: Change = {
   message: "recipient = ''",
-  report: 'recipient = NULL',
+  report: 'recipient = NULL, details = NULL',
   submission: 'content = NULL',
   batch: 'content = NULL',
 };

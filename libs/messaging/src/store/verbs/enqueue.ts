@@ -6,6 +6,7 @@ import { type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
 import { retryWhileUnavailable } from '../database/retry.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
+import { hasData, personalChunksOf, piecesOf } from '../rows/batch-data.js';
 import { digestId } from '../rows/digest-id.js';
 import {
   batchValues,
@@ -43,6 +44,8 @@ const KEY_TIMEOUT_AGAIN = 100;
 export class NewBatches {
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #plain: GroupCommit<NewBatch, Result>;
+  /** A separate group: the fast path and its statements stay without the further rows. */
+  readonly #extended: GroupCommit<NewBatch, Result>;
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Result>;
   /** Batches whose group commit hit a lock timeout on an idempotency key. */
@@ -66,6 +69,7 @@ export class NewBatches {
         },
       );
     this.#plain = group((take) => this.#flushPlain(take));
+    this.#extended = group((take) => this.#flushExtended(take));
     this.#keyed = group((take) => this.#flushKeyed(take));
   }
 
@@ -75,17 +79,18 @@ export class NewBatches {
    */
   enqueue(batch: NewBatch): Promise<EnqueuedBatch> {
     this.database.refuseWithin();
-    const group = batch.idempotencyKey === null ? this.#plain : this.#keyed;
-    return group.add(batch).then(
-      (result) => {
-        const stored = answer(result);
-        this.publish(stored);
-        return stored;
-      },
-      (error: unknown) => {
-        throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
-      },
-    );
+    return this.#groupOf(batch)
+      .add(batch)
+      .then(
+        (result) => {
+          const stored = answer(result);
+          this.publish(stored);
+          return stored;
+        },
+        (error: unknown) => {
+          throw isLockTimeout(error) ? new IdempotencyKeyInUseError({ cause: error }) : error;
+        },
+      );
   }
 
   /** Call {@link publish} with the result after the commit of `tx`. */
@@ -105,7 +110,7 @@ export class NewBatches {
   }
 
   async idle(): Promise<void> {
-    await Promise.all([this.#plain.idle(), this.#keyed.idle()]);
+    await Promise.all([this.#plain, this.#extended, this.#keyed].map((group) => group.idle()));
   }
 
   #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
@@ -119,6 +124,15 @@ export class NewBatches {
     return fastOrSlow<readonly Result[]>(enqueue && (() => database.fastPath(fast)), () =>
       database.transaction((tx) => this.#store(tx, take())),
     );
+  }
+
+  #groupOf(batch: NewBatch): GroupCommit<NewBatch, Result> {
+    if (batch.idempotencyKey !== null) return this.#keyed;
+    return hasData(batch) ? this.#extended : this.#plain;
+  }
+
+  #flushExtended(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
+    return this.database.transaction((tx) => this.#store(tx, take()));
   }
 
   /** A key that an open transaction holds delays its group by at most the timeout. */
@@ -153,11 +167,21 @@ export class NewBatches {
     }
     const stored = batches.filter((batch) => !others.has(batch));
     await this.#sql.insertChunks(tx, stored.flatMap(chunksOf));
+    for (const batch of stored) if (hasData(batch)) await this.#storeData(tx, batch);
     const changes = await this.#rejectDenied(tx, stored);
     return batches.map((batch) => {
       const owner = others.get(batch);
       return owner ? replayed(batch, owner) : enqueued(batch, changes.get(batch.id));
     });
+  }
+
+  /** Row by row: together they could exceed the largest statement of MySQL. */
+  async #storeData(tx: Transaction, batch: NewBatch): Promise<void> {
+    const { insertPersonal, insertPiece } = this.#sql;
+    for (const { batch: id, n, entries } of personalChunksOf(batch))
+      await tx.run(insertPersonal, [id, n, entries]);
+    for (const { batch: id, digest, n, bytes } of piecesOf(batch))
+      await tx.run(insertPiece, [id, digest, n, bytes]);
   }
 
   /** Batches whose key is taken are left out. @returns the owners of the keys, locked */
@@ -251,6 +275,10 @@ function statementsFor(dialect: Dialect) {
     insertChunks: inserter(dialect, into('batch_chunk', CHUNK), CHUNK, {
       suffix: ignored('batch_chunk', 'n'),
     }),
+    insertPersonal: `INSERT INTO messaging_batch_personal (batch, n, entries) VALUES (?, ?, ?)
+      ${ignored('batch_personal', 'n')}`,
+    insertPiece: `INSERT INTO messaging_batch_attachment (batch, digest, n, bytes) VALUES (?, ?, ?, ?)
+      ${ignored('batch_attachment', 'n')}`,
     insertDenied: inserter<StatusChange>(
       dialect,
       'INSERT INTO messaging_message (batch, position, recipient, status, attempt)',

@@ -1,6 +1,7 @@
 import { STATUS_RANK } from '../../message/status.js';
 import type { Dialect } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
+import type { BatchData } from '../reads/batch-data.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
 import {
@@ -43,7 +44,10 @@ export class LaneWork {
   readonly #planning: LaneGroup<PlanRequest, PlannedBatch[]> | undefined;
   readonly #looking: LaneGroup<{ readonly lane: string }, number | undefined>;
 
-  constructor(private readonly database: StoreDatabase) {
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly data: BatchData,
+  ) {
     this.#sql = statementsFor(database.dialect);
     const { plan } = database.fastPaths;
     if (plan)
@@ -79,7 +83,8 @@ export class LaneWork {
 
   /** Open submissions of a former holder of the lane, oldest first. */
   async open(lane: string): Promise<OpenSubmission[]> {
-    return openSubmissionsOf(await this.database.all<OpenRow>(this.#sql.open, [lane]));
+    const open = openSubmissionsOf(await this.database.all<OpenRow>(this.#sql.open, [lane]));
+    return this.#withPersonal(open, ({ batch }) => batch);
   }
 
   async #nextDue(
@@ -110,9 +115,31 @@ export class LaneWork {
     const setBack = await this.#setBackOf(batches);
     const byLane = new Map(requests.map(({ lane }) => [lane, [] as PlanRow[]]));
     for (const batch of batches) byLane.get(batch.lane)!.push(batch);
-    return new Map(
-      requests.map(({ lane, limit }) => [lane, plannedOf(byLane.get(lane)!, setBack, limit)]),
+    const planned = new Map<string, PlannedBatch[]>();
+    for (const { lane, limit } of requests) {
+      const own = plannedOf(byLane.get(lane)!, setBack, limit);
+      planned.set(lane, await this.#withPersonal(own, ({ id }) => id));
+    }
+    return planned;
+  }
+
+  /** Adds names and variables to the recipients of the batches that have any. */
+  async #withPersonal<T extends PlannedBatch | OpenSubmission>(
+    all: T[],
+    idOf: (one: T) => string,
+  ): Promise<T[]> {
+    if (!all.some(({ hasPersonal }) => hasPersonal)) return all;
+    const places = all.flatMap((one) =>
+      one.hasPersonal ? one.recipients.map(({ position }) => ({ batch: idOf(one), position })) : [],
     );
+    const personal = (await this.data.personal(places)).values();
+    return all.map((one) => {
+      if (!one.hasPersonal) return one;
+      const recipients = one.recipients.map((recipient) => {
+        return { ...recipient, personal: personal.next().value };
+      });
+      return { ...one, recipients };
+    });
   }
 
   async #setBackOf(batches: readonly PlanRow[]): Promise<SetBack> {

@@ -153,7 +153,10 @@ export class ReportRecorder {
     sql: Sql,
     tx: Transaction | undefined,
   ): Promise<Recorded> {
-    if (reports.some(({ waiting }) => waiting)) throw new ConcurrentChangeError();
+    if (
+      reports.some(({ waiting, event, details }) => waiting || event !== null || details !== null)
+    )
+      throw new ConcurrentChangeError();
     const matched = oneOfEachMessage(reports, await this.#places.find(sql, reports));
     const before = await record(sql, [...matched.values()]);
     const changes = before.flatMap(
@@ -168,9 +171,11 @@ export class ReportRecorder {
     const matches = await this.#match(tx, reports);
     const changes: StatusChange[] = [];
     const log = new Map<string, LogEntry>();
+    const announced = await this.#announced(tx, reports);
     for (const report of reports) {
       const { place, message } = matches.get(report) ?? {};
-      const change = message && raiseBy(report, message);
+      const isAgain = report.event !== null && (announced.has(report.hash) || log.has(report.hash));
+      const change = message && !isAgain ? raiseBy(report, message) : undefined;
       if (change) changes.push(change);
       if (report.waiting && (!place || (isWaiting(place) && report.recipient === null))) continue;
       if (log.has(report.hash) && !change) continue;
@@ -180,6 +185,20 @@ export class ReportRecorder {
     await this.writer.write(tx, changes);
     const matched = reports.map((report) => !isWaiting(matches.get(report)?.place ?? {}));
     return { changes, matched };
+  }
+
+  /** Hashes of the events that are in the log with their message: they are announced once. */
+  async #announced(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+  ): Promise<ReadonlySet<string>> {
+    const events = reports.filter(({ event }) => event !== null);
+    if (events.length === 0) return new Set();
+    const rows = await tx.all<{ hash: string }>(
+      this.#sql.logged,
+      this.#sql.ids.bind(events.map(({ hash }) => hash)),
+    );
+    return new Set(rows.map(({ hash }) => hash));
   }
 
   async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
@@ -288,6 +307,8 @@ function statementsFor(dialect: Dialect) {
     names,
     ids,
     places,
+    logged: `SELECT r.hash FROM ${ids.keyed} ${dialect.join} messaging_report r ON r.hash = v_id
+      WHERE r.sequence IS NOT NULL`,
     batches: `SELECT b.id, b.tenant, CASE WHEN b.content IS NULL THEN 1 ELSE 0 END AS purged,
         ${HAS_ERASED} AS erased
       FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id`,

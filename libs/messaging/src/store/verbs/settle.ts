@@ -15,11 +15,20 @@ import {
   type PlainOutcome,
   SUBMISSION_OUTCOME,
 } from '../rows/outcome.js';
-import { changeEntry, type LogEntry } from '../rows/received-report.js';
-import { HELD_COLUMNS, type HeldMessage, raise, type StatusChange } from '../rows/status.js';
+import { changeEntry, detailsOf, type LogEntry } from '../rows/received-report.js';
+import {
+  announce,
+  HELD_COLUMNS,
+  type HeldMessage,
+  raise,
+  type StatusChange,
+} from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { SettleFastPath } from '../store.js';
 import type { StatusWriter } from './status-writer.js';
+
+/** Event of a message that the provider refuses for now. */
+const DELAYED = 'delayed';
 
 interface SubmittedMessage extends HeldMessage {
   readonly submission: number;
@@ -112,7 +121,8 @@ export class OutcomeRecorder {
     const pollAt = at + this.completion.pollAfter * 1_000;
     const work = async (sql: Sql, tx?: Transaction): Promise<Settled> => {
       const outcomes = take();
-      if (!outcomes.every(isPlain)) throw new ConcurrentChangeError();
+      if (!outcomes.every(isPlain) || outcomes.some((one) => this.#isAnnounced(one)))
+        throw new ConcurrentChangeError();
       const others = outcomes.filter(({ intended }) => !intended.whole);
       // Another submission may complete its batch: only a transaction can look for it.
       if (others.length > 0 && !tx) return this.database.transaction((own) => work(own, own));
@@ -156,7 +166,7 @@ export class OutcomeRecorder {
     const { facts, setBacks, cancelled } = await this.#sort(tx, outcomes);
     const held = await this.#close(tx, [...facts, ...setBacks], at);
     const changes = await this.#raise(tx, facts, held, cancelled, at);
-    if (setBacks.length > 0) await this.#setBack(tx, setBacks, held);
+    if (setBacks.length > 0) changes.push(...(await this.#setBack(tx, setBacks, held, at)));
     const completed = await this.#complete(tx, outcomes, at);
     return { changes, completed };
   }
@@ -228,8 +238,9 @@ export class OutcomeRecorder {
           ? STATUS_RANK.rejected
           : this.#rankOf(outcome, message.channel, cancelled.has(outcome.batch));
         if (rank === undefined) continue;
-        const change = raise(message, rank, at, rejection ?? outcome.errorCode ?? null);
-        if (!change) continue;
+        const raised = raise(message, rank, at, rejection ?? outcome.errorCode ?? null);
+        if (!raised) continue;
+        const change = withDetails(raised, outcome);
         changes.push(change);
         // Without a hash: a submit raises a status only once.
         if (change.sequence > 0) log.push(changeEntry(change, { ...origin, messageId }));
@@ -240,8 +251,16 @@ export class OutcomeRecorder {
     return changes;
   }
 
-  async #setBack(tx: Transaction, outcomes: readonly Outcome[], held: HeldMessages): Promise<void> {
+  /** @returns the event `delayed` of each refused message whose channel has it */
+  async #setBack(
+    tx: Transaction,
+    outcomes: readonly Outcome[],
+    held: HeldMessages,
+    at: number,
+  ): Promise<StatusChange[]> {
     const rows: SetBack[] = [];
+    const delays: StatusChange[] = [];
+    const log: LogEntry[] = [];
     // Only batches with a message to repeat are parked: a plan would find no work in any other.
     const parks = new Map<string, number>();
     for (const outcome of outcomes)
@@ -249,10 +268,35 @@ export class OutcomeRecorder {
         if (message.status !== STATUS_RANK.sending) continue;
         const { batch, parkFor = 0 } = outcome;
         rows.push({ outcome, position: message.position });
+        if (this.#isDelay(outcome, message)) {
+          message.status = STATUS_RANK.queued;
+          message.error_code = outcome.errorCode ?? null;
+          const event = announce(message, DELAYED, at, message.error_code);
+          const delay = withDetails(event, outcome);
+          delays.push(delay);
+          log.push(changeEntry(delay, { provider: outcome.provider, rawStatus: DELAYED }));
+        }
         parks.set(batch, Math.max(parks.get(batch) ?? 0, parkFor));
       }
     await this.#sql.setBack(tx, rows);
     await this.#sql.reopenBatches(tx, [...parks]);
+    await this.writer.write(tx, delays);
+    await this.writer.log(tx, log);
+    return delays;
+  }
+
+  /** Whether an event may have taken the first number of the messages' changes. */
+  #isAnnounced({ intended: { submission } }: PlainOutcome): boolean {
+    return submission.attempt > 1 && this.#hasDelays(submission.channel);
+  }
+
+  #hasDelays(channel: string): boolean {
+    return this.database.channels.find(channel)?.events?.includes(DELAYED) ?? false;
+  }
+
+  /** The first refusal of this message alone. */
+  #isDelay({ deferFor }: Outcome, { channel, sequence }: HeldMessage): boolean {
+    return deferFor !== undefined && sequence === 0 && this.#hasDelays(channel);
   }
 
   /** `undefined`: the rank does not change. */
@@ -277,6 +321,11 @@ export class OutcomeRecorder {
         return cancelled ? STATUS_RANK.cancelled : undefined;
     }
   }
+}
+
+/** Of a refusal; those of an acceptance belong to its submission. */
+function withDetails(change: StatusChange, { result, details }: Outcome): StatusChange {
+  return result === 'accepted' || !details ? change : { ...change, details: detailsOf(details) };
 }
 
 function batchOf({ batch, intended: { submission } }: PlainOutcome): CompletedBatch {

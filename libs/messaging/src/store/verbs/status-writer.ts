@@ -1,4 +1,8 @@
-import { MESSAGE_STATUS_CHANGED, type MessageStatusChanged } from '../../message/events.js';
+import {
+  MESSAGE_STATUS_CHANGED,
+  type MessageStatusChanged,
+  type ReportDetails,
+} from '../../message/events.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
 import { inserter, type RowWriter, updater } from '../database/dialect.js';
@@ -9,8 +13,8 @@ import type { Sql, StoreDatabase, Transaction } from '../database/store-database
 
 export class StatusWriter {
   readonly #updateStatuses: RowWriter<HeldMessage>;
-  /** In a transaction. */
-  readonly log: RowWriter<LogEntry>;
+  readonly #insertLog: RowWriter<LogEntry>;
+  readonly #addDetails: RowWriter<LogEntry>;
 
   constructor(
     private readonly database: StoreDatabase,
@@ -35,7 +39,29 @@ export class StatusWriter {
         where: 'messaging_message.batch = v_batch AND messaging_message.position = v_position',
       },
     );
-    this.log = inserter(dialect, INTO_LOG, LOG, { suffix: onLogged(dialect) });
+    this.#insertLog = inserter(dialect, INTO_LOG, LOG, { suffix: onLogged(dialect) });
+    this.#addDetails = updater(
+      dialect,
+      {
+        v_hash: ['uuid', ({ report }) => report.hash],
+        v_details: ['text', ({ report }) => report.details],
+      },
+      {
+        table: 'messaging_report',
+        set: 'details = v_details',
+        where: 'messaging_report.hash = v_hash',
+        index: 'messaging_report_hash',
+      },
+    );
+  }
+
+  /** Few entries have details, so that the others do without their column. */
+  async log(tx: Transaction, entries: readonly LogEntry[]): Promise<void> {
+    await this.#insertLog(tx, entries);
+    await this.#addDetails(
+      tx,
+      entries.filter(({ report: { details } }) => details),
+    );
   }
 
   /** Writes the last state of each changed message, and of `others`; calls the listeners. */
@@ -72,7 +98,7 @@ export class StatusWriter {
   }
 
   #eventOf(change: StatusChange): MessageStatusChanged {
-    const { message, sequence, errorCode } = change;
+    const { message, sequence, errorCode, event, details } = change;
     const { channels } = this.database;
     return {
       tenant: message.tenant,
@@ -84,6 +110,8 @@ export class StatusWriter {
       recipient: message.recipient,
       previous: channels.statusOf(change.previous),
       status: channels.statusOf(change.status),
+      ...(event !== undefined && { event }),
+      ...(details && { details: JSON.parse(details) as ReportDetails }),
       errorCode,
       providerTime: new Date(Math.floor(change.at / 1_000)),
       sequence,

@@ -1,0 +1,129 @@
+import type { Attachment, AttachmentInfo, Personal } from '../../message/email-content.js';
+import type { StoreDatabase } from '../database/store-database.js';
+import { personalOf } from '../rows/batch-data.js';
+import { CHUNK_SIZE } from '../schema/tables.js';
+
+/** Most bytes of each cache; an entry that is larger is still kept while it is the only one. */
+const MOST = 32 * 1_024 * 1_024;
+
+/** A position in a batch, where the batch has names or variables of its recipients. */
+export interface PersonalPlace {
+  readonly batch: string;
+  readonly position: number;
+}
+
+/**
+ * Reads what only some batches have: names and variables of recipients, and attachments. The rows
+ * never change but by an erasure, so that the requests of a campaign share one read.
+ */
+export class BatchData {
+  readonly #lines = new BoundedCache<readonly string[]>(MOST);
+  readonly #attachments = new BoundedCache<readonly Buffer[]>(MOST);
+
+  constructor(private readonly database: StoreDatabase) {}
+
+  /** In the order of `places`. */
+  async personal(places: readonly PersonalPlace[]): Promise<(Personal | undefined)[]> {
+    const chunks = new Map<string, readonly string[] | undefined>();
+    for (const place of places) chunks.set(chunkOf(place), this.#lines.get(chunkOf(place)));
+    const missing = [...chunks].flatMap(([key, lines]) => (lines ? [] : [key]));
+    for (const [key, lines] of await this.#read(missing)) {
+      this.#lines.set(
+        key,
+        lines,
+        lines.reduce((sum, line) => sum + line.length, 0),
+      );
+      chunks.set(key, lines);
+    }
+    return places.map((place) =>
+      personalOf(chunks.get(chunkOf(place))?.[place.position % CHUNK_SIZE]),
+    );
+  }
+
+  /** `undefined`: the batch does not have one of them. */
+  async attachments(
+    batch: string,
+    infos: readonly AttachmentInfo[],
+  ): Promise<Attachment[] | undefined> {
+    const digests = [...new Set(infos.map(({ sha256 }) => sha256))];
+    const key = [batch, ...digests].join(' ');
+    const contents = this.#attachments.get(key) ?? (await this.#readAttachments(batch, digests));
+    const isWhole = infos.every(
+      (info) => contents[digests.indexOf(info.sha256)]?.length === info.size,
+    );
+    if (!isWhole) return undefined;
+    const size = contents.reduce((sum, { length }) => sum + length, 0);
+    this.#attachments.set(key, contents, size);
+    return infos.map(({ filename, contentType, contentId, sha256 }) => ({
+      filename,
+      contentType,
+      ...(contentId !== undefined && { contentId }),
+      content: contents[digests.indexOf(sha256)] as Buffer,
+    }));
+  }
+
+  async #read(keys: readonly string[]): Promise<[key: string, lines: readonly string[]][]> {
+    if (keys.length === 0) return [];
+    const { dialect } = this.database;
+    const source = dialect.rows<readonly string[]>({
+      v_batch: ['uuid', ([batch]) => batch],
+      v_n: ['int', ([, n]) => Number(n)],
+    });
+    const rows = await this.database.all<{ batch: string; n: number; entries: string }>(
+      `SELECT p.batch, p.n, p.entries FROM ${source.keyed}
+         ${dialect.join} messaging_batch_personal p ON p.batch = v_batch AND p.n = v_n`,
+      source.bind(keys.map((key) => key.split(' '))),
+    );
+    const found = new Map(
+      rows.map(({ batch, n, entries }) => [`${batch} ${n}`, entries.split('\n')]),
+    );
+    return keys.map((key) => [key, found.get(key) ?? []]);
+  }
+
+  async #readAttachments(batch: string, digests: readonly string[]): Promise<Buffer[]> {
+    const contents: Buffer[] = [];
+    for (const digest of digests) {
+      const pieces = await this.database.all<{ bytes: Uint8Array }>(
+        'SELECT bytes FROM messaging_batch_attachment WHERE batch = ? AND digest = ? ORDER BY n',
+        [batch, digest],
+      );
+      contents.push(Buffer.concat(pieces.map(({ bytes }) => bytes)));
+    }
+    return contents;
+  }
+}
+
+function chunkOf({ batch, position }: PersonalPlace): string {
+  return `${batch} ${Math.floor(position / CHUNK_SIZE)}`;
+}
+
+/** Keeps the latest used values up to a total size. */
+class BoundedCache<T> {
+  readonly #values = new Map<string, { readonly value: T; readonly size: number }>();
+  #size = 0;
+
+  constructor(private readonly most: number) {}
+
+  get(key: string): T | undefined {
+    const known = this.#values.get(key);
+    if (!known) return undefined;
+    this.#values.delete(key);
+    this.#values.set(key, known);
+    return known.value;
+  }
+
+  set(key: string, value: T, size: number): void {
+    this.#drop(key);
+    this.#values.set(key, { value, size });
+    this.#size += size;
+    for (const oldest of this.#values.keys()) {
+      if (this.#size <= this.most || oldest === key) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#size -= this.#values.get(key)?.size ?? 0;
+    this.#values.delete(key);
+  }
+}

@@ -1,0 +1,460 @@
+import { randomBytes } from 'node:crypto';
+import {
+  ContactsService,
+  EmailService,
+  MESSAGE_STATUS_CHANGED,
+  MESSAGING_STATUS_LISTENER,
+  type MessageStatusChanged,
+  MessagingModule,
+  MessagingService,
+  type MessageTransport,
+  personalised,
+  PolicyError,
+  BouncedFailure,
+  DeferredFailure,
+  simulator,
+  type StatusListener,
+  type Submission,
+  type SubmissionAccepted,
+} from '@dundun/messaging';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { MessageStore } from '../../../libs/messaging/src/store/message-store.js';
+import { describeEachDatabase } from '../../support/databases.js';
+import { eventually } from '../../support/eventually.js';
+
+const FROM = 'Shop <orders@shop.example>';
+const TEXT = { from: FROM, subject: 'Hello', text: 'Hello' } as const;
+
+/** Keeps each submission; `fail` may refuse it. */
+class RecordingTransport implements MessageTransport {
+  readonly name = 'mail';
+  readonly capabilities = { maxRecipients: 2, idempotencyWindow: 3_600_000, channels: ['email'] };
+  readonly submissions: Submission[] = [];
+  fail: (submission: Submission) => void = () => undefined;
+
+  async submit(submission: Submission): Promise<SubmissionAccepted> {
+    this.fail(submission);
+    this.submissions.push(submission);
+    return { reference: `ref-${submission.id}` };
+  }
+
+  of(batchId: string): Submission[] {
+    return this.submissions.filter((one) => one.batchId === batchId);
+  }
+}
+
+/** What a listener in the transaction and a listener after the commit get. */
+class Events implements StatusListener {
+  readonly within: MessageStatusChanged[] = [];
+  readonly after: MessageStatusChanged[] = [];
+
+  async onStatusChanged(changes: readonly MessageStatusChanged[]): Promise<void> {
+    this.within.push(...changes);
+  }
+
+  @OnEvent(MESSAGE_STATUS_CHANGED)
+  onChange(change: MessageStatusChanged): void {
+    if (change.sequence > 0) this.after.push(change);
+  }
+}
+
+@Module({ providers: [Events, { provide: MESSAGING_STATUS_LISTENER, useExisting: Events }] })
+class EventsModule {}
+
+describeEachDatabase('email', (database) => {
+  let app: TestingModule;
+  let email: EmailService;
+  let transport: RecordingTransport;
+
+  beforeAll(async () => {
+    transport = new RecordingTransport();
+    app = await Test.createTestingModule({
+      imports: [
+        TypeOrmModule.forRoot(database.options()),
+        EventsModule,
+        MessagingModule.forRoot({
+          providers: {
+            mail: () => transport,
+            main: simulator({ reportDelay: 10, replyDelay: 10 }),
+          },
+          routes: [{ channel: 'email', use: 'mail' }, { use: 'main' }],
+          dispatch: { backoff: 1, maxAttempts: 3 },
+          store: { retention: { content: 0 } },
+          erasure: { keys: [randomBytes(32).toString('base64')] },
+          callbackPath: false,
+        }),
+      ],
+    }).compile();
+    await app.init();
+    email = app.get(EmailService);
+  });
+  afterAll(() => app.close());
+
+  const query = <T>(sql: string): Promise<T[]> => app.get(DataSource).query(sql);
+  const rowsOf = async (table: string, id: string) =>
+    (await query<{ n: string | number }>(`SELECT n FROM messaging_${table} WHERE batch = '${id}'`))
+      .length;
+  const completed = (id: string) =>
+    eventually(async () => expect((await email.batch(id)).status).toBe('completed'));
+
+  it('each address of to, cc and bcc is one message of the same content', async () => {
+    const { id, recipients } = await email.send({
+      from: FROM,
+      to: ['Ada <ada@Example.com>', { email: 'bea@example.com', name: 'Béa' }],
+      cc: ['ada@example.com', '"Doe, Cy" <cy@bücher.example>'],
+      bcc: 'dan@example.com',
+      replyTo: 'help@shop.example',
+      subject: 'Your order {{number}}',
+      html: '<p>It is on its way.</p>',
+      text: '',
+      headers: { 'x-priority': '1' },
+    });
+    expect(recipients).toBe(4);
+    await completed(id);
+    const content = {
+      kind: 'email',
+      from: { email: 'orders@shop.example', name: 'Shop' },
+      to: [
+        { email: 'ada@example.com', name: 'Ada' },
+        { email: 'bea@example.com', name: 'Béa' },
+      ],
+      cc: [{ email: 'cy@xn--bcher-kva.example', name: 'Doe, Cy' }],
+      replyTo: [{ email: 'help@shop.example' }],
+      subject: 'Your order {{number}}',
+      html: '<p>It is on its way.</p>',
+      text: '',
+      headers: { 'X-Priority': '1' },
+    };
+    const sent = transport.of(id);
+    expect(sent.map(({ recipients: to, messageIds }) => [to, messageIds])).toEqual([
+      [
+        ['ada@example.com', 'bea@example.com'],
+        [`${id}-0`, `${id}-1`],
+      ],
+      [
+        ['cy@xn--bcher-kva.example', 'dan@example.com'],
+        [`${id}-2`, `${id}-3`],
+      ],
+    ]);
+    for (const { content: got, sender, personal, attachments } of sent)
+      expect([got, sender, personal, attachments]).toEqual([
+        content,
+        'orders@shop.example',
+        undefined,
+        undefined,
+      ]);
+    expect(await email.batch(id)).toMatchObject({ content, sender: 'orders@shop.example' });
+  });
+
+  it('each of recipients gets its own name and variables, also when it is tried again', async () => {
+    const people = Array.from({ length: 1_003 }, (_, n) => ({
+      email: `p${n}@example.com`,
+      ...(n % 2 === 0 && { name: `Person ${n}` }),
+      variables: { order: `<${n}>`, unused: 'x' },
+    }));
+    const refused = new Set<string>();
+    transport.fail = ({ recipients: [first = ''], attempt }) => {
+      if (attempt > 1 || !/^p(?:4|1002)@/.test(first)) return;
+      refused.add(first);
+      throw new DeferredFailure('greylisted', 'Come back later', 50, 60_000);
+    };
+    const { id } = await email.send({
+      from: FROM,
+      recipients: people,
+      subject: 'Order {{ order }}',
+      html: '<b>{{order}}</b>',
+    });
+    await completed(id);
+    transport.fail = () => undefined;
+    expect(refused.size).toBe(2);
+    const got = new Map(
+      transport
+        .of(id)
+        .flatMap(({ recipients, personal }) =>
+          recipients.map((recipient, index) => [recipient, personal?.[index]] as const),
+        ),
+    );
+    expect(got.size).toBe(1_003);
+    for (const { email: address, name, variables } of people)
+      expect(got.get(address)).toEqual({
+        ...(name !== undefined && { name }),
+        variables: { order: variables.order },
+      });
+    const [{ content, personal } = { content: { kind: 'email' } as never, personal: undefined }] =
+      transport.of(id);
+    expect(personalised(content as never, personal?.[0])).toMatchObject({
+      subject: 'Order <0>',
+      html: '<b>&lt;0&gt;</b>',
+    });
+    expect(await rowsOf('batch_personal', id)).toBe(2);
+  });
+
+  it('an open submission of a process that died is sent again with its variables', async () => {
+    const { id } = await email.send({
+      from: FROM,
+      recipients: [{ email: 'crash@example.com', variables: { x: '1' } }],
+      subject: 'Hello {{x}}',
+      text: 'Hello',
+    });
+    await completed(id);
+    const [lane] = await query<{ lane: string }>(
+      `SELECT lane FROM messaging_batch WHERE id = '${id}'`,
+    );
+    await query(`UPDATE messaging_submission SET outcome = NULL WHERE batch = '${id}'`);
+    const [open] = await app.get(MessageStore).work.open(lane?.lane ?? '');
+    expect(open?.recipients).toEqual([
+      { position: 0, recipient: 'crash@example.com', personal: { variables: { x: '1' } } },
+    ]);
+    await query(`UPDATE messaging_submission SET outcome = 1 WHERE batch = '${id}'`);
+  });
+
+  it('attachments are stored once and arrive with every submission, byte by byte', async () => {
+    const [large, small] = [randomBytes(9 * 1_024 * 1_024 + 7), Buffer.from('logo')];
+    const { id } = await email.send({
+      ...TEXT,
+      to: ['a@example.com', 'b@example.com', 'c@example.com'],
+      attachments: [
+        { filename: 'scan.pdf', contentType: 'application/pdf', content: large },
+        {
+          filename: 'logo.png',
+          contentType: 'image/png',
+          content: small.toString('base64'),
+          contentId: 'logo',
+        },
+        { filename: 'copy.pdf', contentType: 'application/pdf', content: new Uint8Array(large) },
+        { filename: 'empty.txt', contentType: 'text/plain', content: '' },
+      ],
+    });
+    await completed(id);
+    const sent = transport.of(id);
+    expect(sent).toHaveLength(2);
+    for (const { attachments = [] } of sent) {
+      expect(
+        attachments.map(({ filename, contentType, contentId }) => [
+          filename,
+          contentType,
+          contentId,
+        ]),
+      ).toEqual([
+        ['scan.pdf', 'application/pdf', undefined],
+        ['logo.png', 'image/png', 'logo'],
+        ['copy.pdf', 'application/pdf', undefined],
+        ['empty.txt', 'text/plain', undefined],
+      ]);
+      const contents = [large, small, large, Buffer.alloc(0)];
+      expect(attachments.map(({ content }, n) => content.equals(contents[n]!))).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+    }
+    // Three pieces of 4 MiB, and the small one.
+    expect(await rowsOf('batch_attachment', id)).toBe(4);
+  });
+
+  it('retention erases variables and attachments with the content', async () => {
+    const { id } = await email.send({
+      from: FROM,
+      recipients: [{ email: 'old@example.com', variables: { x: '1' } }],
+      subject: '{{x}}',
+      text: 'Hello',
+      attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'AAAA' }],
+    });
+    await completed(id);
+    await query(`UPDATE messaging_batch SET poll_at = NULL WHERE id = '${id}'`);
+    expect([await rowsOf('batch_personal', id), await rowsOf('batch_attachment', id)]).toEqual([
+      1, 1,
+    ]);
+    while (await app.get(MessageStore).purge.step(100));
+    expect((await email.batch(id)).content).toBeNull();
+    expect([await rowsOf('batch_personal', id), await rowsOf('batch_attachment', id)]).toEqual([
+      0, 0,
+    ]);
+  });
+
+  it('an erased person leaves variables, headers and details, and the others keep theirs', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const own = await email.send({
+      from: FROM,
+      sendAt,
+      recipients: ['gone@example.com', 'stays@example.com'].map((address) => ({
+        email: address,
+        variables: { x: `secret of ${address}` },
+      })),
+      subject: '{{x}}',
+      text: 'Hello',
+    });
+    const shown = await email.send({
+      ...TEXT,
+      sendAt,
+      to: ['Gone <gone@example.com>', 'stays@example.com'],
+      cc: 'cc@example.com',
+    });
+    await app.get(ContactsService).erase('gone@example.com');
+    const [personal] = await query<{ entries: string }>(
+      `SELECT entries FROM messaging_batch_personal WHERE batch = '${own.id}'`,
+    );
+    expect(personal?.entries).toBe('\n{"variables":{"x":"secret of stays@example.com"}}');
+    const { content } = await email.batch(shown.id);
+    expect(content).toMatchObject({ to: [{ email: 'stays@example.com' }] });
+    expect(JSON.stringify(content)).not.toContain('gone');
+  });
+
+  it('a send joins a transaction, and a key repeats it with its attachments and variables', async () => {
+    const message = {
+      from: FROM,
+      recipients: [{ email: 'key@example.com', variables: { x: '1' } }],
+      subject: '{{x}}',
+      text: 'Hello',
+      attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'AAAA' }],
+    };
+    const options = { idempotencyKey: 'repeated' };
+    const send = (manager?: Parameters<Parameters<MessagingService['transaction']>[0]>[0]) =>
+      email.send(message, { ...options, ...(manager && { manager }) });
+    await expect(
+      app.get(MessagingService).transaction(async (manager) => {
+        await send(manager);
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(
+      (await email.batches({ limit: 1_000 })).data.map(({ content }) => content),
+    ).not.toContainEqual(
+      expect.objectContaining({ subject: '{{x}}', attachments: [expect.anything()] }),
+    );
+    const first = await app.get(MessagingService).transaction((manager) => send(manager));
+    expect(await send()).toMatchObject({ id: first.id, replayed: true });
+    const others = [
+      { ...message, recipients: [{ email: 'key@example.com', variables: { x: '2' } }] },
+      { ...message, attachments: [{ ...message.attachments[0]!, content: 'AAAB' }] },
+    ];
+    for (const other of others)
+      await expect(email.send(other, options)).rejects.toMatchObject({
+        code: 'idempotency_key_reused',
+      });
+  });
+
+  it('groups are expanded to the email addresses of their members', async () => {
+    const { groups } = app.get(ContactsService);
+    const { id: group } = await groups.create('readers');
+    await groups.add(group, [
+      { email: 'one@example.com', phone: '2348012345678' },
+      'two@example.com',
+    ]);
+    const { recipients } = await email.send({
+      ...TEXT,
+      recipients: [{ email: 'two@example.com', name: 'Two' }, group],
+    });
+    expect(recipients).toBe(2);
+    await expect(
+      email.send({ ...TEXT, subject: '{{x}}', recipients: [group] }),
+    ).rejects.toMatchObject({ fields: [{ path: 'recipients[0]' }] });
+  });
+
+  it('marketing goes to recipients with an opt-in for marketing, anything else to all', async () => {
+    const contacts = app.get(ContactsService);
+    await contacts.optIn('reader@example.com', {
+      channel: 'email',
+      category: 'marketing',
+      source: 'form',
+    });
+    const marketing = { ...TEXT, category: 'marketing' } as const;
+    await expect(email.send({ ...marketing, to: 'nobody@example.com' })).rejects.toThrow(
+      PolicyError,
+    );
+    await email.send({ ...TEXT, to: 'nobody@example.com' });
+    const { id } = await email.send({
+      ...marketing,
+      recipients: [
+        { email: 'reader@example.com', variables: { x: 'for reader' } },
+        { email: 'nobody@example.com', variables: { x: 'for nobody' } },
+      ],
+      subject: '{{x}}',
+    });
+    await completed(id);
+    expect((await email.batch(id)).counts).toEqual({ sent: 1, rejected: 1 });
+    expect(transport.of(id).map(({ recipients, personal }) => [recipients, personal])).toEqual([
+      [['reader@example.com'], [{ variables: { x: 'for reader' } }]],
+    ]);
+  });
+
+  it('a bounce with its details follows a delivery, and a delay is an event', async () => {
+    const events = app.get(Events, { strict: false });
+    const { id } = await email.send({ ...TEXT, to: 'late@example.com' });
+    await completed(id);
+    const report = {
+      reference: `ref-${id}-s0`,
+      messageId: null,
+      recipient: 'late@example.com',
+      rawStatus: 'x',
+      errorCode: null,
+      providerTime: new Date('2026-01-01T00:00:00Z'),
+    };
+    const details = { category: 'recipient', smtp_code: 550, enhanced_code: '5.1.1' };
+    const hear = (...reports: object[]) =>
+      app.get(MessageStore).reports.record(reports as never, { provider: 'mail' });
+    await hear({ ...report, status: 'delayed', errorCode: '4.2.2' });
+    await hear({ ...report, status: 'delayed', errorCode: '4.2.2' });
+    await hear({ ...report, status: 'delivered' });
+    await hear({ ...report, status: 'bounced', errorCode: '5.1.1', details });
+    await hear({ ...report, status: 'delivered', rawStatus: 'again' });
+    expect(await email.message(`${id}-0`)).toMatchObject({ status: 'bounced', errorCode: '5.1.1' });
+    const of = (list: readonly MessageStatusChanged[]) =>
+      list
+        .filter(({ batchId }) => batchId === id)
+        .map(({ sequence, status, event, details: own }) => [sequence, status, event, own]);
+    const expected = [
+      [1, 'sent', undefined, undefined],
+      [2, 'sent', 'delayed', undefined],
+      [3, 'delivered', undefined, undefined],
+      [4, 'bounced', undefined, details],
+    ];
+    expect(of(events.within)).toEqual(expected);
+    expect(of(events.after)).toEqual(expected);
+    const { reports } = await email.timeline(`${id}-0`);
+    expect(reports.map(({ status, rawStatus, details: own }) => [status, rawStatus, own])).toEqual([
+      ['sent', 'submit', null],
+      [null, 'delayed', null],
+      ['delivered', 'x', null],
+      ['bounced', 'x', details],
+      ['delivered', 'again', null],
+    ]);
+  });
+
+  it('a message that is refused for now is delayed with one event, then bounces with the answer', async () => {
+    const events = app.get(Events, { strict: false });
+    transport.fail = ({ attempt }) => {
+      if (attempt < 5)
+        throw new DeferredFailure('4.7.1', 'Greylisted', 50, 60_000, { smtp_code: 450 });
+      if (attempt === 5) throw new BouncedFailure('5.1.1', 'No such user', { smtp_code: 550 });
+    };
+    const { id } = await email.send({ ...TEXT, to: 'grey@example.com' });
+    await completed(id);
+    transport.fail = () => undefined;
+    expect(
+      events.within
+        .filter(({ batchId }) => batchId === id)
+        .map(({ sequence, status, event, errorCode, details }) => [
+          sequence,
+          status,
+          event,
+          errorCode,
+          details,
+        ]),
+    ).toEqual([
+      [1, 'queued', 'delayed', '4.7.1', { smtp_code: 450 }],
+      [2, 'bounced', undefined, '5.1.1', { smtp_code: 550 }],
+    ]);
+    const { reports } = await email.timeline(`${id}-0`);
+    expect(reports.map(({ rawStatus, details }) => [rawStatus, details])).toEqual([
+      ['delayed', { smtp_code: 450 }],
+      ['submit', { smtp_code: 550 }],
+    ]);
+  });
+});
