@@ -103,8 +103,9 @@ const NORMALISED: Readonly<Record<AddressKind, (given: string) => string | undef
   platform: (given) => (/^[\x21-\x7e]{1,255}$/.test(given) ? given : undefined),
 };
 
-const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-const LOCAL_PART = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`);
+/** Characters beyond ASCII need a server with SMTPUTF8 (RFC 6531). */
+const ATOM = "(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\\x00-\\x7f\\p{C}\\p{Z}])+";
+const LOCAL_PART = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, 'u');
 const HOST =
   /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
 
@@ -112,8 +113,10 @@ const HOST =
 function normalisedEmail(given: string): string | undefined {
   const at = given.lastIndexOf('@');
   const [local, domain] = [given.slice(0, at), given.slice(at + 1)];
+  // Before the octets are counted: the length bounds the work.
   if (at < 1 || local.length > 64 || domain.length > 253 || !LOCAL_PART.test(local))
     return undefined;
+  const octets = Buffer.byteLength(local);
   let host = domain.toLowerCase();
   if (!HOST.test(host)) {
     // Only non-ASCII letters may need conversion; `URL` would accept paths, ports and escapes.
@@ -122,7 +125,7 @@ function normalisedEmail(given: string): string | undefined {
     host = new URL(`http://${domain}`).hostname;
   }
   const email = `${local}@${host}`;
-  return HOST.test(host) && email.length <= 254 ? email : undefined;
+  return HOST.test(host) && octets <= 64 && octets + 1 + host.length <= 254 ? email : undefined;
 }
 
 /** Recipients of a send: addresses, or texts that are parsed as the channel's address kinds. */

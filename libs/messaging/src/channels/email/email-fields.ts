@@ -39,7 +39,7 @@ export function checkEmail(given: Given, maxSize: number, errors: FieldError[]):
     errors.push({ path: 'replyTo', message: `must have at most ${MOST_REPLY_TO} addresses` });
   const { infos, stored } = checkAttachments(given['attachments'], errors);
   const [text, html] = [textOf('text', given, errors), textOf('html', given, errors)];
-  if ([given['text'] ?? '', given['html'] ?? ''].every((one) => one === ''))
+  if ([given['text'], given['html']].every((one) => one === undefined || one === ''))
     errors.push({ path: 'text', message: 'must be a text, unless html is one' });
   const headers = checkHeaders(given['headers'], errors);
   const category = checkCategory(given, errors);
