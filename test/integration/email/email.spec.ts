@@ -457,4 +457,62 @@ describeEachDatabase('email', (database) => {
       ['submit', { smtp_code: 550 }],
     ]);
   });
+
+  it('a hard bounce and a complaint suppress the address at once, and other bounces do not', async () => {
+    const send = (to: string) => email.send({ ...TEXT, to });
+    const report = async (to: string, changes: object) => {
+      const { id } = await send(to);
+      await completed(id);
+      const sound = { messageId: null, recipient: to, rawStatus: 'x', providerTime: null };
+      await app
+        .get(MessageStore)
+        .reports.record(
+          [{ ...sound, reference: `ref-${id}-s0`, errorCode: null, ...changes } as never],
+          { provider: 'mail' },
+        );
+      return `${id}-0`;
+    };
+    const hard = { status: 'bounced', errorCode: '5.1.1' };
+    const by = { status: 'bounced', details: { enhanced_code: '5.2.1' } };
+    const messages = [
+      await report('hard@example.com', hard),
+      await report('disabled@example.com', by),
+      await report('complains@example.com', { status: 'complained' }),
+    ];
+    await report('blocked@example.com', { status: 'bounced', errorCode: '5.7.1' });
+    await report('late@example.org', { status: 'delivered' });
+    transport.fail = () => {
+      throw new BouncedFailure('5.1.1', 'No such user', {});
+    };
+    const { id } = await send('unknown@example.com');
+    await completed(id);
+    transport.fail = () => undefined;
+    const { data } = await app.get(ContactsService).suppressions();
+    expect(
+      data.map(({ address, channel, category, reason, messageId }) => [
+        address?.value,
+        channel,
+        category,
+        reason,
+        messageId,
+      ]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['complains@example.com', 'email', '*', 'complaint', messages[2]],
+        ['disabled@example.com', 'email', '*', 'hard_bounce', messages[1]],
+        ['hard@example.com', 'email', '*', 'hard_bounce', messages[0]],
+        ['unknown@example.com', 'email', '*', 'hard_bounce', `${id}-0`],
+      ]),
+    );
+    for (const to of ['hard@example.com', 'complains@example.com', 'unknown@example.com'])
+      await expect(send(to)).rejects.toMatchObject({ code: 'suppressed' });
+    await send('blocked@example.com');
+    const some = await email.send({ ...TEXT, to: ['hard@example.com', 'fine@example.com'] });
+    await completed(some.id);
+    expect((await email.batch(some.id)).counts).toEqual({ sent: 1, rejected: 1 });
+    expect(await email.message(`${some.id}-0`)).toMatchObject({
+      recipient: 'hard@example.com',
+      errorCode: 'suppressed',
+    });
+  });
 });

@@ -9,7 +9,7 @@ import type { KeyedDigests } from '../store/rows/keyed-digests.js';
 import type { Erasures } from '../store/upkeep/erasure.js';
 import { consentKey, consentOf, Consents } from './consent.js';
 import type { Contact, ContactListOptions, ContactOptions } from './contact.js';
-import { type Identity, pageRequest, tenantOf } from './contact-input.js';
+import { EVERY, type Identity, pageRequest, tenantOf } from './contact-input.js';
 import { contactOf, ContactTables, groupedBy, type Row } from './contact-tables.js';
 import { RecipientFactsReader } from './recipient-facts.js';
 import { Suppressions } from './suppressions.js';
@@ -44,16 +44,23 @@ export class ContactStore {
   readonly consents: Consents;
 
   constructor(
-    @Inject(MessageStore) { database, digests, erasures }: MessageStore,
+    @Inject(MessageStore) store: MessageStore,
     @Inject(MESSAGING_CLOCK) private readonly clock: Clock,
     @Inject(RecipientFactsReader) private readonly facts: RecipientFactsReader,
   ) {
+    const { database, digests, erasures } = store;
     this.database = database;
     this.tables = new ContactTables(database.dialect);
     this.digests = digests;
     this.erasures = erasures;
     this.suppressions = new Suppressions(this.tables, digests);
     this.consents = new Consents(this.tables, this.suppressions, () => clock.id());
+    store.suppressWith(async (tx, suppressed) => {
+      const at = clock.now();
+      const rows = suppressed.map((one) => ({ ...one, category: EVERY, at }));
+      await this.suppressions.add(tx, rows);
+      facts.wrote();
+    });
   }
 
   reader({ manager }: ContactOptions): Pick<Sql, 'all'> {

@@ -94,8 +94,11 @@ export interface SuppressOptions extends ContactOptions {
 export interface SuppressionEntry extends ConsentScope {
   /** `null`: of an erased person, of whom only a keyed digest is stored. */
   readonly address: Address | null;
+  /** Such as `hard_bounce` or `complaint` of an email. */
   readonly reason: string;
   readonly at: Date;
+  /** Id of the message whose bounce or complaint was the reason. */
+  readonly messageId: string | null;
 }
 
 export interface ErasureResult {

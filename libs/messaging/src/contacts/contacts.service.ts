@@ -134,7 +134,7 @@ export class ContactsService {
   ): Promise<void> {
     const { reason } = options;
     validated((errors) => checkText(reason, 'reason', errors));
-    const entry = { ...this.#scopeOf(options), reason, at: this.clock.now() };
+    const entry = { ...this.#scopeOf(options), reason, at: this.clock.now(), message: null };
     const addresses = addressKeysOf(recipients, 'recipients');
     await this.store.write(options, (tx, tenant) => {
       const rows = addresses.map((address) => ({ ...entry, tenant, address }));
@@ -182,7 +182,7 @@ export class ContactsService {
         const kinds: readonly string[] = this.registry.find(channel)?.addressKinds ?? ADDRESS_KINDS;
         const reached = own.filter(({ kind }) => kinds.includes(kind));
         return reached.map(({ address }) => {
-          return { tenant, address, channel, category, reason: REFUSED, at };
+          return { tenant, address, channel, category, reason: REFUSED, at, message: null };
         });
       });
       const addresses = own.map(({ address }) => address);

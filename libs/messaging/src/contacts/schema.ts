@@ -7,7 +7,13 @@ const ADDRESS = { tenant: "key NOT NULL DEFAULT ''", address: 'address NOT NULL'
 
 const SCOPE = { channel: 'short(16) NOT NULL', category: 'short(32) NOT NULL' } as const;
 
-const SUPPRESSED = { ...SCOPE, reason: 'key NOT NULL', at: 'big NOT NULL' } as const;
+const SUPPRESSED = {
+  ...SCOPE,
+  reason: 'key NOT NULL',
+  at: 'big NOT NULL',
+  /** Id of the message whose bounce or complaint was the reason. */
+  message: 'key',
+} as const;
 
 const CONSENT = {
   contact: 'uuid NOT NULL',

@@ -61,7 +61,7 @@ export class Suppressions {
     const [key = '', channel = '', category = '', from = '0'] = after?.split(' ') ?? [];
     const tenant = tenantOf(options);
     const page = (table: SuppressionTable, column: string, erased: number) =>
-      `SELECT ${erased} AS erased, ${column} AS address, channel, category, reason, at
+      `SELECT ${erased} AS erased, ${column} AS address, channel, category, reason, at, message
        FROM messaging_${table} WHERE tenant = ? AND (${erased} > ? OR (${erased} = ? AND (${column} > ?
          OR (${column} = ? AND (channel > ? OR (channel = ? AND category > ?))))))`;
     const params = [tenant, Number(from), Number(from), key, key, channel, channel, category];
@@ -78,9 +78,9 @@ export class Suppressions {
       [last.address, last.channel, last.category, last.erased].join(' '),
     );
     return {
-      data: data.map(({ erased, address, at, channel, category, reason }) => {
+      data: data.map(({ erased, address, at, channel, category, reason, message }) => {
         const shown = erased === 1 ? null : addressOfKey(address);
-        return { address: shown, channel, category, reason, at: new Date(at) };
+        return { address: shown, channel, category, reason, at: new Date(at), messageId: message };
       }),
       nextCursor,
     };

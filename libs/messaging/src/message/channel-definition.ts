@@ -44,6 +44,8 @@ export interface ChannelDefinition {
   /** Default of a message's `deliveryReport`. @default 'yes' */
   readonly deliveryReport?: 'none' | 'yes' | undefined;
   readonly consent?: ConsentRules;
+  /** Statuses after which the recipient is suppressed on the channel. @default none */
+  readonly suppression?: Readonly<Record<string, SuppressionRule>>;
   readonly pricing?: PricingRules;
   readonly wire?: WireForm;
   readonly simulate?: Simulation;
@@ -74,6 +76,13 @@ export type ContentCheck = (
 
 /** Checks and normalises a sender, with errors at `from`; `''`: the provider chooses it. */
 export type SenderCheck = (from: unknown, errors: FieldError[]) => string;
+
+export interface SuppressionRule {
+  /** Reason in the suppression list, such as `hard_bounce`. */
+  readonly reason: string;
+  /** Only with one of these error codes, or as `enhanced_code` of its details. @default any */
+  readonly errorCodes?: readonly string[];
+}
 
 export interface ConsentRules {
   /**

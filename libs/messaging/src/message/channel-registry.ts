@@ -15,6 +15,7 @@ export class ChannelRegistry {
   readonly #statuses = new Map<string, StatusDefinition>(Object.entries(COMMON));
   readonly #names = new Map<number, string>();
   readonly #events = new Set<string>();
+  readonly #suppressing = new Set<string>();
 
   /** @throws MessagingConfigError for two channels of one name, or one status with two ranks */
   constructor(definitions: readonly ChannelDefinition[]) {
@@ -122,6 +123,22 @@ export class ChannelRegistry {
     return typeof name === 'string' && this.#events.has(name);
   }
 
+  /** Whether a channel suppresses recipients by this status. */
+  maySuppress(status: string | null): boolean {
+    return status !== null && this.#suppressing.has(status);
+  }
+
+  /** Reason to suppress the recipient of a message with this status; `undefined`: none. */
+  suppressionReasonOf(
+    channel: string,
+    status: string,
+    codes: readonly (string | number | null | undefined)[],
+  ): string | undefined {
+    const { reason, errorCodes } = this.#channels.get(channel)?.suppression?.[status] ?? {};
+    if (!errorCodes) return reason;
+    return codes.some((code) => errorCodes.includes(String(code))) ? reason : undefined;
+  }
+
   /** `type` of the webhook of this status or event; `undefined`: the channel has none. */
   statusEventOf(channel: string, statusOrEvent: string): string | undefined {
     return this.#channels.get(channel)?.wire?.statusEvent.replace('*', statusOrEvent);
@@ -151,6 +168,7 @@ export class ChannelRegistry {
         refuse(`.${name}.events: '${event}' is a status; name it otherwise`);
       this.#events.add(event);
     }
+    for (const status of Object.keys(definition.suppression ?? {})) this.#suppressing.add(status);
     this.#channels.set(name, definition);
   }
 

@@ -13,7 +13,9 @@ const OPTED_OUT: PolicyDecision = {
   code: 'opted_out',
   reason: 'has opted out of this channel',
 };
-const SUPPRESSED: PolicyDecision = { ...OPTED_OUT, reason: 'is on the suppression list' };
+const SUPPRESSED = { ...OPTED_OUT, reason: 'is on the suppression list' } as const;
+/** On channels that suppress by their own statuses. */
+const SUPPRESSED_BY_STATUS = { ...SUPPRESSED, code: 'suppressed' } as const;
 
 /** Denies recipients without an opt-in on channels that require it (interface section 4.2). */
 export class OptInRequiredPolicy implements MessagingPolicy {
@@ -43,10 +45,17 @@ export class OptedOutPolicy implements MessagingPolicy {
   readonly name = 'opted-out';
   readonly scope: PolicyScope = { recipients: 'refused' };
 
+  constructor(private readonly registry: ChannelRegistry) {}
+
   async decide({ items }: PolicySlice): Promise<PolicyDecisions> {
     const decisions = new Map<number, PolicyDecision>();
     items.forEach((item, index) => {
-      if (item.facts.suppressed) decisions.set(index, SUPPRESSED);
+      const { channel } = item.message;
+      if (item.facts.suppressed)
+        decisions.set(
+          index,
+          this.registry.find(channel)?.suppression ? SUPPRESSED_BY_STATUS : SUPPRESSED,
+        );
       else if (item.facts.consent === 'opted_out' && !confirmsOptOut(item))
         decisions.set(index, OPTED_OUT);
     });

@@ -42,7 +42,7 @@ function builtIn(
 ): MessagingPolicy[] {
   return [
     new OptInRequiredPolicy(channels),
-    new OptedOutPolicy(),
+    new OptedOutPolicy(channels),
     new ServiceWindowPolicy(channels, serviceWindow),
     ...(quietHours ? [new QuietHoursPolicy(quietHours)] : []),
     ...(frequencyCap ? [new FrequencyCapPolicy(channels, frequencyCap, recent)] : []),

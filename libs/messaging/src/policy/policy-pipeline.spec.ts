@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecipientFactsReader } from '../contacts/recipient-facts.js';
+import { ChannelRegistry } from '../message/channel-registry.js';
 import { systemClock } from '../ports/clock.js';
 import type {
   MessagingPolicy,
@@ -85,7 +86,7 @@ it('a substitution with another consent category is decided about by the policie
     decide: async () => new Map([[0, { decision: 'substitute', content: template }]]),
   };
   const pipeline = new PolicyPipeline(
-    () => [new OptedOutPolicy(), swap],
+    () => [new OptedOutPolicy(new ChannelRegistry([])), swap],
     facts,
     systemClock,
     byKind,

@@ -22,7 +22,7 @@ import { ReportRecorder } from './verbs/report.js';
 import { OutcomeRecorder } from './verbs/settle.js';
 import { StatusNotices } from './verbs/status-notices.js';
 import { KeyedDigests } from './rows/keyed-digests.js';
-import { StatusWriter } from './verbs/status-writer.js';
+import { StatusWriter, type Suppress } from './verbs/status-writer.js';
 import { TraceContexts, TracedEvents } from './reads/traced-events.js';
 import { BatchCompletion } from './upkeep/completion.js';
 import { Erasures } from './upkeep/erasure.js';
@@ -56,6 +56,7 @@ export interface StoreDependencies {
 }
 
 export class MessageStore {
+  readonly #writer: StatusWriter;
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
   readonly reads: Reads;
@@ -89,6 +90,7 @@ export class MessageStore {
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
     const writer = new StatusWriter(database, listeners, events, this.notices);
+    this.#writer = writer;
     this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
     this.reads = new Reads(database, this.digests);
     this.batches = new BatchChanges(database, writer, clock, this.reads);
@@ -134,6 +136,11 @@ export class MessageStore {
     await migrate(dataSource, settings.migrations, settings.migrate);
     await database.open();
     return new MessageStore(database, settings, dependencies);
+  }
+
+  /** Calls `suppress` in the transaction of a status that suppresses its recipient. */
+  suppressWith(suppress: Suppress): void {
+    this.#writer.suppress = suppress;
   }
 
   async close(): Promise<void> {

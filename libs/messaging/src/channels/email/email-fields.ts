@@ -26,7 +26,7 @@ export const EMAIL_CATEGORIES = ['transactional', 'marketing'] as const;
 
 /**
  * Checks and normalises the content of an email. Mailboxes are compared by their address.
- * @throws MessageValidationError `message_too_large`
+ * @throws MessageValidationError `payload_too_large`
  */
 export function checkEmail(given: Given, maxSize: number, errors: FieldError[]): CheckedContent {
   const from = onlyNew(errors, (own) => readMailbox(given['from'], 'from', own));
@@ -67,7 +67,7 @@ export function checkEmail(given: Given, maxSize: number, errors: FieldError[]):
           message: `make a message of ${size} octets; shorten it to at most ${maxSize}`,
         },
       ],
-      'message_too_large',
+      'payload_too_large',
     );
   return { content, ...(stored.length > 0 && { attachments: stored }) };
 }

@@ -35,6 +35,10 @@ export function emailChannel({
     maxRecipients,
     groups: 'expand',
     consent: { required: ['marketing'] },
+    suppression: {
+      bounced: { reason: 'hard_bounce', errorCodes: HARD_BOUNCES },
+      complained: { reason: 'complaint' },
+    },
     pricing: {},
     wire: { statusEvent: 'email.*', receivedEvent: 'email.received', identifiedBy: 'batch' },
     simulate: {
@@ -45,6 +49,9 @@ export function emailChannel({
     },
   };
 }
+
+/** Enhanced codes of addresses that do not exist; a full mailbox or a refusal by policy may pass. */
+const HARD_BOUNCES = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'];
 
 const DELIVERED: SimulatedFate = {
   course: 'reported',

@@ -84,7 +84,7 @@ export class EmailService extends ChannelService {
   /**
    * Accepts an email as `SmsService.send()` does, with its options and errors. Each address of
    * `to`, `cc`, `bcc` or `recipients` is one message, `{batchId}-{position}`.
-   * @throws MessageValidationError naming each wrong field; its code is `message_too_large` where
+   * @throws MessageValidationError naming each wrong field; its code is `payload_too_large` where
    * the whole message is
    * @throws PolicyError where policy denies every recipient; some denied recipients are `rejected`
    */

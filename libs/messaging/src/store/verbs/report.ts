@@ -153,10 +153,7 @@ export class ReportRecorder {
     sql: Sql,
     tx: Transaction | undefined,
   ): Promise<Recorded> {
-    if (
-      reports.some(({ waiting, event, details }) => waiting || event !== null || details !== null)
-    )
-      throw new ConcurrentChangeError();
+    if (reports.some((report) => this.#isSpecial(report))) throw new ConcurrentChangeError();
     const matched = oneOfEachMessage(reports, await this.#places.find(sql, reports));
     const before = await record(sql, [...matched.values()]);
     const changes = before.flatMap(
@@ -164,6 +161,12 @@ export class ReportRecorder {
     );
     if (tx) await this.writer.notify(tx, changes);
     return { changes, matched: reports.map(() => true) };
+  }
+
+  /** Reports with more to write than the log and the status. */
+  #isSpecial({ waiting, event, details, status }: ReceivedReport): boolean {
+    const { channels } = this.database;
+    return waiting || event !== null || details !== null || channels.maySuppress(status);
   }
 
   /** Reports of every kind, on every database; locks their messages in a fixed order. */

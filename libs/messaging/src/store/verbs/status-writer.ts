@@ -11,7 +11,21 @@ import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
 
+/** An address that receives nothing more on a channel. */
+export interface SuppressedAddress {
+  readonly tenant: string;
+  readonly address: string;
+  readonly channel: string;
+  readonly reason: string;
+  /** `{batchId}-{position}` of the message that was the reason. */
+  readonly message: string;
+}
+
+export type Suppress = (tx: Transaction, suppressed: readonly SuppressedAddress[]) => Promise<void>;
+
 export class StatusWriter {
+  /** Keeps the suppression list, which stands above the store. */
+  suppress: Suppress | undefined;
   readonly #updateStatuses: RowWriter<HeldMessage>;
   readonly #insertLog: RowWriter<LogEntry>;
   readonly #addDetails: RowWriter<LogEntry>;
@@ -82,9 +96,10 @@ export class StatusWriter {
   }
 
   async notify(tx: Transaction, changes: readonly StatusChange[]): Promise<void> {
-    if (this.listeners.empty) return;
     const announced = changes.filter(({ sequence }) => sequence > 0);
-    if (announced.length === 0) return;
+    const suppressed = announced.flatMap((change) => this.#suppressedBy(change) ?? []);
+    if (suppressed.length > 0) await this.suppress?.(tx, suppressed);
+    if (this.listeners.empty || announced.length === 0) return;
     const events = announced.map((change) => this.#eventOf(change));
     await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
   }
@@ -95,6 +110,18 @@ export class StatusWriter {
     if (this.events.wants(MESSAGE_STATUS_CHANGED))
       for (const change of changes)
         this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
+  }
+
+  #suppressedBy({ message, status, errorCode, event, details }: StatusChange) {
+    const { channels } = this.database;
+    const name = channels.statusOf(status);
+    if (event !== undefined || message.recipient === '' || !channels.maySuppress(name))
+      return undefined;
+    const code = details ? (JSON.parse(details) as ReportDetails)['enhanced_code'] : undefined;
+    const { tenant, channel, recipient: address, batch, position } = message;
+    const reason = channels.suppressionReasonOf(channel, name, [errorCode, code]);
+    if (reason === undefined) return undefined;
+    return { tenant, address, channel, reason, message: `${batch}-${position}` };
   }
 
   #eventOf(change: StatusChange): MessageStatusChanged {
