@@ -1,6 +1,16 @@
 import { withMigrationLock } from '@dundun/messaging';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { whileLocked } from '../config/database.js';
@@ -40,13 +50,27 @@ export async function digestKeyOf(
 }
 
 function keyOfFile(path: string): string {
-  mkdirSync(dirname(path), { recursive: true });
+  if (!existsSync(path)) makeKeyFile(path);
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** A power loss leaves the whole file or none; of two processes, the first one makes it. */
+function makeKeyFile(path: string): void {
+  const directory = dirname(path);
+  mkdirSync(directory, { recursive: true });
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, `${newKey()}\n`, { mode: 0o600, flush: true });
   try {
-    writeFileSync(path, `${newKey()}\n`, { flag: 'wx', mode: 0o600 });
+    linkSync(own, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  return readFileSync(path, 'utf8').trim();
+  unlinkSync(own);
+  // Windows cannot open directories as files.
+  if (process.platform === 'win32') return;
+  const opened = openSync(directory, 'r');
+  fsyncSync(opened);
+  closeSync(opened);
 }
 
 function newKey(): string {
