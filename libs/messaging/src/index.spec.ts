@@ -82,6 +82,7 @@ it('the public names match the snapshot', () => {
   "maskAddress",
   "maskPhoneNumber",
   "milliseconds",
+  "parseMailbox",
   "personalised",
   "plivoParser",
   "plivoSignature",

@@ -61,11 +61,12 @@ export type {
 } from './message/channel-definition.js';
 export { ChannelRegistry } from './message/channel-registry.js';
 export { personalised } from './message/email-variables.js';
-export type { MailboxInput } from './message/mailbox.js';
+export { type MailboxInput, parseMailbox } from './message/mailbox.js';
 export type {
   Attachment,
   AttachmentInfo,
   EmailContent,
+  EmailLabels,
   Mailbox,
   Personal,
 } from './message/email-content.js';
@@ -121,10 +122,14 @@ export {
 export { defineTemplates, type Template } from './message/templates.js';
 export type {
   BatchView,
+  ListedMessage,
+  MessageFilter,
+  MessageStats,
   MessageTimeline,
   Page,
   ReportFilter,
   ReportView,
+  StatsOptions,
   StatusCounts,
   SubmittedMessage,
 } from './message/views.js';

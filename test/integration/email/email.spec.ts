@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
   ContactsService,
+  type EmailMessage,
   EmailService,
+  type ListedMessage,
+  type MessageFilter,
   MESSAGE_STATUS_CHANGED,
   MESSAGING_STATUS_LISTENER,
   type MessageStatusChanged,
@@ -9,10 +12,12 @@ import {
   MessagingService,
   type MessageTransport,
   personalised,
+  type Page,
   PolicyError,
   BouncedFailure,
   DeferredFailure,
   simulator,
+  type StatsOptions,
   type StatusListener,
   type Submission,
   type SubmissionAccepted,
@@ -99,8 +104,8 @@ describeEachDatabase('email', (database) => {
   const rowsOf = async (table: string, id: string) =>
     (await query<{ n: string | number }>(`SELECT n FROM messaging_${table} WHERE batch = '${id}'`))
       .length;
-  const completed = (id: string) =>
-    eventually(async () => expect((await email.batch(id)).status).toBe('completed'));
+  const completed = (id: string, tenant = '') =>
+    eventually(async () => expect((await email.batch(id, { tenant })).status).toBe('completed'));
 
   it('each address of to, cc and bcc is one message of the same content', async () => {
     const { id, recipients } = await email.send({
@@ -258,24 +263,25 @@ describeEachDatabase('email', (database) => {
     expect(await rowsOf('batch_attachment', id)).toBe(4);
   });
 
-  it('retention erases variables and attachments with the content', async () => {
+  it('retention erases variables, attachments and labels with the content', async () => {
     const { id } = await email.send({
       from: FROM,
       recipients: [{ email: 'old@example.com', variables: { x: '1' } }],
       subject: '{{x}}',
       text: 'Hello',
       attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'AAAA' }],
+      metadata: { order: '1' },
     });
+    const further = () =>
+      Promise.all(
+        ['batch_personal', 'batch_attachment', 'batch_label'].map((table) => rowsOf(table, id)),
+      );
     await completed(id);
     await query(`UPDATE messaging_batch SET poll_at = NULL WHERE id = '${id}'`);
-    expect([await rowsOf('batch_personal', id), await rowsOf('batch_attachment', id)]).toEqual([
-      1, 1,
-    ]);
+    expect(await further()).toEqual([1, 1, 1]);
     while (await app.get(MessageStore).purge.step(100));
     expect((await email.batch(id)).content).toBeNull();
-    expect([await rowsOf('batch_personal', id), await rowsOf('batch_attachment', id)]).toEqual([
-      0, 0,
-    ]);
+    expect(await further()).toEqual([0, 0, 0]);
   });
 
   it('an erased person leaves variables, headers and details, and the others keep theirs', async () => {
@@ -514,5 +520,164 @@ describeEachDatabase('email', (database) => {
       recipient: 'hard@example.com',
       errorCode: 'suppressed',
     });
+  });
+
+  it('the list has a row for each recipient, the newest batch first, and finds rows by every filter', async () => {
+    const tenant = 'lister';
+    const sendAt = new Date('2150-01-01');
+    const metadata = { order: '17', __proto__x: 'y' };
+    const first = await email.send(
+      {
+        ...TEXT,
+        recipients: Array.from({ length: 1_005 }, (_, n) => `p${n}@example.com`),
+        sendAt,
+        tags: ['news', 'a-1', 'news'],
+        metadata,
+      },
+      { tenant },
+    );
+    const second = await email.send(
+      { ...TEXT, from: 'other@shop.example', to: ['ada@example.com', 'p1004@example.com'], sendAt },
+      { tenant },
+    );
+    const third = await email.send({ ...TEXT, to: 'ada@example.com', tags: ['a-1'] }, { tenant });
+    await email.send({ ...TEXT, to: 'ada@example.com', tags: ['a-1'] }, { tenant: 'another' });
+    await completed(third.id, tenant);
+    const all: ListedMessage[] = [];
+    let pages = 0;
+    for (let cursor: string | null | undefined; cursor !== null; pages++) {
+      const page: Page<ListedMessage> = await email.list({
+        tenant,
+        limit: 400,
+        ...(cursor !== undefined && { cursor }),
+      });
+      all.push(...page.data);
+      cursor = page.nextCursor;
+    }
+    expect([pages, all.length]).toEqual([3, 1_008]);
+    expect(all.map(({ id }) => id)).toEqual([
+      `${third.id}-0`,
+      `${second.id}-0`,
+      `${second.id}-1`,
+      ...Array.from({ length: 1_005 }, (_, n) => `${first.id}-${n}`),
+    ]);
+    expect(all[3]).toEqual({
+      id: `${first.id}-0`,
+      batchId: first.id,
+      position: 0,
+      recipient: 'p0@example.com',
+      status: 'queued',
+      errorCode: null,
+      attempts: 0,
+      sender: 'orders@shop.example',
+      subject: 'Hello',
+      tags: ['news', 'a-1'],
+      acceptedAt: first.createdAt,
+      sendAt,
+    });
+    const found = async (filter: MessageFilter) =>
+      (await email.list({ tenant, limit: 5, ...filter })).data.map(({ id }) => id);
+    expect(await found({ to: 'p1004@example.com' })).toEqual([
+      `${second.id}-1`,
+      `${first.id}-1004`,
+    ]);
+    expect(await found({ from: 'other@shop.example' })).toHaveLength(2);
+    expect(await found({ status: 'sent' })).toEqual([`${third.id}-0`]);
+    expect(await found({ tag: 'a-1', to: 'ada@example.com' })).toEqual([`${third.id}-0`]);
+    expect(await found({ tag: 'A-1' })).toEqual([]);
+    expect(await found({ batchId: second.id, limit: 1 })).toEqual([`${second.id}-0`]);
+    expect(await found({ since: new Date(third.createdAt.getTime() + 1) })).toEqual([]);
+    expect((await found({ since: third.createdAt }))[0]).toBe(`${third.id}-0`);
+    expect(await found({ until: first.createdAt })).toEqual([]);
+    expect(await email.labels([first.id, second.id, third.id])).toEqual(
+      new Map([
+        [first.id, { tags: ['news', 'a-1'], metadata }],
+        [third.id, { tags: ['a-1'], metadata: {} }],
+      ]),
+    );
+    for (const batchId of [third.id, 'x'])
+      await expect(email.list({ tenant: 'another', batchId })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+    await expect(email.list({ tenant, cursor: 'x' })).rejects.toMatchObject({
+      fields: [{ path: 'cursor' }],
+    });
+  });
+
+  it('statistics count the messages whose log has a status or event at least once', async () => {
+    const tenant = 'counter';
+    const since = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3_600_000);
+    const until = new Date(since.getTime() + 3 * 3_600_000);
+    const { id } = await email.send(
+      { ...TEXT, to: ['ada@example.com', 'bea@example.com', 'cy@example.com'], tags: ['t'] },
+      { tenant },
+    );
+    await completed(id, tenant);
+    const report = {
+      reference: `ref-${transport.of(id)[0]?.id}`,
+      messageId: null,
+      recipient: 'ada@example.com',
+      rawStatus: 'x',
+      errorCode: null,
+    };
+    const statuses = ['delayed', 'delayed', 'delivered', 'bounced', 'unsubscribed'];
+    for (const [n, status] of statuses.entries())
+      await app
+        .get(MessageStore)
+        .reports.record([{ ...report, status, providerTime: new Date(1.7e12 + n) }] as never, {
+          provider: 'mail',
+        });
+    const stats = (filter: Partial<StatsOptions>) =>
+      email.stats({ tenant, since, until, interval: 'hour', ...filter });
+    const counts = { sent: 3, delayed: 1, delivered: 1, bounced: 1, unsubscribed: 1 };
+    const [before, now, next, ...others] = await stats({ tag: 't', domain: 'shop.example' });
+    expect(others).toEqual([]);
+    expect([before, now, next].map((one) => one?.start.getTime())).toEqual(
+      [0, 1, 2].map((n) => since.getTime() + n * 3_600_000),
+    );
+    // The hour may have changed since the test began.
+    const [full, empty] = now?.accepted === 3 ? [now, next] : [next, now];
+    expect(full).toMatchObject({ accepted: 3, counts });
+    expect(empty).toMatchObject({ accepted: 0, counts: {} });
+    for (const filter of [{ tag: 'u' }, { domain: 'hop.example' }, { tenant: 'nobody' }])
+      expect((await stats(filter)).map(({ accepted }) => accepted)).toEqual([0, 0, 0]);
+    expect(await stats({ interval: 'day' })).toContainEqual(
+      expect.objectContaining({ accepted: 3, counts }),
+    );
+    await expect(stats({ since: new Date(0) })).rejects.toMatchObject({
+      fields: [{ path: 'since' }],
+    });
+  });
+
+  it('many emails are accepted all or none under one key', async () => {
+    const options = { tenant: 'many', idempotencyKey: 'k' };
+    const messages = ['ada', 'bea', 'cy'].map((name) => ({
+      ...TEXT,
+      to: `${name}@example.com`,
+      sendAt: new Date('2150-01-01'),
+    }));
+    const wrong = { ...TEXT, to: 'nobody', subject: '' };
+    await expect(email.sendAll([...messages, wrong], options)).rejects.toMatchObject({
+      fields: [{ path: 'messages[3].to[0]' }, { path: 'messages[3].subject' }],
+    });
+    expect((await email.list({ tenant: 'many' })).data).toEqual([]);
+    const first = await email.sendAll(messages, options);
+    expect(first.map(({ replayed }) => replayed)).toEqual([false, false, false]);
+    const again = await email.sendAll(messages, options);
+    expect(again).toEqual(first.map((receipt) => ({ ...receipt, replayed: true })));
+    const others = [
+      messages.slice(0, 2),
+      messages.slice(0, 1),
+      [...messages, ...messages],
+      messages.with(2, { ...TEXT, to: 'dan@example.com' } as never),
+    ];
+    for (const other of others)
+      await expect(email.sendAll(other, options)).rejects.toMatchObject({
+        code: 'idempotency_key_reused',
+      });
+    expect((await email.list({ tenant: 'many' })).data).toHaveLength(3);
+    // The key of a single send is another one.
+    const { replayed } = await email.send(messages[0] as EmailMessage, options);
+    expect(replayed).toBe(false);
   });
 });

@@ -72,19 +72,19 @@ export abstract class ChannelService {
 
   constructor(
     channel: Channel,
-    private readonly context: ChannelContext,
+    protected readonly context: ChannelContext,
   ) {
     this.definition = context.channels.get(channel);
   }
 
   /** @throws BatchNotFoundError */
   async batch(id: string, options: TenantOption = {}): Promise<BatchView> {
-    return this.#store.reads.batch(id, this.#scopeOf(options));
+    return this.store.reads.batch(id, this.scopeOf(options));
   }
 
   /** Lists batches, newest first; a page ends early after 10,000 recipients. */
   async batches(options: ListOptions = {}): Promise<Page<BatchView>> {
-    return this.#store.reads.batches(this.#scopeOf(options), pageOf(options));
+    return this.store.reads.batches(this.scopeOf(options), pageOf(options));
   }
 
   /**
@@ -92,12 +92,12 @@ export abstract class ChannelService {
    * @throws BatchNotFoundError
    */
   async recipients(id: string, options: ListOptions = {}): Promise<Page<string>> {
-    return this.#store.reads.recipients(id, this.#scopeOf(options), pageOf(options));
+    return this.store.reads.recipients(id, this.scopeOf(options), pageOf(options));
   }
 
   /** The messages that have started, in the order of the batch. @throws BatchNotFoundError */
   async messages(id: string, options: ListOptions = {}): Promise<Page<MessageView>> {
-    return this.#store.reads.messages(id, this.#scopeOf(options), pageOf(options));
+    return this.store.reads.messages(id, this.scopeOf(options), pageOf(options));
   }
 
   /**
@@ -105,7 +105,7 @@ export abstract class ChannelService {
    * @throws MessageNotFoundError
    */
   async message(id: string, options: TenantOption = {}): Promise<SubmittedMessage> {
-    return this.#store.reads.message(id, this.#scopeOf(options));
+    return this.store.reads.message(id, this.scopeOf(options));
   }
 
   /**
@@ -114,7 +114,7 @@ export abstract class ChannelService {
    * @throws MessageNotFoundError
    */
   async timeline(id: string, options: TenantOption = {}): Promise<MessageTimeline> {
-    return this.#store.reads.timeline(id, this.#scopeOf(options));
+    return this.store.reads.timeline(id, this.scopeOf(options));
   }
 
   /**
@@ -124,13 +124,13 @@ export abstract class ChannelService {
    */
   async outcome(id: string, options: OutcomeOptions = {}): Promise<SubmittedMessage> {
     const { clock } = this.context;
-    const scope = this.#scopeOf(options);
+    const scope = this.scopeOf(options);
     const deadline = clock.monotonic() + milliseconds('timeout', options.timeout ?? '10s');
     // A commit of this process wakes the wait at once; polling finds a commit of another process.
-    const watch = this.#store.notices.watch(id.slice(0, id.lastIndexOf('-')));
+    const watch = this.store.notices.watch(id.slice(0, id.lastIndexOf('-')));
     try {
       for (let look = FIRST_POLL; ; look = Math.min(LONGEST_POLL, look * 2)) {
-        const message = await this.#store.reads.message(id, scope);
+        const message = await this.store.reads.message(id, scope);
         const left = deadline - clock.monotonic();
         const open = message.status === 'queued' || message.status === 'sending';
         if (!open || left <= 0) return message;
@@ -148,7 +148,7 @@ export abstract class ChannelService {
    */
   async reports(filter: ReportFilter = {}): Promise<Page<ReportView>> {
     this.#checkFilter(filter);
-    return this.#store.reads.reports(this.#scopeOf(filter), { ...filter, ...pageOf(filter) });
+    return this.store.reads.reports(this.scopeOf(filter), { ...filter, ...pageOf(filter) });
   }
 
   /**
@@ -157,8 +157,8 @@ export abstract class ChannelService {
    */
   async reschedule(id: string, sendAt: Date, options: TenantOption = {}): Promise<BatchView> {
     validated((errors) => checkTime('sendAt', sendAt ?? null, errors));
-    const scope = this.#scopeOf(options);
-    const { lane, ...batch } = await this.#store.batches.reschedule(id, scope, sendAt);
+    const scope = this.scopeOf(options);
+    const { lane, ...batch } = await this.store.batches.reschedule(id, scope, sendAt);
     this.context.waker.wake(lane, sendAt.getTime());
     return batch;
   }
@@ -169,7 +169,7 @@ export abstract class ChannelService {
    * @throws AlreadySentError where no message can be cancelled any more
    */
   async cancel(id: string, options: TenantOption = {}): Promise<BatchView> {
-    return this.#store.batches.cancel(id, this.#scopeOf(options));
+    return this.store.batches.cancel(id, this.scopeOf(options));
   }
 
   protected enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
@@ -193,11 +193,11 @@ export abstract class ChannelService {
     return { cost: price?.amount ?? null, currency: price?.currency ?? null };
   }
 
-  get #store(): MessageStore {
+  protected get store(): MessageStore {
     return this.context.store;
   }
 
-  #scopeOf({ tenant = '' }: TenantOption): BatchScope {
+  protected scopeOf({ tenant = '' }: TenantOption): BatchScope {
     validated((errors) => checkWords({ tenant }, errors));
     return { tenant, channel: this.definition.name };
   }
@@ -249,7 +249,7 @@ export class AnyChannelService extends ChannelService {
   }
 }
 
-function pageOf({ cursor, limit = 100 }: ListOptions): { cursor?: string; limit: number } {
+export function pageOf({ cursor, limit = 100 }: ListOptions): { cursor?: string; limit: number } {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
     throw new MessageValidationError([{ path: 'limit', message: 'must be 1 to 1000' }]);
   return { limit, ...(cursor !== undefined && { cursor }) };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
 import { type FieldError, MessagingConfigError, validated } from '../message/errors.js';
@@ -56,7 +57,14 @@ export interface ContentInput {
   readonly [field: string]: unknown;
 }
 
+/** One of several messages that are sent under one idempotency key. */
+export interface Part {
+  readonly index: number;
+  readonly count: number;
+}
+
 export interface LibraryMessage extends ChannelMessage {
+  readonly part?: Part | undefined;
   /** The message confirms this opt-out and bypasses it. */
   readonly confirms?: 'opted_out' | undefined;
   /** Reads the recipients from fields of the channel's own. @default they are in `to` */
@@ -129,11 +137,17 @@ export function checkedSend(
     validFor ?? null,
     recipients,
     ...(personal ? [personal] : []),
+    ...(message.part ? [message.part.count] : []),
   ]);
   const [current = batch, ...replays] = digests
-    .ofIdempotencyKey(idempotencyKey)
+    .ofIdempotencyKey(keyOf(idempotencyKey, message.part))
     .map((key, n) => ({ ...batch, idempotencyKey: key, fingerprint: fingerprints[n] as string }));
   return { batch: current, groups, replays };
+}
+
+/** The parts of a send have keys of their own, which no caller gives. */
+function keyOf(idempotencyKey: string, part: Part | undefined): string {
+  return part ? `${hash('sha256', idempotencyKey, 'hex')} ${part.index}` : idempotencyKey;
 }
 
 const WORDS = [

@@ -38,6 +38,16 @@ export interface EmailContent {
   readonly attachments?: readonly AttachmentInfo[];
   readonly category?: 'transactional' | 'marketing';
   readonly unsubscribeUrl?: string;
+  /** Words by which lists and statistics find the batch. */
+  readonly tags?: readonly string[];
+  /** The application's own data, which callbacks give back. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Tags and metadata of a batch. */
+export interface EmailLabels {
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** What a send says about one of its recipients. */

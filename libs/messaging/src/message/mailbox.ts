@@ -40,6 +40,11 @@ export function readMailbox(
     : undefined;
 }
 
+/** The normalised mailbox; `undefined`: it is none. */
+export function parseMailbox(given: unknown): Mailbox | undefined {
+  return readMailbox(given, '', []);
+}
+
 export function isName(value: unknown): value is string {
   return typeof value === 'string' && NAME.test(value);
 }

@@ -90,6 +90,24 @@ export interface ReportView {
   readonly details: ReportDetails | null;
 }
 
+/** A message of a list, also before it has started. */
+export interface ListedMessage extends MessageView {
+  readonly sender: string;
+  /** As accepted, with its variables; `null` where the content has none or was erased. */
+  readonly subject: string | null;
+  readonly tags: readonly string[];
+  readonly acceptedAt: Date;
+  readonly sendAt: Date | null;
+}
+
+/** Messages by the hour or day in which they were accepted. */
+export interface MessageStats {
+  readonly start: Date;
+  readonly accepted: number;
+  /** Messages whose log has the status or event at least once, without zeros. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
 export interface TenantOption {
   /** @default '' */
   readonly tenant?: string;
@@ -109,4 +127,28 @@ export interface ReportFilter extends ListOptions {
   readonly status?: ChannelStatus;
   /** Only reports received at or after this time. */
   readonly since?: Date;
+}
+
+export interface MessageFilter extends ListOptions {
+  readonly batchId?: string | undefined;
+  /** Address of the recipient. */
+  readonly to?: string | undefined;
+  /** Address of the sender. */
+  readonly from?: string | undefined;
+  readonly status?: ChannelStatus | undefined;
+  readonly tag?: string | undefined;
+  /** Accepted at or after this time. */
+  readonly since?: Date | undefined;
+  /** Accepted before this time. */
+  readonly until?: Date | undefined;
+}
+
+export interface StatsOptions extends TenantOption {
+  readonly since: Date;
+  readonly until: Date;
+  /** Of UTC. */
+  readonly interval: 'hour' | 'day';
+  readonly tag?: string | undefined;
+  /** Domain of the sender. */
+  readonly domain?: string | undefined;
 }

@@ -16,6 +16,7 @@ import type { StoreDatabase } from './database/store-database.js';
 import { databaseOf } from './open-store.js';
 import { migrate, type OwnMigrations } from './schema/migrator.js';
 import { BatchData } from './reads/batch-data.js';
+import { MessageList } from './reads/message-list.js';
 import { Reads } from './reads/reads.js';
 import { RecentSends } from './reads/recent-sends.js';
 import { ReportRecorder } from './verbs/report.js';
@@ -60,6 +61,7 @@ export class MessageStore {
   readonly newBatches: NewBatches;
   readonly batches: BatchChanges;
   readonly reads: Reads;
+  readonly messages: MessageList;
   readonly lanes: Lanes;
   readonly holds: Holds;
   readonly waiting: WaitingWork;
@@ -93,6 +95,7 @@ export class MessageStore {
     this.#writer = writer;
     this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
     this.reads = new Reads(database, this.digests);
+    this.messages = new MessageList(database);
     this.batches = new BatchChanges(database, writer, clock, this.reads);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);

@@ -29,7 +29,7 @@ export function emailChannel({
     addressKinds: ['email'],
     statuses: EMAIL_STATUSES,
     accepted: 'sent',
-    events: ['delayed'],
+    events: ['delayed', 'unsubscribed'],
     content: { email: (given, errors) => checkEmail(given, maxSize, errors) },
     sender: (from: unknown, errors: FieldError[]) => readMailbox(from, 'from', errors)?.email ?? '',
     maxRecipients,

@@ -1,14 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { EmailContent } from '../../message/email-content.js';
-import { validated } from '../../message/errors.js';
+import type { EntityManager } from 'typeorm';
+import type { EmailContent, EmailLabels } from '../../message/email-content.js';
+import { MessageValidationError, validated } from '../../message/errors.js';
 import type { MailboxInput } from '../../message/mailbox.js';
+import type {
+  ListedMessage,
+  MessageFilter,
+  MessageStats,
+  Page,
+  StatsOptions,
+} from '../../message/views.js';
+import { messageStats } from '../../store/reads/message-stats.js';
 import {
   ChannelContext,
   ChannelService,
   type CostEstimate,
   type EstimateOptions,
+  pageOf,
 } from '../channel.service.js';
 import {
+  checkTime,
   contentOf,
   type LibraryMessage,
   MAX_RECIPIENTS,
@@ -59,10 +70,20 @@ export interface EmailMessage extends EmailAddressees {
   readonly category?: 'transactional' | 'marketing' | undefined;
   /** With category `marketing`: the page of the one-click unsubscribe. */
   readonly unsubscribeUrl?: string | undefined;
+  /** At most 10 of 1 to 64 letters, digits, dashes and underscores; lists and statistics find them. */
+  readonly tags?: readonly string[] | undefined;
+  /** At most 20 texts of 512 characters; see {@link EmailService.labels}. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly deliveryReport?: 'none' | 'yes' | undefined;
   /** Earliest time of sending; a past time means at once. */
   readonly sendAt?: Date | undefined;
 }
+
+const MOST_MESSAGES = 1_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** 92 days, by the hour. */
+const MOST_SLOTS = 92 * 24 + 1;
 
 export interface EmailEstimate extends CostEstimate {
   /** Octets of the whole message, rounded up; values of variables are not counted. */
@@ -90,6 +111,80 @@ export class EmailService extends ChannelService {
    */
   async send(message: EmailMessage, options: SendOptions = {}): Promise<Receipt> {
     return await this.enqueue(this.#messageOf(message), options);
+  }
+
+  /**
+   * Accepts up to 1,000 emails, all or none, under one idempotency key; on SQLite other sends wait
+   * for the transaction. @returns the receipts in the order of the messages
+   * @throws MessageValidationError with paths such as `messages[3].subject`
+   */
+  async sendAll(
+    messages: readonly EmailMessage[],
+    { manager, ...options }: SendOptions = {},
+  ): Promise<Receipt[]> {
+    const { length: count } = messages;
+    if (count === 0 || count > MOST_MESSAGES)
+      throw new MessageValidationError([
+        { path: 'messages', message: `must be 1 to ${MOST_MESSAGES} messages` },
+      ]);
+    const within = async (transaction: EntityManager): Promise<Receipt[]> => {
+      const receipts: Receipt[] = [];
+      for (const [index, message] of messages.entries())
+        receipts.push(
+          await this.enqueue(
+            { ...this.#messageOf(message), part: { index, count } } as LibraryMessage,
+            { ...options, manager: transaction },
+          ).catch((error: unknown) => {
+            throw ofMessage(index, error);
+          }),
+        );
+      return receipts;
+    };
+    return manager ? within(manager) : this.store.database.callerTransaction(within);
+  }
+
+  /**
+   * Messages of all batches, one for each recipient, also before they start; the newest batch first.
+   * A page looks at 1,000 batches, and with `to` or `status` at 10,000 recipients.
+   * @throws MessageValidationError naming each wrong field of the filter
+   */
+  async list(filter: MessageFilter = {}): Promise<Page<ListedMessage>> {
+    const { batchId, status } = filter;
+    validated((errors) => {
+      if (status !== undefined && this.context.channels.rankOf(status) === undefined)
+        errors.push({ path: 'status', message: 'must be a status of email' });
+      for (const path of ['since', 'until'] as const) checkTime(path, filter[path], errors);
+    });
+    if (batchId !== undefined)
+      await this.store.reads.batchRow(this.store.database, batchId, this.scopeOf(filter));
+    return this.store.messages.page(this.scopeOf(filter), { ...filter, ...pageOf(filter) });
+  }
+
+  /**
+   * Counts of messages by the hour or day of their acceptance, at most 2,300 of them. Tags count as
+   * long as the content is kept.
+   */
+  async stats(options: StatsOptions): Promise<MessageStats[]> {
+    const { since, until, interval } = options;
+    validated((errors) => {
+      checkTime('since', since, errors);
+      checkTime('until', until, errors);
+      if (errors.length === 0 && until <= since)
+        errors.push({ path: 'until', message: 'must be after since' });
+      const slots = (until.getTime() - since.getTime()) / (interval === 'day' ? DAY : HOUR);
+      if (slots > MOST_SLOTS)
+        errors.push({ path: 'since', message: `must be at most ${MOST_SLOTS} intervals ago` });
+    });
+    return messageStats(this.store.database, this.scopeOf(options), options);
+  }
+
+  /** Tags and metadata of batches, where they have any and their content is kept. */
+  async labels(
+    batchIds: Iterable<string>,
+    { manager }: Pick<SendOptions, 'manager'> = {},
+  ): Promise<ReadonlyMap<string, EmailLabels>> {
+    const { data, database } = this.store;
+    return data.labels(batchIds, manager && database.join(manager));
   }
 
   /** Size and price of the message for one recipient; nothing is sent or stored. */
@@ -124,4 +219,14 @@ export class EmailService extends ChannelService {
         ),
     };
   }
+}
+
+/** The error with the message's place in its paths. */
+function ofMessage(index: number, error: unknown): unknown {
+  if (!(error instanceof MessageValidationError)) return error;
+  const fields = error.fields.map(({ path, message }) => ({
+    path: `messages[${index}].${path}`,
+    message,
+  }));
+  return new MessageValidationError(fields, error.code);
 }

@@ -80,6 +80,8 @@ export interface Dialect {
    */
   residual(condition: string): string;
   div(a: string, b: string): string;
+  /** A text field of a JSON object in a text column. */
+  jsonText(column: string, field: string): string;
   ignoreConflict(table: string, column: string): string;
   /**
    * Suffix of an INSERT … SELECT that updates columns of an existing row; `new.` refers to the

@@ -32,6 +32,7 @@ export const MYSQL_DIALECT: Dialect = {
   forUpdate: () => 'FOR UPDATE',
   skipLocked: () => 'FOR UPDATE SKIP LOCKED',
   greatest: (a, b) => `greatest(${a}, ${b})`,
+  jsonText: (column, field) => `JSON_UNQUOTE(JSON_EXTRACT(${column}, '$.${field}'))`,
   div: (a, b) => `${a} DIV ${b}`,
   ignoreConflict: (table, column) => `ON DUPLICATE KEY UPDATE ${column} = ${table}.${column}`,
   onConflict: (_key, set) =>

@@ -15,6 +15,7 @@ const INDEXES: readonly (readonly [string, StoreTable, string])[] = [
   ['batch_content', 'batch', 'completed_at'],
   ['batch_poll', 'batch', 'poll_at'],
   ['batch_list', 'batch', 'tenant, id'],
+  ['batch_label_list', 'batch_label', 'tenant, tag, batch'],
   ['submission_open', 'submission', 'outcome, batch, n'],
   ['submission_reference', 'submission', 'reference'],
   ['message_reference', 'message', 'reference'],

@@ -35,6 +35,7 @@ export const POSTGRES_DIALECT: Dialect = {
   forUpdate: (alias) => `FOR UPDATE OF ${alias}`,
   skipLocked: (alias) => `FOR UPDATE OF ${alias} SKIP LOCKED`,
   greatest: (a, b) => `greatest(${a}, ${b})`,
+  jsonText: (column, field) => `CAST(${column} AS json) ->> '${field}'`,
   div: (a, b) => `${a} / ${b}`,
   ignoreConflict: () => 'ON CONFLICT DO NOTHING',
   onConflict: (key, set, where) =>

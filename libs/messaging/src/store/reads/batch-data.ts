@@ -1,5 +1,10 @@
-import type { Attachment, AttachmentInfo, Personal } from '../../message/email-content.js';
-import type { StoreDatabase } from '../database/store-database.js';
+import type {
+  Attachment,
+  AttachmentInfo,
+  EmailLabels,
+  Personal,
+} from '../../message/email-content.js';
+import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { personalOf } from '../rows/batch-data.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
@@ -38,6 +43,21 @@ export class BatchData {
     return places.map((place) =>
       personalOf(chunks.get(chunkOf(place))?.[place.position % CHUNK_SIZE]),
     );
+  }
+
+  /** Tags and metadata of those batches that have any. */
+  async labels(
+    batches: Iterable<string>,
+    sql: Pick<Sql, 'all'> = this.database,
+  ): Promise<ReadonlyMap<string, EmailLabels>> {
+    const { dialect } = this.database;
+    const ids = dialect.rows({ v_id: 'uuid' });
+    const rows = await sql.all<{ batch: string; labels: string }>(
+      `SELECT l.batch, l.labels FROM ${ids.keyed} ${dialect.join} messaging_batch_label l
+         ON l.batch = v_id AND l.n = 0`,
+      ids.bind([...new Set(batches)].map((id) => [id])),
+    );
+    return new Map(rows.map(({ batch, labels }) => [batch, JSON.parse(labels) as EmailLabels]));
   }
 
   /** `undefined`: the batch does not have one of them. */

@@ -1,4 +1,5 @@
-import type { Personal } from '../../message/email-content.js';
+import type { EmailLabels, Personal } from '../../message/email-content.js';
+import type { MessageContent } from '../../message/message.js';
 import { CHUNK_SIZE, PIECE_SIZE } from '../schema/tables.js';
 import type { NewBatch } from './new-batch.js';
 
@@ -18,8 +19,28 @@ export interface AttachmentPiece {
 }
 
 /** Whether the batch has rows besides its own and those of its recipients. */
-export function hasData({ hasPersonal, attachments }: NewBatch): boolean {
-  return hasPersonal === true || attachments !== undefined;
+export function hasData({ hasPersonal, attachments, content }: NewBatch): boolean {
+  return hasPersonal === true || attachments !== undefined || labelsOf(content) !== undefined;
+}
+
+/** A row of a batch's labels: its first row has them all. */
+export interface LabelRow {
+  readonly n: number;
+  readonly tag: string;
+  readonly labels: string | null;
+}
+
+export function* labelRowsOf({ content }: NewBatch): Generator<LabelRow> {
+  const labels = labelsOf(content);
+  if (!labels) return;
+  const { tags } = labels;
+  for (let n = 0; n < Math.max(1, tags.length); n++)
+    yield { n, tag: tags[n] ?? '', labels: n === 0 ? JSON.stringify(labels) : null };
+}
+
+function labelsOf(content: MessageContent): EmailLabels | undefined {
+  if (content.kind !== 'email' || (!content.tags && !content.metadata)) return undefined;
+  return { tags: content.tags ?? [], metadata: content.metadata ?? {} };
 }
 
 /** A chunk in which no recipient has a name or variables has no row. */

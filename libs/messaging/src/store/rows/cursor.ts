@@ -16,6 +16,8 @@ const SHAPE = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   number: /^\d{1,15}$/,
   position: /^\d{1,9}$/,
+  /** Batch and position. */
+  place: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d{1,9}$/,
   /** Time and id. */
   report: /^\d{1,16}\.\d{1,15}$/,
   group: /^grp_[0-9A-Za-z]{10,60}$/,

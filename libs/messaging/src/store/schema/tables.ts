@@ -72,6 +72,15 @@ const COLUMNS = {
     n: 'int NOT NULL',
     bytes: 'bytes NOT NULL',
   },
+  /** A tag of a batch; empty where the batch has metadata alone. */
+  batch_label: {
+    batch: 'uuid NOT NULL',
+    n: 'int NOT NULL',
+    tenant: "key NOT NULL DEFAULT ''",
+    tag: 'short(64) NOT NULL',
+    /** JSON of all tags and the metadata, in the row with `n` 0. */
+    labels: 'text',
+  },
   /** One request to the provider; `{batch}-s{n}` is its idempotency key. */
   submission: {
     batch: 'uuid NOT NULL',
@@ -160,6 +169,7 @@ export const PRIMARY_KEYS: Readonly<Record<StoreTable, string>> = {
   batch_chunk: 'batch, n',
   batch_personal: 'batch, n',
   batch_attachment: 'batch, digest, n',
+  batch_label: 'batch, n',
   submission: 'batch, n',
   message: 'batch, position',
   report: 'id',
@@ -188,6 +198,7 @@ const PARTIAL_INDEXES: readonly (readonly [string, StoreTable, string, string?])
   ['batch_purge', 'batch', 'completed_at', 'content IS NULL'],
   ['batch_poll', 'batch', 'poll_at', 'poll_at IS NOT NULL'],
   ['batch_list', 'batch', 'tenant, id'],
+  ['batch_label_list', 'batch_label', 'tenant, tag, batch'],
   ['submission_open', 'submission', 'batch, n', 'outcome IS NULL'],
   ['submission_reference', 'submission', 'reference', 'reference IS NOT NULL'],
   ['message_reference', 'message', 'reference', 'reference IS NOT NULL'],

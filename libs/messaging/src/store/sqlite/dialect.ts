@@ -26,6 +26,7 @@ export const SQLITE_DIALECT: Dialect = {
   forUpdate: () => '',
   skipLocked: () => '',
   greatest: (a, b) => `max(${a}, ${b})`,
+  jsonText: (column, field) => `json_extract(${column}, '$.${field}')`,
   div: (a, b) => `${a} / ${b}`,
   ignoreConflict: () => 'ON CONFLICT DO NOTHING',
   onConflict: (key, set, where) =>

@@ -160,7 +160,7 @@ export class ErasedMessages {
     await tx.run('UPDATE messaging_submission SET content = NULL, details = NULL WHERE batch = ?', [
       batch,
     ]);
-    for (const table of ['batch_personal', 'batch_attachment'])
+    for (const table of ['batch_personal', 'batch_attachment', 'batch_label'])
       await tx.run(`DELETE FROM messaging_${table} WHERE batch = ?`, [batch]);
   }
 }

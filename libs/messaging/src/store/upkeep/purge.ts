@@ -20,6 +20,7 @@ const TABLES = [
   { table: 'batch_chunk', key: 'n', index: 'PRIMARY' },
   { table: 'batch_personal', key: 'n', index: 'PRIMARY' },
   { table: 'batch_attachment', key: 'n', index: 'PRIMARY' },
+  { table: 'batch_label', key: 'n', index: 'PRIMARY' },
   // Reports follow the messages: a transaction that records a report locks its message first.
   { table: 'report', key: 'id', index: 'messaging_report_batch' },
 ] as const;

@@ -6,7 +6,7 @@ import { type Dialect, inserter, into, updater } from '../database/dialect.js';
 import { type Flush, GroupCommit } from '../database/group-commit.js';
 import { retryWhileUnavailable } from '../database/retry.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
-import { hasData, personalChunksOf, piecesOf } from '../rows/batch-data.js';
+import { hasData, labelRowsOf, personalChunksOf, piecesOf } from '../rows/batch-data.js';
 import { digestId } from '../rows/digest-id.js';
 import {
   batchValues,
@@ -177,7 +177,9 @@ export class NewBatches {
 
   /** Row by row: together they could exceed the largest statement of MySQL. */
   async #storeData(tx: Transaction, batch: NewBatch): Promise<void> {
-    const { insertPersonal, insertPiece } = this.#sql;
+    const { insertLabel, insertPersonal, insertPiece } = this.#sql;
+    for (const { n, tag, labels } of labelRowsOf(batch))
+      await tx.run(insertLabel, [batch.id, n, batch.tenant, tag, labels]);
     for (const { batch: id, n, entries } of personalChunksOf(batch))
       await tx.run(insertPersonal, [id, n, entries]);
     for (const { batch: id, digest, n, bytes } of piecesOf(batch))
@@ -275,6 +277,8 @@ function statementsFor(dialect: Dialect) {
     insertChunks: inserter(dialect, into('batch_chunk', CHUNK), CHUNK, {
       suffix: ignored('batch_chunk', 'n'),
     }),
+    insertLabel: `INSERT INTO messaging_batch_label (batch, n, tenant, tag, labels) VALUES (?, ?, ?, ?, ?)
+      ${ignored('batch_label', 'n')}`,
     insertPersonal: `INSERT INTO messaging_batch_personal (batch, n, entries) VALUES (?, ?, ?)
       ${ignored('batch_personal', 'n')}`,
     insertPiece: `INSERT INTO messaging_batch_attachment (batch, digest, n, bytes) VALUES (?, ?, ?, ?)
