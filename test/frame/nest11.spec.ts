@@ -45,12 +45,12 @@ describe('the library as it is published', () => {
     });
   });
 
-  it('the packed library loads without bullmq unless its engine is imported', async () => {
+  it('the packed library loads without its optional peers unless what needs them is imported', async () => {
     const hooks = join(data, 'absent.mjs');
     await writeFile(
       hooks,
       `export const resolve = (name, context, next) => {
-         if (/^(bullmq|ioredis)$/.test(name)) throw new Error(name + ' is not installed');
+         if (/^(bullmq|ioredis|(nodemailer|html-to-text|postal-mime|smtp-server)\\b.*)$/.test(name)) throw new Error(name + ' is not installed');
          return next(name, context);
        };`,
     );
@@ -61,10 +61,15 @@ describe('the library as it is published', () => {
        register(${JSON.stringify(pathToFileURL(hooks).href)});
        const { MessagingModule } = await import(${JSON.stringify(entry('index.js'))});
        const absent = await import(${JSON.stringify(entry('engines/bullmq/index.js'))}).catch(({ message }) => message);
-       console.log(JSON.stringify([typeof MessagingModule, absent]));`,
+       const mail = await import(${JSON.stringify(entry('providers/smtp/index.js'))}).catch(({ message }) => message);
+       console.log(JSON.stringify([typeof MessagingModule, absent, mail]));`,
     );
     const { stdout } = await node([main]);
-    expect(JSON.parse(stdout)).toEqual(['function', 'bullmq is not installed']);
+    expect(JSON.parse(stdout)).toEqual([
+      'function',
+      'bullmq is not installed',
+      expect.stringMatching(/^(nodemailer|html-to-text).* is not installed$/),
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import type { DeliveryReport } from '../message/events.js';
@@ -74,6 +75,7 @@ export function messageTransportContract<T extends TransportUnderTest>(
   { describe, it }: TestRunner = testRunner(),
 ): void {
   const { signal } = new AbortController();
+  setMaxListeners(0, signal);
   const submissionTo = (recipients: readonly string[]): Submission => {
     const batchId = v7();
     return {

@@ -1,0 +1,185 @@
+import { KeyObject } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { MessagingConfigError } from '../../message/errors.js';
+import {
+  callback,
+  duration,
+  group,
+  list,
+  oneOf,
+  optional,
+  type OptionReader,
+  type OptionsOf,
+  text,
+  textLike,
+  wholeNumber,
+  withDefault,
+} from '../../ports/option-schema.js';
+import { providerName } from '../provider-options.js';
+import type { DkimIdentities, DkimIdentity } from './dkim.js';
+
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte (`smtps://`). */
+  readonly secure: boolean;
+  readonly auth: { readonly user: string; readonly pass: string } | undefined;
+}
+
+/** The error omits the value, which contains a password. */
+const serverAddress: OptionReader<SmtpServer, string> = (option, value) => {
+  const reject = (cause: string): never => {
+    throw new MessagingConfigError(
+      `${option}: ${cause}; pass one such as smtp://user:password@smtp.example.com:587`,
+    );
+  };
+  if (typeof value !== 'string' || !URL.canParse(value)) return reject('is no address');
+  const {
+    protocol,
+    hostname: host,
+    port,
+    username,
+    password,
+    pathname,
+    search,
+    hash,
+  } = new URL(value);
+  if (protocol !== 'smtp:' && protocol !== 'smtps:')
+    return reject('must start with smtp:// or smtps://');
+  if (host === '' || (pathname !== '' && pathname !== '/') || search !== '' || hash !== '')
+    return reject('must have a host and no path or query');
+  if ((username === '') !== (password === '')) return reject('must have both user and password');
+  let auth: SmtpServer['auth'];
+  try {
+    if (username !== '')
+      auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    return reject('has a user or password that is not percent-encoded');
+  }
+  const secure = protocol === 'smtps:';
+  return {
+    host: host.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    auth,
+  };
+};
+
+const dkim: OptionReader<DkimIdentity | DkimIdentities> = (option, value) => {
+  if (typeof value === 'function') return value as DkimIdentities;
+  const { domain, keys } = (value ?? {}) as Partial<DkimIdentity>;
+  const isKey = (key: Partial<DkimIdentity['keys'][number]> | undefined) =>
+    typeof key?.selector === 'string' &&
+    (typeof key.privateKey === 'string' || key.privateKey instanceof KeyObject);
+  if (typeof domain === 'string' && Array.isArray(keys) && keys.length > 0 && keys.every(isKey))
+    return value as DkimIdentity;
+  throw new MessagingConfigError(
+    `${option}: must be { domain, keys: [{ selector, privateKey }] }, or a function of the domain`,
+  );
+};
+
+const verpKey: OptionReader<Buffer, string> = (option, value) => {
+  const key = Buffer.from(text(option, value), 'base64');
+  if (key.length >= 32) return key;
+  throw new MessagingConfigError(
+    `${option}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
+  );
+};
+
+const SMTP = {
+  /** Relay: `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
+  url: serverAddress,
+  /**
+   * `required`: nothing is sent without TLS and a valid certificate. `opportunistic`: plain text
+   * where the server offers no TLS, without credentials. `off`: for a relay on the same machine.
+   * @default 'required'
+   */
+  tls: withDefault(oneOf('required', 'opportunistic', 'off'), 'required'),
+  /** CA certificates in PEM, instead of those of Node. */
+  ca: optional(text),
+  /** Most connections, and messages in flight. @default 10 */
+  connections: withDefault(wholeNumber, 10),
+  /** Messages after which a connection is closed. @default 100 */
+  messagesPerConnection: withDefault(wholeNumber, 100),
+  /** Signs every message: an identity, or a function of the domain in `From`. @default unsigned */
+  dkim: optional(dkim),
+  /**
+   * Keys of return addresses, 32 bytes or more in base64. The first signs, all verify. Without keys
+   * bounces go to the address in `From`, and are not read. @default none
+   */
+  verpKeys: optional(list(verpKey)),
+  /** Domain of return addresses; `{domain}` is that of `From`. @default 'bounce.{domain}' */
+  bounceDomain: withDefault(
+    textLike(/^[a-z0-9.{}-]{1,253}$/, "a domain name, such as 'bounce.{domain}'"),
+    'bounce.{domain}',
+  ),
+  /** One-click page of a recipient, for marketing messages without `unsubscribeUrl`. */
+  unsubscribeUrl:
+    optional(
+      callback<
+        (message: {
+          readonly id: string;
+          readonly tenant: string;
+          readonly recipient: string;
+        }) => string
+      >(),
+    ),
+  /** Reports to ask for, where the server offers DSN. @default 'failures' */
+  dsn: withDefault(oneOf('failures', 'all', 'off'), 'failures'),
+  /**
+   * When the connection is lost after the message was sent and before the answer: `unknown` ends
+   * the message as `unknown`; `resend` sends it again with the same Message-ID, which may deliver
+   * it twice. @default 'unknown'
+   */
+  onUncertain: withDefault(oneOf('unknown', 'resend'), 'unknown'),
+  /** Time-outs; the defaults are those of RFC 5321. */
+  timeouts: group({
+    /** @default '1m' */
+    connect: withDefault(duration(1), '1m'),
+    /** Until the server's greeting. @default '5m' */
+    greeting: withDefault(duration(1), '5m'),
+    /** Of each answer, and of each part of the message. @default '5m' */
+    answer: withDefault(duration(1), '5m'),
+    /** Of the answer to the whole message. @default '10m' */
+    accept: withDefault(duration(1), '10m'),
+    /** After which an unused connection is closed. @default '30s' */
+    idle: withDefault(duration(1), '30s'),
+  }),
+  /** Retries of a recipient that is refused for now, such as by greylisting. */
+  retry: group({
+    /** First wait; it doubles. @default '5m' */
+    after: withDefault(duration(1), '5m'),
+    /** Longest wait. @default '4h' */
+    most: withDefault(duration(1), '4h'),
+    /** From the due time of the batch; then `expired`. @default '72h' */
+    giveUpAfter: withDefault(duration(1), '72h'),
+  }),
+  /** Name for `EHLO`. @default the name of this machine */
+  helo: withDefault(
+    textLike(/^[A-Za-z0-9.:[\]-]{1,253}$/, 'a host name or an address in brackets'),
+    /^[a-z0-9.-]+\.[a-z0-9-]+$/i.test(hostname()) ? hostname() : '[127.0.0.1]',
+  ),
+  /** Tells transports apart, also in stored submissions: do not change it. @default 'smtp' */
+  name: withDefault(providerName, 'smtp'),
+};
+
+/** Options of {@link smtp}. */
+export type SmtpOptions = OptionsOf<typeof SMTP>;
+
+const readSmtp = group(SMTP);
+
+export type SmtpSettings = ReturnType<typeof readSmtp>;
+
+/** @throws MessagingConfigError naming the option and the remedy */
+export function smtpSettings(options: SmtpOptions): SmtpSettings {
+  const settings = readSmtp('', options);
+  const { url, tls } = settings;
+  const isLoopback =
+    url.host === 'localhost' || (isIP(url.host) > 0 && /^(127\.|::1$)/.test(url.host));
+  if (url.auth && !url.secure && tls !== 'required' && !isLoopback)
+    throw new MessagingConfigError(
+      "tls: must be 'required', because url has a password, which would cross the network in plain text",
+    );
+  return settings;
+}
