@@ -22,6 +22,7 @@ export class MailServer {
   answer: (verb: MailVerb, address: string) => string | undefined = () => undefined;
   /** The next message is accepted, and the connection closed before the answer. */
   losesAnswer = false;
+  onAccepted: (mail: ReceivedMail) => void = () => undefined;
   /** The next connection is closed at this verb, without an answer. */
   cutsAt: MailVerb | undefined;
   readonly #server: SMTPServer;
@@ -63,6 +64,7 @@ export class MailServer {
             rcpt: envelope.rcptTo.map(({ args }) => args),
           };
           this.accepted.push({ from, to, parameters, message, secure: secure ?? false });
+          this.onAccepted(this.accepted.at(-1) as ReceivedMail);
           if (!this.losesAnswer) return done();
           this.losesAnswer = false;
           return this.cutAll();

@@ -135,7 +135,10 @@ export class InboundRecorder {
       digest: digestId(transport, given.channel, messageId),
       identity: { addresses: [...new Set(addresses)], name: undefined },
       at: Math.min(message.sentAt?.getTime() ?? now, now),
-      consent: text === null ? undefined : await this.#consentOf(text, { ...message, tenant }),
+      consent:
+        text === null || given.authentic === false
+          ? undefined
+          : await this.#consentOf(text, { ...message, tenant }),
     };
   }
 

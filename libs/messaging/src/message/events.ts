@@ -41,6 +41,11 @@ export interface InboundMessage {
   readonly text: string | null;
   /** `null` where the provider omits it. */
   readonly sentAt: Date | null;
+  /**
+   * `false`: `from` is not proven, as in e-mail without a valid signature, so that words of the text
+   * change no consent. @default true
+   */
+  readonly authentic?: boolean;
   /** Tenant of the message, where the transport has it. @default the `inbound.tenant` option */
   readonly tenant?: string;
 }

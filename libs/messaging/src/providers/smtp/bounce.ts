@@ -2,7 +2,7 @@
 export type BounceCategory = 'recipient' | 'mailbox_full' | 'block' | 'content' | 'other';
 
 /** Details of a bounce or a delay, stored with the report. */
-export interface BounceDetails {
+export type BounceDetails = {
   readonly category: BounceCategory;
   readonly smtp_code: number | null;
   /** RFC 3463, such as `5.1.1`. */
@@ -10,17 +10,7 @@ export interface BounceDetails {
   /** Text of the server, at most 255 characters. */
   readonly diagnostic: string | null;
   readonly remote_mta: string | null;
-}
-
-/**
- * Codes after which the address gets no further mail: there is no such mailbox or domain, or it was
- * closed. Refusals for policy (5.7), full mailboxes and expiry say nothing about the address.
- */
-const SUPPRESSING = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']);
-
-export function suppresses({ enhanced_code: code }: Pick<BounceDetails, 'enhanced_code'>): boolean {
-  return code !== null && SUPPRESSING.has(code);
-}
+};
 
 /** By subject and detail of the enhanced code, then by subject (RFC 3463). */
 const CATEGORIES: Readonly<Record<string, BounceCategory>> = {

@@ -1,10 +1,11 @@
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
+import { addressOf } from '../../message/address.js';
 import type { DeliveryReport } from '../../message/events.js';
 import { type BounceDetails, categoryOf, readAnswer } from './bounce.js';
 import type { Verp } from './verp.js';
 
 /** Octets and lines of a message that are read; the report precedes the returned message. */
-const MOST_REPORT = 262_144;
+export const MOST_REPORT = 262_144;
 /** A parser spends its time per line: 250,000 empty ones took seconds. */
 const MOST_LINES = 4_000;
 
@@ -95,6 +96,7 @@ function statusReport(submissionId: string, status: string, email: Email): ReadM
     kind: 'report',
     report: {
       ...reportOf(submissionId, email),
+      recipient: addressIn(fields.get('original-recipient')),
       status: statusOf(action, enhanced),
       rawStatus: [action, own].filter((part) => part !== null).join(' '),
       errorCode: isProblem ? enhanced : null,
@@ -209,4 +211,10 @@ function groupsOf(text: string): ReadonlyMap<string, string>[] {
 function nameIn(field: string | undefined): string | null {
   const [, name] = /^[\w-]+\s*;\s*([\w.:[\]-]{1,255})/.exec(field ?? '') ?? [];
   return name ?? null;
+}
+
+/** The address of `rfc822; ada@example.com`. */
+function addressIn(field: string | undefined): string | null {
+  const [, address] = /^rfc822\s*;\s*<?([^<>\s]+)>?$/i.exec(field ?? '') ?? [];
+  return addressOf('email', address)?.value ?? null;
 }

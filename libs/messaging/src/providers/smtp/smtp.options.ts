@@ -11,6 +11,8 @@ import {
   optional,
   type OptionReader,
   type OptionsOf,
+  type RateLimit,
+  rateOf,
   text,
   textLike,
   wholeNumber,
@@ -79,6 +81,12 @@ const dkim: OptionReader<DkimIdentity | DkimIdentities> = (option, value) => {
   );
 };
 
+const lowerCase: OptionReader<string> = (option, value) => text(option, value).toLowerCase();
+
+function wholeNumberFrom(least: number): OptionReader<number> {
+  return (option, value) => (value === least ? least : wholeNumber(option, value));
+}
+
 const verpKey: OptionReader<Buffer, string> = (option, value) => {
   const key = Buffer.from(text(option, value), 'base64');
   if (key.length >= 32) return key;
@@ -86,6 +94,55 @@ const verpKey: OptionReader<Buffer, string> = (option, value) => {
     `${option}: must be at least 32 bytes in base64; make one with: openssl rand -base64 32`,
   );
 };
+
+const rate: OptionReader<ReturnType<typeof rateOf>, RateLimit | string> = (option, value) =>
+  rateOf(option, value as RateLimit | string);
+
+type IsInboundDomain = (domain: string) => boolean | Promise<boolean>;
+
+const inboundDomains: OptionReader<readonly string[] | IsInboundDomain> = (option, value) =>
+  typeof value === 'function' ? (value as IsInboundDomain) : list(text)(option, value);
+
+const LISTENER = {
+  /** Port for mail from other servers, 25 from outside. 0: any free one. */
+  port: wholeNumberFrom(0),
+  /** Address to listen on. @default '0.0.0.0' */
+  host: withDefault(text, '0.0.0.0'),
+  /** Name of this server in its greeting. @default the name of this machine */
+  name: optional(text),
+  /** PEM of the certificate and its key, for STARTTLS. @default no TLS */
+  key: optional(text),
+  cert: optional(text),
+  /** Addresses to which mailbox providers send complaints (feedback loops). @default none */
+  complaints: withDefault(list(lowerCase), []),
+  /** Domains whose mail becomes inbound messages, or a function that knows them. @default none */
+  inboundDomains: withDefault(inboundDomains, []),
+  /**
+   * Whether a mail proves its sender, such as by an aligned DKIM signature. Without proof, its words
+   * change no consent. @default none does
+   */
+  authenticate:
+    optional(callback<(raw: Buffer, remoteAddress: string) => boolean | Promise<boolean>>()),
+  /** Most octets of an inbound mail. @default 10485760 */
+  maxSize: withDefault(wholeNumber, 10_485_760),
+  /** Most connections at a time. @default 100 */
+  connections: withDefault(wholeNumber, 100),
+  /** Most connections of one address. @default 20 */
+  connectionsPerAddress: withDefault(wholeNumber, 20),
+  /** Most mails in any window; others are told to come later. @default '100/s' */
+  rateLimit: withDefault(rate, '100/s'),
+  /** Longest silence of a connection. @default '1m' */
+  timeout: withDefault(duration(1), '1m'),
+  /** Longest connection. @default '10m' */
+  sessionTimeout: withDefault(duration(1), '10m'),
+};
+
+const readListener = group(LISTENER);
+
+/** Options of the listener for bounces, complaints and inbound mail. */
+export type ListenerOptions = OptionsOf<typeof LISTENER>;
+
+export type ListenerSettings = ReturnType<typeof readListener>;
 
 const SMTP = {
   /** Relay: `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
@@ -125,6 +182,8 @@ const SMTP = {
         }) => string
       >(),
     ),
+  /** Receives bounces, complaints and inbound mail. Needs `smtp-server` and `postal-mime`. @default off */
+  listener: optional(readListener),
   /** Reports to ask for, where the server offers DSN. @default 'failures' */
   dsn: withDefault(oneOf('failures', 'all', 'off'), 'failures'),
   /**
@@ -174,7 +233,11 @@ export type SmtpSettings = ReturnType<typeof readSmtp>;
 /** @throws MessagingConfigError naming the option and the remedy */
 export function smtpSettings(options: SmtpOptions): SmtpSettings {
   const settings = readSmtp('', options);
-  const { url, tls } = settings;
+  const { url, tls, listener, verpKeys } = settings;
+  if (listener && !verpKeys)
+    throw new MessagingConfigError(
+      'verpKeys: are missing; the listener believes no report without them',
+    );
   const isLoopback =
     url.host === 'localhost' || (isIP(url.host) > 0 && /^(127\.|::1$)/.test(url.host));
   if (url.auth && !url.secure && tls !== 'required' && !isLoopback)

@@ -1,4 +1,4 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import type { EmailContent } from '../../message/email-content.js';
 import {
   BouncedFailure,
@@ -14,12 +14,14 @@ import type {
   Submission,
   SubmissionAccepted,
   TransportCapabilities,
+  TransportContext,
   TransportFactory,
 } from '../../ports/message-transport.js';
 import { bounceDetails, readAnswer } from './bounce.js';
 import { DkimKeyError, DkimSigner } from './dkim.js';
 import { type ComposedEmail, EmailTemplate, linesOf } from './email-template.js';
 import { invalid, wireAddress } from './header-fields.js';
+import { MailListener } from './mail-listener.js';
 import { type SmtpOptions, type SmtpSettings, smtpSettings } from './smtp.options.js';
 import { SmtpConnections, SmtpError } from './smtp-connections.js';
 import { Verp } from './verp.js';
@@ -30,7 +32,8 @@ const RESEND_WINDOW = 86_400_000;
 const CUT_WAIT = 15_000;
 
 /**
- * Sends e-mail through a relay. Needs `nodemailer` and `html-to-text`.
+ * Sends e-mail through a relay, and receives its reports. Needs `nodemailer`, `html-to-text` and
+ * `postal-mime`; a listener needs `smtp-server`.
  * @throws MessagingConfigError naming the option and the remedy; DkimKeyError for an unusable key
  * @example
  * MessagingModule.forRoot({
@@ -39,23 +42,31 @@ const CUT_WAIT = 15_000;
  */
 export function smtp(options: SmtpOptions): TransportFactory {
   const settings = smtpSettings(options);
-  return () => new SmtpTransport(settings);
+  return (context) => new SmtpTransport(settings, context);
 }
 
 /**
  * Submits one recipient per message, so that a refusal concerns nobody else. SMTP has no
  * idempotency keys: when the answer to a message is lost, nobody can ask for it.
  */
-export class SmtpTransport implements MessageTransport, OnApplicationShutdown {
+export class SmtpTransport
+  implements MessageTransport, BeforeApplicationShutdown, OnApplicationShutdown
+{
   readonly name: string;
   readonly capabilities: TransportCapabilities;
   readonly #connections: SmtpConnections;
   readonly #signer: DkimSigner | undefined;
   readonly #verp: Verp | undefined;
+  readonly #listener: MailListener | undefined;
+  /** Set where there is a listener. */
+  readonly listen?: MessageTransport['listen'];
   /** The submissions of one plan share their content object. */
   readonly #templates = new WeakMap<EmailContent, EmailTemplate>();
 
-  constructor(private readonly settings: SmtpSettings) {
+  constructor(
+    private readonly settings: SmtpSettings,
+    context: TransportContext,
+  ) {
     const { name, connections, onUncertain, timeouts, dkim, verpKeys } = settings;
     const { connect, greeting, answer, accept } = timeouts;
     this.name = name;
@@ -68,7 +79,17 @@ export class SmtpTransport implements MessageTransport, OnApplicationShutdown {
     };
     this.#connections = new SmtpConnections(settings);
     this.#signer = dkim && new DkimSigner(dkim);
-    this.#verp = verpKeys && new Verp(verpKeys);
+    const verp = verpKeys && new Verp(verpKeys);
+    this.#verp = verp;
+    if (!settings.listener) return;
+    const listener = new MailListener(settings.listener, verp, context.clock);
+    this.#listener = listener;
+    this.listen = (reports, inbound) => listener.start({ reports, inbound });
+  }
+
+  /** The port of the listener, once it listens. */
+  get listenerPort(): number | undefined {
+    return this.#listener?.port;
   }
 
   async submit(submission: Submission, signal: AbortSignal): Promise<SubmissionAccepted> {
@@ -99,6 +120,11 @@ export class SmtpTransport implements MessageTransport, OnApplicationShutdown {
     } catch (error) {
       throw this.#failureOf(error, submission);
     }
+  }
+
+  /** Before the store closes: mails in hand are still recorded. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.#listener?.close();
   }
 
   onApplicationShutdown(): void {
