@@ -266,6 +266,71 @@ describe('after a kill', () => {
   });
 });
 
+describe('an email to', () => {
+  const email = (...recipients: string[]): Submission => ({
+    ...submissionTo(...recipients),
+    channel: 'email',
+    sender: 'shop@shop.example',
+    content: { kind: 'email', from: { email: 'shop@shop.example' }, subject: 'x', text: 'x' },
+  });
+  const bounced = (code: string, category: string) => [
+    'bounced',
+    code,
+    expect.objectContaining({ category, enhanced_code: code }),
+  ];
+  const delivered = ['delivered', null, undefined];
+
+  it.each([
+    ['Ada@', [delivered]],
+    ['bounced@', [bounced('5.1.1', 'recipient')]],
+    ['full@', [bounced('5.2.2', 'mailbox_full')]],
+    ['blocked@', [bounced('5.7.1', 'block')]],
+    ['complained@', [delivered, ['complained', null, undefined]]],
+    ['delayed@', [['delayed', '4.7.1', undefined], delivered]],
+    ['Late-Bounce@', [delivered, bounced('5.1.1', 'recipient')]],
+    ['reply@', [delivered]],
+  ])('%s has its reports pushed and polled in their order', async (local, expected) => {
+    const made = transport();
+    const { reports, all, sink } = collector(expected.length);
+    made.listen(sink);
+    const submission = email(`${local}example.com`);
+    await made.submit(submission, signal);
+    await all;
+    const found = await polled(made, submission, expected.length);
+    for (const list of [reports, found])
+      expect(list.map(({ status, errorCode, details }) => [status, errorCode, details])).toEqual(
+        expected,
+      );
+  });
+
+  it('rejected@ is refused, and the answer to lost@ is never found', async () => {
+    const made = transport();
+    await expect(made.submit(email('rejected@example.com'), signal)).rejects.toMatchObject({
+      code: 'address_refused',
+    });
+    const submission = email('lost@example.com');
+    await expect(made.submit(submission, signal)).rejects.toBeInstanceOf(UncertainFailure);
+    expect(await made.fetchReports(asked(submission))).toEqual([]);
+  });
+
+  it('reply@ is answered to the sender', async () => {
+    const made = transport({ reportDelay: 1, replyDelay: 1 });
+    const reply = new Promise((resolve) =>
+      made.listen(
+        async () => undefined,
+        async ([message]) => resolve(message),
+      ),
+    );
+    await made.submit(email('reply@example.com'), signal);
+    expect(await reply).toMatchObject({
+      channel: 'email',
+      from: 'reply@example.com',
+      to: 'shop@shop.example',
+      text: 'Hello',
+    });
+  });
+});
+
 it('a poll finds no report before it is due', async () => {
   const submission = submissionTo(number(1111));
   let now = submission.firstSentAt.getTime();
