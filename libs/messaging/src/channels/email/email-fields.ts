@@ -26,7 +26,7 @@ const HEADERS = [
   'X-Priority',
 ];
 
-export const EMAIL_CATEGORIES = ['transactional', 'marketing'] as const;
+const EMAIL_CATEGORIES = ['transactional', 'marketing'] as const;
 
 /**
  * Checks and normalises the content of an email. Mailboxes are compared by their address.

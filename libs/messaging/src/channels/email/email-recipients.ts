@@ -22,7 +22,7 @@ export interface EmailAddressees {
   readonly recipients?: readonly (string | EmailRecipient)[] | undefined;
 }
 
-export const HEADER_FIELDS = ['to', 'cc', 'bcc'] as const;
+const HEADER_FIELDS = ['to', 'cc', 'bcc'] as const;
 
 /** Most addresses of `to`, `cc` and `bcc` together. */
 const MOST_SHOWN = 50;

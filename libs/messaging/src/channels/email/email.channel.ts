@@ -8,7 +8,7 @@ import { checkEmail } from './email-fields.js';
 const { sent, expired, failed, rejected, delivered, read } = STATUSES;
 
 /** Statuses of an email. A bounce may follow `delivered`, so these two have the highest ranks. */
-export const EMAIL_STATUSES = {
+const EMAIL_STATUSES = {
   sent,
   expired,
   failed,

@@ -200,7 +200,7 @@ export class MessageList {
   }
 }
 
-export function readLabels(json: string | null): EmailLabels | undefined {
+function readLabels(json: string | null): EmailLabels | undefined {
   return json === null ? undefined : (JSON.parse(json) as EmailLabels);
 }
 
