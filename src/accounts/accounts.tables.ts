@@ -3,7 +3,7 @@ import { Column, type ColumnOptions, Entity, ForeignKey, Index, PrimaryColumn } 
 import { tablesOf } from '../config/entity-tables.js';
 
 /** A time as BIGINT epoch milliseconds: one column type on every database, and no time zone. */
-const TIME: ColumnOptions = {
+export const TIME: ColumnOptions = {
   type: 'bigint',
   transformer: {
     to: (value: Date | null | undefined) => value?.getTime() ?? null,
@@ -11,11 +11,12 @@ const TIME: ColumnOptions = {
   },
 };
 
-const OPTIONAL_TIME: ColumnOptions = { ...TIME, nullable: true };
+export const OPTIONAL_TIME: ColumnOptions = { ...TIME, nullable: true };
 
-const ACCOUNT_ID = { type: 'varchar', length: 32, name: 'account_id' } as const;
+export const ACCOUNT_ID = { type: 'varchar', length: 32, name: 'account_id' } as const;
 
-const OfAccount = (): PropertyDecorator => ForeignKey(() => Account, { onDelete: 'CASCADE' });
+export const OfAccount = (): PropertyDecorator =>
+  ForeignKey(() => Account, { onDelete: 'CASCADE' });
 
 @Entity('gateway_account')
 export class Account {

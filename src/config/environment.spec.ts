@@ -46,6 +46,8 @@ describe('readEnvironment', () => {
       MAX_CONNECTIONS: 10_000,
       AUTH_FAILURE_LIMIT: { max: 60, per: 60_000 },
       LANE_STUCK_AFTER: 300_000,
+      PUBLIC_URL: 'http://localhost:3000',
+      EMAIL_SPF: 'v=spf1 a mx ~all',
       WHATSAPP_WAIT: 10_000,
       WHATSAPP_PRICES: {
         currency: 'USD',

@@ -7,6 +7,7 @@ import {
   type QuietHoursOptions,
   rateOf,
 } from '@dundun/messaging';
+import { isIP } from 'node:net';
 import { parseDatabaseUrl } from './database-url.js';
 
 export interface Variable<T> {
@@ -254,6 +255,38 @@ function redisUrl(written: string): string {
   return written;
 }
 
+/** Name servers as `setServers()` of `node:dns` takes them. */
+const dnsServers = form<readonly string[]>(
+  'must be addresses of name servers, separated by commas; write it as 9.9.9.9,192.0.2.1:5353 or [2620:fe::fe]:53',
+  (written) => {
+    const servers = written.split(',').map((server) => server.trim());
+    const isValid = servers.every((server) => {
+      const [, v6, v4 = '', port = '53'] =
+        /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(server) ?? [];
+      const isPort = Number(port) >= 1 && Number(port) <= MAX_PORT;
+      return isPort && (v6 === undefined ? isIP(v4) === 4 : isIP(v6) === 6);
+    });
+    return isValid ? servers : undefined;
+  },
+);
+
+const hostName = form('must be a host name; write it as bounces.example.com', (written) => {
+  const name = written.toLowerCase();
+  return /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(
+    name,
+  )
+    ? name
+    : undefined;
+});
+
+const spf = text(
+  [
+    /^v=spf1 [\x21-\x7e]+(?: [\x21-\x7e]+)*$/,
+    'must be an SPF record; write it as v=spf1 a mx ~all',
+  ],
+  [/^.{1,255}$/, 'must have at most 255 characters'],
+);
+
 /** Fewest bytes of a secret in production. */
 const MIN_SECRET = 24;
 
@@ -308,6 +341,10 @@ export const VARIABLES = {
     default: 'USD utility=0.0100 marketing=0.0500 authentication=0.0150 service=0',
     parse: prices,
   },
+  PUBLIC_URL: { default: 'http://localhost:3000', parse: httpUrl },
+  EMAIL_RETURN_HOST: { parse: hostName },
+  EMAIL_SPF: { default: 'v=spf1 a mx ~all', parse: spf },
+  EMAIL_DNS_SERVERS: { parse: dnsServers },
   QUIET_HOURS: { parse: quietHours },
   FREQUENCY_CAP: { parse: frequencyCap },
   RETENTION_CONTENT: { default: '30d', parse: retention },

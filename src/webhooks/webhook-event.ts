@@ -85,7 +85,7 @@ export interface OutboxEvent {
   readonly messageId: string;
   readonly sequence: number;
   readonly type: string;
-  readonly data: StatusEventData | ReceivedEventData;
+  readonly data: object;
 }
 
 /** Width of the column. */

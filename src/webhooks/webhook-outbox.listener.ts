@@ -1,19 +1,16 @@
 import {
-  type Clock,
   INBOUND_RECEIVED,
   type InboundListener,
   type InboundReceived,
   MESSAGE_STATUS_CHANGED,
-  MESSAGING_CLOCK,
   type MessageStatusChanged,
   type StatusListener,
 } from '@dundun/messaging';
-import { WorkQueues } from '@dundun/messaging/queue';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
-import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
+import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookSender } from './webhook-sender.js';
 
 /** Writes callbacks in the transaction of their event, and wakes the lanes after the commit. */
@@ -23,11 +20,9 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
   readonly #receivers = new Map<string, readonly string[]>();
 
   constructor(
-    private readonly queues: WorkQueues,
-    private readonly deliveries: WebhookDeliveryStore,
+    private readonly outbox: WebhookOutbox,
     private readonly events: WebhookEvents,
     private readonly sender: WebhookSender,
-    @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
   ) {}
 
   onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
@@ -63,20 +58,7 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     manager: EntityManager,
   ): Promise<void> {
     const events = possible.filter((event) => event !== undefined);
-    if (events.length === 0) return;
-    const sql = this.queues.database.join(manager);
-    const accounts = new Set(events.map(({ account }) => account));
-    const endpoints = await this.deliveries.receivers(sql, accounts);
-    for (const account of accounts) this.#receivers.set(account, endpoints.get(account) ?? []);
-    const madeAt = new Date(this.clock.now());
-    const createdAt = madeAt.getTime();
-    const rows = events.flatMap(({ account, messageId, sequence, type, data }) => {
-      const receivers = endpoints.get(account);
-      if (!receivers) return [];
-      const payload = JSON.stringify({ type, timestamp: madeAt.toISOString(), data });
-      const delivery = { messageId, sequence, payload, createdAt };
-      return receivers.map((endpointId) => ({ ...delivery, endpointId, id: this.clock.id() }));
-    });
-    await this.deliveries.insert(sql, rows);
+    const receivers = await this.outbox.write(events, manager);
+    for (const { account } of events) this.#receivers.set(account, receivers.get(account) ?? []);
   }
 }

@@ -5,7 +5,8 @@ import {
   MESSAGING_INBOUND_LISTENER,
   MESSAGING_STATUS_LISTENER,
 } from '@dundun/messaging';
-import { Inject, Module } from '@nestjs/common';
+import { Global, Inject, Module } from '@nestjs/common';
+import { AccountEvents } from '../accounts/account-events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -16,22 +17,25 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookErasure } from './webhook-erasure.js';
 import { WebhookEvents } from './webhook-event.js';
 import { WEBHOOK_OPTIONS, webhookOptions } from './webhook-options.js';
+import { WebhookOutbox } from './webhook-outbox.js';
 import { WebhookOutboxListener } from './webhook-outbox.listener.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
-const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService];
+const SERVICES = [WebhookDeliveryStore, WebhookEndpointsService, WebhookOutbox];
 
 /** Webhook endpoints without the sender; also used by the command line. */
+@Global()
 @Module({
   imports: [SecretsModule],
   providers: [
     { provide: WEBHOOK_OPTIONS, useFactory: webhookOptions, inject: [ENVIRONMENT] },
     ...SERVICES,
+    { provide: AccountEvents, useExisting: WebhookOutbox },
     WebhookErasure,
     { provide: MESSAGING_ERASURE_LISTENER, useExisting: WebhookErasure },
   ],
-  exports: [WEBHOOK_OPTIONS, ...SERVICES],
+  exports: [WEBHOOK_OPTIONS, AccountEvents, ...SERVICES],
 })
 export class WebhookEndpointsModule {}
 

@@ -1,0 +1,17 @@
+import type { EntityManager } from 'typeorm';
+
+/** What happened to something of an account, such as a domain. */
+export interface AccountEvent {
+  readonly account: string;
+  /** Id of what it happened to, at most 64 characters; its callbacks go in order. */
+  readonly subject: string;
+  /** `type` of the callback, such as `email.domain_verified`. */
+  readonly type: string;
+  readonly data: object;
+}
+
+/** Events that are not of a message's status, for the webhooks of the account. */
+export abstract class AccountEvents {
+  /** Written in this transaction; the callbacks leave within seconds of its commit. */
+  abstract record(events: readonly AccountEvent[], manager: EntityManager): Promise<void>;
+}
