@@ -8,6 +8,9 @@ import { WhatsAppNumbers } from './accounts/senders.js';
 import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
+import { DomainChecks } from './email/domain-checks.js';
+import { DomainsController } from './email/domains.controller.js';
+import { EmailDomainsModule } from './email/email-domains.module.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
@@ -33,10 +36,17 @@ export class AppModule {
         ...foundation(environment, dataSource, { enabled: environment.ROLE !== 'api', engine }),
         MetricsModule,
         WebhooksModule,
+        EmailDomainsModule,
         HealthModule,
       ],
-      controllers: [SmsController, GroupsController, WhatsAppController, ContactsController],
-      providers: [{ provide: APP_FILTER, useClass: ApiExceptionFilter }],
+      controllers: [
+        SmsController,
+        GroupsController,
+        WhatsAppController,
+        ContactsController,
+        DomainsController,
+      ],
+      providers: [{ provide: APP_FILTER, useClass: ApiExceptionFilter }, DomainChecks],
     };
   }
 }
@@ -47,7 +57,7 @@ export class OperatorModule {
   static for(environment: Environment, dataSource: DataSource): DynamicModule {
     return {
       module: OperatorModule,
-      imports: [...foundation(environment, dataSource), WebhookEndpointsModule],
+      imports: [...foundation(environment, dataSource), WebhookEndpointsModule, EmailDomainsModule],
     };
   }
 }

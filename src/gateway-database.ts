@@ -8,6 +8,7 @@ import { ACCOUNT_TABLES } from './accounts/accounts.tables.js';
 import { openDatabase, SilentTypeOrmLogger } from './config/database.js';
 import type { Environment } from './config/environment.js';
 import { SqliteDriver } from './config/sqlite-driver.js';
+import { DKIM_KEYS, EMAIL_DOMAIN_TABLES } from './email/domains.tables.js';
 import { HEALTH_TABLES } from './health/write-probe.table.js';
 import type { SecretColumn } from './secrets/secret-keys.js';
 import { DIGEST_KEY, SECRETS_TABLES } from './secrets/secrets.tables.js';
@@ -18,6 +19,7 @@ import { WEBHOOK_SECRETS, WEBHOOK_TABLES } from './webhooks/webhooks.tables.js';
 export const SECRET_COLUMNS: readonly SecretColumn[] = [
   ...Object.values(WEBHOOK_SECRETS),
   DIGEST_KEY,
+  DKIM_KEYS,
 ];
 
 const MIGRATIONS = [
@@ -26,6 +28,7 @@ const MIGRATIONS = [
   ...WEBHOOK_TABLES.migrations,
   ...HEALTH_TABLES.migrations,
   ...SECRETS_TABLES.migrations,
+  ...EMAIL_DOMAIN_TABLES.migrations,
 ];
 
 /** Library and gateway share one database and its transactions; only migrations change tables. */
@@ -40,6 +43,7 @@ export function dataSourceOptions({
       ...WEBHOOK_TABLES.entities,
       ...HEALTH_TABLES.entities,
       ...SECRETS_TABLES.entities,
+      ...EMAIL_DOMAIN_TABLES.entities,
     ],
     migrations: [...MIGRATIONS, ...(FREQUENCY_CAP ? FREQUENCY_CAP_MIGRATIONS : [])],
     logging: false,

@@ -16,6 +16,7 @@ import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
+import { DomainsService } from './email/domains.service.js';
 import { HttpFront } from './http-front.js';
 import { jsonParser } from './http/json-body.js';
 import { serveOpenApi } from './openapi.document.js';
@@ -64,10 +65,15 @@ export async function startGateway(
     front.registerMethodNotAllowed();
     await listen(app, environment);
     const accounts = app.get(AccountsService);
+    const domains = app.get(DomainsService, { strict: false });
     const demo =
       environment.NODE_ENV === 'production' || isWorker
         ? undefined
-        : await withMigrationLock(dataSource, () => accounts.createFirst(DEMO_NAME, DEMO_SENDER));
+        : await withMigrationLock(dataSource, () =>
+            accounts.createFirst(DEMO_NAME, DEMO_SENDER, (manager, accountId) =>
+              domains.addDemo(manager, accountId),
+            ),
+          );
     const url = await app.getUrl();
     const { CARRIER: carrier, ROLE: role } = environment;
     if (environment.SECRETS_KEY === undefined)

@@ -2,6 +2,7 @@ import { type ChannelDefinition, ChannelRegistry } from '@dundun/messaging';
 import type { INestApplication, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { DomainEvent } from './email/domains.dto.js';
 import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
@@ -14,12 +15,12 @@ const DOCUMENT = {
   info: {
     title: 'Dundun',
     description:
-      'SMS batches, WhatsApp messages, contacts and groups, delivery reports and webhooks.',
+      'SMS batches, WhatsApp messages, email domains, contacts and groups, delivery reports and webhooks.',
     version: '1',
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
   servers: [{ url: '/' }],
-  tags: ['SMS', 'Groups', 'WhatsApp', 'Webhooks', 'Health'].map((name) => ({ name })),
+  tags: ['SMS', 'Groups', 'WhatsApp', 'Email', 'Webhooks', 'Health'].map((name) => ({ name })),
   components: {
     securitySchemes: {
       api_token: { type: 'http', scheme: 'bearer', description: 'API token, `tok_…`.' },
@@ -88,7 +89,7 @@ export function serveOpenApi(app: NestFastifyApplication, { page }: { page: bool
 /** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
 function openApiDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, DOCUMENT as unknown as OpenAPIObject, {
-    extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent],
+    extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent, DomainEvent],
     operationIdFactory: (_controller, method) => method,
   });
   const schemas = document.components?.schemas as Schemas;
@@ -96,7 +97,8 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
     if (!('additionalProperties' in schema || 'oneOf' in schema))
       schemas[name] = { ...schema, additionalProperties: false };
   const paths = pathsOf(document.paths as unknown as Record<string, Operations>, schemas);
-  const callbacks = app.get(ChannelRegistry, { strict: false }).all.flatMap(callbacksOf);
+  const channels = app.get(ChannelRegistry, { strict: false }).all;
+  const callbacks = [...channels.flatMap(callbacksOf), ...DOMAIN_CALLBACKS];
   const webhooks = Object.fromEntries(
     callbacks.map((callback) => [callback.type, { post: callbackOf(callback, schemas) }]),
   );
@@ -164,6 +166,23 @@ interface Callback {
   readonly summary: string;
   readonly description: string;
 }
+
+const DOMAIN_CALLBACKS: readonly Callback[] = [
+  {
+    type: 'email.domain_verified',
+    event: DomainEvent,
+    statuses: ['verified'],
+    summary: 'A domain of the account was verified',
+    description: 'Mail can be sent from it.',
+  },
+  {
+    type: 'email.domain_failed',
+    event: DomainEvent,
+    statuses: ['failed'],
+    summary: 'A domain of the account is verified no more',
+    description: 'Mail from it is refused until it is verified again.',
+  },
+];
 
 function callbacksOf(channel: ChannelDefinition): Callback[] {
   const { name, title = name, statuses, wire, consent, deliveryReport = 'yes' } = channel;

@@ -48,12 +48,20 @@ export class AccountsService {
     return this.messaging.transaction((manager) => this.#create(manager, name));
   }
 
-  /** Creates the first account with a sender; `undefined` where an account exists. */
-  createFirst(name: string, sender: string): Promise<CreatedAccount | undefined> {
+  /**
+   * Creates the first account with a sender; `undefined` where an account exists. `more` adds to it
+   * in the same transaction.
+   */
+  createFirst(
+    name: string,
+    sender: string,
+    more: (manager: EntityManager, accountId: string) => Promise<void> = () => Promise.resolve(),
+  ): Promise<CreatedAccount | undefined> {
     return this.messaging.transaction(async (manager) => {
       if (await manager.exists(Account)) return undefined;
       const created = await this.#create(manager, name);
       await manager.insert(Sender, { accountId: created.accountId, sender });
+      await more(manager, created.accountId);
       return created;
     });
   }

@@ -50,6 +50,8 @@ export const SCOPES = [
   'whatsapp:read',
   'contacts:read',
   'contacts:write',
+  'email:read',
+  'domains:write',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -3,6 +3,7 @@ import { addAccountCommands } from './account.commands.js';
 import { addBackupCommands } from './backup.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addContactCommands } from './contact.commands.js';
+import { addEmailCommands } from './email.commands.js';
 import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
@@ -26,6 +27,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addAccountCommands(program);
   addWebhookCommands(program);
   addWhatsAppCommands(program);
+  addEmailCommands(program);
   addLaneCommands(program);
   addBatchCommands(program);
   addBackupCommands(program);

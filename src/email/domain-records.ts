@@ -1,0 +1,121 @@
+import type { Environment } from '../config/environment.js';
+import type { EmailDomainKey } from './domains.tables.js';
+
+export const RECORD_PURPOSES = [
+  'dkim',
+  'dkim_ed25519',
+  'return_path',
+  'return_path_spf',
+  'dmarc',
+  'inbound',
+] as const;
+
+export const RECORD_TYPES = ['TXT', 'CNAME', 'MX'] as const;
+
+/** A record that an account publishes for its domain. */
+export interface DomainRecord {
+  readonly purpose: (typeof RECORD_PURPOSES)[number];
+  readonly type: (typeof RECORD_TYPES)[number];
+  /** Fully qualified. */
+  readonly name: string;
+  /** In one piece, without quotes; of an MX record the preference and the host. */
+  readonly value: string;
+  /** The domain is not verified without it. */
+  readonly required: boolean;
+}
+
+export type MailSettings = Pick<Environment, 'PUBLIC_URL' | 'EMAIL_RETURN_HOST' | 'EMAIL_SPF'>;
+
+type Key = Pick<EmailDomainKey, 'algorithm' | 'selector' | 'publicKey' | 'state'>;
+
+const STATES = ['current', 'next', 'former'];
+
+/** Names the record among those of its domain. */
+export function recordKey({ type, name }: Pick<DomainRecord, 'type' | 'name'>): string {
+  return `${type} ${name}`;
+}
+
+export function recordsOf(
+  name: string,
+  keys: readonly Key[],
+  { PUBLIC_URL, EMAIL_RETURN_HOST, EMAIL_SPF }: MailSettings,
+): DomainRecord[] {
+  const host = EMAIL_RETURN_HOST ?? new URL(PUBLIC_URL).hostname;
+  const inOrder = keys.toSorted(
+    (a, b) =>
+      STATES.indexOf(a.state) - STATES.indexOf(b.state) || (a.algorithm > b.algorithm ? -1 : 1),
+  );
+  const bounce = { name: `bounce.${name}`, required: true };
+  const returnPath: DomainRecord[] = EMAIL_RETURN_HOST
+    ? [{ ...bounce, purpose: 'return_path', type: 'CNAME', value: host }]
+    : [
+        { ...bounce, purpose: 'return_path', type: 'MX', value: `10 ${host}` },
+        { ...bounce, purpose: 'return_path_spf', type: 'TXT', value: EMAIL_SPF },
+      ];
+  return [
+    ...inOrder.map((key) => dkimRecord(name, key)),
+    ...returnPath,
+    {
+      purpose: 'dmarc',
+      type: 'TXT',
+      name: `_dmarc.${name}`,
+      value: 'v=DMARC1; p=none',
+      required: false,
+    },
+    { purpose: 'inbound', type: 'MX', name, value: `10 ${host}`, required: false },
+  ];
+}
+
+export function dkimRecord(name: string, key: Key): DomainRecord {
+  const { algorithm, selector, publicKey, state } = key;
+  return {
+    purpose: algorithm === 'rsa' ? 'dkim' : 'dkim_ed25519',
+    type: 'TXT',
+    name: `${selector}._domainkey.${name}`,
+    value: `v=DKIM1; k=${algorithm}; p=${publicKey}`,
+    required: algorithm === 'rsa' && state !== 'former',
+  };
+}
+
+/** What was found for a record. */
+export function statusOf(
+  { purpose, value }: DomainRecord,
+  found: readonly string[],
+): 'missing' | 'mismatch' | 'found' {
+  const [first] = found;
+  if (first === undefined) return 'missing';
+  if (purpose === 'inbound' || purpose === 'return_path')
+    return hostIn(first) === hostIn(value) ? 'found' : 'mismatch';
+  // Of two TXT records receivers take either one, or none.
+  if (found.length > 1) return 'mismatch';
+  const isRight =
+    purpose === 'return_path_spf'
+      ? words(first) === words(value)
+      : purpose === 'dmarc'
+        ? /^v=DMARC1\s*;/.test(first) &&
+          /^(?:none|quarantine|reject)$/i.test(tagIn(first, 'p') ?? '')
+        : ['v', 'k', 'p'].every(
+            (tag) => (tagIn(first, tag) ?? DEFAULTS[tag]) === tagIn(value, tag),
+          );
+  return isRight ? 'found' : 'mismatch';
+}
+
+/** Of the tags of a DKIM record (RFC 6376, 3.6.1). */
+const DEFAULTS: Readonly<Record<string, string>> = { v: 'DKIM1', k: 'rsa' };
+
+/** The value of a tag without white space, which lists of tags ignore. */
+function tagIn(list: string, wanted: string): string | undefined {
+  for (const tag of list.split(';')) {
+    const [, name, value = ''] = /^\s*(\w+)\s*=([^]*)$/.exec(tag) ?? [];
+    if (name === wanted) return value.replaceAll(/\s+/g, '');
+  }
+  return undefined;
+}
+
+function hostIn(value: string): string {
+  return value.replace(/^\d+ /, '').replace(/\.$/, '').toLowerCase();
+}
+
+function words(text: string): string {
+  return text.trim().toLowerCase().replaceAll(/ +/g, ' ');
+}
