@@ -79,11 +79,8 @@ export class DomainKeys {
     const domain = await this.#domains.find({ verifiedName: name });
     if (!domain) return undefined;
     const { id: domainId, checks } = domain;
-    const [rsa, ed25519] = await Promise.all(
-      (['rsa', 'ed25519'] as const).map((algorithm) =>
-        this.#current.find({ domainId, algorithm, state: 'current' }),
-      ),
-    );
+    const rsa = await this.#current.find({ domainId, algorithm: 'rsa', state: 'current' });
+    const ed25519 = await this.#current.find({ domainId, algorithm: 'ed25519', state: 'current' });
     // A signature whose record is missing fails.
     const isPublished = ed25519 && checks[recordKey(dkimRecord(name, ed25519))]?.status === 'found';
     const keys = [rsa, isPublished || !rsa ? ed25519 : undefined];

@@ -7,9 +7,9 @@ import { JsonBody, ValidQuery } from '../http/request.decorators.js';
 import { CreateDomain, Domain, domainOf, DomainPage, DomainsQuery } from './domains.dto.js';
 import { DomainsService } from './domains.service.js';
 
-/** `{id}` of the path, in lower case for the comparison. */
+/** `{domainId}` of the path, in lower case for the comparison. */
 function DomainId(): ParameterDecorator {
-  return Param('id', { transform: (value: string): string => value.toLowerCase() });
+  return Param('domainId', { transform: (value: string): string => value.toLowerCase() });
 }
 
 @Controller('email/ng/v1/domains')
@@ -43,14 +43,14 @@ export class DomainsController {
     return domainOf(await this.domains.add(account, name));
   }
 
-  @Get(':id')
+  @Get(':domainId')
   @Auth('api_key', 'email:read')
   @Operation('Read a domain', { answer: Domain, success: 'The domain with its records.' })
   async readDomain(@AccountId() account: string, @DomainId() id: string): Promise<Domain> {
     return domainOf(await this.domains.get(account, id));
   }
 
-  @Delete(':id')
+  @Delete(':domainId')
   @Auth('api_key', 'domains:write')
   @Operation('Delete a domain', {
     description: 'Mail from it that is not sent yet is refused.',
@@ -61,7 +61,7 @@ export class DomainsController {
     await this.domains.remove(account, id);
   }
 
-  @Post(':id/verify')
+  @Post(':domainId/verify')
   @Auth('api_key', 'domains:write')
   @Operation('Verify a domain', {
     description:
@@ -73,7 +73,7 @@ export class DomainsController {
     return domainOf(await this.domains.verify(account, id));
   }
 
-  @Post(':id/rotate')
+  @Post(':domainId/rotate')
   @Auth('api_key', 'domains:write')
   @Operation('Make new DKIM keys', {
     description:

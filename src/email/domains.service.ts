@@ -13,6 +13,7 @@ import { DomainLookup } from './domain-lookup.js';
 import { domainName } from './domain-name.js';
 import { type DomainRecord, type MailSettings, recordKey, recordsOf } from './domain-records.js';
 import { EmailDomain, EmailDomainKey, type RecordCheck } from './domains.tables.js';
+import { SenderDomains } from './sender-domains.js';
 
 /** Verified for the demo account, without DNS: the top-level domain `test` is for this. */
 export const DEMO_DOMAIN = 'demo.test';
@@ -40,6 +41,7 @@ export class DomainsService {
     private readonly messaging: MessagingService,
     private readonly keys: DomainKeys,
     private readonly lookup: DomainLookup,
+    private readonly senders: SenderDomains,
     private readonly events: AccountEvents,
     @Inject(ENVIRONMENT) private readonly settings: MailSettings,
     @Inject(MESSAGING_CLOCK) private readonly clock: Pick<Clock, 'now' | 'id'>,
@@ -53,7 +55,12 @@ export class DomainsService {
     const keys = await this.keys.make(id, 'current');
     const now = new Date(this.clock.now());
     const domain = Object.assign(new EmailDomain(), {
-      ...{ id, accountId, name, status: 'pending', createdAt: now, checks: {} },
+      id,
+      accountId,
+      name,
+      status: 'pending',
+      createdAt: now,
+      checks: {},
       checkDueAt: now,
     });
     await this.messaging.transaction(async (manager) => {
@@ -69,8 +76,14 @@ export class DomainsService {
     const id = this.clock.id();
     const now = new Date(this.clock.now());
     await manager.insert(EmailDomain, {
-      ...{ id, accountId, name: DEMO_DOMAIN, status: 'verified', verifiedName: DEMO_DOMAIN },
-      ...{ verifiedAt: now, createdAt: now, checks: {} },
+      id,
+      accountId,
+      name: DEMO_DOMAIN,
+      status: 'verified',
+      verifiedName: DEMO_DOMAIN,
+      verifiedAt: now,
+      createdAt: now,
+      checks: {},
     });
     await manager.insert(EmailDomainKey, await this.keys.makeEd25519(id, 'current'));
   }
@@ -118,7 +131,7 @@ export class DomainsService {
       await manager.delete(EmailDomainKey, { domainId: id });
       await manager.delete(EmailDomain, { id, accountId });
     });
-    this.keys.forget();
+    this.#forget();
   }
 
   /** Asks DNS, and returns the domain as it then is. @throws ApiError 404, 503 */
@@ -145,11 +158,8 @@ export class DomainsService {
         const isDone = await manager.existsBy(EmailDomainKey, { domainId: id, state: 'next' });
         if (isDone) return;
         if (!isVerified) await manager.delete(EmailDomainKey, { domainId: id });
-        const state = isVerified ? 'next' : 'current';
-        await manager.insert(
-          EmailDomainKey,
-          made.map((key) => ({ ...key, state })),
-        );
+        for (const key of made) key.state = isVerified ? 'next' : 'current';
+        await manager.insert(EmailDomainKey, made);
         if (domain.name !== DEMO_DOMAIN)
           await manager.update(EmailDomain, { id }, { checkDueAt: new Date(this.clock.now()) });
       });
@@ -220,8 +230,13 @@ export class DomainsService {
         current.filter((key) => !removed.includes(key)),
       );
     });
-    this.keys.forget();
+    this.#forget();
     return view;
+  }
+
+  #forget(): void {
+    this.keys.forget();
+    this.senders.forget();
   }
 
   async #checkNew(manager: EntityManager, accountId: string, name: string): Promise<void> {

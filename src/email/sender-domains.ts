@@ -1,32 +1,26 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { Account } from '../accounts/accounts.tables.js';
-import { DEMO_NAME } from '../accounts/demo-account.js';
 import { type Fresh, RowCache, whenKnown } from '../accounts/row-cache.js';
-import { type Environment, ENVIRONMENT } from '../config/environment.js';
-
-/** Verified domain of the demo account on the simulated carrier. */
-export const DEMO_DOMAIN = 'demo.test';
+import { EmailDomain } from './domains.tables.js';
 
 /** Domains from which accounts may send email. */
 @Injectable()
 export class SenderDomains {
-  readonly #accounts: RowCache<Account>;
+  readonly #verified: RowCache<EmailDomain>;
 
-  constructor(
-    @InjectDataSource() source: DataSource,
-    @Inject(ENVIRONMENT) private readonly environment: Environment,
-  ) {
-    this.#accounts = new RowCache(source, Account, ['id']);
+  constructor(@InjectDataSource() source: DataSource) {
+    this.#verified = new RowCache(source, EmailDomain, ['accountId', 'verifiedName']);
   }
 
   /** @param domain in lower case, with A-labels */
   isVerified(accountId: string, domain: string): Fresh<boolean> {
-    if (domain !== DEMO_DOMAIN || this.environment.CARRIER !== 'simulator') return false;
-    return whenKnown(
-      this.#accounts.find({ id: accountId }),
-      (account) => account?.name === DEMO_NAME,
-    );
+    const wanted = { accountId, verifiedName: domain };
+    return whenKnown(this.#verified.find(wanted), (found) => found !== undefined);
+  }
+
+  /** Empties the cache, after a change of a domain in this process. */
+  forget(): void {
+    this.#verified.clear();
   }
 }

@@ -3,6 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import { DomainKeys } from '../../../src/email/domain-keys.js';
+import { SenderDomains } from '../../../src/email/sender-domains.js';
 import { EmailDomain, EmailDomainKey } from '../../../src/email/domains.tables.js';
 import { DnsServer } from '../../support/dns-server.js';
 import { eventually } from '../../support/eventually.js';
@@ -161,7 +162,7 @@ describe('the domains of an account', () => {
     const bounce = `bounce.${domain.name}`;
     const p = /p=(.*)/.exec(dkim.value)?.[1] ?? '';
     dns.records.set(dkim.name, [
-      { type: 'TXT', data: [`v=DKIM1;p=${p.slice(0, 99)} `, p.slice(99), '; t=s'] },
+      { type: 'TXT', data: ['v=DKIM1;p=', p.slice(0, 200), ` ${p.slice(200)}`, '; t=s'] },
     ]);
     dns.records.get(bounce)?.push({ type: 'TXT', data: 'v=spf1 -all' });
     const twice = await verify(domain);
@@ -227,6 +228,9 @@ describe('the domains of an account', () => {
       ),
     );
     const keys = gateway.running.app.get(DomainKeys, { strict: false });
+    const senders = gateway.running.app.get(SenderDomains, { strict: false });
+    expect(await senders.isVerified(acme.accountId, name)).toBe(false);
+    expect(await senders.isVerified(other.accountId, name)).toBe(true);
     const identity = await keys.identityOf(name);
     expect(identity?.keys.map(({ selector }) => selector)).toEqual([
       second.records[0]?.name.split('.')[0],

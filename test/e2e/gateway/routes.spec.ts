@@ -52,6 +52,11 @@ describe('every route of the gateway', () => {
       body: { members: [MEMBER] },
     });
     theirs['member'] = MEMBER;
+    const domain = await gateway.call('POST', '/email/ng/v1/domains', {
+      token: other.apiKey,
+      body: { name: 'other.example.com' },
+    });
+    theirs['domainId'] = String(domain.body['id']);
     const contact = await gateway.call('POST', '/whatsapp/ng/v1/contacts', {
       token: other.apiKey,
       body: { phone: MEMBER, opt_in: true },

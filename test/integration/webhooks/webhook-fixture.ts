@@ -14,6 +14,7 @@ import { WebhookDeliveryStore } from '../../../src/webhooks/webhook-delivery.sto
 import { WebhookEndpointsService } from '../../../src/webhooks/webhook-endpoints.service.js';
 import { WebhookEvents } from '../../../src/webhooks/webhook-event.js';
 import { type WebhookOptions, webhookOptions } from '../../../src/webhooks/webhook-options.js';
+import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.js';
 import { WebhookOutboxListener } from '../../../src/webhooks/webhook-outbox.listener.js';
 import { WebhookSender } from '../../../src/webhooks/webhook-sender.js';
 import { WEBHOOK_TABLES } from '../../../src/webhooks/webhooks.tables.js';
@@ -99,13 +100,8 @@ export class WebhookProcess {
     const events = new WebhookEvents(registryOf());
     this.#client = new WebhookClient(options, clock, messaging, events);
     this.sender = new WebhookSender(this.queues, this.deliveries, this.#client, clock, options);
-    this.outbox = new WebhookOutboxListener(
-      this.queues,
-      this.deliveries,
-      events,
-      this.sender,
-      clock,
-    );
+    const outbox = new WebhookOutbox(this.queues, this.deliveries, clock);
+    this.outbox = new WebhookOutboxListener(outbox, events, this.sender);
   }
 
   /** @param source of this process alone on SQLite, where TypeORM shares one connection */
