@@ -39,7 +39,8 @@ class DomainDnsRecord {
   })
   readonly value!: string;
 
-  @Flag({ description: 'The domain is not verified without it.' }) readonly required!: boolean;
+  @Flag({ description: 'The domain is not verified without it.', examples: [true] })
+  readonly required!: boolean;
 
   @Choice(RECORD_STATUSES, {
     description:

@@ -51,7 +51,7 @@ describeWebhooks('webhook outbox', (stage) => {
       statusChange(stage.account, { status: 'queued', previous: 'sending' }),
       statusChange(stage.account, { status: 'unknown' }),
       statusChange(stage.account, { status: 'cancelled', previous: 'queued' }),
-      statusChange(stage.account, { channel: 'email' }),
+      statusChange(stage.account, { channel: 'unregistered' }),
       statusChange(silent),
       statusChange(off),
     ]);
