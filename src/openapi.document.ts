@@ -171,14 +171,12 @@ const DOMAIN_CALLBACKS: readonly Callback[] = [
   {
     type: 'email.domain_verified',
     event: DomainEvent,
-    statuses: ['verified'],
     summary: 'A domain of the account was verified',
     description: 'Mail can be sent from it.',
   },
   {
     type: 'email.domain_failed',
     event: DomainEvent,
-    statuses: ['failed'],
     summary: 'A domain of the account is verified no more',
     description: 'Mail from it is refused until it is verified again.',
   },
