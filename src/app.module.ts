@@ -11,6 +11,8 @@ import { type Environment, EnvironmentModule } from './config/environment.js';
 import { DomainChecks } from './email/domain-checks.js';
 import { DomainsController } from './email/domains.controller.js';
 import { EmailDomainsModule } from './email/email-domains.module.js';
+import { SuppressionsController } from './email/suppressions.controller.js';
+import { UnsubscribeController } from './email/unsubscribe.controller.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
@@ -45,6 +47,8 @@ export class AppModule {
         WhatsAppController,
         ContactsController,
         DomainsController,
+        SuppressionsController,
+        UnsubscribeController,
       ],
       providers: [{ provide: APP_FILTER, useClass: ApiExceptionFilter }, DomainChecks],
     };

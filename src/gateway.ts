@@ -17,6 +17,7 @@ import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { DomainsService } from './email/domains.service.js';
+import { takeUnsubscribeForms } from './email/unsubscribe.controller.js';
 import { HttpFront } from './http-front.js';
 import { jsonParser } from './http/json-body.js';
 import { serveOpenApi } from './openapi.document.js';
@@ -60,6 +61,7 @@ export async function startGateway(
     const { DOCS = environment.NODE_ENV !== 'production', BODY_LIMIT: bodyLimit } = environment;
     const parse = jsonParser(front.adapter.getInstance(), isCarrierCallback);
     app.useBodyParser('application/json', { bodyLimit }, parse);
+    takeUnsubscribeForms(front.adapter.getInstance());
     if (!isWorker) serveOpenApi(app, { page: DOCS });
     await app.init();
     front.registerMethodNotAllowed();

@@ -11,6 +11,9 @@ import { toApiError } from './http/error-mapping.js';
 import { hasBody } from './http/http-message.js';
 import { Pipelines } from './http/pipeline.js';
 
+/** Most characters of a parameter in a path. */
+const LONGEST_PARAM = 1_024;
+
 /** Prefixes of the paths that a worker serves, for its supervisor; other paths get 404. */
 const WORKER_SERVES = ['/health/', '/metrics'];
 
@@ -118,6 +121,8 @@ function fastifyOptions(environment: Environment): FastifyHttpOptions<Server> {
     logger: false,
     trustProxy: false,
     bodyLimit: environment.BODY_LIMIT,
+    // E-mail addresses and unsubscribe tokens are parts of paths.
+    routerOptions: { maxParamLength: LONGEST_PARAM },
     serverFactory: (handle) => serverOf(environment, handle, pipelines),
     // Fastify's own would answer as well.
     clientErrorHandler: () => undefined,

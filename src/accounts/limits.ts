@@ -53,11 +53,14 @@ export class RequestLimits {
   readonly failures: RequestWindow | undefined;
   /** Callbacks of the carrier without a valid signature, per network. */
   readonly callbackFailures: RequestWindow | undefined;
+  /** Unsubscribe links that this gateway did not make, per network. */
+  readonly unknownLinks: RequestWindow | undefined;
 
   constructor(@Inject(ENVIRONMENT) { REQUEST_LIMIT, AUTH_FAILURE_LIMIT }: Environment) {
     this.requests = REQUEST_LIMIT && new RequestWindow(REQUEST_LIMIT);
     this.failures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
     this.callbackFailures = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
+    this.unknownLinks = AUTH_FAILURE_LIMIT && new RequestWindow(AUTH_FAILURE_LIMIT);
   }
 }
 

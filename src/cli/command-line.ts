@@ -3,7 +3,7 @@ import { addAccountCommands } from './account.commands.js';
 import { addBackupCommands } from './backup.commands.js';
 import { addConfigCommands } from './config.commands.js';
 import { addContactCommands } from './contact.commands.js';
-import { addEmailCommands } from './email.commands.js';
+import { addEmailCommands, addSuppressionCommands } from './email.commands.js';
 import { addBatchCommands, addLaneCommands } from './message.commands.js';
 import { OperatorCommand } from './operator-command.js';
 import { printError } from './output.js';
@@ -28,6 +28,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   addWebhookCommands(program);
   addWhatsAppCommands(program);
   addEmailCommands(program);
+  addSuppressionCommands(program);
   addLaneCommands(program);
   addBatchCommands(program);
   addBackupCommands(program);

@@ -16,7 +16,7 @@ import { EmailDomain, EmailDomainKey, type RecordCheck } from './domains.tables.
 import { SenderDomains } from './sender-domains.js';
 
 /** Verified for the demo account, without DNS: the top-level domain `test` is for this. */
-export const DEMO_DOMAIN = 'demo.test';
+const DEMO_DOMAIN = 'demo.test';
 
 /** Most domains of an account. */
 const MOST_DOMAINS = 1_000;
@@ -128,6 +128,7 @@ export class DomainsService {
   async remove(accountId: string, id: string): Promise<void> {
     await this.#find(accountId, id);
     await this.messaging.transaction(async (manager) => {
+      await this.#lock(manager, id);
       await manager.delete(EmailDomainKey, { domainId: id });
       await manager.delete(EmailDomain, { id, accountId });
     });

@@ -3,9 +3,18 @@ import { DomainKeys } from './domain-keys.js';
 import { DomainLookup } from './domain-lookup.js';
 import { DomainsService } from './domains.service.js';
 import { SenderDomains } from './sender-domains.js';
+import { SuppressionsService } from './suppressions.service.js';
+import { UnsubscribeLinks } from './unsubscribe-links.js';
 
-const SERVICES = [DomainKeys, DomainLookup, DomainsService, SenderDomains];
+const SERVICES = [
+  SuppressionsService,
+  UnsubscribeLinks,
+  DomainKeys,
+  DomainLookup,
+  DomainsService,
+  SenderDomains,
+];
 
-/** Domains of accounts without their scheduled checks; also used by the command line. */
+/** Domains and suppressions of accounts, without scheduled checks; also for the command line. */
 @Module({ providers: SERVICES, exports: SERVICES })
 export class EmailDomainsModule {}

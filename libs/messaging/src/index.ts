@@ -34,6 +34,7 @@ export type {
   Contact,
   ContactOptions,
   NewContact,
+  SuppressionEntry,
 } from './contacts/contact.js';
 export { ContactsService } from './contacts/contacts.service.js';
 export { type ContactGroup, type ContactGroups, GroupNotFoundError } from './contacts/groups.js';

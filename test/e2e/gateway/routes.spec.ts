@@ -6,7 +6,13 @@ import { type DeclaredRoute, declaredRoutes } from './declared-routes.js';
 import { type Answered, TestGateway } from './test-gateway.js';
 
 /** Public routes. */
-const OPEN = ['GET /health/live', 'GET /health/ready', 'GET /metrics'];
+const OPEN = [
+  'GET /email/unsubscribe/:token',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /metrics',
+  'POST /email/unsubscribe/:token',
+];
 const MEMBER = '2348012345678';
 const NOWHERE = '01993021-0000-7000-8000-000000000000';
 
@@ -57,6 +63,11 @@ describe('every route of the gateway', () => {
       body: { name: 'other.example.com' },
     });
     theirs['domainId'] = String(domain.body['id']);
+    theirs['email'] = 'ada@example.com';
+    await gateway.call('POST', '/email/ng/v1/suppressions', {
+      token: other.apiKey,
+      body: { email: theirs['email'] },
+    });
     const contact = await gateway.call('POST', '/whatsapp/ng/v1/contacts', {
       token: other.apiKey,
       body: { phone: MEMBER, opt_in: true },
@@ -97,7 +108,7 @@ describe('every route of the gateway', () => {
     expect([...new Set(required)].sort()).toEqual([...SCOPES].sort());
   });
 
-  it('every route declares its credential, except health and metrics', () => {
+  it('every route declares its credential, except health, metrics and pages of recipients', () => {
     const open = routes.filter(({ auth }) => auth === undefined);
     expect(open.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(OPEN);
     expect(closed().length).toBeGreaterThan(10);

@@ -181,6 +181,37 @@ describeEachDatabase('contacts', (database) => {
     ]);
   });
 
+  it('suppressions are listed by channel and by address', async () => {
+    const tenant = 'by-channel';
+    const [ada, ben] = ['ada@example.com', 'ben@example.com'];
+    const add = (address: string, options: object) =>
+      contacts.suppress(address, { tenant, reason: 'manual', ...options });
+    await add(ada, { channel: 'email', category: 'marketing', messageId: 'm-1' });
+    await add(ada, {});
+    await add(ben, { channel: 'whatsapp' });
+    await add(`platform:${ben}`, {});
+    await add(number(), {});
+    const listed = async (options: object) => {
+      const { data } = await contacts.suppressions({ tenant, ...options });
+      return data.map(({ address, channel, category, messageId }) => [
+        address?.value,
+        channel,
+        category,
+        messageId,
+      ]);
+    };
+    const ofAda = [
+      [ada, '*', '*', null],
+      [ada, 'email', 'marketing', 'm-1'],
+    ];
+    expect(await listed({ channel: 'email' })).toEqual(ofAda);
+    expect(await listed({ address: ada })).toEqual(ofAda);
+    expect(await listed({ address: ben })).toEqual([[ben, 'whatsapp', '*', null]]);
+    expect(await listed({ address: ben, channel: 'email' })).toEqual([]);
+    const first = await contacts.suppressions({ tenant, channel: 'email', limit: 1 });
+    expect(await listed({ channel: 'email', cursor: first.nextCursor })).toEqual(ofAda.slice(1));
+  });
+
   it('contact changes roll back with their transaction', async () => {
     const phone = number();
     await expect(

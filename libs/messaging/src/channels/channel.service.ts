@@ -172,6 +172,24 @@ export abstract class ChannelService {
     return this.store.batches.cancel(id, this.scopeOf(options));
   }
 
+  /**
+   * Adds an event of the channel, such as `unsubscribed`, to the reports of a message that was
+   * submitted: listeners get it, and the status stays. The same event counts once.
+   * @param id `{batchId}-{position}`
+   * @throws MessageNotFoundError
+   */
+  async recordEvent(id: string, event: string, options: TenantOption = {}): Promise<void> {
+    const { events = [] } = this.definition;
+    if (!events.includes(event))
+      throw new MessageValidationError([
+        { path: 'event', message: `must be one of ${events.join(', ')}` },
+      ]);
+    const { provider, ...place } = await this.store.reads.submissionOf(id, this.scopeOf(options));
+    const none = { reference: null, messageId: null, errorCode: null, providerTime: null };
+    const report = { ...place, ...none, status: event, rawStatus: event };
+    await this.store.reports.record([report], { provider });
+  }
+
   protected enqueue(message: ChannelMessage, options: SendOptions = {}): Promise<Receipt> {
     return this.context.enqueuer.enqueue(this.definition, message, options);
   }

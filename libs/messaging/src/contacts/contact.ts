@@ -91,6 +91,13 @@ export interface SuppressOptions extends ContactOptions {
   readonly category?: string;
 }
 
+export interface SuppressionListOptions extends ContactListOptions {
+  /** Only entries that messages on this channel meet, without those of erased people. */
+  readonly channel?: Channel;
+  /** Only entries of this address, without those of erased people. */
+  readonly address?: string | Address;
+}
+
 export interface SuppressionEntry extends ConsentScope {
   /** `null`: of an erased person, of whom only a keyed digest is stored. */
   readonly address: Address | null;

@@ -19,6 +19,7 @@ import type {
   NewContact,
   Person,
   SuppressionEntry,
+  SuppressionListOptions,
   SuppressOptions,
 } from './contact.js';
 import { ContactCsv, type CsvContact, type CsvImport } from './contact-csv.js';
@@ -130,11 +131,16 @@ export class ContactsService {
   /** Suppresses addresses: they receive no messages, regardless of consent. */
   async suppress(
     recipients: Recipients,
-    options: SuppressOptions & { readonly reason: string },
+    options: SuppressOptions & {
+      readonly reason: string;
+      /** Id of the message that was the reason. @default none */
+      readonly messageId?: string;
+    },
   ): Promise<void> {
-    const { reason } = options;
+    const { reason, messageId: message = null } = options;
     validated((errors) => checkText(reason, 'reason', errors));
-    const entry = { ...this.#scopeOf(options), reason, at: this.clock.now(), message: null };
+    if (message !== null) validated((errors) => checkText(message, 'messageId', errors));
+    const entry = { ...this.#scopeOf(options), reason, at: this.clock.now(), message };
     const addresses = addressKeysOf(recipients, 'recipients');
     await this.store.write(options, (tx, tenant) => {
       const rows = addresses.map((address) => ({ ...entry, tenant, address }));
@@ -152,8 +158,12 @@ export class ContactsService {
   }
 
   /** The suppression list, ordered by address. */
-  async suppressions(options: ContactListOptions = {}): Promise<Page<SuppressionEntry>> {
-    return this.store.suppressions.list(this.store.reader(options), options);
+  async suppressions(options: SuppressionListOptions = {}): Promise<Page<SuppressionEntry>> {
+    const { channel, address } = options;
+    const [key] = address === undefined ? [] : addressKeysOf(address, 'address');
+    const kinds =
+      channel === undefined ? undefined : (this.registry.find(channel)?.addressKinds ?? []);
+    return this.store.suppressions.list(this.store.reader(options), options, { key, kinds });
   }
 
   /**

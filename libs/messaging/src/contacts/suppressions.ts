@@ -1,14 +1,21 @@
-import { addressOfKey } from '../message/address.js';
+import { type AddressKind, addressOfKey } from '../message/address.js';
 import type { Page } from '../message/views.js';
 import type { Sql } from '../store/database/store-database.js';
 import { pageOf } from '../store/reads/reads.js';
 import type { KeyedDigests } from '../store/rows/keyed-digests.js';
-import type { ConsentScope, ContactListOptions, SuppressionEntry } from './contact.js';
+import type { ConsentScope, SuppressionEntry, SuppressionListOptions } from './contact.js';
 import { pageRequest, tenantOf } from './contact-input.js';
 import { type ContactTables, decoded, type Row } from './contact-tables.js';
 
 /** Suppression reason of a refusal that outlives its erased contact. */
 export const REFUSED = 'opted_out';
+
+/** Condition on the key of an address. */
+const OF_KIND: Readonly<Record<AddressKind, string>> = {
+  phone: `(address NOT LIKE '%@%' AND address NOT LIKE 'platform:%')`,
+  email: `(address LIKE '%@%' AND address NOT LIKE 'platform:%')`,
+  platform: `address LIKE 'platform:%'`,
+};
 
 type SuppressionTable = 'suppression' | 'erased_suppression';
 
@@ -55,8 +62,21 @@ export class Suppressions {
     await this.#delete(tx, 'erased_suppression', 'digest', tenant, digests, scope);
   }
 
-  /** Ordered by address; those of erased people after the others. */
-  async list(sql: Pick<Sql, 'all'>, options: ContactListOptions): Promise<Page<SuppressionEntry>> {
+  /**
+   * Ordered by address; those of erased people after the others, unless the list is limited to an
+   * address `key`, or to a channel with these `kinds` of addresses.
+   */
+  async list(
+    sql: Pick<Sql, 'all'>,
+    options: SuppressionListOptions,
+    {
+      key: only,
+      kinds,
+    }: {
+      readonly key?: string | undefined;
+      readonly kinds?: readonly AddressKind[] | undefined;
+    } = {},
+  ): Promise<Page<SuppressionEntry>> {
     const { after, limit } = pageRequest(options, 'suppression');
     const [key = '', channel = '', category = '', from = '0'] = after?.split(' ') ?? [];
     const tenant = tenantOf(options);
@@ -64,12 +84,22 @@ export class Suppressions {
       `SELECT ${erased} AS erased, ${column} AS address, channel, category, reason, at, message
        FROM messaging_${table} WHERE tenant = ? AND (${erased} > ? OR (${erased} = ? AND (${column} > ?
          OR (${column} = ? AND (channel > ? OR (channel = ? AND category > ?))))))`;
-    const params = [tenant, Number(from), Number(from), key, key, channel, channel, category];
+    const place = [tenant, Number(from), Number(from), key, key, channel, channel, category];
+    const isLimited = only !== undefined || kinds !== undefined;
+    const limits = [
+      ...(only === undefined ? [] : ['address = ?']),
+      ...(kinds === undefined
+        ? []
+        : [`channel IN ('*', ?)`, `(${kinds.map((kind) => OF_KIND[kind]).join(' OR ')})`]),
+    ];
+    const limited = [only, options.channel].filter((value) => value !== undefined);
+    const own = [page('suppression', 'address', 0), ...limits].join(' AND ');
+    const erased = isLimited ? '' : `UNION ALL ${page('erased_suppression', 'digest', 1)}`;
+    const params = [...place, ...limited, ...(isLimited ? [] : place)];
     const rows = await sql.all<Record<string, unknown> & { readonly erased: string | number }>(
-      `SELECT * FROM (${page('suppression', 'address', 0)}
-         UNION ALL ${page('erased_suppression', 'digest', 1)}) AS entries
+      `SELECT * FROM (${own} ${erased}) AS entries
        ORDER BY erased, address, channel, category LIMIT ?`,
-      [...params, ...params, limit + 1],
+      [...params, limit + 1],
     );
     const entries = decoded('suppression', rows).map((row, n) => {
       return { ...row, erased: Number(rows[n]?.erased) };

@@ -192,6 +192,27 @@ export class Reads {
     };
   }
 
+  /** The submission of a message that was submitted. @throws MessageNotFoundError */
+  async submissionOf(
+    id: string,
+    { tenant, channel }: BatchScope,
+  ): Promise<{ submissionId: string; provider: string; recipient: string }> {
+    const [, batch, digits] = MESSAGE_ID.exec(id) ?? [];
+    const [row] =
+      batch === undefined
+        ? []
+        : await this.database.all<{ n: number; provider: string; recipient: string }>(
+            `SELECT s.n, s.provider, m.recipient FROM messaging_message m
+              JOIN messaging_batch b ON b.id = m.batch AND b.tenant = ? AND b.channel = ?
+              JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+              WHERE m.batch = ? AND m.position = ? AND m.recipient <> ''`,
+            [tenant, channel, batch, Number(digits)],
+          );
+    if (!row) throw new MessageNotFoundError(id);
+    const { n, provider, recipient } = row;
+    return { submissionId: `${batch}-s${n}`, provider, recipient };
+  }
+
   /** @throws MessageNotFoundError */
   async timeline(id: string, scope: BatchScope): Promise<MessageTimeline> {
     const message = await this.message(id, scope);
