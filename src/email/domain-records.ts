@@ -45,24 +45,25 @@ export function recordsOf(
     (a, b) =>
       STATES.indexOf(a.state) - STATES.indexOf(b.state) || (a.algorithm > b.algorithm ? -1 : 1),
   );
-  const bounce = { name: `bounce.${name}`, required: true };
-  const returnPath: DomainRecord[] = EMAIL_RETURN_HOST
-    ? [{ ...bounce, purpose: 'return_path', type: 'CNAME', value: host }]
+  const bounce = `bounce.${name}`;
+  const record = (
+    purpose: DomainRecord['purpose'],
+    type: DomainRecord['type'],
+    at: string,
+    value: string,
+    required: boolean,
+  ): DomainRecord => ({ purpose, type, name: at, value, required });
+  const returnPath = EMAIL_RETURN_HOST
+    ? [record('return_path', 'CNAME', bounce, host, true)]
     : [
-        { ...bounce, purpose: 'return_path', type: 'MX', value: `10 ${host}` },
-        { ...bounce, purpose: 'return_path_spf', type: 'TXT', value: EMAIL_SPF },
+        record('return_path', 'MX', bounce, `10 ${host}`, true),
+        record('return_path_spf', 'TXT', bounce, EMAIL_SPF, true),
       ];
   return [
     ...inOrder.map((key) => dkimRecord(name, key)),
     ...returnPath,
-    {
-      purpose: 'dmarc',
-      type: 'TXT',
-      name: `_dmarc.${name}`,
-      value: 'v=DMARC1; p=none',
-      required: false,
-    },
-    { purpose: 'inbound', type: 'MX', name, value: `10 ${host}`, required: false },
+    record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=none', false),
+    record('inbound', 'MX', name, `10 ${host}`, false),
   ];
 }
 
