@@ -14,6 +14,7 @@ import { domainName } from './domain-name.js';
 import { type DomainRecord, type MailSettings, recordKey, recordsOf } from './domain-records.js';
 import { EmailDomain, EmailDomainKey, type RecordCheck } from './domains.tables.js';
 import { SenderDomains } from './sender-domains.js';
+import { SigningKeys } from './signing-keys.js';
 
 /** Verified for the demo account, without DNS: the top-level domain `test` is for this. */
 const DEMO_DOMAIN = 'demo.test';
@@ -40,6 +41,7 @@ export class DomainsService {
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly messaging: MessagingService,
     private readonly keys: DomainKeys,
+    private readonly signing: SigningKeys,
     private readonly lookup: DomainLookup,
     private readonly senders: SenderDomains,
     private readonly events: AccountEvents,
@@ -236,7 +238,7 @@ export class DomainsService {
   }
 
   #forget(): void {
-    this.keys.forget();
+    this.signing.forget();
     this.senders.forget();
   }
 

@@ -3,6 +3,7 @@ import { DomainKeys } from './domain-keys.js';
 import { DomainLookup } from './domain-lookup.js';
 import { DomainsService } from './domains.service.js';
 import { SenderDomains } from './sender-domains.js';
+import { SigningKeys } from './signing-keys.js';
 import { SuppressionsService } from './suppressions.service.js';
 import { UnsubscribeLinks } from './unsubscribe-links.js';
 
@@ -13,6 +14,7 @@ const SERVICES = [
   DomainLookup,
   DomainsService,
   SenderDomains,
+  SigningKeys,
 ];
 
 /** Domains and suppressions of accounts, without scheduled checks; also for the command line. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createPublicKey } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
-import { DomainKeys } from '../../../src/email/domain-keys.js';
+import { SigningKeys } from '../../../src/email/signing-keys.js';
 import { SenderDomains } from '../../../src/email/sender-domains.js';
 import { EmailDomain, EmailDomainKey } from '../../../src/email/domains.tables.js';
 import { DnsServer } from '../../support/dns-server.js';
@@ -229,7 +229,7 @@ describe('the domains of an account', () => {
         expect.objectContaining({ domain_id: first.id, error_code: 'verified_elsewhere' }),
       ),
     );
-    const keys = gateway.running.app.get(DomainKeys, { strict: false });
+    const keys = gateway.running.app.get(SigningKeys, { strict: false });
     const senders = gateway.running.app.get(SenderDomains, { strict: false });
     expect(await senders.isVerified(acme.accountId, name)).toBe(false);
     expect(await senders.isVerified(other.accountId, name)).toBe(true);
@@ -244,7 +244,7 @@ describe('the domains of an account', () => {
     const { id, name } = domain;
     publish(domain.records);
     await verify(domain);
-    const keys = gateway.running.app.get(DomainKeys, { strict: false });
+    const keys = gateway.running.app.get(SigningKeys, { strict: false });
     const selectors = async () => {
       const identity = await keys.identityOf(name);
       return identity?.keys.map(({ selector }) => `${selector}._domainkey.${name}`) ?? [];
