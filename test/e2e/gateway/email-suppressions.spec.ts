@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactsService, EmailService } from '@dundun/messaging';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
+import { SigningKeys } from '../../../src/email/signing-keys.js';
 import { UnsubscribeLinks } from '../../../src/email/unsubscribe-links.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { eventually } from '../../support/eventually.js';
@@ -181,7 +182,7 @@ describe('the suppressed addresses of an account', () => {
     expect(refused.status).toBe(415);
   });
 
-  it('a link shows no address, is the same for the same message, and outlives a change of SECRETS_KEY', async () => {
+  it('a link shows no address, is the same for the same message, and outlives, like DKIM keys, a change of SECRETS_KEY', async () => {
     const email = 'rotate@example.com';
     const { id, token } = await subscribed(email);
     const message = { tenant: acme.accountId, recipient: email, id };
@@ -202,6 +203,8 @@ describe('the suppressed addresses of an account', () => {
     });
     await later.start();
     try {
+      const keys = later.running.app.get(SigningKeys, { strict: false });
+      expect((await keys.identityOf('demo.test'))?.keys).toHaveLength(1);
       const done = await fetch(`${later.url}/email/unsubscribe/${token}`, { method: 'POST' });
       expect(done.status).toBe(200);
       const listed = ['suppression', 'list', '--account', acme.accountId, '--email', email];
