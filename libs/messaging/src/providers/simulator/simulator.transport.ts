@@ -275,6 +275,8 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         case 'reported':
         case 'throttled':
         case 'replying':
+          // First, because timers of one millisecond run in the order of their start.
+          if (first) report(first, delay * 0.75);
           report(final, delay);
           break;
         case 'refused':
@@ -283,7 +285,6 @@ export class SimulatorTransport implements MessageTransport, BeforeApplicationSh
         case 'vanished':
           continue;
       }
-      if (first) report(first, delay * 0.75);
       if (followUp) report(followUp, delay * 1.25);
     }
     for (const [after, reports] of due) this.#reports?.later(reports, after);
