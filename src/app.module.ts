@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { AccountSettings } from './accounts/account-settings.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { WhatsAppNumbers } from './accounts/senders.js';
-import { CARRIER_CALLBACK_PATH, CARRIERS } from './carriers.js';
+import { CARRIER_CALLBACK_PATH, CARRIERS, EMAIL_CARRIERS } from './carriers.js';
 import { databaseModule } from './config/database.js';
 import { type Environment, EnvironmentModule } from './config/environment.js';
 import { DomainChecks } from './email/domain-checks.js';
@@ -13,6 +13,7 @@ import { DomainsController } from './email/domains.controller.js';
 import { EmailDomainsModule } from './email/email-domains.module.js';
 import { SuppressionsController } from './email/suppressions.controller.js';
 import { UnsubscribeController } from './email/unsubscribe.controller.js';
+import { EmailModule } from './email/email.module.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { HealthModule } from './health/health.controller.js';
 import { ApiExceptionFilter } from './http/error-mapping.js';
@@ -37,6 +38,7 @@ export class AppModule {
       imports: [
         ...foundation(environment, dataSource, { enabled: environment.ROLE !== 'api', engine }),
         MetricsModule,
+        EmailModule,
         WebhooksModule,
         EmailDomainsModule,
         HealthModule,
@@ -72,7 +74,9 @@ function foundation(
   dataSource: DataSource,
   dispatch?: MessagingOptions['dispatch'],
 ): DynamicModule['imports'] & object {
-  const { transport, callbacks } = CARRIERS[environment.CARRIER](environment);
+  const { CARRIER, EMAIL_CARRIER } = environment;
+  const { transport, callbacks } = CARRIERS[CARRIER](environment);
+  const hasOwnEmail = EMAIL_CARRIER !== undefined && EMAIL_CARRIER !== CARRIER;
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
     callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
@@ -84,8 +88,12 @@ function foundation(
       secrets: Secrets,
     ): Promise<MessagingOptions> => ({
       providers: {
-        [environment.CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
+        [CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
+        ...(hasOwnEmail && { [EMAIL_CARRIER]: EMAIL_CARRIERS[EMAIL_CARRIER](environment) }),
       },
+      ...(hasOwnEmail && {
+        routes: [{ channel: 'email', use: EMAIL_CARRIER }, { use: CARRIER }],
+      }),
       dispatch: {
         ...(dispatch ?? { enabled: false }),
         lease: environment.LEASE,
@@ -108,6 +116,7 @@ function foundation(
         maxRecipients: environment.MAX_RECIPIENTS,
         maxParts: environment.MAX_PARTS,
       },
+      email: { maxRecipients: environment.MAX_RECIPIENTS },
       inbound: {
         ...settings.inbound,
         tenant: ({ channel, to }) => (channel === 'whatsapp' ? numbers.ownerOf(to) : undefined),
@@ -116,7 +125,7 @@ function foundation(
         quietHours: environment.QUIET_HOURS,
         frequencyCap: environment.FREQUENCY_CAP,
       },
-      callbacks,
+      callbacks: callbacks && { ...callbacks, provider: CARRIER },
     }),
   });
   return [

@@ -61,3 +61,10 @@ export const CARRIERS: Readonly<
     callbacks: { parser: kannelParser(), verifier: kannelSignature(KANNEL_CALLBACK_SECRET) },
   }),
 };
+
+/** Providers of email beside the carrier of the other channels. */
+export const EMAIL_CARRIERS: Readonly<
+  Record<NonNullable<Environment['EMAIL_CARRIER']>, (environment: Environment) => TransportFactory>
+> = {
+  simulator: () => simulator(),
+};

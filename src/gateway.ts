@@ -15,6 +15,7 @@ import { RequestLimits } from './accounts/limits.js';
 import { AppModule } from './app.module.js';
 import { CARRIER_CALLBACK_BYTES, isCarrierCallback } from './carriers.js';
 import { type Environment, EnvironmentError } from './config/environment.js';
+import { emailBodyLimits } from './email/email-bodies.js';
 import { DEMO_NAME, DEMO_SENDER } from './accounts/demo-account.js';
 import { DomainsService } from './email/domains.service.js';
 import { takeUnsubscribeForms } from './email/unsubscribe.controller.js';
@@ -56,10 +57,17 @@ export async function startGateway(
       budget: new BodyBudget(environment.BODY_BUDGET, environment.CREDENTIAL_BODY_BUDGET),
       recognise: (request) => auth.recognise(request),
       isSelfVerified: isCarrierCallback,
-      selfVerifiedLimit: Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT),
+      limitOf: (route) =>
+        isCarrierCallback(route)
+          ? Math.min(CARRIER_CALLBACK_BYTES, environment.BODY_LIMIT)
+          : emailBodyLimits(route)?.bytes,
     });
     const { DOCS = environment.NODE_ENV !== 'production', BODY_LIMIT: bodyLimit } = environment;
-    const parse = jsonParser(front.adapter.getInstance(), isCarrierCallback);
+    const parse = jsonParser(
+      front.adapter.getInstance(),
+      isCarrierCallback,
+      (route) => emailBodyLimits(route)?.fields,
+    );
     app.useBodyParser('application/json', { bodyLimit }, parse);
     takeUnsubscribeForms(front.adapter.getInstance());
     if (!isWorker) serveOpenApi(app, { page: DOCS });

@@ -7,7 +7,7 @@ import { ERROR_RESPONSES, type ErrorResponseName } from './http/api-error.js';
 import { ErrorAnswer, errorResponseComponents } from './http/error-responses.js';
 import { ERRORS_KEY } from './http/operation.decorator.js';
 import type { JsonSchema } from './http/validation.js';
-import { ReceivedEvent, StatusEvent } from './webhooks/webhook-event.js';
+import { LabelledEvent, ReceivedEvent, StatusEvent } from './webhooks/webhook-event.js';
 
 const DOCUMENT = {
   openapi: '3.1.0',
@@ -15,7 +15,7 @@ const DOCUMENT = {
   info: {
     title: 'Dundun',
     description:
-      'SMS batches, WhatsApp messages, email domains, contacts and groups, delivery reports and webhooks.',
+      'SMS batches, WhatsApp messages, email, contacts and groups, delivery reports and webhooks.',
     version: '1',
     license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
   },
@@ -89,7 +89,7 @@ export function serveOpenApi(app: NestFastifyApplication, { page }: { page: bool
 /** Completes Nest's scan of routes and DTOs: common errors and headers, examples, callbacks. */
 function openApiDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, DOCUMENT as unknown as OpenAPIObject, {
-    extraModels: [ErrorAnswer, StatusEvent, ReceivedEvent, DomainEvent],
+    extraModels: [ErrorAnswer, StatusEvent, LabelledEvent, ReceivedEvent, DomainEvent],
     operationIdFactory: (_controller, method) => method,
   });
   const schemas = document.components?.schemas as Schemas;
@@ -183,29 +183,51 @@ const DOMAIN_CALLBACKS: readonly Callback[] = [
 ];
 
 function callbacksOf(channel: ChannelDefinition): Callback[] {
-  const { name, title = name, statuses, wire, consent, deliveryReport = 'yes' } = channel;
-  // The gateway has no surface for email yet.
-  if (!wire || wire.statusEvent.includes('*')) return [];
-  const status = {
-    type: wire.statusEvent,
-    event: StatusEvent,
-    statuses: Object.keys(statuses).filter((one) => statuses[one]?.reported),
-    summary: `The status of a message on ${title} changed`,
-    description:
-      deliveryReport === 'yes'
-        ? 'From `sent` on, for every message.'
-        : 'From `sent` on, for messages with `delivery_report: yes`.',
-  };
-  if (wire.receivedEvent === undefined) return [status];
+  const { name, title = name, statuses, events = [], wire, consent } = channel;
+  const { deliveryReport = 'yes' } = channel;
+  if (!wire) return [];
+  const reported = Object.keys(statuses).filter((one) => statuses[one]?.reported);
+  const event = wire.labels ? LabelledEvent : StatusEvent;
+  const description =
+    deliveryReport === 'yes'
+      ? 'From `sent` on, for every message.'
+      : 'From `sent` on, for messages with `delivery_report: yes`.';
+  const typeOf = (name: string) => wire.statusEvent.replace('*', name);
+  const changed: Callback[] = wire.statusEvent.includes('*')
+    ? [
+        ...reported.map((one) => ({
+          type: typeOf(one),
+          event,
+          statuses: [one],
+          summary: `A message on ${title} is ${one}`,
+          description: 'For every message.',
+        })),
+        ...events.map((one) => ({
+          type: typeOf(one),
+          event,
+          summary: `A message on ${title} was ${one}`,
+          description: 'The status stays as it is.',
+        })),
+      ]
+    : [
+        {
+          type: wire.statusEvent,
+          event,
+          statuses: reported,
+          summary: `The status of a message on ${title} changed`,
+          description,
+        },
+      ];
+  if (wire.receivedEvent === undefined) return changed;
   const received = {
     type: wire.receivedEvent,
     event: ReceivedEvent,
     summary: `The account’s number on ${title} received a message`,
     description: consent?.serviceWindow
       ? 'The account may send free texts to the writer for 24 hours from then on.'
-      : 'From any number.',
+      : 'From any number or address.',
   };
-  return [status, received];
+  return [...changed, received];
 }
 
 /** The operation of a callback; adds a component for its body. */
@@ -251,12 +273,13 @@ function callbackOf(
 }
 
 function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
-  const { $ref, examples, allOf, enum: choices, properties, items, type } = schema;
+  const { $ref, examples, allOf, oneOf, enum: choices, properties, items, type } = schema;
   const of = (other: unknown): unknown => exampleOf((other ?? {}) as JsonSchema, schemas);
   if (typeof $ref === 'string') return of(schemas[$ref.split('/').at(-1) ?? '']);
   if (Array.isArray(examples)) return examples[0];
   if ('const' in schema) return schema['const'];
   if (Array.isArray(allOf)) return of(allOf[0]);
+  if (Array.isArray(oneOf)) return of(oneOf[0]);
   if (Array.isArray(choices)) return choices[0];
   if (type === 'object') {
     const fields = Object.entries((properties ?? {}) as Schemas);

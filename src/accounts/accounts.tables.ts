@@ -41,7 +41,7 @@ export interface AccountWords {
   readonly startReply?: string;
 }
 
-/** `api_token` authorises SMS; `api_key` authorises WhatsApp and contacts, by scope. */
+/** `api_token` authorises SMS; `api_key` authorises WhatsApp, email and contacts, by scope. */
 export type CredentialKind = 'api_token' | 'api_key';
 
 /** Exactly those that routes require; the key that is created with an account has all of them. */
@@ -51,6 +51,8 @@ export const SCOPES = [
   'contacts:read',
   'contacts:write',
   'email:read',
+  'email:send',
+  'email:webhooks',
   'domains:write',
 ] as const;
 

@@ -134,7 +134,7 @@ export class AuthGuard implements CanActivate {
 }
 
 export function Auth(kind: 'api_token'): ClassDecorator & MethodDecorator;
-export function Auth(kind: 'api_key', scope: Scope): MethodDecorator;
+export function Auth(kind: 'api_key', scope: Scope): ClassDecorator & MethodDecorator;
 export function Auth(kind: CredentialKind, scope?: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(AuthWithin({ kind, scope }), UseGuards(AuthGuard));
 }

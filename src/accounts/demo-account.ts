@@ -4,6 +4,8 @@ import { TemplateEntity, WhatsAppNumber } from './accounts.tables.js';
 
 export const DEMO_NAME = 'demo';
 export const DEMO_SENDER = 'ACME';
+/** Verified for the demo account, without DNS: the top-level domain `test` is for this. */
+export const DEMO_DOMAIN = 'demo.test';
 
 const TEMPLATES = [
   { name: 'order_update', category: 'utility', params_count: 2 },
@@ -33,6 +35,12 @@ export function demoBanner(
     body: 'Hello from Dundun',
     delivery_report: 'yes',
   });
+  const email = JSON.stringify({
+    from: `hello@${DEMO_DOMAIN}`,
+    to: ['ada@example.com'],
+    subject: 'Hello',
+    text: 'Hello from Dundun',
+  });
   return `
 First start: the account "${DEMO_NAME}" (${accountId}) was made. This is shown once; keep it.
 
@@ -42,6 +50,10 @@ First start: the account "${DEMO_NAME}" (${accountId}) was made. This is shown o
 Send two messages from its sender ${DEMO_SENDER}:
 
 curl -X POST ${url}/ng/v1/sendsms -H 'Authorization: Bearer ${apiToken}' -H 'Content-Type: application/json' -d '${body}'
+
+Send an email from its domain ${DEMO_DOMAIN}:
+
+curl -X POST ${url}/email/ng/v1/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${email}'
 
 `;
 }

@@ -50,8 +50,8 @@ interface LargeBodyOptions {
   readonly recognise: (request: FastifyRequest) => Promise<string>;
   /** Routes that verify callers by the content of requests. */
   readonly isSelfVerified: (route: string | undefined) => boolean;
-  /** The size limit of those, in bytes. */
-  readonly selfVerifiedLimit: number;
+  /** The size limit of a route, in bytes; `undefined`: that of every route. */
+  readonly limitOf: (route: string) => number | undefined;
 }
 
 /**
@@ -60,10 +60,11 @@ interface LargeBodyOptions {
  * it before Nest registers its routes.
  */
 export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOptions): void {
-  const { budget, recognise, isSelfVerified, selfVerifiedLimit } = options;
+  const { budget, recognise, isSelfVerified, limitOf } = options;
   const fastify = adapter.getInstance();
   fastify.addHook('onRoute', (route) => {
-    if (isSelfVerified(route.url)) route.bodyLimit = selfVerifiedLimit;
+    const limit = limitOf(route.url);
+    if (limit !== undefined) route.bodyLimit = limit;
   });
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers, routeOptions } = request;

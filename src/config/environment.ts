@@ -61,6 +61,7 @@ export function readEnvironment(source: Readonly<Record<string, string | undefin
       const weakness = secret && name in values && weaknessOf(source[name] ?? '', secret);
       if (weakness) problems.push(`${name}: ${weakness}`);
     }
+  if (values['CARRIER'] === 'simulator') values['EMAIL_CARRIER'] ??= 'simulator';
   const { FREQUENCY_CAP } = values as Partial<Environment>;
   for (const name of ['RETENTION_CONTENT', 'RETENTION_MESSAGES'] as const)
     for (const [category, { per }] of Object.entries(FREQUENCY_CAP ?? {}))

@@ -327,6 +327,7 @@ export const VARIABLES = {
   CARRIER_TOKEN: { parse: apiToken, secret: 'whole', neededBy: 'CARRIER=http' },
   CARRIER_KEY: { parse: apiKey, secret: 'whole' },
   CARRIER_CALLBACK_SECRET: { parse: signingSecret, secret: 'whole' },
+  EMAIL_CARRIER: { parse: oneOf('simulator') },
   // A wrong value may contain the password.
   KANNEL_URL: { parse: httpUrl, secret: 'part', neededBy: 'CARRIER=kannel' },
   KANNEL_USERNAME: { parse: visible, neededBy: 'CARRIER=kannel' },

@@ -4,6 +4,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, In, LessThanOrEqual, MoreThan } from 'typeorm';
 import { type AccountEvent, AccountEvents } from '../accounts/account-events.js';
 import { forUpdate, lockAccount } from '../accounts/accounts.service.js';
+import { DEMO_DOMAIN } from '../accounts/demo-account.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { ApiError, invalidField } from '../http/api-error.js';
 import type { PageQuery } from '../http/page.dto.js';
@@ -15,9 +16,6 @@ import { type DomainRecord, type MailSettings, recordKey, recordsOf } from './do
 import { EmailDomain, EmailDomainKey, type RecordCheck } from './domains.tables.js';
 import { SenderDomains } from './sender-domains.js';
 import { SigningKeys } from './signing-keys.js';
-
-/** Verified for the demo account, without DNS: the top-level domain `test` is for this. */
-const DEMO_DOMAIN = 'demo.test';
 
 /** Most domains of an account. */
 const MOST_DOMAINS = 1_000;

@@ -80,6 +80,10 @@ export const API_ERRORS = {
   invalid_field: ['Unprocessable', 'to[3]: must be 7 to 15 digits with country code'],
   conflicting_fields: ['Unprocessable', 'body and content differ; send one of them'],
   sender_not_registered: ['Unprocessable', 'The sender OTHER is not registered'],
+  domain_not_verified: [
+    'Unprocessable',
+    'The domain shop.example is not verified for this account',
+  ],
   template_not_approved: ['Unprocessable', 'There is no approved template order_update in en'],
   template_params_mismatch: ['Unprocessable', 'The template order_update takes 2 params, not 1'],
   idempotency_key_reused: [
@@ -93,6 +97,7 @@ export const API_ERRORS = {
     'policy_error',
   ],
   opted_out: ['Unprocessable', 'The recipient has opted out', 'policy_error'],
+  suppressed: ['Unprocessable', 'The recipient is suppressed', 'policy_error'],
   quiet_hours: ['Unprocessable', 'The recipient is in quiet hours', 'policy_error'],
   frequency_capped: [
     'Unprocessable',

@@ -17,7 +17,15 @@ import {
 import { IsBoolean, IsIn, IsInt, IsUUID, Max, Min, ValidateIf } from 'class-validator';
 import { ApiError } from './api-error.js';
 import { parseTimestamp, TIMESTAMP_RULE } from './rfc3339.js';
-import { errorsOf, isObject, type JsonSchema, Known, MOST_ERRORS, Rule } from './validation.js';
+import {
+  errorsOf,
+  isObject,
+  type JsonSchema,
+  Known,
+  MOST_ERRORS,
+  Rule,
+  schemasOf,
+} from './validation.js';
 
 export interface FieldOptions extends JsonSchema {
   /** `'in the document'`: the rules also run where the field is missing. @default false */
@@ -190,6 +198,56 @@ export function List({ entry, message, ...options }: ListOptions): PropertyDecor
     return errors;
   });
   return Field({ type: 'array', ...options }, rule);
+}
+
+interface ObjectsOptions extends FieldOptions {
+  /** The schema of texts among the entries. @default none */
+  readonly orText?: JsonSchema;
+  /** Also check the values of the fields; else the handler does. @default false */
+  readonly checked?: boolean;
+  readonly maxItems?: number;
+  /** The remedy for a value that is no such list. */
+  readonly message: string;
+}
+
+/** A list of objects with the fields of another DTO; wrong ones are named as `to[3].email`. */
+export function Objects(
+  dto: Type<object>,
+  { orText, checked = false, message, ...options }: ObjectsOptions,
+): PropertyDecorator {
+  const item = { $ref: `#/components/schemas/${dto.name}` };
+  const known = schemasOf(dto.prototype as object);
+  const { maxItems = Infinity } = options;
+  const rule = Rule((list, _request, name) => {
+    if (!Array.isArray(list) || list.length > maxItems) return message;
+    const errors: FieldError[] = [];
+    for (let index = 0; index < list.length && errors.length < MOST_ERRORS; index++) {
+      const entry: unknown = list[index];
+      const path = `${name}[${index}]`;
+      if (typeof entry === 'string' && orText) continue;
+      if (!isObject(entry))
+        errors.push({ path, message: `must be ${orText ? 'a text or ' : ''}a JSON object` });
+      else if (checked)
+        for (const error of errorsOf(dto, entry))
+          errors.push({ path: `${path}.${error.path}`, message: error.message });
+      else
+        for (const field in entry)
+          if (!known.has(field)) {
+            errors.push({
+              path: `${path}.${field.slice(0, 64)}`,
+              message: 'is not a field of this request',
+            });
+            break;
+          }
+    }
+    return errors;
+  });
+  const items = orText ? { anyOf: [orText, item] } : item;
+  const field = Field({ type: 'array', items, ...options }, rule);
+  return (target, key) => {
+    field(target, key);
+    ApiExtraModels(dto)(target.constructor);
+  };
 }
 
 /** A boolean, or an object of another DTO. */

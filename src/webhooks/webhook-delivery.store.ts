@@ -50,6 +50,13 @@ type NewDelivery = Pick<
   'id' | 'endpointId' | 'messageId' | 'sequence' | 'payload' | 'createdAt'
 >;
 
+/** An enabled endpoint. */
+export interface Receiver {
+  readonly id: string;
+  /** The kinds of events that it receives; `null`: every kind. */
+  readonly events: readonly string[] | null;
+}
+
 /** The deliveries to send again; with neither field, the undelivered ones. */
 export interface Redelivery {
   /** All deliveries created at or after this time, delivered or not. */
@@ -116,16 +123,19 @@ export class WebhookDeliveryStore {
     });
   }
 
-  /** Ids of the enabled endpoints of accounts. @param sql the transaction of the status changes */
-  async receivers(sql: Sql, accounts: Iterable<string>): Promise<Map<string, string[]>> {
-    const rows = await sql.all<{ readonly account: string; readonly id: string }>(
-      `SELECT e.account_id AS account, e.id
+  /** The enabled endpoints of accounts. @param sql the transaction of the status changes */
+  async receivers(sql: Sql, accounts: Iterable<string>): Promise<Map<string, Receiver[]>> {
+    const rows = await sql.all<{ account: string; id: string; events: string | null }>(
+      `SELECT e.account_id AS account, e.id, e.events
         FROM ${this.#accounts.sql} JOIN gateway_webhook_endpoint e ON e.account_id = v_account
         WHERE e.disabled_at IS NULL ORDER BY e.account_id, e.slot`,
       this.#accounts.bind([...accounts]),
     );
-    const found = new Map<string, string[]>();
-    for (const { account, id } of rows) found.set(account, [...(found.get(account) ?? []), id]);
+    const found = new Map<string, Receiver[]>();
+    for (const { account, id, events } of rows) {
+      const chosen = events === null ? null : (JSON.parse(events) as readonly string[]);
+      found.set(account, [...(found.get(account) ?? []), { id, events: chosen }]);
+    }
     return found;
   }
 

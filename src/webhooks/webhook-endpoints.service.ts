@@ -15,6 +15,8 @@ import { newWebhookSecret } from './webhook-signature.js';
 /** A move to another URL; `enabled: true` also sends what became due while it was disabled. */
 interface WebhookChange {
   readonly url?: string | undefined;
+  /** Kinds of events; `null`: every kind. */
+  readonly events?: readonly string[] | null | undefined;
   readonly enabled?: boolean | undefined;
 }
 
@@ -56,10 +58,11 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Every endpoint of the account receives every callback. Returns it with its secret decrypted.
+   * Every endpoint of the account receives every callback of its `events`. Returns it with its
+   * secret decrypted.
    * @throws ApiError 422 for an invalid URL, a duplicate URL, or more endpoints than allowed
    */
-  add(accountId: string, url: string): Promise<Endpoint> {
+  add(accountId: string, url: string, events: readonly string[] | null = null): Promise<Endpoint> {
     checkWebhookUrl(url, this.options);
     return this.#write(accountId, async (manager) => {
       const { maxEndpoints } = this.options;
@@ -73,7 +76,8 @@ export class WebhookEndpointsService {
           'url',
           `is one too many: an account has at most ${maxEndpoints} webhooks; delete one first`,
         );
-      return this.#revealed(await manager.save(this.#new(accountId, slot, url)));
+      const created = Object.assign(this.#new(accountId, slot, url), { events });
+      return this.#revealed(await manager.save(created));
     });
   }
 
@@ -154,7 +158,8 @@ export class WebhookEndpointsService {
     return count;
   }
 
-  #apply({ url, enabled }: WebhookChange, known: Endpoint): void {
+  #apply({ url, events, enabled }: WebhookChange, known: Endpoint): void {
+    if (events !== undefined) known.events = events;
     const isDisabled = known.disabledAt !== null;
     if (url !== undefined && url !== known.url) Object.assign(known, { url, failingSince: null });
     if (enabled === true && isDisabled)

@@ -1,12 +1,13 @@
 import {
   type Channel,
   ChannelRegistry,
+  type EmailLabels,
   FIRST_REPORTED_RANK,
   type InboundReceived,
   type MessageStatusChanged,
 } from '@dundun/messaging';
 import { Injectable } from '@nestjs/common';
-import { Field, PhoneNumber, Text, Timestamp, WholeNumber } from '../http/fields.js';
+import { Field, Text, Timestamp, WholeNumber } from '../http/fields.js';
 
 const MESSAGE_ID = '01a1f91d-94f5-779e-8c4f-a4ea0dc430dd-0';
 const TO = '2348012345678';
@@ -41,19 +42,54 @@ class StatusEventData {
   readonly sequence!: number;
 }
 
+class LabelledEventData extends StatusEventData {
+  @Text({ description: 'The recipient; empty once it was erased.', examples: ['ada@example.com'] })
+  declare readonly to: string;
+
+  @Text({ description: 'Address of the sender.', examples: ['hello@demo.test'] })
+  declare readonly from: string;
+
+  @Field({
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Tags of the send, as long as its content is kept.',
+    examples: [['welcome']],
+  })
+  readonly tags!: readonly string[];
+
+  @Field({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Metadata of the send, as long as its content is kept.',
+    examples: [{ order: '1001' }],
+  })
+  readonly metadata!: Readonly<Record<string, string>>;
+
+  @Field({
+    type: 'object',
+    nullable: true,
+    additionalProperties: { type: ['string', 'number', 'null'] },
+    description:
+      'Of a bounce: `category` (`recipient`, `mailbox_full`, `block`, `content`, `other`), `smtp_code`, `enhanced_code`, `diagnostic`, `remote_mta`.',
+    examples: [null],
+  })
+  readonly bounce!: MessageStatusChanged['details'] | null;
+}
+
 class ReceivedEventData {
   @Text({ description: 'The platform’s id.', examples: [MESSAGE_ID] }) readonly message_id!: string;
 
-  @PhoneNumber({
+  @Text({
     nullable: true,
-    description: 'The sender’s number; null: only the bsuid is known, or the person was erased.',
+    description:
+      'The sender’s number or address; null: only the bsuid is known, or the person was erased.',
     examples: [TO],
   })
   readonly from!: string | null;
 
   @Text({ nullable: true }) readonly bsuid!: string | null;
 
-  @PhoneNumber({ description: 'The account’s number.', examples: ['2340012345678'] })
+  @Text({ description: 'The account’s number or address.', examples: ['2340012345678'] })
   readonly to!: string;
 
   @Text({
@@ -73,6 +109,11 @@ class CallbackEvent {
 
 export class StatusEvent extends CallbackEvent {
   @Field({ type: StatusEventData }) readonly data!: StatusEventData;
+}
+
+/** Of a channel whose sends have tags and metadata. */
+export class LabelledEvent extends CallbackEvent {
+  @Field({ type: LabelledEventData }) readonly data!: LabelledEventData;
 }
 
 export class ReceivedEvent extends CallbackEvent {
@@ -103,7 +144,7 @@ export class WebhookEvents {
   constructor(private readonly channels: ChannelRegistry) {}
 
   /** `undefined`: not requested by the send, below `sent`, or a channel without callbacks. */
-  ofStatus(change: MessageStatusChanged): OutboxEvent | undefined {
+  ofStatus(change: MessageStatusChanged, labels?: EmailLabels): OutboxEvent | undefined {
     const { channel, tenant, batchId, messageId, providerId, sequence, status, event } = change;
     const wire = this.channels.find(channel)?.wire;
     const isReported =
@@ -121,6 +162,11 @@ export class WebhookEvents {
       error_code: change.errorCode?.slice(0, MAX_ERROR_CODE) ?? null,
       smsc_timestamp: change.providerTime.toISOString(),
       sequence,
+      ...(wire.labels && {
+        tags: labels?.tags ?? [],
+        metadata: labels?.metadata ?? {},
+        bounce: (type.endsWith('.bounced') && change.details) || null,
+      }),
     };
     return { account: tenant, messageId, sequence, type, data };
   }
@@ -143,6 +189,11 @@ export class WebhookEvents {
         received_at: sentAt.toISOString(),
       },
     };
+  }
+
+  /** Whether callbacks of the channel have tags and metadata. */
+  hasLabels(channel: Channel): boolean {
+    return this.channels.find(channel)?.wire?.labels ?? false;
   }
 
   channelOf(body: string): Channel {

@@ -1,4 +1,5 @@
 import {
+  EmailService,
   INBOUND_RECEIVED,
   type InboundListener,
   type InboundReceived,
@@ -6,7 +7,7 @@ import {
   type MessageStatusChanged,
   type StatusListener,
 } from '@dundun/messaging';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { EntityManager } from 'typeorm';
 import { type OutboxEvent, WebhookEvents } from './webhook-event.js';
@@ -23,11 +24,23 @@ export class WebhookOutboxListener implements StatusListener, InboundListener {
     private readonly outbox: WebhookOutbox,
     private readonly events: WebhookEvents,
     private readonly sender: WebhookSender,
+    @Inject(EmailService) private readonly email: Pick<EmailService, 'labels'>,
   ) {}
 
-  onStatusChanged(changes: readonly MessageStatusChanged[], manager: EntityManager): Promise<void> {
-    return this.#write(
-      changes.map((change) => this.events.ofStatus(change)),
+  async onStatusChanged(
+    changes: readonly MessageStatusChanged[],
+    manager: EntityManager,
+  ): Promise<void> {
+    const labelled = changes.filter(({ channel }) => this.events.hasLabels(channel));
+    const labels =
+      labelled.length > 0
+        ? await this.email.labels(
+            labelled.map(({ batchId }) => batchId),
+            { manager },
+          )
+        : undefined;
+    await this.#write(
+      changes.map((change) => this.events.ofStatus(change, labels?.get(change.batchId))),
       manager,
     );
   }

@@ -22,7 +22,7 @@ export class WebhookOutbox implements AccountEvents {
     await this.write(all, manager);
   }
 
-  /** @returns the endpoints that get them, by account */
+  /** @returns the endpoints of the accounts, also those that chose other kinds of events */
   async write(
     events: readonly OutboxEvent[],
     manager: EntityManager,
@@ -34,13 +34,15 @@ export class WebhookOutbox implements AccountEvents {
     const madeAt = new Date(this.clock.now());
     const createdAt = madeAt.getTime();
     const rows = events.flatMap(({ account, messageId, sequence, type, data }) => {
-      const receivers = endpoints.get(account);
-      if (!receivers) return [];
+      const receivers = (endpoints.get(account) ?? []).filter(
+        ({ events: kinds }) => kinds?.includes(type) ?? true,
+      );
+      if (receivers.length === 0) return [];
       const payload = JSON.stringify({ type, timestamp: madeAt.toISOString(), data });
       const delivery = { messageId, sequence, payload, createdAt };
-      return receivers.map((endpointId) => ({ ...delivery, endpointId, id: this.clock.id() }));
+      return receivers.map(({ id }) => ({ ...delivery, endpointId: id, id: this.clock.id() }));
     });
     await this.deliveries.insert(sql, rows);
-    return endpoints;
+    return new Map([...endpoints].map(([account, found]) => [account, found.map(({ id }) => id)]));
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../http/fields.js';
 import { PageOf } from '../http/page.dto.js';
 import { BodyExamples } from '../http/request.decorators.js';
+import { Rule } from '../http/validation.js';
 import type {
   AttemptError,
   DisabledReason,
@@ -27,9 +28,39 @@ function Url(options: { readonly optional?: boolean } = {}): PropertyDecorator {
   });
 }
 
-@BodyExamples({ endpoint: { url: 'https://example.com/sms-reports' } })
+const MOST_EVENTS = 50;
+
+function EventKinds(options: { readonly optional?: boolean } = {}): PropertyDecorator {
+  return Field(
+    {
+      type: 'array',
+      nullable: true,
+      items: { type: 'string' },
+      minItems: 1,
+      maxItems: MOST_EVENTS,
+      description: 'Kinds of callbacks that it receives; null: all of them.',
+      examples: [['email.bounced', 'email.complained']],
+      ...options,
+    },
+    Rule((list) => {
+      const isList = Array.isArray(list) && list.length > 0 && list.length <= MOST_EVENTS;
+      if (list === null || (isList && list.every((kind) => typeof kind === 'string')))
+        return undefined;
+      return `must be null or a list of 1 to ${MOST_EVENTS} kinds, such as ["email.bounced"]`;
+    }),
+  );
+}
+
+@BodyExamples({
+  endpoint: { url: 'https://example.com/sms-reports' },
+  'of some kinds': {
+    url: 'https://example.com/bounces',
+    events: ['email.bounced', 'email.complained'],
+  },
+})
 export class CreateWebhook {
   @Url() readonly url!: string;
+  @EventKinds({ optional: true }) readonly events?: readonly string[] | null;
 }
 
 @BodyExamples({
@@ -38,6 +69,7 @@ export class CreateWebhook {
 })
 export class UpdateWebhook {
   @Url({ optional: true }) readonly url?: string;
+  @EventKinds({ optional: true }) readonly events?: readonly string[] | null;
   @Flag({ optional: true }) readonly enabled?: boolean;
 }
 
@@ -65,6 +97,7 @@ export class Redelivered {
 export class Webhook {
   @Uuid() readonly webhook_id!: string;
   @Url() readonly url!: string;
+  @EventKinds() readonly events!: readonly string[] | null;
   @Choice(['enabled', 'disabled']) readonly status!: 'enabled' | 'disabled';
 
   @Choice(['gone', 'failing', 'account'], {
@@ -106,10 +139,11 @@ export class WebhookWithSecret extends Webhook {
 }
 
 export function webhookOf(endpoint: WebhookEndpointEntity): Plain<Webhook> {
-  const { id, url, disabledAt, disabledReason, failingSince, createdAt } = endpoint;
+  const { id, url, events, disabledAt, disabledReason, failingSince, createdAt } = endpoint;
   return {
     webhook_id: id,
     url,
+    events,
     status: disabledAt === null ? 'enabled' : 'disabled',
     disabled_reason: disabledReason,
     disabled_at: timestamp(disabledAt),

@@ -11,6 +11,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ENVIRONMENT } from '../config/environment.js';
 import { Metrics } from '../metrics/metrics.js';
 import { SecretsModule } from '../secrets/secrets.js';
+import { EmailWebhooksController } from './email-webhooks.controller.js';
 import { WebhookClient } from './webhook-client.js';
 import { WebhookDeliveryStore } from './webhook-delivery.store.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
@@ -42,7 +43,7 @@ export class WebhookEndpointsModule {}
 /** Callbacks to customers: written with the statuses, sent in the background. */
 @Module({
   imports: [AccountsModule, WebhookEndpointsModule],
-  controllers: [WebhooksController],
+  controllers: [WebhooksController, EmailWebhooksController],
   providers: [
     WebhookEvents,
     WebhookClient,

@@ -58,6 +58,8 @@ export class WebhookEndpointEntity {
   @Column('varchar', { name: 'previous_secrets', length: 512, nullable: true })
   previousSecrets: string | null = null;
   @Column({ ...OPTIONAL_BIGINT, name: 'previous_until' }) previousUntil: number | null = null;
+  /** JSON of the kinds of events that it receives; `null`: every kind. */
+  @Column('simple-json', { nullable: true }) events: readonly string[] | null = null;
   @Column({ ...OPTIONAL_BIGINT, name: 'disabled_at' }) disabledAt: number | null = null;
   @Column('varchar', { name: 'disabled_reason', length: 16, nullable: true })
   disabledReason: DisabledReason | null = null;

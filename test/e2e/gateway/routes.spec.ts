@@ -21,6 +21,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /ng/v1/sms/:referenceId': { send_at: '2150-01-01T00:00:00Z' },
   'PATCH /ng/v1/groups/:groupId': { name: 'ours' },
   'POST /ng/v1/groups/:groupId/members': { members: [MEMBER] },
+  'PATCH /email/ng/v1/messages/:emailId': { send_at: '2150-01-01T00:00:00Z' },
 };
 
 describe('every route of the gateway', () => {
@@ -36,7 +37,8 @@ describe('every route of the gateway', () => {
     await gateway.start();
     ({ accounts } = gateway);
     ours = await gateway.account('ours');
-    other = await gateway.account('other');
+    // With a verified domain, for emails.
+    other = gateway.running.demo as CreatedAccount;
     routes = declaredRoutes(gateway.running.app);
     const sent = await gateway.call('POST', '/ng/v1/sendsms', {
       token: other.apiToken,
@@ -84,6 +86,17 @@ describe('every route of the gateway', () => {
       },
     });
     theirs['messageId'] = String(message.body['message_id']);
+    const email = await gateway.call('POST', '/email/ng/v1/messages', {
+      token: other.apiKey,
+      body: {
+        from: 'hello@demo.test',
+        to: ['ada@example.com'],
+        subject: 'x',
+        text: 'x',
+        send_at: '2150-01-01T00:00:00Z',
+      },
+    });
+    theirs['emailId'] = String(email.body['reference_id']);
   });
   afterAll(() => gateway.destroy());
 

@@ -101,7 +101,8 @@ export class WebhookProcess {
     this.#client = new WebhookClient(options, clock, messaging, events);
     this.sender = new WebhookSender(this.queues, this.deliveries, this.#client, clock, options);
     const outbox = new WebhookOutbox(this.queues, this.deliveries, clock);
-    this.outbox = new WebhookOutboxListener(outbox, events, this.sender);
+    const email = { labels: async () => new Map() };
+    this.outbox = new WebhookOutboxListener(outbox, events, this.sender, email);
   }
 
   /** @param source of this process alone on SQLite, where TypeORM shares one connection */

@@ -120,6 +120,11 @@ export interface WireForm {
    * provider's, once known.
    */
   readonly identifiedBy: 'batch' | 'message';
+  /**
+   * Status webhooks have the `tags` and `metadata` of the batch, and the details of a `bounce`.
+   * @default false
+   */
+  readonly labels?: boolean;
 }
 
 /** What a simulated report says. */

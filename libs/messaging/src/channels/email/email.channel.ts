@@ -40,7 +40,12 @@ export function emailChannel({
       complained: { reason: 'complaint' },
     },
     pricing: {},
-    wire: { statusEvent: 'email.*', receivedEvent: 'email.received', identifiedBy: 'batch' },
+    wire: {
+      statusEvent: 'email.*',
+      receivedEvent: 'email.received',
+      identifiedBy: 'batch',
+      labels: true,
+    },
     simulate: {
       fateOf: ({ value }) =>
         FATES[value.slice(0, value.lastIndexOf('@')).toLowerCase()] ?? DELIVERED,
