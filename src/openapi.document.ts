@@ -242,9 +242,12 @@ function callbackOf(
   const form = { $ref: `#/components/schemas/${event.name}` };
   const data = { type: 'object', properties: { status: { ...text, enum: statuses } } };
   const own = { type: { ...text, const: type }, ...(statuses && { data }) };
+  const example = exampleOf(form, schemas) as { readonly data: { readonly status?: string } };
+  const isShown = !statuses || statuses.includes(example.data.status ?? '');
+  const shown = isShown ? {} : { status: statuses[0] };
   schemas[component] = {
     allOf: [form, { type: 'object', properties: own }],
-    examples: [{ ...(exampleOf(form, schemas) as object), type }],
+    examples: [{ ...example, type, data: { ...example.data, ...shown } }],
   };
   const schema = { $ref: `#/components/schemas/${component}` };
   return {

@@ -29,6 +29,7 @@ describe('readEnvironment', () => {
       DATABASE_URL: { type: 'sqlite', path: 'data/dundun.sqlite' },
       PREPARED_STATEMENTS: true,
       ROLE: 'all',
+      EMAIL_CARRIER: 'simulator',
       ENGINE: 'database',
       CARRIER: 'simulator',
       LEASE: 30_000,
