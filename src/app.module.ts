@@ -89,7 +89,9 @@ function foundation(
     ): Promise<MessagingOptions> => ({
       providers: {
         [CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
-        ...(hasOwnEmail && { [EMAIL_CARRIER]: EMAIL_CARRIERS[EMAIL_CARRIER](environment) }),
+        ...(hasOwnEmail && {
+          [EMAIL_CARRIER]: await EMAIL_CARRIERS[EMAIL_CARRIER](environment),
+        }),
       },
       ...(hasOwnEmail && {
         routes: [{ channel: 'email', use: EMAIL_CARRIER }, { use: CARRIER }],

@@ -62,9 +62,16 @@ export const CARRIERS: Readonly<
   }),
 };
 
-/** Providers of email beside the carrier of the other channels. */
+/** Providers of email beside the carrier of the other channels, loaded where they are selected. */
 export const EMAIL_CARRIERS: Readonly<
-  Record<NonNullable<Environment['EMAIL_CARRIER']>, (environment: Environment) => TransportFactory>
+  Record<
+    NonNullable<Environment['EMAIL_CARRIER']>,
+    (environment: Environment) => Promise<TransportFactory>
+  >
 > = {
-  simulator: () => simulator(),
+  simulator: async () => simulator(),
+  smtp: async ({ SMTP_URL = '', SMTP_TLS }) => {
+    const { smtp } = await import('@dundun/messaging/smtp');
+    return smtp({ url: SMTP_URL, tls: SMTP_TLS });
+  },
 };

@@ -30,6 +30,7 @@ describe('readEnvironment', () => {
       PREPARED_STATEMENTS: true,
       ROLE: 'all',
       EMAIL_CARRIER: 'simulator',
+      SMTP_TLS: 'required',
       ENGINE: 'database',
       CARRIER: 'simulator',
       LEASE: 30_000,
@@ -233,6 +234,24 @@ describe('readEnvironment', () => {
       expect(problemsOf({ WHATSAPP_PRICES: wrong })).toEqual([
         expect.stringMatching(/^WHATSAPP_PRICES .*write it as USD utility=/),
       ]);
+  });
+
+  it('EMAIL_CARRIER=smtp needs a relay, and email has no carrier beside another than the simulator', () => {
+    const SMTP_URL = 'smtps://user:hunter2@relay.example.com';
+    expect(readEnvironment({ EMAIL_CARRIER: 'smtp', SMTP_URL })).toMatchObject({ SMTP_URL });
+    expect(problemsOf({ EMAIL_CARRIER: 'smtp' })).toEqual([
+      'SMTP_URL: is missing; EMAIL_CARRIER=smtp needs it; write smtp://user:password@relay.example.com:587',
+    ]);
+    for (const wrong of ['relay', 'http://relay', 'smtp://user@relay', 'smtp://relay/x']) {
+      const [problem] = problemsOf({ SMTP_URL: wrong });
+      expect([wrong, problem]).toEqual([wrong, expect.stringMatching(/^SMTP_URL: /)]);
+    }
+    const carrier = {
+      CARRIER: 'http',
+      CARRIER_URL: 'https://sms.example.com',
+      CARRIER_TOKEN: 'tok_x',
+    };
+    expect(readEnvironment(carrier).EMAIL_CARRIER).toBeUndefined();
   });
 
   it('ENGINE=bullmq needs REDIS_URL', () => {

@@ -286,6 +286,16 @@ const spf = text(
   ],
   [/^.{1,255}$/, 'must have at most 255 characters'],
 );
+function smtpUrl(written: string): string {
+  const url = attempt(() => new URL(written));
+  if ((url?.protocol !== 'smtp:' && url?.protocol !== 'smtps:') || url.hostname === '')
+    throw new Error('is no relay; write smtp://user:password@relay.example.com:587 or smtps://…');
+  if ((url.username === '') !== (url.password === ''))
+    throw new Error('has a user or a password alone; write both or none');
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    throw new Error('must be an address without path, query or fragment');
+  return written;
+}
 
 /** Fewest bytes of a secret in production. */
 const MIN_SECRET = 24;
@@ -327,7 +337,14 @@ export const VARIABLES = {
   CARRIER_TOKEN: { parse: apiToken, secret: 'whole', neededBy: 'CARRIER=http' },
   CARRIER_KEY: { parse: apiKey, secret: 'whole' },
   CARRIER_CALLBACK_SECRET: { parse: signingSecret, secret: 'whole' },
-  EMAIL_CARRIER: { parse: oneOf('simulator') },
+  EMAIL_CARRIER: { parse: oneOf('simulator', 'smtp') },
+  SMTP_URL: {
+    parse: smtpUrl,
+    secret: 'part',
+    neededBy: 'EMAIL_CARRIER=smtp',
+    remedy: 'write smtp://user:password@relay.example.com:587',
+  },
+  SMTP_TLS: { default: 'required', parse: oneOf('required', 'opportunistic', 'off') },
   // A wrong value may contain the password.
   KANNEL_URL: { parse: httpUrl, secret: 'part', neededBy: 'CARRIER=kannel' },
   KANNEL_USERNAME: { parse: visible, neededBy: 'CARRIER=kannel' },
