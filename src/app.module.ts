@@ -11,7 +11,9 @@ import { type Environment, EnvironmentModule } from './config/environment.js';
 import { DomainChecks } from './email/domain-checks.js';
 import { DomainsController } from './email/domains.controller.js';
 import { EmailDomainsModule } from './email/email-domains.module.js';
+import { SigningKeys } from './email/signing-keys.js';
 import { SuppressionsController } from './email/suppressions.controller.js';
+import { UnsubscribeLinks } from './email/unsubscribe-links.js';
 import { UnsubscribeController } from './email/unsubscribe.controller.js';
 import { EmailModule } from './email/email.module.js';
 import { GroupsController } from './groups/groups.controller.js';
@@ -80,17 +82,22 @@ function foundation(
   const messaging = MessagingModule.forRootAsync({
     isGlobal: true,
     callbackPath: dispatch && callbacks ? CARRIER_CALLBACK_PATH : false,
-    imports: [AccountsModule],
-    inject: [AccountSettings, WhatsAppNumbers, Secrets],
+    imports: [AccountsModule, EmailDomainsModule],
+    inject: [AccountSettings, WhatsAppNumbers, Secrets, SigningKeys, UnsubscribeLinks],
     useFactory: async (
       settings: AccountSettings,
       numbers: WhatsAppNumbers,
       secrets: Secrets,
+      signingKeys: SigningKeys,
+      links: UnsubscribeLinks,
     ): Promise<MessagingOptions> => ({
       providers: {
         [CARRIER]: { transport, rateLimit: environment.CARRIER_RATE_LIMIT },
         ...(hasOwnEmail && {
-          [EMAIL_CARRIER]: await EMAIL_CARRIERS[EMAIL_CARRIER](environment),
+          [EMAIL_CARRIER]: await EMAIL_CARRIERS[EMAIL_CARRIER](environment, {
+            dkim: (domain) => signingKeys.identityOf(domain),
+            unsubscribeUrl: (message) => links.urlOf(message),
+          }),
         }),
       },
       ...(hasOwnEmail && {

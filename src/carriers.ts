@@ -7,6 +7,7 @@ import {
   simulator,
   type TransportFactory,
 } from '@dundun/messaging';
+import type { SmtpOptions } from '@dundun/messaging/smtp';
 import type { Environment } from './config/environment.js';
 
 export const CARRIER_CALLBACK_PATH = 'messaging/delivery-reports';
@@ -66,12 +67,15 @@ export const CARRIERS: Readonly<
 export const EMAIL_CARRIERS: Readonly<
   Record<
     NonNullable<Environment['EMAIL_CARRIER']>,
-    (environment: Environment) => Promise<TransportFactory>
+    (
+      environment: Environment,
+      ofAccounts: Pick<SmtpOptions, 'dkim' | 'unsubscribeUrl'>,
+    ) => Promise<TransportFactory>
   >
 > = {
   simulator: async () => simulator(),
-  smtp: async ({ SMTP_URL = '', SMTP_TLS }) => {
+  smtp: async ({ SMTP_URL = '', SMTP_TLS }, ofAccounts) => {
     const { smtp } = await import('@dundun/messaging/smtp');
-    return smtp({ url: SMTP_URL, tls: SMTP_TLS });
+    return smtp({ url: SMTP_URL, tls: SMTP_TLS, ...ofAccounts });
   },
 };

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CreatedAccount } from '../../../src/accounts/accounts.service.js';
 import type { Scope } from '../../../src/accounts/accounts.tables.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { MailServer } from '../../support/mail-server.js';
 import { Receiver } from '../../integration/webhooks/receiver.js';
 import { type Answered, type Call, TestGateway } from './test-gateway.js';
 
@@ -322,11 +323,11 @@ describeEachDatabase('the email product of the gateway', (db) => {
     });
     expect((await send(marketing)).status).toBe(200);
     const id = String((await send({ ...TEXT, to: ['bounced@example.net'] })).body['reference_id']);
-    await eventually(async () => {
-      const again = await send({ ...TEXT, to: ['bounced@example.net'] });
-      expect(errorOf(again)).toEqual([422, 'suppressed', undefined]);
-    });
-    expect(await rows(`reference_id=${id}&status=bounced`)).toHaveLength(1);
+    await eventually(async () =>
+      expect(await rows(`reference_id=${id}&status=bounced`)).toHaveLength(1),
+    );
+    const again = await send({ ...TEXT, to: ['bounced@example.net'] });
+    expect(errorOf(again)).toEqual([422, 'suppressed', undefined]);
     const some = await send({ ...TEXT, to: ['gus@example.com', 'bounced@example.net'] });
     expect((some.body['messages'] as Row[]).map(({ to, status }) => [to, status])).toEqual([
       ['bounced@example.net', 'rejected'],
@@ -436,3 +437,41 @@ describeEachDatabase(
   },
   ['sqlite'],
 );
+
+describe('an email through an SMTP relay', () => {
+  it('a message reaches the relay with the signature of its domain, and a refusal is a bounce', async () => {
+    const relay = await MailServer.start();
+    relay.answer = (verb, address) =>
+      verb === 'rcpt' && address.startsWith('nobody@') ? '550 5.1.1 No such user' : undefined;
+    const gateway = await new TestGateway({
+      EMAIL_CARRIER: 'smtp',
+      SMTP_URL: relay.url,
+      SMTP_TLS: 'off',
+    }).start();
+    try {
+      const token = gateway.running.demo?.apiKey ?? '';
+      const to = ['ada@example.com', 'nobody@example.com'];
+      const sent = await gateway.call('POST', `${BASE}/messages`, {
+        token,
+        body: { ...TEXT, to },
+      });
+      const id = String(sent.body['reference_id']);
+      await eventually(async () => {
+        const { body } = await gateway.call('GET', `${BASE}/messages/${id}`, { token });
+        expect(body['counts']).toEqual({ sent: 1, bounced: 1 });
+      });
+      expect(relay.accepted.map((mail) => mail.to)).toEqual([['ada@example.com']]);
+      expect(relay.accepted[0]?.message.toString()).toMatch(/^DKIM-Signature: .*d=demo\.test;/ms);
+      const { body } = await gateway.call('GET', `${BASE}/messages/${id}-1`, { token });
+      expect(body['bounce']).toMatchObject({ category: 'recipient', smtp_code: 550 });
+      const sms = await gateway.call('POST', '/ng/v1/sendsms', {
+        token: gateway.running.demo?.apiToken ?? '',
+        body: { from: 'ACME', to: ['2348012345678'], body: 'Hello' },
+      });
+      expect(sms.status).toBe(200);
+    } finally {
+      await gateway.destroy();
+      await relay.close();
+    }
+  });
+});
