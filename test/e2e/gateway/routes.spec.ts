@@ -90,7 +90,7 @@ describe('every route of the gateway', () => {
       token: other.apiKey,
       body: {
         from: 'hello@demo.test',
-        to: ['ada@example.com'],
+        to: ['bea@example.com'],
         subject: 'x',
         text: 'x',
         send_at: '2150-01-01T00:00:00Z',
