@@ -20,6 +20,7 @@ const DIGEST_KEY = `${DATABASE}.digest-key`;
 /** States of a batch. */
 const COMPLETED = 5;
 const CANCELLED = 6;
+const COMPILER = 'cc';
 const ROUNDS = 3;
 /** Callers that ask at the same time, and answers of a round at which its power fails. */
 const CALLERS = 12;
@@ -40,7 +41,7 @@ interface Confirmed {
 const missing =
   process.platform !== 'linux'
     ? 'no LD_PRELOAD'
-    : spawnSync('cc', ['--version']).status !== 0
+    : spawnSync(COMPILER, ['--version']).status !== 0
       ? 'no cc'
       : undefined;
 
@@ -70,7 +71,7 @@ describeUnless(missing, 'a power loss on sqlite', () => {
     scratch = await mkdtemp(join(tmpdir(), 'dundun-power-'));
     const shim = join(import.meta.dirname, 'power-loss/journal.c');
     const flags = ['-O2', '-shared', '-fPIC', '-o', join(scratch, 'journal.so'), shim, '-ldl'];
-    await promisify(execFile)('cc', [...flags, '-lpthread']);
+    await promisify(execFile)(COMPILER, [...flags, '-lpthread']);
   });
   afterAll(async () => {
     await processes.destroy();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type Handler, RecordingServer } from './recording-server.js';
 
-interface AcceptedRequest {
+export interface AcceptedRequest {
   readonly key: string;
   readonly body: string;
   readonly answer: Readonly<Record<string, unknown>>;

@@ -49,6 +49,7 @@ const SERVERS = {
     programs: ['/usr/sbin/bearerbox', '/usr/sbin/smsbox', '/usr/lib/kannel/test/fakesmsc'],
   },
   slowhttptest: { programs: ['/usr/bin/slowhttptest'] },
+  faketime: { programs: ['/usr/bin/faketime'] },
   postfix: { programs: ['/usr/sbin/postfix', '/usr/sbin/smtp-sink'] },
   postgrey: { programs: ['/usr/sbin/postgrey'] },
   dkimpy: {

@@ -6,6 +6,7 @@ export type ServerName =
   | 'redis'
   | 'kannel'
   | 'slowhttptest'
+  | 'faketime'
   | 'postfix'
   | 'postgrey'
   | 'dkimpy';

@@ -13,7 +13,14 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { InboundRecorder } from './contacts/inbound.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { HoldWatch } from './dispatch/hold-watch.js';
-import { erasureJob, inboundJob, MessagingJobs, purgeJob, wakeJob } from './jobs/messaging.jobs.js';
+import {
+  clockJob,
+  erasureJob,
+  inboundJob,
+  MessagingJobs,
+  purgeJob,
+  wakeJob,
+} from './jobs/messaging.jobs.js';
 import { reconcileJob } from './jobs/reconcile.job.js';
 import { WorkQueues } from './work-queues.js';
 import { MessageStore } from './store/message-store.js';
@@ -74,6 +81,7 @@ export class MessagingRuntime implements LifecycleHooks {
     const jobs = [...this.queues.jobs];
     if (this.settings.dispatch.enabled) {
       jobs.push(
+        clockJob(store),
         wakeJob(this.dispatcher, 'wake', async (horizon) => {
           const due = await store.queues.due(horizon);
           const abandoned = await store.queues.abandoned();

@@ -154,6 +154,7 @@ describeEachDatabase('the plans of a store of 200,000 messages', (database) => {
     expect(
       await wholeReadsOf(async () => {
         await store().queues.abandoned();
+        await store().setBackClock.correct();
         await reconcileJob(store(), new Map([[paper.name, paper]])).run(signal);
         await purgeJob(store()).run(signal);
       }),

@@ -22,7 +22,11 @@ describeEachDatabase('the store contract', (database) => {
       locksRows: database.kind !== 'sqlite',
       writesSideBySide: database.kind === 'postgres',
       lockWaited: () => untilTransactionsWait(database.kind, elsewhere),
-      open: async ({ fastPaths = true, listeners = new StatusListeners() } = {}) => {
+      open: async ({
+        fastPaths = true,
+        listeners = new StatusListeners(),
+        clock = systemClock,
+      } = {}) => {
         const source = await database.open({ entities: [], migrations: [] });
         const store = await MessageStore.open(
           source,
@@ -39,7 +43,7 @@ describeEachDatabase('the store contract', (database) => {
           },
           {
             channels: CONTRACT_CHANNELS,
-            clock: systemClock,
+            clock,
             events: { wants: () => false, publish: () => undefined },
             listeners,
           },

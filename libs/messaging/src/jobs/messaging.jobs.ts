@@ -84,6 +84,11 @@ export function wakeJob(
   };
 }
 
+/** Before the wake job, so that the lanes of corrected batches are woken. */
+export function clockJob({ setBackClock }: MessageStore): MessagingJob {
+  return { name: 'clock', every: WAKE_EVERY, atStart: true, run: () => setBackClock.correct() };
+}
+
 export function purgeJob({ purge }: MessageStore): MessagingJob {
   return {
     name: 'purge',

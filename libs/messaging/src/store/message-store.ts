@@ -29,6 +29,7 @@ import { BatchCompletion } from './upkeep/completion.js';
 import { Erasures } from './upkeep/erasure.js';
 import { Purge, type RetentionSettings } from './upkeep/purge.js';
 import { ReportPolls } from './upkeep/report-polls.js';
+import { SetBackClock } from './upkeep/set-back-clock.js';
 
 /** Durations in milliseconds. */
 export interface StoreSettings {
@@ -75,6 +76,7 @@ export class MessageStore {
   readonly notices = new StatusNotices();
   readonly recentSends: RecentSends;
   readonly reportPolls: ReportPolls;
+  readonly setBackClock: SetBackClock;
   readonly purge: Purge;
   readonly erasures: Erasures;
   readonly digests: KeyedDigests;
@@ -113,6 +115,7 @@ export class MessageStore {
       this.reports.matchWaiting(references),
     );
     this.recentSends = new RecentSends(database);
+    this.setBackClock = new SetBackClock(database, clock, settings.leaseTime);
     this.reportPolls = new ReportPolls(database, settings.pollAfter, settings.giveUpAfter);
     this.purge = new Purge(
       database,

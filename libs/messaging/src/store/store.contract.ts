@@ -5,7 +5,7 @@ import type { DeliveryReport } from '../message/events.js';
 import { BatchNotFoundError } from '../message/errors.js';
 import { STATUS_RANK, STATUSES } from '../message/status.js';
 import { StatusListeners } from '../ports/listeners.js';
-import { systemClock } from '../ports/clock.js';
+import { type Clock, systemClock } from '../ports/clock.js';
 import type { Intent } from './rows/intent.js';
 import { LaneLostError } from './verbs/intents.js';
 import type { MessageStore } from './message-store.js';
@@ -28,6 +28,7 @@ export interface StoreOptions {
   /** `false`: every verb takes the slow path. @default true */
   readonly fastPaths?: boolean;
   readonly listeners?: StatusListeners;
+  readonly clock?: Clock;
 }
 
 export interface ContractRunner {
@@ -713,6 +714,78 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
       );
       const { data } = await store.reads.recipients(id, bench.scope, { limit: 10 });
       assert.deepEqual(data, [keys[0], '', keys[2]]);
+    });
+
+    test('what waits for the former time of a clock that was set back is due again', async (bench) => {
+      const hour = 3_600_000;
+      let leap = 0;
+      const monotonic = () => systemClock.monotonic() + leap;
+      const [gone, store] = [
+        await bench.open(),
+        await bench.open({ clock: { ...systemClock, monotonic } }),
+      ];
+      const run = (sql: string, params: readonly unknown[]) =>
+        store.database.transaction((tx) => tx.run(sql, params));
+      const rate = `${bench.lane} rate`;
+      const rows = [
+        await bench.enqueue(store, 1, { validFor: hour }),
+        await bench.enqueue(store, 1, { sendAt: Date.now() - 60_000 }),
+        await bench.enqueue(store),
+      ];
+      const later = await bench.enqueue(store, 1, { sendAt: Date.now() + 3 * hour });
+      await gone.lanes.acquire(bench.lane);
+      await store.lanes.reserve(rate, 1, 10);
+      const planned = async () => {
+        const plans = await store.work.plan(bench.lane, 10);
+        return plans.map(({ id }) => id);
+      };
+      assert.deepEqual(await planned(), rows);
+      await run(
+        'UPDATE messaging_batch SET available_at = available_at + ?, valid_until = valid_until + ? WHERE lane = ? AND id <> ?',
+        [hour * 1_000, hour * 1_000, bench.lane, later],
+      );
+      await run('UPDATE messaging_lane SET lease_until = lease_until + ? WHERE lane_key = ?', [
+        hour * 1_000,
+        bench.lane,
+      ]);
+      await run(
+        'UPDATE messaging_rate_slot SET reserved_until = reserved_until + ? WHERE rate_key = ?',
+        [hour * 1_000, rate],
+      );
+      assert.deepEqual(await planned(), []);
+      await store.setBackClock.correct();
+      assert.deepEqual(await planned(), rows);
+      const [valid] = await store.work.plan(bench.lane, 1);
+      assert.ok((valid?.validFor ?? Infinity) <= hour);
+      const { now } = store.database.dialect;
+      assert.ok((await store.lanes.reserve(rate, 1, 10)) < 60_000);
+
+      // While the process runs, it sees the clock go back, and corrects pauses and parked batches.
+      const left = async (column: string, table: string, key: string, value: unknown) => {
+        const found = await store.database.all<{ left: string | number }>(
+          `SELECT ${column} - ${now} AS "left" FROM messaging_${table} WHERE ${key} = ?`,
+          [value],
+        );
+        return Number(found[0]?.left);
+      };
+      const beyond = hour * 1_000 + 20_000_000;
+      await run(`UPDATE messaging_lane SET paused_until = ${now} + ? WHERE lane_key = ?`, [
+        beyond,
+        bench.lane,
+      ]);
+      await run(`UPDATE messaging_batch SET parked_until = ${now} + ? WHERE id = ?`, [
+        beyond,
+        rows[1],
+      ]);
+      leap = hour;
+      await store.setBackClock.correct();
+      await store.setBackClock.correct();
+      for (const remaining of [
+        await left('paused_until', 'lane', 'lane_key', bench.lane),
+        await left('parked_until', 'batch', 'id', rows[1]),
+        await left('lease_until', 'lane', 'lane_key', bench.lane),
+      ])
+        assert.ok(remaining > 0 && remaining <= 30_000_000);
     });
 
     test('retention erases and deletes what has ended, but nothing of an exempt channel', async (bench) => {

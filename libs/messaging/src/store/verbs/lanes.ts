@@ -21,6 +21,9 @@ import type { Sql, StoreDatabase } from '../database/store-database.js';
 /** Largest number of lanes in one flush. */
 const MOST = 500;
 
+/** Longest time ahead for which slots of a rate are reserved, beside a hundred reservations, in ms. */
+const MOST_RESERVED = 600_000;
+
 /**
  * Leases on database time, pauses, and rate slots of providers. Rows are locked in the order of
  * their keys; where many lanes share a statement, locked rows are skipped, so that two processes do
@@ -128,13 +131,16 @@ export class Lanes {
     const { dialect } = this.database;
     const span = Math.ceil(count * interval * 1_000);
     const keys = dialect.rows<string>({ v_key: ['key', (one) => one] });
-    const until = dialect.greatest('messaging_rate_slot.reserved_until + ?', 'new.reserved_until');
+    const reserved = 'messaging_rate_slot.reserved_until';
+    // The processes of a provider reserve no further ahead: the database's clock was set back.
+    const until = `CASE WHEN ${reserved} > ${dialect.now} + ? THEN new.reserved_until
+      ELSE ${dialect.greatest(`${reserved} + ?`, 'new.reserved_until')} END`;
     const row = await this.database.transaction(async (tx) => {
       await tx.run(
         `INSERT INTO messaging_rate_slot (rate_key, reserved_until)
          SELECT v_key, ${dialect.now} + ? FROM ${keys.sql} WHERE 1 = 1
          ${dialect.onConflict('rate_key', `reserved_until = ${until}`)}`,
-        [span, ...keys.bind([key]), span],
+        [span, ...keys.bind([key]), MOST_RESERVED * 1_000 + 100 * span, span],
       );
       const rows = await tx.all<{ until: string | number; now: string | number }>(
         `SELECT reserved_until AS until, ${dialect.now} AS now FROM messaging_rate_slot WHERE rate_key = ?`,
