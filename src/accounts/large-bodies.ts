@@ -55,9 +55,9 @@ interface LargeBodyOptions {
 }
 
 /**
- * Reads a large body only for a valid credential: parsing some megabytes of JSON takes half a
- * second, and a route's guard runs only after it. Unfinished bodies count towards the budget. Call
- * it before Nest registers its routes.
+ * Reads a large body only for a valid credential: parsing some megabytes of JSON takes up to 80 ms,
+ * and a route's guard runs only after it. Unfinished bodies count towards the budget. Call it
+ * before Nest registers its routes.
  */
 export function guardLargeBodies(adapter: FastifyAdapter, options: LargeBodyOptions): void {
   const { budget, recognise, isSelfVerified, limitOf } = options;

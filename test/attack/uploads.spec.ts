@@ -101,22 +101,29 @@ describe('clients that upload large bodies', () => {
     );
   });
 
-  it('3.5 MB of unknown field names are refused before they are parsed', async () => {
-    const names = Array.from({ length: 400_000 }, (_, n) => `"${n.toString(36)}":1`).join();
-    const answers = Promise.all(
-      Array.from({ length: 8 }, () => gateway.call('POST', SEND, `{${names}}`)),
-    );
+  it.each([
+    [
+      '3.5 MB of unknown field names',
+      `{${Array.from({ length: 400_000 }, (_, n) => `"${n.toString(36)}":1`).join()}}`,
+    ],
+    ['4 MB of nested lists', `{"to":${'['.repeat(2 * MiB - 100)}${']'.repeat(2 * MiB - 100)}}`],
+  ])('%s are refused before they are parsed', async (_what, body) => {
+    const answers = Promise.all(Array.from({ length: 8 }, () => gateway.call('POST', SEND, body)));
     expect(await gateway.slowestHealthCheck()).toBeLessThan(MOST_MS);
     for (const answer of await answers) {
       expect(answer.status).toBe(422);
       expect(await answer.json()).toMatchObject({
-        error: { details: [{ path: '', message: 'must have at most 100 fields' }] },
+        error: {
+          details: [
+            { path: '', message: 'must have at most 100 fields, and as many lists and objects' },
+          ],
+        },
       });
     }
   });
 
-  it('colons within texts are no fields', async () => {
-    const body = { from: 'ACME', to: [], body: '":'.repeat(50_000) };
+  it('colons and brackets within texts are no fields, lists or objects', async () => {
+    const body = { from: 'ACME', to: [], body: '":[{'.repeat(50_000) };
     expect(await (await gateway.call('POST', SEND, JSON.stringify(body))).json()).toMatchObject({
       error: { details: [{ path: 'to' }] },
     });
