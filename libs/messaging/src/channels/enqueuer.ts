@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactsService } from '../contacts/contacts.service.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
+import type { ReadRecipients } from '../message/address.js';
 import type { ChannelDefinition } from '../message/channel-definition.js';
 import { ChannelRegistry } from '../message/channel-registry.js';
 import { MessageValidationError, validated } from '../message/errors.js';
@@ -21,14 +22,13 @@ import { retryWhileUnavailable } from '../store/database/retry.js';
 import {
   checkCount,
   checkedSend,
+  isLarge,
   type LibraryMessage,
   MAX_RECIPIENTS,
+  readInSlices,
   type Receipt,
   type SendOptions,
 } from './send.js';
-
-/** From this number of recipients on, other requests get a turn between the steps of a send. */
-const LARGE = 10_000;
 
 /**
  * Enqueues the sends of every channel:
@@ -58,12 +58,13 @@ export class Enqueuer {
     options: SendOptions,
   ): Promise<Receipt> {
     this.router.providerOf({ channel: channel.name });
-    const { tx, batch, groups, replays } = this.#checked(channel, message, options);
+    const read = isLarge(message.to) ? await readInSlices(channel, message.to) : undefined;
+    const { tx, batch, groups, replays } = this.#checked(channel, message, options, read);
     for (const replay of replays) {
       const first = await this.#replayOf(replay, tx);
       if (first) return first;
     }
-    if (batch.recipients.length > LARGE) await turn();
+    if (isLarge(batch.recipients)) await turn();
     try {
       const expanded =
         groups.size > 0 && channel.groups === 'expand'
@@ -113,12 +114,17 @@ export class Enqueuer {
     );
   }
 
-  #checked(channel: ChannelDefinition, message: LibraryMessage, options: SendOptions) {
+  #checked(
+    channel: ChannelDefinition,
+    message: LibraryMessage,
+    options: SendOptions,
+    read?: ReadRecipients,
+  ) {
     const { manager } = options;
     const { lane } = this.settings.dispatch;
     const tx = manager && this.store.database.join(manager);
     const { digests } = this.store;
-    return { tx, ...checkedSend(channel, message, options, this.clock, lane, digests) };
+    return { tx, ...checkedSend(channel, message, options, this.clock, lane, digests, read) };
   }
 
   /** The batch with the members of its groups, looked up in one query. */

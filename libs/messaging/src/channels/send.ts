@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { ChannelDefinition, CheckedContent } from '../message/channel-definition.js';
 import { type FieldError, MessagingConfigError, validated } from '../message/errors.js';
@@ -6,6 +7,7 @@ import type { MessageClass, MessageContent } from '../message/message.js';
 import {
   readRecipients,
   type ReadRecipients,
+  RecipientReader,
   type Recipients,
   ruleOf,
 } from '../message/address.js';
@@ -80,7 +82,10 @@ export interface CheckedSend {
   readonly replays: readonly NewBatch[];
 }
 
-/** @throws MessageValidationError naming each wrong field */
+/**
+ * @param known the recipients of a large send, by {@link readInSlices}
+ * @throws MessageValidationError naming each wrong field
+ */
 export function checkedSend(
   channel: ChannelDefinition,
   message: LibraryMessage,
@@ -88,11 +93,12 @@ export function checkedSend(
   clock: Clock,
   laneOption: LaneOption,
   digests: KeyedDigests,
+  known?: ReadRecipients,
 ): CheckedSend {
   const { deliveryReport, confirms } = message;
   const { tenant = '', validFor, idempotencyKey } = options;
   const { read, sender, checked } = validated((errors) => {
-    const read = message.recipientsOf?.(errors) ?? recipientsOf(channel, message.to, errors);
+    const read = message.recipientsOf?.(errors) ?? recipientsOf(channel, message.to, errors, known);
     const sender = (channel.sender ?? anySender)(message.from, errors);
     const checked = contentOf(channel, message.content, errors);
     checkTime('sendAt', message.sendAt, errors);
@@ -192,17 +198,40 @@ export const MAX_RECIPIENTS = 100_000;
 /** Text that the store can hold and logs can show. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
+/** Most recipients that are handled in one turn of the event loop. */
+const SLICE = 10_000;
+
+/** Whether other work gets turns between the steps of such a send. */
+export function isLarge(to: unknown): to is readonly unknown[] {
+  return Array.isArray(to) && to.length > SLICE;
+}
+
+/** Reads the recipients of a large send in slices; too large a list not to its end. */
+export async function readInSlices(
+  { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
+  to: readonly unknown[],
+): Promise<ReadRecipients> {
+  const list = [...to];
+  const reader = new RecipientReader(addressKinds, groups !== undefined);
+  for (let from = 0; from < list.length && reader.size <= maxRecipients; from += SLICE) {
+    await turn();
+    reader.add(list.slice(from, from + SLICE));
+  }
+  return reader.result;
+}
+
 function recipientsOf(
   { addressKinds, maxRecipients = MAX_RECIPIENTS, groups }: ChannelDefinition,
   to: unknown,
   errors: FieldError[],
+  known?: ReadRecipients,
 ): ReadRecipients {
   const list: readonly unknown[] = Array.isArray(to) ? to : [to];
   if (maxRecipients === 1 && list.length !== 1) {
     errors.push({ path: 'to', message: ruleOf(addressKinds) });
     return { recipients: [], groups: new Map(), errors: [] };
   }
-  const read = readRecipients(list, addressKinds, groups !== undefined);
+  const read = known ?? readRecipients(list, addressKinds, groups !== undefined);
   for (const { path, message } of read.errors)
     errors.push({ path: maxRecipients === 1 ? 'to' : path, message });
   if (read.errors.length === 0) checkCount(read.recipients.length, maxRecipients, errors);

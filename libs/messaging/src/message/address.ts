@@ -153,22 +153,52 @@ export function readRecipients(
   kinds: readonly AddressKind[],
   withGroups = false,
 ): ReadRecipients {
-  const recipients = new Set<string>();
-  const groups = new Map<string, string>();
-  const errors: FieldError[] = [];
-  const phone = kinds[0] === 'phone';
-  to.forEach((entry, index) => {
-    if (phone && isPhoneNumber(entry)) recipients.add(entry);
-    else if (withGroups && isGroupId(entry)) {
-      recipients.add(entry);
-      if (!groups.has(entry)) groups.set(entry, `to[${index}]`);
-    } else {
-      const address = readAddress(entry, kinds);
-      if (address) recipients.add(addressKey(address));
-      else if (errors.length < 10) errors.push({ path: `to[${index}]`, message: ruleOf(kinds) });
+  return new RecipientReader(kinds, withGroups).add(to).result;
+}
+
+/** Reads a list at once or slice by slice. */
+export class RecipientReader {
+  readonly #recipients = new Set<string>();
+  readonly #groups = new Map<string, string>();
+  readonly #errors: FieldError[] = [];
+  #read = 0;
+
+  constructor(
+    private readonly kinds: readonly AddressKind[],
+    private readonly withGroups: boolean,
+  ) {}
+
+  /** Number of unique recipients so far. */
+  get size(): number {
+    return this.#recipients.size;
+  }
+
+  get result(): ReadRecipients {
+    const [recipients, groups, errors] = [[...this.#recipients], this.#groups, this.#errors];
+    return { recipients, groups, errors };
+  }
+
+  /** Reads the next entries of the list. */
+  add(entries: readonly unknown[]): this {
+    const { kinds, withGroups } = this;
+    const [recipients, groups, errors] = [this.#recipients, this.#groups, this.#errors];
+    const phone = kinds[0] === 'phone';
+    let at = this.#read;
+    for (const entry of entries) {
+      if (phone && isPhoneNumber(entry)) recipients.add(entry);
+      else if (withGroups && isGroupId(entry)) {
+        recipients.add(entry);
+        if (!groups.has(entry)) groups.set(entry, `to[${at}]`);
+      } else {
+        const address = readAddress(entry, kinds);
+        if (address) recipients.add(addressKey(address));
+        else if (errors.length < 10) errors.push({ path: `to[${at}]`, message: ruleOf(kinds) });
+      }
+      at++;
     }
-  });
-  return { recipients: [...recipients], groups, errors };
+    this.#read = at;
+    return this;
+  }
 }
 
 export function ruleOf(kinds: readonly AddressKind[]): string {

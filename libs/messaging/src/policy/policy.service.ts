@@ -56,12 +56,14 @@ export function denialsOf(
   recipients: readonly string[],
   decisions: ReadonlyMap<number, AppliedDecision>,
 ): RecipientDenial[] {
-  return recipients.flatMap((recipient, index): RecipientDenial | [] => {
+  const denials: RecipientDenial[] = [];
+  for (const [index, recipient] of recipients.entries()) {
     const decision = decisions.get(index);
-    if (decision?.decision !== 'deny') return [];
+    if (decision?.decision !== 'deny') continue;
     const { code, reason, policy } = decision;
-    return { recipient, code, reason, policy };
-  });
+    denials.push({ recipient, code, reason, policy });
+  }
+  return denials;
 }
 
 /**
