@@ -45,6 +45,11 @@ export abstract class StoreDatabase {
    */
   abstract transaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T>;
 
+  /** As {@link transaction}, for `work` that gives other work turns of the event loop. */
+  longTransaction<T>(work: (tx: Transaction) => Promise<T>, lockTimeout?: number): Promise<T> {
+    return this.transaction(work, lockTimeout);
+  }
+
   /** SQLite serialises it with the transactions of the store. */
   abstract callerTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 

@@ -99,6 +99,11 @@ export class SqliteDatabase extends StoreDatabase {
     });
   }
 
+  /** On the app's connection: others would read what is not committed on the store's own. */
+  override longTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.callerTransaction((manager) => work(this.join(manager)));
+  }
+
   override runForeign<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.runForeign(work);
   }

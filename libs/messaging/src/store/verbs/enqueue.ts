@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
 import { fastOrSlow } from '../database/concurrent-change.error.js';
@@ -40,6 +41,12 @@ type Keyed = Pick<KeyOwner, 'tenant' | 'channel' | 'idempotencyKey'>;
 const KEY_TIMEOUT = 1_000;
 const KEY_TIMEOUT_AGAIN = 100;
 
+/** Rejections that are written in one turn of the event loop; a batch with more is stored alone. */
+const REJECTIONS = 500;
+
+/** Most weight of a group: two batches of 100,000 recipients do not share one. */
+const MOST = 2_000;
+
 /** Stores new batches. Concurrent sends share commits; each resolves after its own commit. */
 export class NewBatches {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -48,6 +55,8 @@ export class NewBatches {
   readonly #extended: GroupCommit<NewBatch, Result>;
   /** A separate group: only batches with keys may wait for a key that an open transaction holds. */
   readonly #keyed: GroupCommit<NewBatch, Result>;
+  /** Batches with more than {@link REJECTIONS} recipients that policy denied, one at a time. */
+  readonly #denied: GroupCommit<NewBatch, Result>;
   /** Batches whose group commit hit a lock timeout on an idempotency key. */
   readonly #timedOut = new WeakSet<NewBatch>();
 
@@ -63,14 +72,21 @@ export class NewBatches {
         // The response to a commit may be lost: the retry skips batches that are already stored.
         (take) => retryWhileUnavailable(() => flush(take)),
         {
-          maxItems: 2_000,
-          weight: ({ recipients }) => 1 + recipients.length / 100,
+          maxItems: MOST,
+          weight: ({ recipients, denied }) =>
+            1 + recipients.length / 50 + (denied.length * MOST) / REJECTIONS,
           isItemError: (error) => isDataError(error) || isLockTimeout(error),
         },
       );
     this.#plain = group((take) => this.#flushPlain(take));
     this.#extended = group((take) => this.#flushExtended(take));
     this.#keyed = group((take) => this.#flushKeyed(take));
+    this.#denied = group((take) => {
+      const batches = take();
+      const isKeyed = batches.some(({ idempotencyKey }) => idempotencyKey !== null);
+      const timeout = isKeyed ? KEY_TIMEOUT : undefined;
+      return this.database.longTransaction((tx) => this.#store(tx, batches), timeout);
+    });
   }
 
   /**
@@ -110,7 +126,8 @@ export class NewBatches {
   }
 
   async idle(): Promise<void> {
-    await Promise.all([this.#plain, this.#extended, this.#keyed].map((group) => group.idle()));
+    const groups = [this.#plain, this.#extended, this.#keyed, this.#denied];
+    await Promise.all(groups.map((group) => group.idle()));
   }
 
   #flushPlain(take: () => readonly NewBatch[]): Promise<readonly Result[]> {
@@ -127,6 +144,7 @@ export class NewBatches {
   }
 
   #groupOf(batch: NewBatch): GroupCommit<NewBatch, Result> {
+    if (batch.denied.length > REJECTIONS) return this.#denied;
     if (batch.idempotencyKey !== null) return this.#keyed;
     return hasData(batch) ? this.#extended : this.#plain;
   }
@@ -210,26 +228,39 @@ export class NewBatches {
     return rows.map((row) => ({ ...row, createdAt: Math.floor(Number(row.createdAt) / 1_000) }));
   }
 
+  /** Many in slices, between which other work has a turn. @returns the changes by batch */
   async #rejectDenied(
     tx: Transaction,
     batches: readonly NewBatch[],
   ): Promise<ReadonlyMap<string, readonly StatusChange[]>> {
     const changes = new Map<string, StatusChange[]>();
-    for (const batch of batches)
-      if (batch.denied.length > 0) changes.set(batch.id, rejections(batch));
-    if (changes.size === 0) return changes;
-    const all = [...changes.values()].flat();
-    // On a retry after a lost commit response, the listeners were already called.
-    if ((await this.#sql.insertDenied(tx, all)) === 0) return changes;
-    await this.writer.write(tx, all);
-    await this.writer.log(
-      tx,
-      all.map((change) => {
-        const { batch, position, status } = change.message;
-        const hash = digestId('policy', batch, position, status);
-        return changeEntry(change, { hash, provider: 'policy', rawStatus: 'policy' });
-      }),
+    if (batches.every((batch) => batch.denied.length === 0)) return changes;
+    const denied = batches.flatMap((batch) =>
+      [...batch.denied.keys()].map((at) => [batch, at] as const),
     );
+    for (let from = 0; from < denied.length; from += REJECTIONS) {
+      if (denied.length > REJECTIONS) await turn();
+      const slice = denied
+        .slice(from, from + REJECTIONS)
+        .map(([batch, at]) => rejection(batch, at));
+      for (const change of slice) {
+        const { batch } = change.message;
+        const own = changes.get(batch);
+        if (own) own.push(change);
+        else changes.set(batch, [change]);
+      }
+      // On a retry after a lost commit response, the listeners were already called.
+      if ((await this.#sql.insertDenied(tx, slice)) === 0) continue;
+      await this.writer.write(tx, slice);
+      await this.writer.log(
+        tx,
+        slice.map((change) => {
+          const { batch, position, status } = change.message;
+          const hash = digestId('policy', batch, position, status);
+          return changeEntry(change, { hash, provider: 'policy', rawStatus: 'policy' });
+        }),
+      );
+    }
     return changes;
   }
 }
@@ -312,21 +343,20 @@ function statementsFor(dialect: Dialect) {
   };
 }
 
-function rejections(batch: NewBatch): StatusChange[] {
-  return batch.denied.map((code, position) => {
-    const message: HeldMessage = {
-      batch: batch.id,
-      position,
-      recipient: batch.recipients[position] as string,
-      tenant: batch.tenant,
-      channel: batch.channel,
-      sender: batch.sender,
-      delivery_report: batch.deliveryReport ? 1 : 0,
-      status: STATUS_RANK.queued,
-      sequence: 0,
-      error_code: null,
-      reference: null,
-    };
-    return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
-  });
+function rejection(batch: NewBatch, position: number): StatusChange {
+  const message: HeldMessage = {
+    batch: batch.id,
+    position,
+    recipient: batch.recipients[position] as string,
+    tenant: batch.tenant,
+    channel: batch.channel,
+    sender: batch.sender,
+    delivery_report: batch.deliveryReport ? 1 : 0,
+    status: STATUS_RANK.queued,
+    sequence: 0,
+    error_code: null,
+    reference: null,
+  };
+  const code = batch.denied[position] as string;
+  return raise(message, STATUS_RANK.rejected, batch.createdAt * 1_000, code) as StatusChange;
 }

@@ -23,6 +23,9 @@ export interface SuppressedAddress {
 
 export type Suppress = (tx: Transaction, suppressed: readonly SuppressedAddress[]) => Promise<void>;
 
+/** Events that are published in one turn of the event loop. */
+const EVENTS = 500;
+
 export class StatusWriter {
   /** Keeps the suppression list, which stands above the store. */
   suppress: Suppress | undefined;
@@ -104,12 +107,17 @@ export class StatusWriter {
     await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
   }
 
-  /** After the commit. */
+  /** After the commit; many events over several turns of the event loop. */
   publish(changes: readonly StatusChange[]): void {
     this.notices.wake(changes);
-    if (this.events.wants(MESSAGE_STATUS_CHANGED))
-      for (const change of changes)
-        this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
+    if (this.events.wants(MESSAGE_STATUS_CHANGED)) this.#publishFrom(0, changes);
+  }
+
+  #publishFrom(from: number, changes: readonly StatusChange[]): void {
+    const end = from + EVENTS;
+    for (const change of changes.slice(from, end))
+      this.events.publish(MESSAGE_STATUS_CHANGED, this.#eventOf(change));
+    if (end < changes.length) setImmediate(() => this.#publishFrom(end, changes));
   }
 
   #suppressedBy({ message, status, errorCode, event, details }: StatusChange) {
