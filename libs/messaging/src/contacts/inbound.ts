@@ -21,6 +21,8 @@ const REMEMBERED = 30 * 86_400_000;
 /** Characters of a text that are stored as evidence of consent. */
 const MAX_EVIDENCE = 255;
 const MAX_TEXT = 65_536;
+/** Most messages of a transaction. */
+const MOST = 500;
 
 interface Incoming {
   readonly tenant: string;
@@ -57,7 +59,7 @@ export class InboundRecorder {
   ) {
     this.#consentOf = options.consent ?? consentWords();
     this.#group = new GroupCommit((take) => this.#flush(take), {
-      maxItems: 500,
+      maxItems: MOST,
       // Of a listener, or in the data of one message.
       isItemError: (error) => !isUnavailable(error),
     });
@@ -68,6 +70,14 @@ export class InboundRecorder {
    * skipped and logged; a later delivery of it is processed.
    */
   async record(
+    messages: readonly InboundMessage[],
+    origin: { readonly transport: string },
+  ): Promise<void> {
+    for (let from = 0; from < messages.length; from += MOST)
+      await this.#recordSlice(messages.slice(from, from + MOST), origin);
+  }
+
+  async #recordSlice(
     messages: readonly InboundMessage[],
     { transport }: { readonly transport: string },
   ): Promise<void> {

@@ -1,7 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 import { type Dialect, updater } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
+import { IN_SPAN, slicesOf, SPANS, spansOf } from '../rows/span.js';
 
 /** Longest time between two polls of one batch, in milliseconds. */
 const LONGEST_WAIT = 3_600_000;
@@ -48,40 +50,61 @@ export class ReportPolls {
    * Claims batches whose poll is due and sets their next poll, so that no other replica polls them.
    * A batch without missing reports, or past the limit, is not polled again.
    */
-  claim(limit: number): Promise<UnreportedSubmission[]> {
-    const { due, unreported, ids, move } = this.#sql;
-    return this.database.transaction(async (tx) => {
-      const claimed = withinRecipients(
+  async claim(limit: number): Promise<UnreportedSubmission[]> {
+    const { due, move, unreported, spans, end } = this.#sql;
+    const claimed = await this.database.transaction(async (tx) => {
+      const batches = withinRecipients(
         await tx.all<DueBatch>(due, [this.giveUpAfter * 1_000, limit]),
       );
-      if (claimed.length === 0) return [];
-      const rows = await tx.all<UnreportedRow>(unreported, ids.bind(claimed.map(({ id }) => [id])));
-      const lacking = new Set(rows.map(({ batch }) => batch));
-      const waits = claimed.map(({ id, polls, isGivenUp }) => [
-        id,
-        lacking.has(id) && Number(isGivenUp) === 0
-          ? Math.min(LONGEST_WAIT, this.after * 2 ** (polls + 1)) * 1_000
-          : null,
-      ]);
-      await move(tx, waits);
-      return submissionsOf(rows);
+      await move(
+        tx,
+        batches.map(({ id, polls, isGivenUp }) => {
+          const wait = Math.min(LONGEST_WAIT, this.after * 2 ** (polls + 1)) * 1_000;
+          return [id, Number(isGivenUp) === 1 ? null : wait];
+        }),
+      );
+      return batches;
     });
+    const found = new Submissions();
+    // Not in the transaction, which SQLite runs in one turn of the event loop.
+    for (const slice of slicesOf(claimed.flatMap((one) => spansOf(one.id, one.recipients)))) {
+      const bound = spans.bind([...slice.entries()]);
+      found.add(await this.database.all<UnreportedRow>(unreported, bound));
+      await turn();
+    }
+    const reported = claimed.filter(({ id }) => !found.lacking.has(id));
+    if (reported.length > 0) await this.database.transaction((tx) => end(tx, reported));
+    return found.all;
   }
 }
 
-/** A message that is still `sending` keeps its batch due, but is not at the provider yet. */
-function submissionsOf(rows: readonly UnreportedRow[]): UnreportedSubmission[] {
-  const submissions = new Map<string, UnreportedSubmission & { recipients: string[] }>();
-  for (const { batch, n, sentAt, recipient, status, ...row } of rows) {
-    if (status === STATUS_RANK.sending) continue;
-    const submissionId = `${batch}-s${n}`;
-    const firstSentAt = new Date(Number(sentAt) / 1_000);
-    const known = submissions.get(submissionId);
-    if (known) known.recipients.push(recipient);
-    else
-      submissions.set(submissionId, { ...row, submissionId, firstSentAt, recipients: [recipient] });
+class Submissions {
+  /** Batches with messages without a final report. */
+  readonly lacking = new Set<string>();
+  readonly #found = new Map<string, UnreportedSubmission & { recipients: string[] }>();
+
+  get all(): UnreportedSubmission[] {
+    return [...this.#found.values()];
   }
-  return [...submissions.values()];
+
+  /** A message that is still `sending` keeps its batch due, but is not at the provider yet. */
+  add(rows: readonly UnreportedRow[]): void {
+    for (const { batch, n, sentAt, recipient, status, ...row } of rows) {
+      this.lacking.add(batch);
+      if (status === STATUS_RANK.sending) continue;
+      const submissionId = `${batch}-s${n}`;
+      const firstSentAt = new Date(Number(sentAt) / 1_000);
+      const known = this.#found.get(submissionId);
+      if (known) known.recipients.push(recipient);
+      else
+        this.#found.set(submissionId, {
+          ...row,
+          submissionId,
+          firstSentAt,
+          recipients: [recipient],
+        });
+    }
+  }
 }
 
 /** Up to {@link RECIPIENTS} recipients together, at least one batch; the others stay due. */
@@ -93,15 +116,16 @@ function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
 }
 
 function statementsFor(dialect: Dialect, open: readonly number[]) {
-  const ids = dialect.rows({ v_id: 'uuid' });
+  const spans = dialect.rows(SPANS);
   return {
-    ids,
+    spans,
     due: `SELECT b.id, b.polls, b.recipient_count AS "recipients",
         CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS "isGivenUp"
       FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
       ORDER BY b.poll_at LIMIT ? ${dialect.skipLocked('b')}`,
     unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.first_sent_at AS "sentAt", m.recipient, m.status
-      FROM ${ids.keyed} ${dialect.join} messaging_message m ON m.batch = v_id AND m.status IN (${open.join(', ')})
+      FROM ${spans.keyed} ${dialect.join} messaging_message m ON ${IN_SPAN}
+        AND m.status IN (${open.join(', ')})
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
       JOIN messaging_batch b ON b.id = s.batch
       ORDER BY s.batch, s.n, m.position`,
@@ -112,6 +136,15 @@ function statementsFor(dialect: Dialect, open: readonly number[]) {
         table: 'messaging_batch',
         set: `poll_at = ${dialect.now} + v_wait, polls = polls + 1`,
         where: 'messaging_batch.id = v_id',
+      },
+    ),
+    end: updater<DueBatch>(
+      dialect,
+      { v_id: ['uuid', ({ id }) => id], v_polls: ['int', ({ polls }) => polls + 1] },
+      {
+        table: 'messaging_batch',
+        set: 'poll_at = NULL',
+        where: 'messaging_batch.id = v_id AND messaging_batch.polls = v_polls',
       },
     ),
   };

@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Dialect } from '../database/dialect.js';
 import type { MessagePlace, ReceivedReport } from '../rows/received-report.js';
+import { IN_SPAN, slicesOf, type Span, SPANS } from '../rows/span.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 
 /** Number of cached references, each with up to a request's recipients. */
@@ -17,16 +19,25 @@ interface PlaceRow {
   readonly position: number;
 }
 
-/** A submission with the reference, and one of its messages, if any is left. */
-interface ReferenceRow {
+interface SubmissionRow extends Span {
+  readonly v_index: number;
+}
+
+/** A submission with the reference; its message, where it has one recipient and that is left. */
+interface ReferenceRow extends Span {
   readonly provider: string;
   readonly reference: string;
-  readonly batch: string;
-  readonly first: number;
-  readonly last: number;
   readonly position: number | null;
   readonly recipient: string | null;
 }
+
+interface MemberRow {
+  readonly v_index: number;
+  readonly position: number;
+  readonly recipient: string;
+}
+
+type Positions = ReadonlyMap<string | null, number>;
 
 /** The messages of the submissions with one reference of a provider. */
 interface Reference {
@@ -44,19 +55,19 @@ interface Named {
   readonly reports: ReceivedReport[];
 }
 
-interface OfSubmission {
+interface Submission {
   readonly index: number;
-  readonly report: ReceivedReport;
   readonly batch: string;
   readonly n: number;
+  readonly reports: ReceivedReport[];
 }
 
 /**
  * Finds messages within the report's provider: by the submission that the report names, and the
- * recipient where it has several; by reference and
- * recipient; by message id; by the reference, or an id that was the whole submit response, of a
- * submission with one recipient. Positions never change: they may be read before the transaction,
- * and those of wide references are cached, as a campaign's thousand reports read them once.
+ * recipient where it has several; by reference and recipient; by message id; by the reference, or
+ * an id that was the whole submit response, of a submission with one recipient. Positions never
+ * change: they are read before the transaction, in slices between which other work has a turn.
+ * Those of wide references are cached, as a campaign's thousand reports read them once.
  */
 export class ReportPlaces {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -80,19 +91,29 @@ export class ReportPlaces {
   }
 
   async #bySubmission(sql: Reader, reports: Reports, places: Places): Promise<void> {
-    const asked: OfSubmission[] = [];
+    const asked = new Map<string, Submission>();
     for (const report of reports) {
       const { submissionId } = report;
-      const [, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
-      if (batch === undefined) continue;
+      const [id, batch, n] = (submissionId && SUBMISSION_ID.exec(submissionId)) || [];
+      if (id === undefined || batch === undefined) continue;
       places.set(report, { batch, position: undefined });
-      asked.push({ index: asked.length, report, batch, n: Number(n) });
+      const same = asked.get(id);
+      if (same) same.reports.push(report);
+      else asked.set(id, { index: asked.size, batch, n: Number(n), reports: [report] });
     }
-    if (asked.length === 0) return;
-    const { bySubmission, submissions } = this.#sql;
-    const rows = await sql.all<PlaceRow>(bySubmission, submissions.bind(asked));
-    for (const { v_index, batch, position } of rows)
-      places.set(asked[v_index]!.report, { batch, position });
+    if (asked.size === 0) return;
+    const submissions = [...asked.values()];
+    const { bySubmission, submissions: source } = this.#sql;
+    const found = await sql.all<SubmissionRow>(bySubmission, source.bind(submissions));
+    const positions = await this.#positionsIn(sql, found);
+    for (const [index, { v_index, batch, first, last }] of found.entries()) {
+      const own = positions[index]!;
+      const [only] = first === last ? own.values() : [];
+      for (const report of submissions[v_index]!.reports) {
+        const position = only ?? own.get(report.recipient);
+        if (position !== undefined) places.set(report, { batch, position });
+      }
+    }
   }
 
   async #byReference(
@@ -133,19 +154,37 @@ export class ReportPlaces {
     const loaded = new Map<string, Reference>();
     if (asked.length === 0) return loaded;
     const rows = await sql.all<ReferenceRow>(this.#sql.byReference, this.#sql.names.bind(asked));
-    for (const { provider, reference, batch, first, last, position, recipient } of rows) {
+    const wide = rows.filter(({ first, last }) => first < last);
+    const positions = await this.#positionsIn(sql, wide);
+    const positionsOf = new Map(wide.map((row, index) => [row, positions[index]!]));
+    for (const row of rows) {
+      const { provider, reference, batch, position, recipient } = row;
+      const own: Positions =
+        positionsOf.get(row) ?? new Map(position === null ? [] : [[recipient, position]]);
       const key = keyOf(provider, reference);
       let found = loaded.get(key);
       if (found) found.only = undefined;
-      else {
-        const only = first === last ? (position ?? undefined) : undefined;
-        loaded.set(key, (found = { batch, only, byRecipient: new Map() }));
-      }
-      if (position !== null && !found.byRecipient.has(recipient))
-        found.byRecipient.set(recipient, { batch, position });
+      else
+        loaded.set(key, (found = { batch, only: position ?? undefined, byRecipient: new Map() }));
+      for (const [to, at] of own)
+        if (!found.byRecipient.has(to)) found.byRecipient.set(to, { batch, position: at });
     }
     for (const [key, reference] of loaded) this.#remember(key, reference);
     return loaded;
+  }
+
+  /** The positions by recipient of each of the spans. */
+  async #positionsIn(sql: Reader, spans: readonly Span[]): Promise<Positions[]> {
+    const positions: Map<string | null, number>[] = [];
+    const { members, spans: source } = this.#sql;
+    for (const slice of slicesOf(spans)) {
+      if (positions.length > 0) await turn();
+      const found = slice.map(() => new Map<string | null, number>());
+      const rows = await sql.all<MemberRow>(members, source.bind([...slice.entries()]));
+      for (const { v_index, position, recipient } of rows) found[v_index]!.set(recipient, position);
+      positions.push(...found);
+    }
+    return positions;
   }
 
   #remember(key: string, reference: Reference): void {
@@ -185,28 +224,30 @@ function statementsFor(dialect: Dialect) {
     v_provider: ['key', ({ provider }) => provider],
     v_name: ['key', ({ name }) => name],
   });
-  const submissions = dialect.rows<OfSubmission>({
+  const submissions = dialect.rows<Submission>({
     v_index: ['int', ({ index }) => index],
     v_batch: ['uuid', ({ batch }) => batch],
     v_n: ['int', ({ n }) => n],
-    v_recipient: ['key', ({ report }) => report.recipient],
   });
-  const members = 'm.batch = s.batch AND m.position BETWEEN s.first_position AND s.last_position';
+  const spans = dialect.rows(SPANS);
+  const span = 's.batch, s.first_position AS first, s.last_position AS last';
   return {
     names,
     submissions,
-    byReference: `SELECT s.provider, s.reference, s.batch, s.first_position AS first, s.last_position AS last,
-        m.position, m.recipient
+    spans,
+    byReference: `SELECT s.provider, s.reference, ${span}, m.position, m.recipient
       FROM ${names.keyed} ${dialect.join} messaging_submission s
         ON s.reference = v_name AND s.provider = v_provider
-      LEFT JOIN messaging_message m ON ${members} ORDER BY s.batch, s.n`,
+      LEFT JOIN messaging_message m ON m.batch = s.batch AND m.position = s.first_position
+        AND s.last_position = s.first_position
+      ORDER BY s.batch, s.n`,
+    bySubmission: `SELECT v_index, ${span} FROM ${submissions.keyed}
+      ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n`,
+    members: `SELECT v_index, m.position, m.recipient FROM ${spans.keyed}
+      ${dialect.join} messaging_message m ON ${IN_SPAN}`,
     byMessageId: `SELECT v_index, m.batch, m.position FROM ${names.keyed}
       ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_reference')} ON m.reference = v_name
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
         AND ${dialect.residual('s.provider = v_provider')}`,
-    bySubmission: `SELECT v_index, m.batch, m.position FROM ${submissions.keyed}
-      ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n
-      JOIN messaging_message m ON ${members}
-        AND (m.recipient = v_recipient OR s.first_position = s.last_position)`,
   };
 }

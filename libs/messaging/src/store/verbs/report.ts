@@ -44,6 +44,9 @@ interface Recorded {
   readonly matched: readonly boolean[];
 }
 
+/** Most reports of a transaction. */
+const MOST = 500;
+
 /**
  * Records delivery reports, many per commit; duplicates and other orders lead to the same state. A
  * report without a match waits in the log. A report by a batch's reference whose recipient is not
@@ -76,7 +79,7 @@ export class ReportRecorder {
     this.#places = new ReportPlaces(database);
     this.#sql = statementsFor(database.dialect);
     this.#group = new GroupCommit((take) => this.#flush(take), {
-      maxItems: 1_000,
+      maxItems: MOST,
       // Ends when a turn of the event loop brings no more; larger groups cost the same commit.
       gather: { items: 48, milliseconds: 1, silence: 0, expecting: () => false },
       // A listener may throw any error.
@@ -84,8 +87,22 @@ export class ReportRecorder {
     });
   }
 
-  /** Resolves after the commit. */
-  async record(reports: readonly DeliveryReport[], { provider }: ReportOrigin): Promise<void> {
+  /** Resolves after the commit; many reports have several. */
+  record(reports: readonly DeliveryReport[], origin: ReportOrigin): Promise<void> {
+    return reports.length > MOST
+      ? this.#recordInSlices(reports, origin)
+      : this.#recordSlice(reports, origin);
+  }
+
+  async #recordInSlices(reports: readonly DeliveryReport[], origin: ReportOrigin): Promise<void> {
+    for (let from = 0; from < reports.length; from += MOST)
+      await this.#recordSlice(reports.slice(from, from + MOST), origin);
+  }
+
+  async #recordSlice(
+    reports: readonly DeliveryReport[],
+    { provider }: ReportOrigin,
+  ): Promise<void> {
     const now = this.clock.now();
     const received = reports.map((report) =>
       receivedReport(report, provider, now, this.database.channels, this.settings.salt),
@@ -143,7 +160,11 @@ export class ReportRecorder {
     const { report } = this.database.fastPaths;
     return fastOrSlow<Recorded>(
       report && (() => this.writer.run((sql, tx) => this.#fast(report, take(), sql, tx))),
-      () => this.database.transaction((tx) => this.#slow(tx, take())),
+      async () => {
+        const reports = take();
+        const places = await this.#places.find(this.database, reports);
+        return this.database.transaction((tx) => this.#slow(tx, reports, new Map(places)));
+      },
     );
   }
 
@@ -170,8 +191,12 @@ export class ReportRecorder {
   }
 
   /** Reports of every kind, on every database; locks their messages in a fixed order. */
-  async #slow(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Recorded> {
-    const matches = await this.#match(tx, reports);
+  async #slow(
+    tx: Transaction,
+    reports: readonly ReceivedReport[],
+    places: Places,
+  ): Promise<Recorded> {
+    const matches = await this.#match(tx, places);
     const changes: StatusChange[] = [];
     const log = new Map<string, LogEntry>();
     const announced = await this.#announced(tx, reports);
@@ -204,8 +229,7 @@ export class ReportRecorder {
     return new Set(rows.map(({ hash }) => hash));
   }
 
-  async #match(tx: Transaction, reports: readonly ReceivedReport[]): Promise<Matches> {
-    const places = await this.#places.find(tx, reports);
+  async #match(tx: Transaction, places: Places): Promise<Matches> {
     const matches = await this.#lock(tx, places);
     for (const report of matches.keys()) places.delete(report);
     // A provider may have reused a reference: the sweep then finds its new messages.
