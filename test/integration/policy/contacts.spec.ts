@@ -17,16 +17,19 @@ import {
 import { reconcileJob } from '../../../libs/messaging/src/jobs/reconcile.job.js';
 import { describeEachDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { StatementLog } from '../../support/statement-log.js';
 import { bootApp } from './policy-app.js';
 
 describeEachDatabase('contacts', (database) => {
   let app: TestingModule;
   let contacts: ContactsService;
+  const statements = new StatementLog();
   let next = 0;
   const number = () => `23480${20_000_000 + next++ * 10}`;
 
   beforeAll(async () => {
-    app = await bootApp(database.options(), { reports: { pollAfter: 1, giveUpAfter: 1 } });
+    const options = database.options({ logging: true, logger: statements });
+    app = await bootApp(options, { reports: { pollAfter: 1, giveUpAfter: 1 } });
     contacts = app.get(ContactsService);
   });
   afterAll(() => app.close());
@@ -134,6 +137,21 @@ describeEachDatabase('contacts', (database) => {
     await contacts.groups.delete(group.id);
     await expect(contacts.groups.find(group.id)).rejects.toBeInstanceOf(GroupNotFoundError);
     expect((await contacts.find(people[1]!))?.groups).toEqual([]);
+  });
+
+  it('a statement counts the members of at most five groups of a page', async () => {
+    const tenant = 'counted';
+    const names = Array.from({ length: 12 }, (_, n) => `Group ${n}`);
+    const sizes = new Map<string, number>();
+    for (const [size, name] of names.entries()) {
+      const { id } = await contacts.groups.create(name, { tenant });
+      if (size > 0) await contacts.groups.add(id, Array.from({ length: size }, number), { tenant });
+      sizes.set(id, size);
+    }
+    statements.clear();
+    const { data } = await contacts.groups.list({ tenant });
+    expect(statements.matching(/count\(\*\)[^]*messaging_group_member/)).toHaveLength(3);
+    expect(new Map(data.map(({ id, size }) => [id, size]))).toEqual(sizes);
   });
 
   it('group members are listed in pages to their tenant only', async () => {
