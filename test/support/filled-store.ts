@@ -94,6 +94,94 @@ export async function fillReports(
   await source.query(`${analyse} messaging_report`);
 }
 
+/**
+ * Gives a tenant a batch of which so many requests for 1,000 recipients each were sent: `ref-0` and
+ * so on, to numbers from `2348` and eight digits on. All reports are missing. @returns its id
+ */
+export async function fillUnreported(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  tenant: string,
+  provider: string,
+  requests: number,
+): Promise<string> {
+  const { series, id, text, analyse } = WORDS[kind];
+  const batch = '0190abcd-0000-7000-8000-000000000001';
+  const sent = String(Date.now() * 1_000);
+  await source.query(
+    `INSERT INTO messaging_batch (id, tenant, channel, lane, priority, sender, content, delivery_report, parts,
+       recipient_count, created_at, available_at, state, completed_at)
+     VALUES ('${batch}', '${tenant}', 'sms', 'filled', 1, 'ACME', '{"kind":"text","text":"Hello"}', 0, 1,
+       ${requests * 1_000}, ${sent}, ${sent}, 5, ${sent})`,
+  );
+  await source.query(
+    `INSERT INTO messaging_submission (batch, n, first_position, last_position, attempt, fence, provider,
+       first_sent_at, outcome, reference, finished_at)
+     SELECT ${id('0190abcd', '1')}, seq - 1, (seq - 1) * 1000, seq * 1000 - 1, 1, 1, '${provider}',
+       ${sent}, 1, ${text('ref-', 'seq - 1')}, ${sent} FROM ${series(requests)}`,
+  );
+  for (let n = 0; n < requests; n++)
+    await source.query(
+      `INSERT INTO messaging_message (batch, position, submission, status, attempt, sequence, recipient)
+       SELECT ${id('0190abcd', '1')}, ${n * 1_000 - 1} + seq, ${n}, ${STATUS_RANK.sent}, 1, 1,
+         ${text('2348', `${10_000_000 + n * 1_000 - 1} + seq`)} FROM ${series(1_000)}`,
+    );
+  for (const table of ['batch', 'submission', 'message'])
+    await source.query(`${analyse} messaging_${table}`);
+  return batch;
+}
+
+/**
+ * Gives a tenant so many contacts with numbers from `2348` and eight digits on, all of them members
+ * of each group. @returns the ids of the groups
+ */
+export async function fillGroups(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  tenant: string,
+  contacts: number,
+  groups: number,
+): Promise<string[]> {
+  const { series, id, text, analyse } = WORDS[kind];
+  await source.query(
+    `INSERT INTO messaging_contact (id, tenant, created_at) SELECT ${id('0190abcd', 'seq')}, '${tenant}', 1
+     FROM ${series(contacts)}`,
+  );
+  await source.query(
+    `INSERT INTO messaging_contact_address (tenant, address, kind, contact, given_at)
+     SELECT '${tenant}', ${text('2348', '9999999 + seq')}, 'phone', ${id('0190abcd', 'seq')}, 1
+     FROM ${series(contacts)}`,
+  );
+  const ids = Array.from({ length: groups }, (_, n) => `grp_000000000${n}`);
+  for (const group of ids) {
+    await source.query(
+      `INSERT INTO messaging_contact_group (id, tenant, name, created_at) VALUES ('${group}', '${tenant}', 'x', 1)`,
+    );
+    await source.query(
+      `INSERT INTO messaging_group_member (group_id, contact) SELECT '${group}', ${id('0190abcd', 'seq')}
+       FROM ${series(contacts)}`,
+    );
+  }
+  for (const table of ['contact', 'contact_address', 'contact_group', 'group_member'])
+    await source.query(`${analyse} messaging_${table}`);
+  return ids;
+}
+
+/** Suppresses so many numbers of a tenant, from `2349` and eight digits on. */
+export async function fillSuppressions(
+  source: DataSource,
+  kind: keyof typeof WORDS,
+  tenant: string,
+  count: number,
+): Promise<void> {
+  const { series, text, analyse } = WORDS[kind];
+  await source.query(
+    `INSERT INTO messaging_suppression (tenant, address, channel, category, reason, at)
+     SELECT '${tenant}', ${text('2349', '9999999 + seq')}, 'sms', '*', 'x', 1 FROM ${series(count)}`,
+  );
+  await source.query(`${analyse} messaging_suppression`);
+}
+
 /** Makes a store that has seen much, and the server's statistics of it. */
 export async function fillStore(
   source: DataSource,

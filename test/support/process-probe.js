@@ -1,11 +1,13 @@
+import { existsSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { getHeapSnapshot } from 'node:v8';
 
 /**
  * Loaded into a process with `--import`, beside `--expose-gc` and an IPC channel, it answers what
- * what is invisible from outside: memory after a full garbage collection.
+ * is invisible from outside: memory after a full garbage collection, and how long work keeps the
+ * event loop from other work.
  */
-const ANSWERS = { rest, search };
+const ANSWERS = { rest, search, longestTurn };
 
 process.on('message', ({ id, ask, about }) => {
   ANSWERS[ask](about).then((answer) => process.send({ id, answer }));
@@ -36,6 +38,43 @@ async function search(texts) {
     tail = seen.subarray(-1_024);
   }
   return [...found];
+}
+
+let longest = 0;
+let ticking = false;
+
+/**
+ * The most CPU time of the main thread, in milliseconds, between two turns of the event loop since
+ * the last question; the first one begins to measure. On the clock a turn takes longer where other
+ * processes run.
+ */
+async function longestTurn() {
+  const answer = longest;
+  longest = 0;
+  if (ticking) return answer;
+  ticking = true;
+  let last = cpuTime();
+  // A timer is due in each turn that takes a millisecond.
+  setInterval(() => {
+    const now = cpuTime();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, 1).unref();
+  return answer;
+}
+
+const SCHEDULED = '/proc/thread-self/schedstat';
+const scheduled = existsSync(SCHEDULED) ? openSync(SCHEDULED, 'r') : undefined;
+const read = Buffer.alloc(64);
+
+/** Milliseconds of the main thread; without Linux of all threads, which is more. */
+function cpuTime() {
+  if (scheduled === undefined) {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  }
+  const length = readSync(scheduled, read, 0, read.length, 0);
+  return Number(read.toString('latin1', 0, length).split(' ', 1)) / 1_000_000;
 }
 
 /** Twice, because finalisers release more. */

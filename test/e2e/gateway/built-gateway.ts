@@ -87,7 +87,7 @@ export class Processes {
     return RunningGateway.started(child, this.#end(child));
   }
 
-  /** A gateway that also reports its memory. */
+  /** A gateway that also reports its memory and its turns. */
   async probedGateway(settings: Record<string, string> = {}): Promise<ProbedGateway> {
     const args = ['--expose-gc', '--import', pathToFileURL(PROBE).href, MAIN];
     const child = await this.#spawn(args, { PORT: '0', ...settings }, ['ipc']);
@@ -213,7 +213,7 @@ export interface Rest {
   readonly handles: Readonly<Record<string, number>>;
 }
 
-/** A gateway process that reports its memory. */
+/** A gateway process that reports its memory and its turns. */
 export class ProbedGateway {
   #questions = 0;
 
@@ -237,6 +237,11 @@ export class ProbedGateway {
 
   rest(): Promise<Rest> {
     return this.#ask('rest');
+  }
+
+  /** The most CPU time, in ms, of one turn of its event loop since the last call. */
+  longestTurn(): Promise<number> {
+    return this.#ask('longestTurn');
   }
 
   /** Those of `texts` that are in its heap after a collection. */
