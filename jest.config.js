@@ -39,8 +39,8 @@ const projects = {
 
 /** @type {import('jest').Config} */
 export default {
-  // Suites wait for leases, processes and servers: three keep two processors busy.
-  maxWorkers: 3,
+  // Suites wait for leases, processes and servers: four keep two processors busy.
+  maxWorkers: 4,
   // A suite or test that needs longer sets its own limit, with the reason.
   testTimeout: 30_000,
   // A spec file that boots a Nest module leaks about 30 MB in its worker. A new worker loads its first
