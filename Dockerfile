@@ -1,6 +1,7 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY libs/dashboard/package.json libs/dashboard/
 COPY libs/messaging/package.json libs/messaging/
 COPY test/nest11/package.json test/nest11/
 RUN npm ci

@@ -12,6 +12,7 @@ const project = {
     '/node_modules/(?!(?:.+/node_modules/)?(?:cookie|content-disposition)/)',
   ],
   moduleNameMapper: {
+    '^@dundun/dashboard$': '<rootDir>/libs/dashboard/src/index.ts',
     '^@dundun/messaging$': '<rootDir>/libs/messaging/src/index.ts',
     '^@dundun/messaging/bullmq$': '<rootDir>/libs/messaging/src/engines/bullmq/index.ts',
     '^@dundun/messaging/queue$': '<rootDir>/libs/messaging/src/queue.ts',
@@ -41,8 +42,9 @@ const projects = {
 export default {
   // Suites wait for leases, processes and servers: four keep two processors busy.
   maxWorkers: 4,
-  // A suite or test that needs longer sets its own limit, with the reason.
-  testTimeout: 30_000,
+  // Ends a test that hangs. What a test waits for has limits of its own, which leave stalls of the
+  // machine out (test/support/patience.ts). A suite or test that needs longer sets its own limit.
+  testTimeout: 600_000,
   // A spec file that boots a Nest module leaks about 30 MB in its worker. A new worker loads its first
   // modules at half the speed.
   workerIdleMemoryLimit: '1GB',
