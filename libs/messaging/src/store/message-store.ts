@@ -16,7 +16,9 @@ import type { StoreDatabase } from './database/store-database.js';
 import { databaseOf } from './open-store.js';
 import { migrate, type OwnMigrations } from './schema/migrator.js';
 import { BatchData } from './reads/batch-data.js';
+import { ChangeReader } from './reads/changes.js';
 import { MessageList } from './reads/message-list.js';
+import { MessageRecords } from './reads/message-records.js';
 import { Reads } from './reads/reads.js';
 import { RecentSends } from './reads/recent-sends.js';
 import { ReportRecorder } from './verbs/report.js';
@@ -34,6 +36,8 @@ import { SetBackClock } from './upkeep/set-back-clock.js';
 /** Durations in milliseconds. */
 export interface StoreSettings {
   readonly migrate: boolean;
+  /** There is an index of messages by recipient. */
+  readonly recipientIndex?: boolean;
   /** The store's own, and those of the higher layers. */
   readonly migrations: OwnMigrations;
   readonly preparedStatements: boolean;
@@ -63,6 +67,8 @@ export class MessageStore {
   readonly batches: BatchChanges;
   readonly reads: Reads;
   readonly messages: MessageList;
+  readonly records: MessageRecords;
+  readonly changes: ChangeReader;
   readonly lanes: Lanes;
   readonly holds: Holds;
   readonly waiting: WaitingWork;
@@ -93,17 +99,19 @@ export class MessageStore {
     const events = tracing
       ? new TracedEvents(published, database.channels, this.traces, tracing)
       : published;
-    const writer = new StatusWriter(database, listeners, events, this.notices);
+    this.data = new BatchData(database);
+    const writer = new StatusWriter(database, listeners, events, this.notices, this.data);
     this.#writer = writer;
     this.newBatches = new NewBatches(database, writer, settings.idempotencyWindow);
     this.reads = new Reads(database, this.digests);
-    this.messages = new MessageList(database);
+    this.messages = new MessageList(database, settings.recipientIndex ?? false);
+    this.changes = new ChangeReader(database, clock);
     this.batches = new BatchChanges(database, writer, clock, this.reads);
     this.lanes = new Lanes(database, clock.id(), settings.leaseTime);
     this.holds = new Holds(database, clock);
     this.waiting = new WaitingWork(database);
     this.queues = new LaneQueues(database, clock, this.holds);
-    this.data = new BatchData(database);
+    this.records = new MessageRecords(database, this.reads, this.messages, this.data);
     this.work = new LaneWork(database, this.data);
     const completion = new BatchCompletion(database.dialect, events, settings.pollAfter);
     this.intents = new Intents(database, this.lanes, completion);
@@ -154,6 +162,7 @@ export class MessageStore {
     await this.newBatches.idle();
     await this.outcomes.idle();
     await this.reports.idle();
+    await this.#writer.idle();
     await this.traces.idle();
     await this.database.close();
   }

@@ -580,7 +580,10 @@ export function storeContract(setup: StoreContractSetup, { describe, it }: Contr
           results.flatMap(({ status }, n) => (status === 'rejected' ? [n] : [])),
           [23],
         );
-        const { data } = await store.reads.batches(bench.scope, { limit: 100 });
+        const { data } = await store.reads.batches(
+          { tenants: [bench.scope.tenant] },
+          { limit: 100 },
+        );
         assert.equal(data.length, 39);
       });
     }

@@ -18,7 +18,7 @@ import type { HeldMessage } from './rows/status.js';
  *        │ many items at once
  *        ▼
  *   fast path of the driver ──ConcurrentChangeError──▶ slow path in verbs/<verb>.ts
- *   postgres/, verbs/stepped-settle.ts                  one for all databases
+ *   postgres/, sqlite/, verbs/stepped-settle.ts         one for all databases
  *        │                                                   │
  *        └──────────────▶ StoreDatabase (the driver's connection) ◀──┘
  *                         transactions, their retries, shutdown deadline

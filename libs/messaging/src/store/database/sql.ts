@@ -11,3 +11,8 @@ export interface Sql {
 export interface Transaction extends Sql {
   readonly manager: EntityManager;
 }
+
+export interface AlsoOption {
+  /** Runs in the transaction of the change, such as to record who made it. @default nothing */
+  readonly also?: (manager: EntityManager) => Promise<unknown>;
+}

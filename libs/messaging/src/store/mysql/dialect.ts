@@ -38,17 +38,19 @@ export const MYSQL_DIALECT: Dialect = {
   onConflict: (_key, set) =>
     `ON DUPLICATE KEY UPDATE ${set.replaceAll(/new\.(\w+)/g, 'VALUES($1)')}`,
   rows: (columns) => {
-    const members = membersOf(columns).map(
+    const members = membersOf(columns);
+    const paths = members.map(
       ({ name, type }, index) => `${name} ${TYPES[type]} PATH '$[${index}]'`,
     );
-    const sql = `JSON_TABLE(?, '$[*]' COLUMNS (${members.join(', ')})) AS v`;
+    const sql = `JSON_TABLE(?, '$[*]' COLUMNS (${paths.join(', ')})) AS v`;
     return {
       names: Object.keys(columns),
       sql,
       keyed: sql,
-      bind: jsonRows(columns),
+      bind: jsonRows(members),
     };
   },
+  sharesValues: false,
   whereIn: (table, column, alias, { sql, names: [value] }) =>
     `${sql} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = ${value}`,
   updateFrom: ({ table, rows, set, where, index = 'PRIMARY' }) =>

@@ -53,6 +53,7 @@ export const POSTGRES_DIALECT: Dialect = {
         members.map(({ type, of }) => arrayOf(rows, of, type === 'text' || type === 'key')),
     };
   },
+  sharesValues: false,
   whereIn: (table, column, alias) =>
     `(SELECT * FROM ${table} WHERE ${column} = ANY(?::text[])) AS ${alias}`,
   updateFrom: ({ table, rows, set, where }) =>
@@ -80,11 +81,16 @@ function arrayOf<T>(rows: readonly T[], of: (row: T) => unknown, isText: boolean
     if (value !== before) {
       before = value;
       if (value === null || value === undefined) text = 'NULL';
-      else text = isText ? `"${String(value).replaceAll(/["\\]/g, '\\$&')}"` : String(value);
+      else text = isText ? quoted(String(value)) : String(value);
     }
     list += list === '' ? text : `,${text}`;
   }
   return `{${list}}`;
+}
+
+function quoted(text: string): string {
+  // Few texts have one; the test takes a third of the time of the replacement.
+  return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
 }
 
 function memoise(translate: (sql: string) => string): (sql: string) => string {

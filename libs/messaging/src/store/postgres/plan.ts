@@ -1,4 +1,4 @@
-import { planOf } from '../verbs/plan.js';
+import { PLANNED_COLUMNS, planOf } from '../verbs/plan.js';
 import type { PlanRow } from '../rows/planned-batch.js';
 import { type FastPaths, MOST_PLANNED, type PlanRequest } from '../store.js';
 import { POSTGRES_DIALECT } from './dialect.js';
@@ -8,8 +8,8 @@ const lanes = POSTGRES_DIALECT.rows<PlanRequest>({
   v_limit: ['int', ({ limit }) => limit],
 });
 
-const PLAN = `SELECT planned.* FROM ${lanes.keyed}
-  CROSS JOIN LATERAL (${planOf(POSTGRES_DIALECT, 'v_lane', 'v_limit', { most: MOST_PLANNED })}) AS planned
+const PLAN = `SELECT ${PLANNED_COLUMNS} FROM ${lanes.keyed}
+  CROSS JOIN LATERAL (${planOf(POSTGRES_DIALECT, 'v_lane', 'v_limit', { most: MOST_PLANNED, placed: true })}) AS planned
   ORDER BY v_lane, priority, available_at, id, chunk_n`;
 
 /** Gain: see `lanes.ts`. The other servers have no LATERAL and read lane by lane. */

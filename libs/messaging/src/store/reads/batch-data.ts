@@ -6,10 +6,14 @@ import type {
 } from '../../message/email-content.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { personalOf } from '../rows/batch-data.js';
+import { readContent, type StoredContent } from '../rows/stored-content.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
 /** Most bytes of each cache; an entry that is larger is still kept while it is the only one. */
 const MOST = 32 * 1_024 * 1_024;
+
+/** A content below this length is parsed in less time than it is found. */
+const SHORT = 1_024;
 
 /** A position in a batch, where the batch has names or variables of its recipients. */
 export interface PersonalPlace {
@@ -24,8 +28,20 @@ export interface PersonalPlace {
 export class BatchData {
   readonly #lines = new BoundedCache<readonly string[]>(MOST);
   readonly #attachments = new BoundedCache<readonly Buffer[]>(MOST);
+  readonly #contents = new BoundedCache<StoredContent>(MOST);
 
   constructor(private readonly database: StoreDatabase) {}
+
+  /**
+   * The content of a batch: one object for all plans of the batch, so that what a transport makes
+   * of it, such as the parts of an email, is made once.
+   */
+  content(json: string): StoredContent {
+    if (json.length < SHORT) return readContent(json);
+    const content = this.#contents.get(json) ?? readContent(json);
+    this.#contents.set(json, content, 2 * json.length);
+    return content;
+  }
 
   /** In the order of `places`. */
   async personal(places: readonly PersonalPlace[]): Promise<(Personal | undefined)[]> {

@@ -1,41 +1,35 @@
 import type { EmailLabels } from '../../message/email-content.js';
 import type { MessageStatus } from '../../message/status.js';
-import type { ListedMessage, MessageFilter, MessageView, Page } from '../../message/views.js';
+import type { ListedMessage, MessageView, Page } from '../../message/views.js';
 import type { RowSource } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { stateOf } from '../rows/batch-state.js';
-import { type BatchScope, decodeCursor, encodeCursor } from '../rows/cursor.js';
+import { decodeCursor, encodeCursor, type ListScope } from '../rows/cursor.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
+import {
+  boundsOf,
+  endOf,
+  type Filter,
+  type Head,
+  HEAD,
+  matches,
+  mayNotMatch,
+  type Place,
+  type Range,
+  rangesOf,
+} from './message-window.js';
+import { newestBatches } from './newest-batches.js';
 import { dateOf } from './report-list.js';
 
 /** Batches, and recipients, that one page looks at in search of those that match its filter. */
 const BATCHES = 1_000;
 const WINDOW = 10_000;
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** Messages to one address that a page looks at. */
+const PLACES = 1_000;
 
-/** Most milliseconds between the time of a batch and that in its id. */
-const SLACK = 60_000;
-
-type Big = string | number;
-
-interface Head {
-  readonly id: string;
-  readonly channel: string;
-  readonly sender: string;
-  readonly state: number;
-  readonly recipients: number;
-  readonly createdAt: Big;
-  readonly sendAt: Big | null;
-}
-
-/** Positions of a batch, `to` excluded. */
-interface Range {
-  readonly head: Head;
-  readonly from: number;
-  readonly to: number;
-}
+/** Recipients that have not started, among whom a page looks for an address. */
+const WAITING = 200_000;
 
 interface Located {
   readonly head: Head;
@@ -48,12 +42,11 @@ interface Started extends Pick<MessageView, 'position' | 'errorCode' | 'attempts
   readonly status: number;
 }
 
-type Place = readonly [batch: string, position: number];
-
-type Filter = Omit<MessageFilter, 'tenant'> & { readonly limit: number };
+/** Before its subject, tags and provider are read. */
+type Plain = Omit<ListedMessage, 'subject' | 'tags'>;
 
 /**
- * Reads the messages of a tenant, one row for each recipient: the newest batch first, in a batch by
+ * Reads the messages of tenants, one row for each recipient: the newest batch first, in a batch by
  * position. A page looks at a window of batches and recipients, so that it costs the same however
  * few of them match.
  */
@@ -62,67 +55,182 @@ export class MessageList {
   readonly #places: RowSource;
   readonly #ids: RowSource;
 
-  constructor(private readonly database: StoreDatabase) {
+  constructor(
+    private readonly database: StoreDatabase,
+    /** There is an index of messages by recipient. */
+    private readonly byRecipient: boolean,
+  ) {
     const { dialect } = database;
     this.#chunks = dialect.rows({ v_batch: 'uuid', v_first: 'int', v_last: 'int' });
     this.#places = dialect.rows({ v_batch: 'uuid', v_position: 'int' });
     this.#ids = dialect.rows({ v_id: 'uuid' });
   }
 
-  async page(scope: BatchScope, filter: Filter): Promise<Page<ListedMessage>> {
-    const { to, status, limit } = filter;
+  async page(scope: ListScope, filter: Filter): Promise<Page<ListedMessage>> {
+    const { to, status, provider, limit } = filter;
     const after = filter.cursor === undefined ? undefined : placeOf(filter.cursor);
-    const heads = await this.#heads(scope, filter, after);
-    const isFiltered = to !== undefined || status !== undefined;
-    const { ranges, end } = rangesOf(
-      heads.filter((head) => matches(head, scope, filter)),
-      after,
-      isFiltered ? WINDOW : limit,
-    );
-    const last = heads.at(-1);
-    const reached = end ?? (last && heads.length === BATCHES ? endOf(last) : undefined);
-    const located = (await this.#located(ranges)).filter(
-      ({ recipient }) => to === undefined || recipient === to,
-    );
-    const found = (await this.#messages(located)).filter(
+    const { located, reached } =
+      to !== undefined && this.byRecipient && filter.batchId === undefined
+        ? await this.#toRecipient(scope, filter, to, after)
+        : await this.#inWindow(scope, filter, after);
+    let found = (await this.#messages(located)).filter(
       (message) => status === undefined || message.status === status,
     );
+    if (provider !== undefined)
+      found = (await this.#withProviders(found)).filter((message) => message.provider === provider);
     const page = found.slice(0, limit);
-    const data = await this.#described(page);
+    const data = await this.#described(
+      provider === undefined ? await this.#withProviders(page) : page,
+    );
     const next = found.length > limit ? lastOf(page) : reached;
     return { data, nextCursor: next ? encodeCursor(next.join('.')) : null };
   }
 
+  /** The recipients of the next batches; with a status or provider, those that may have it. */
+  async #inWindow(scope: ListScope, filter: Filter, after: Place | undefined) {
+    const { to, status, provider, position, limit } = filter;
+    const isFiltered = to !== undefined || status !== undefined || provider !== undefined;
+    // Each batch has a recipient, and the first may have been listed.
+    const most = isFiltered || mayNotMatch(scope, filter) ? BATCHES : Math.min(BATCHES, limit + 2);
+    const heads = await this.#heads(scope, filter, after, most);
+    const { ranges, end } = rangesOf(
+      heads.filter((head) => matches(head, scope, filter)),
+      after,
+      isFiltered ? WINDOW : limit,
+      position,
+    );
+    const last = heads.at(-1);
+    const hasStarted =
+      provider !== undefined ||
+      (status !== undefined && status !== 'queued' && status !== 'cancelled');
+    const located = await (hasStarted ? this.#started(ranges, filter) : this.#located(ranges));
+    return {
+      located: located.filter(({ recipient }) => to === undefined || recipient === to),
+      reached: end ?? (last && heads.length === most ? endOf(last) : undefined),
+    };
+  }
+
+  /** Messages that have started, with this status and provider: the server picks them. */
+  async #started(ranges: readonly Range[], { status, provider }: Filter): Promise<Located[]> {
+    if (ranges.length === 0) return [];
+    const { dialect, channels } = this.database;
+    const wanted = [
+      ...(status === undefined
+        ? []
+        : [{ sql: dialect.residual('abs(m.status) = ?'), param: channels.rankOf(status) ?? -1 }]),
+      ...(provider === undefined
+        ? []
+        : [{ sql: dialect.residual('s.provider = ?'), param: provider }]),
+    ];
+    const submissions =
+      provider === undefined
+        ? ''
+        : `${dialect.join} messaging_submission s ON s.batch = m.batch AND s.n = m.submission`;
+    const rows = await this.database.all<{ batch: string; position: number; recipient: string }>(
+      `SELECT m.batch, m.position, m.recipient FROM ${this.#chunks.keyed}
+       ${dialect.join} messaging_message m
+         ON m.batch = v_batch AND m.position >= v_first AND m.position <= v_last ${submissions}
+       WHERE ${wanted.map(({ sql }) => sql).join(' AND ')}`,
+      [
+        ...this.#chunks.bind(ranges.map(({ head, from, to }) => [head.id, from, to - 1])),
+        ...wanted.map(({ param }) => param),
+      ],
+    );
+    const places = new Map(ranges.map(({ head }, place) => [head.id, { head, place }]));
+    return rows
+      .flatMap(({ batch, position, recipient }) => {
+        const found = places.get(batch);
+        return found ? [{ ...found, position, recipient }] : [];
+      })
+      .toSorted((one, other) => one.place - other.place || one.position - other.position);
+  }
+
   /** Batches of every channel, newest first. */
   #heads(
-    { tenant }: BatchScope,
-    { tag, batchId, since, until }: Filter,
+    { tenants }: ListScope,
+    { tag, ...filter }: Filter,
     after: Place | undefined,
+    limit = BATCHES,
   ): Promise<Head[]> {
-    const latest = [after?.[0], batchId, until && idAt(until.getTime() + SLACK, 'f')];
-    const earliest = [batchId, since && idAt(since.getTime() - SLACK, '0')];
-    const bounds = [
-      latest.filter((id) => id !== undefined).toSorted()[0] ?? LAST_ID,
-      earliest
-        .filter((id) => id !== undefined)
-        .toSorted()
-        .at(-1) ?? FIRST_ID,
-    ];
-    const columns = `b.id, b.channel, b.sender, b.state, b.recipient_count AS recipients,
-      b.created_at AS "createdAt", b.send_at AS "sendAt"`;
-    return tag === undefined
-      ? this.database.all<Head>(
-          `SELECT ${columns} FROM messaging_batch b
-           WHERE b.tenant = ? AND b.id <= ? AND b.id >= ? ORDER BY b.id DESC LIMIT ?`,
-          [tenant, ...bounds, BATCHES],
-        )
-      : this.database.all<Head>(
-          `SELECT ${columns} FROM messaging_batch_label l
-           ${this.database.dialect.join} messaging_batch b ON b.id = l.batch
-           WHERE l.tenant = ? AND l.tag = ? AND l.batch <= ? AND l.batch >= ?
-           ORDER BY l.batch DESC LIMIT ?`,
-          [tenant, tag, ...bounds, BATCHES],
-        );
+    const range = { tenants, ...boundsOf(filter, after), tag, limit };
+    return newestBatches<Head>(this.database, HEAD, range);
+  }
+
+  /**
+   * Messages to one address, by the index of recipients. A message that has not started has no row
+   * there: it is looked for in the newest batches of the page's range.
+   */
+  async #toRecipient(scope: ListScope, filter: Filter, to: string, after: Place | undefined) {
+    const { dialect } = this.database;
+    const { latest, earliest } = boundsOf(filter, after);
+    const places = await this.database.all<{ batch: string; position: number }>(
+      `SELECT m.batch, m.position FROM messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
+       WHERE m.recipient = ? AND m.batch <= ? AND m.batch >= ?
+       ORDER BY m.recipient DESC, m.batch DESC LIMIT ?`,
+      [to, latest, earliest, PLACES],
+    );
+    const batches = await this.#byId([...new Set(places.map(({ batch }) => batch))]);
+    const started = places.flatMap(({ batch, position }): Located | [] => {
+      const head = batches.get(batch);
+      return head ? { head, position, recipient: to } : [];
+    });
+    const waiting = await this.#waiting(scope, filter, to, after);
+    const located = new Map(
+      [...started, ...waiting].map((one) => [`${one.head.id} ${one.position}`, one]),
+    );
+    const last = places.length === PLACES ? places.at(-1) : undefined;
+    const isAfter = ({ head, position }: Located) =>
+      !(head.id === after?.[0] && position <= after[1]);
+    return {
+      located: [...located.values()]
+        .filter((one) => isAfter(one) && matches(one.head, scope, filter))
+        .toSorted((one, other) => {
+          if (one.head.id === other.head.id) return one.position - other.position;
+          return one.head.id < other.head.id ? 1 : -1;
+        }),
+      reached: last && ([last.batch, last.position] as const),
+    };
+  }
+
+  async #byId(ids: readonly string[]): Promise<Map<string, Head>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.database.all<Head>(
+      `SELECT ${HEAD} FROM ${this.#ids.keyed} ${this.database.dialect.join} messaging_batch b ON b.id = v_id`,
+      this.#ids.bind(ids.map((id) => [id])),
+    );
+    return new Map(rows.map((head) => [head.id, head]));
+  }
+
+  /** Messages to the address in batches with recipients that have not started. */
+  async #waiting(scope: ListScope, filter: Filter, to: string, after: Place | undefined) {
+    const heads = (await this.#heads(scope, filter, after)).filter((head) => {
+      const state = stateOf(head);
+      return state !== 'draining' && state !== 'completed';
+    });
+    const { ranges } = rangesOf(heads, undefined, WAITING);
+    if (ranges.length === 0) return [];
+    const { dialect } = this.database;
+    const line = to.replaceAll(/[!%_]/g, '!$&');
+    const lines = [`${line}\n%`, `%\n${line}\n%`, `%\n${line}`];
+    const isIn = ['c.recipients = ?', ...lines.map(() => "c.recipients LIKE ? ESCAPE '!'")];
+    const rows = await this.database.all<{ batch: string; n: number; recipients: string }>(
+      `SELECT c.batch, c.n, c.recipients FROM ${this.#chunks.keyed} ${dialect.join}
+         messaging_batch_chunk c ON c.batch = v_batch AND c.n >= v_first AND c.n <= v_last
+       WHERE ${isIn.join(' OR ')}`,
+      [
+        ...this.#chunks.bind(
+          ranges.map(({ head, from, to: end }) => [head.id, chunkOf(from), chunkOf(end - 1)]),
+        ),
+        to,
+        ...lines,
+      ],
+    );
+    const byId = new Map(heads.map((head) => [head.id, head]));
+    return rows.flatMap(({ batch, n, recipients }): Located | [] => {
+      const head = byId.get(batch);
+      const place = recipients.split('\n').indexOf(to);
+      return head && place >= 0 ? { head, position: n * CHUNK_SIZE + place, recipient: to } : [];
+    });
   }
 
   /** The recipients, also of messages that have not started. */
@@ -148,7 +256,7 @@ export class MessageList {
     );
   }
 
-  async #messages(located: readonly Located[]): Promise<Omit<ListedMessage, 'subject' | 'tags'>[]> {
+  async #messages(located: readonly Located[]): Promise<Plain[]> {
     if (located.length === 0) return [];
     const { dialect, channels } = this.database;
     const rows = await this.database.all<Started>(
@@ -165,9 +273,12 @@ export class MessageList {
       return {
         id,
         batchId: head.id,
+        tenant: head.tenant,
+        channel: head.channel,
+        provider: null,
         position,
         recipient,
-        status: own ? channels.statusOf<MessageStatus>(own.status) : waiting,
+        status: own ? channels.nameOf<MessageStatus>(own.status) : waiting,
         errorCode: own?.errorCode ?? null,
         attempts: own?.attempts ?? 0,
         sender: head.sender,
@@ -177,7 +288,25 @@ export class MessageList {
     });
   }
 
-  async #described(page: readonly Omit<ListedMessage, 'subject' | 'tags'>[]) {
+  async #withProviders(messages: readonly Plain[]): Promise<Plain[]> {
+    if (messages.length === 0) return [];
+    const { dialect } = this.database;
+    const rows = await this.database.all<{ batch: string; position: number; provider: string }>(
+      `SELECT m.batch, m.position, s.provider FROM ${this.#places.keyed}
+       ${dialect.join} messaging_message m ON m.batch = v_batch AND m.position = v_position
+       ${dialect.join} messaging_submission s ON s.batch = m.batch AND s.n = m.submission`,
+      this.#places.bind(messages.map(({ batchId, position }) => [batchId, position])),
+    );
+    const providers = new Map(
+      rows.map(({ batch, position, provider }) => [`${batch}-${position}`, provider]),
+    );
+    return messages.map((message) => ({
+      ...message,
+      provider: providers.get(message.id) ?? null,
+    }));
+  }
+
+  async #described(page: readonly Plain[]) {
     if (page.length === 0) return [];
     const { dialect } = this.database;
     const batches = [...new Set(page.map(({ batchId }) => batchId))];
@@ -204,42 +333,6 @@ function readLabels(json: string | null): EmailLabels | undefined {
   return json === null ? undefined : (JSON.parse(json) as EmailLabels);
 }
 
-/** A UUIDv7 of this time in milliseconds, the lowest or the highest. */
-export function idAt(time: number, fill: '0' | 'f'): string {
-  const hex = Math.max(0, time).toString(16).padStart(12, '0');
-  const [two, twelve] = [fill.repeat(4), fill.repeat(12)];
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-${two}-${two}-${twelve}`;
-}
-
-function matches(
-  { channel, sender, createdAt }: Head,
-  scope: BatchScope,
-  { from, since, until }: Filter,
-): boolean {
-  const at = Number(createdAt) / 1_000;
-  return (
-    channel === scope.channel &&
-    (from === undefined || sender === from) &&
-    (since === undefined || at >= since.getTime()) &&
-    (until === undefined || at < until.getTime())
-  );
-}
-
-/** `end`: the last position, where `most` ended the ranges. */
-function rangesOf(heads: readonly Head[], after: Place | undefined, most: number) {
-  const ranges: Range[] = [];
-  let left = most;
-  for (const head of heads) {
-    const from = head.id === after?.[0] ? after[1] + 1 : 0;
-    const to = Math.min(head.recipients, from + left);
-    if (to <= from) continue;
-    ranges.push({ head, from, to });
-    left -= to - from;
-    if (left === 0) return { ranges, end: [head.id, to - 1] as const };
-  }
-  return { ranges, end: undefined };
-}
-
 function chunkOf(position: number): number {
   return Math.floor(position / CHUNK_SIZE);
 }
@@ -247,10 +340,6 @@ function chunkOf(position: number): number {
 function placeOf(cursor: string): Place {
   const [batch = '', position = ''] = decodeCursor(cursor, 'place').split('.');
   return [batch, Number(position)];
-}
-
-function endOf({ id, recipients }: Head): Place {
-  return [id, recipients];
 }
 
 function lastOf(page: readonly Pick<MessageView, 'batchId' | 'position'>[]): Place | undefined {

@@ -12,12 +12,19 @@ import type {
   SubmittedMessage,
 } from '../../message/views.js';
 import { type BatchState, stateOf } from '../rows/batch-state.js';
-import { type BatchScope, decodeCursor, encodeCursor, type PageRequest } from '../rows/cursor.js';
+import {
+  type BatchScope,
+  decodeCursor,
+  encodeCursor,
+  type ListScope,
+  type PageRequest,
+} from '../rows/cursor.js';
 import type { KeyedDigests } from '../rows/keyed-digests.js';
-import { CHANNELS, dateOf, ReportList } from './report-list.js';
+import { LAST_ID, newestBatches } from './newest-batches.js';
+import { CHANNELS, dateOf, type LoggedEntry, ReportList } from './report-list.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
-import { readContent } from '../rows/stored-content.js';
+import { readContent, shownContent } from '../rows/stored-content.js';
 
 /** A 64-bit integer, as the driver returns it; times are epoch microseconds. */
 type Big = string | number;
@@ -35,6 +42,8 @@ export interface BatchRow extends Pick<
   readonly validUntil: Big | null;
   readonly due: number | boolean;
 }
+
+type BatchHead = Pick<BatchRow, 'id' | 'channel' | 'state' | 'recipients' | 'due'>;
 
 type MessageRow = Pick<MessageView, 'position' | 'recipient' | 'errorCode' | 'attempts'> & {
   readonly status: number;
@@ -64,14 +73,14 @@ const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 const MESSAGE_COLUMNS =
   'm.recipient, m.status, m.attempt AS "attempts", m.error_code AS "errorCode"';
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
 /**
  * Most recipients of a page of batches, whose messages are counted: after them a page ends before
  * its limit. Counts are not stored, because each change of a status would write them.
  */
 const MOST_COUNTED = 10_000;
+
+/** Batches among which a page looks for those with its status. */
+const MOST_HEADS = 1_000;
 
 export class Reads {
   readonly #batches: string;
@@ -96,29 +105,52 @@ export class Reads {
 
   /** Newest first. A page may end before its limit: see {@link MOST_COUNTED}. */
   async batches(
-    { tenant, channel }: BatchScope,
-    { cursor, limit }: PageRequest,
+    { tenants, channel }: ListScope,
+    { cursor, limit, status }: PageRequest & { readonly status?: BatchStatus | undefined },
   ): Promise<Page<BatchView>> {
-    const after = cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid');
-    // The next batches of the tenant, on any channel.
-    const [end] = await this.database.all<{ id: string }>(
-      `SELECT b.id FROM messaging_batch b WHERE b.tenant = ? AND b.id < ?
-       ORDER BY b.id DESC LIMIT 1 OFFSET ?`,
-      [tenant, after, CHANNELS * limit - 1],
+    // The next batches of the tenants, on any channel and of any status.
+    const one = channel === undefined ? limit + 1 : CHANNELS * limit;
+    const window = status === undefined ? one : MOST_HEADS;
+    const heads = await newestBatches<BatchHead>(
+      this.database,
+      `b.id, b.channel, b.state, b.recipient_count AS recipients,
+       CASE WHEN b.available_at <= ${this.database.dialect.now} THEN 1 ELSE 0 END AS due`,
+      {
+        tenants,
+        latest: cursor === undefined ? LAST_ID : decodeCursor(cursor, 'uuid'),
+        excluded: true,
+        limit: window,
+      },
     );
-    const rows = await this.database.all<BatchRow>(
-      `${this.#batches} WHERE b.tenant = ? AND b.channel = ? AND b.id < ? AND b.id >= ?
-       ORDER BY b.id DESC LIMIT ?`,
-      [tenant, channel, after, end?.id ?? FIRST_ID, limit + 1],
+    const found = heads.filter(
+      (head) =>
+        (channel === undefined || head.channel === channel) &&
+        (status === undefined || batchStatusOf(head) === status),
     );
     let counted = 0;
-    const beyond = rows.findIndex(
+    const beyond = found.findIndex(
       ({ recipients }, index) => (counted += recipients) > MOST_COUNTED && index > 0,
     );
-    const most = beyond < 0 ? limit : Math.min(limit, beyond);
-    const { data, nextCursor } = pageOf(rows, most, ({ id }) => id);
-    const next = nextCursor ?? (end ? encodeCursor(end.id) : null);
-    return { data: await this.#viewsOf(data), nextCursor: next };
+    const { data, nextCursor } = pageOf(
+      found,
+      beyond < 0 ? limit : Math.min(limit, beyond),
+      ({ id }) => id,
+    );
+    const last = heads.length === window ? heads.at(-1) : undefined;
+    return {
+      data: await this.#byId(data.map(({ id }) => id)),
+      nextCursor: nextCursor ?? (last ? encodeCursor(last.id) : null),
+    };
+  }
+
+  /** In the order given, without those that retention deleted meanwhile. */
+  async #byId(ids: readonly string[]): Promise<BatchView[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.database.all<BatchRow>(
+      `${this.#batches} WHERE b.id IN (${ids.map(() => '?').join(', ')}) ORDER BY b.id DESC`,
+      ids,
+    );
+    return this.#viewsOf(rows);
   }
 
   /** Address keys in the order of the batch, started or not. @throws BatchNotFoundError */
@@ -219,6 +251,18 @@ export class Reads {
     return { ...message, reports: await this.#reports.ofMessage(message) };
   }
 
+  /** The reports and events of messages by their ids, oldest first. */
+  logs(
+    ids: readonly string[],
+    sql: Pick<Sql, 'all'> = this.database,
+  ): Promise<ReadonlyMap<string, readonly LoggedEntry[]>> {
+    const places = ids.flatMap((id) => {
+      const [, batch, digits] = MESSAGE_ID.exec(id) ?? [];
+      return batch === undefined ? [] : [{ id, batch, position: Number(digits) }];
+    });
+    return this.#reports.logs(places, sql);
+  }
+
   reports(
     scope: BatchScope,
     filter: ReportFilter & { readonly limit: number },
@@ -243,7 +287,7 @@ export class Reads {
   }
 
   #statusOf(rank: number): MessageStatus {
-    return this.database.channels.statusOf<MessageStatus>(rank);
+    return this.database.channels.nameOf<MessageStatus>(rank);
   }
 
   async #viewsOf(rows: readonly BatchRow[]): Promise<BatchView[]> {
@@ -271,8 +315,11 @@ export class Reads {
        GROUP BY m.batch, m.status`,
       ids.bind(rows.map(({ id }) => [id])),
     );
-    for (const { batch, status, messages } of grouped)
-      (counts.get(batch) as StatusCounts)[this.#statusOf(status)] = Number(messages);
+    for (const { batch, status, messages } of grouped) {
+      const own = counts.get(batch) as StatusCounts;
+      const name = this.#statusOf(status);
+      own[name] = (own[name] ?? 0) + Number(messages);
+    }
     for (const row of rows) {
       const own = counts.get(row.id) as StatusCounts;
       const started = Object.values(own).reduce((sum, n) => sum + n, 0);
@@ -339,7 +386,7 @@ function answerOf({ details, sender }: SubmittedRow) {
 }
 
 function contentOf(json: string | null): MessageContent | null {
-  return json === null ? null : readContent(json).content;
+  return json === null ? null : shownContent(readContent(json).content);
 }
 
 function notStartedStatus(state: BatchState): 'cancelled' | 'queued' {

@@ -15,20 +15,24 @@ interface SentRow {
   readonly content: string | null;
 }
 
-/** Finds recent messages by recipient. Needs the index of {@link FREQUENCY_CAP_MIGRATIONS}. */
+/**
+ * Finds recent messages by recipient; those that wait to be sent again count. Needs the index of {@link FREQUENCY_CAP_MIGRATIONS}.
+ */
 export class RecentSends {
   readonly #people;
-  readonly #select: string;
+  readonly #select: (waiting: readonly number[]) => string;
 
   constructor(private readonly database: StoreDatabase) {
     const { dialect, channels } = database;
     this.#people = dialect.rows({ v_tenant: 'key', v_recipient: 'key' });
-    this.#select = `SELECT v_tenant AS tenant, v_recipient AS recipient, m.batch,
+    const counted = channels.countedRanks;
+    this.#select = (waiting) => `SELECT v_tenant AS tenant, v_recipient AS recipient, m.batch,
         coalesce(s.content, b.content) AS content FROM ${this.#people.keyed}
       ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_recipient')}
-        ON m.recipient = v_recipient AND m.status IN (${channels.countedRanks.join(', ')})
+        ON m.recipient = v_recipient AND m.status IN (${[...counted, ...waiting].join(', ')})
       JOIN messaging_batch b ON b.id = m.batch AND b.tenant = v_tenant AND b.channel = ?
-      JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission AND s.first_sent_at > ?`;
+      ${waiting.length > 0 ? 'LEFT ' : ''}JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+      WHERE s.first_sent_at > ?${waiting.length > 0 ? ` OR m.status IN (${waiting.join(', ')})` : ''}`;
   }
 
   /** Batches by `{recipient} {tenant}`; recipients are address keys, `since` is epoch ms. */
@@ -42,7 +46,9 @@ export class RecentSends {
       people.map(({ tenant, recipient }) => [keyOf(tenant, recipient), [tenant, recipient]]),
     );
     const sql = manager ? this.database.join(manager) : this.database;
-    const rows = await sql.all<SentRow>(this.#select, [
+    const { channels } = this.database;
+    const waiting = channels.waitingRanksOf(channel);
+    const rows = await sql.all<SentRow>(this.#select(waiting), [
       ...this.#people.bind([...keys.values()]),
       channel,
       since * 1_000,

@@ -1,7 +1,7 @@
 import type { ReportDetails } from '../../message/events.js';
 import type { ReportedStatus } from '../../message/status.js';
 import type { MessageView, Page, ReportFilter, ReportView } from '../../message/views.js';
-import type { StoreDatabase } from '../database/store-database.js';
+import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { type BatchScope, decodeCursor, encodeCursor } from '../rows/cursor.js';
 import type { KeyedDigests } from '../rows/keyed-digests.js';
 
@@ -30,6 +30,12 @@ type ReportRow = Pick<ReportView, 'batchId' | 'sender' | 'rawStatus' | 'errorCod
   readonly details: string | null;
 };
 
+interface LogRow {
+  readonly rank: number | null;
+  readonly rawStatus: string;
+  readonly at: Big;
+}
+
 /** A report, by what orders it in a list. */
 interface Place {
   readonly id: Big;
@@ -56,6 +62,13 @@ interface Range {
   readonly end: Place | undefined;
   readonly until: (end: Place) => Clause;
   readonly cursorOf: (last: Place) => string;
+}
+
+/** What happened to a message: a status, or an event of its channel. */
+export interface LoggedEntry {
+  readonly name: string;
+  readonly at: Date;
+  readonly details: ReportDetails | null;
 }
 
 type Filter = Omit<ReportFilter, 'tenant'> & { readonly limit: number };
@@ -107,6 +120,34 @@ export class ReportList {
     const conditions = [{ sql: 'r.position = ?', params: [position] }];
     const rows = await this.#rows(range, conditions, MOST_REPORTS);
     return rows.map((row) => this.#viewOf(row));
+  }
+
+  /** What happened to each of the messages, oldest first; reads every report of their batches. */
+  async logs(
+    places: readonly { readonly id: string; readonly batch: string; readonly position: number }[],
+    sql: Pick<Sql, 'all'>,
+  ): Promise<ReadonlyMap<string, readonly LoggedEntry[]>> {
+    const logs = new Map<string, LoggedEntry[]>(places.map(({ id }) => [id, []]));
+    const batches = [...new Set(places.map(({ batch }) => batch))];
+    if (batches.length === 0) return logs;
+    const positions = [...new Set(places.map(({ position }) => position))];
+    const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+    const rows = await sql.all<Pick<ReportRow, 'batchId' | 'position' | 'details'> & LogRow>(
+      `SELECT r.batch AS "batchId", r.position, r.status AS "rank", r.raw_status AS "rawStatus",
+         coalesce(r.provider_time, r.received_at) AS "at", r.details
+       FROM ${this.#reports({ index: 'messaging_report_batch' })}
+       WHERE r.batch IN (${marks(batches)}) AND r.position IN (${marks(positions)})
+         AND r.sequence IS NOT NULL
+       ORDER BY r.id`,
+      [...batches, ...positions],
+    );
+    for (const { batchId, position, rank, rawStatus, at, details } of rows)
+      logs.get(`${batchId}-${position}`)?.push({
+        name: rank === null ? rawStatus : this.database.channels.nameOf(rank),
+        at: dateOf(at),
+        details: details === null ? null : (JSON.parse(details) as ReportDetails),
+      });
+    return logs;
   }
 
   /** The batches that the filter names; `undefined`: it names none. */

@@ -1,6 +1,6 @@
-import { STATUS_RANK } from '../../message/status.js';
 import type { StoreDatabase } from '../database/store-database.js';
 import { HAS_WORK } from '../rows/batch-state.js';
+import { isQueued } from '../rows/status.js';
 
 /** Messages of a lane that a restored database has queued or in flight. */
 export interface WaitingLane {
@@ -29,7 +29,7 @@ export class WaitingWork {
 
   constructor(private readonly database: StoreDatabase) {
     const started = `(SELECT count(*) FROM messaging_message m
-      WHERE m.batch = b.id AND m.status <> ${STATUS_RANK.queued})`;
+      WHERE m.batch = b.id AND NOT (${isQueued('m')}))`;
     const later = `CASE WHEN b.available_at > ${database.dialect.bigint} THEN 1 ELSE 0 END`;
     this.#queued = `SELECT lane, channel, later, sum(messages) AS messages FROM (
         SELECT b.lane, b.channel, ${later} AS later, b.recipient_count - ${started} AS messages

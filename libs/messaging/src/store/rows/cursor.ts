@@ -1,10 +1,18 @@
 import type { Channel } from '../../message/message.js';
+import type { Tenants } from '../../message/views.js';
 import { MessageValidationError } from '../../message/errors.js';
 
 /** Reads within another scope do not find the batch. */
 export interface BatchScope {
   readonly tenant: string;
   readonly channel: Channel;
+}
+
+/** What a list covers. */
+export interface ListScope {
+  readonly tenants: Tenants;
+  /** @default every channel */
+  readonly channel?: Channel | undefined;
 }
 
 export interface PageRequest {
@@ -18,6 +26,8 @@ const SHAPE = {
   position: /^\d{1,9}$/,
   /** Batch and position. */
   place: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d{1,9}$/,
+  /** Time, and numbers of batches and reports since. */
+  changes: /^\d{1,15}(?:\.\d{1,4}){2,3}$/,
   /** Time and id. */
   report: /^\d{1,16}\.\d{1,15}$/,
   group: /^grp_[0-9A-Za-z]{10,60}$/,

@@ -18,6 +18,11 @@ export const RESTORED = 'restored';
 /** The hold that a restored database starts with. */
 export const RESTORE_HOLD = { lanes: '*', reason: RESTORED } as const;
 
+/** The hold of a restored database on the messages of one channel. */
+export function restoreHoldOf(channel: string): Pick<Hold, 'lanes' | 'reason'> {
+  return { lanes: `*:${channel}`, reason: RESTORED };
+}
+
 const LANES = /^(?:\*|\*:[^*]+|[^*]+:\*|[^*]+)$/;
 
 /** @throws MessageValidationError */

@@ -1,7 +1,7 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 
 /** Purposes keep digests of one value apart. */
-type Purpose = 'address' | 'idempotency key' | 'fingerprint';
+type Purpose = 'address' | 'idempotency key' | 'fingerprint' | 'code';
 
 /**
  * Keyed digests of values that the store recognises and must not reveal. A plain hash of a phone
@@ -29,6 +29,11 @@ export class KeyedDigests {
   /** By the present key, then by each former one. */
   ofAddress(tenant: string, address: string): string[] {
     return this.#keys.map((key) => digest(key, 'address', [tenant, address]));
+  }
+
+  /** One-time codes by their verification; empty without a key. */
+  ofCode(id: string, code: string): string[] {
+    return this.#keys.map((key) => digest(key, 'code', [id, code]));
   }
 
   /** As {@link ofAddress}; without a key the idempotency key itself. */

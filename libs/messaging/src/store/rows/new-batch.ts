@@ -68,7 +68,8 @@ export const NEW_BATCH: Columns<NewBatch> = {
 export const INTO_BATCHES = into('batch', STORED, 'available_at', 'valid_until', 'state');
 
 export function batchValues(dialect: Dialect): string {
-  const availableAt = dialect.greatest(dialect.now, 'coalesce(v_send_at, 0)');
+  // The clock is read once; the ids order the batches of one moment.
+  const availableAt = dialect.greatest(`(SELECT ${dialect.now})`, 'coalesce(v_send_at, 0)');
   return `${Object.keys(STORED).join(', ')}, ${availableAt},
     CASE WHEN v_valid_for IS NOT NULL THEN ${availableAt} + v_valid_for END, ${BATCH_STATE.accepted}`;
 }

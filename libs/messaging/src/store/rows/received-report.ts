@@ -25,6 +25,8 @@ export interface MessagePlace {
   readonly batch: string;
   /** `undefined`: the report identifies the batch, but no message of it. */
   readonly position: number | undefined;
+  /** The submission that the report is about; `undefined`: the message's last. */
+  readonly submission?: number | undefined;
 }
 
 export interface MatchedReport extends LogEntry {

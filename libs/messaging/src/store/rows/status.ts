@@ -1,4 +1,4 @@
-import { FIRST_REPORTED_RANK } from '../../message/status.js';
+import { FIRST_REPORTED_RANK, STATUS_RANK } from '../../message/status.js';
 
 /** A locked message. It is changed in place, so that one transaction may raise it twice. */
 export interface HeldMessage {
@@ -14,6 +14,14 @@ export interface HeldMessage {
   error_code: string | null;
   /** The provider's id of the message, once known. */
   reference: string | null;
+}
+
+/**
+ * SQL condition: the message waits to start, for the first time or again. While it waits for a
+ * further try after a report, its status is kept as the negative rank.
+ */
+export function isQueued(message: string): string {
+  return `${message}.status <= ${STATUS_RANK.queued}`;
 }
 
 export interface StatusChange {

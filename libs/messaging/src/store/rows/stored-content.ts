@@ -1,4 +1,4 @@
-import type { MessageContent } from '../../message/message.js';
+import type { MessageContent, SecretContent } from '../../message/message.js';
 import type { TraceContext } from '../../ports/tracing.js';
 
 export interface StoredContent {
@@ -6,6 +6,11 @@ export interface StoredContent {
   readonly trace?: TraceContext | undefined;
   /** The store has names or variables of the recipients. */
   readonly hasPersonal?: boolean | undefined;
+}
+
+/** The content as views show it: not that of a message with a code. */
+export function shownContent(content: MessageContent): MessageContent | null {
+  return (content as SecretContent).secret ? null : content;
 }
 
 type StoredJson = MessageContent & { trace?: TraceContext; $personal?: boolean };

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isDuplicateIndex } from '../database/database-errors.js';
 import { driverOf } from '../open-store.js';
+import { columnsSql, type TableColumns } from './columns.js';
 import { PRIMARY_KEYS } from './tables.js';
 
 class Store1790000000000 implements MigrationInterface {
@@ -33,6 +34,42 @@ class RecipientIndex1790000000100 implements MigrationInterface {
       `DROP INDEX messaging_message_recipient${kind === 'mysql' ? ' ON messaging_message' : ''}`,
     );
   }
+}
+
+/** A migration that creates tables with their indexes; `name` ends with its timestamp. */
+export function tablesMigration<T extends string>(
+  name: string,
+  tables: Readonly<Record<T, TableColumns>>,
+  primaryKeys: Readonly<Record<T, string>>,
+  indexes: readonly (readonly [kind: 'INDEX' | 'UNIQUE INDEX', name: string, on: string])[],
+): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = name;
+
+    async up(runner: QueryRunner): Promise<void> {
+      const driver = driverOf(runner.dataSource);
+      const { kind, types } = driver.dialect;
+      const options = await driver.tableOptions(runner);
+      for (const [table, columns] of Object.entries<TableColumns>(tables)) {
+        const all = columnsSql(columns, types).join(', ');
+        const key = primaryKeys[table as T];
+        await runner.query(
+          `CREATE TABLE IF NOT EXISTS messaging_${table} (${all}, PRIMARY KEY (${key}))${options}`,
+        );
+      }
+      const ifNew = kind === 'mysql' ? '' : 'IF NOT EXISTS ';
+      for (const [what, index, on] of indexes)
+        await createIfMissing(
+          runner,
+          `CREATE ${what} ${ifNew}messaging_${index} ON messaging_${on}`,
+        );
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      for (const table of Object.keys(tables))
+        await runner.query(`DROP TABLE IF EXISTS messaging_${table}`);
+    }
+  };
 }
 
 /** MySQL commits each DDL statement and has no `CREATE INDEX IF NOT EXISTS`. */

@@ -9,6 +9,8 @@ import {
 import { steppedSettle } from '../verbs/stepped-settle.js';
 import { isUndone } from '../database/transaction-state.js';
 import { SQLITE_DIALECT } from './dialect.js';
+import { intend } from './intend.js';
+import { report } from './report.js';
 import { SqliteTurns, whenFree } from './turns.js';
 import { WalSync } from './wal-sync.js';
 
@@ -36,7 +38,7 @@ export class SqliteDatabase extends StoreDatabase {
   );
 
   constructor(dataSource: DataSource, options: StoreDatabaseOptions) {
-    super(dataSource, SQLITE_DIALECT, options, { settle: SQLITE_SETTLE });
+    super(dataSource, SQLITE_DIALECT, options, { intend, report, settle: SQLITE_SETTLE });
     this.#own = dataSource;
   }
 

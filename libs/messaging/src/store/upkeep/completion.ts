@@ -16,7 +16,8 @@ export interface CompletedBatch {
 
 /**
  * Completes batches that have nothing left to start and no open submission, in the transaction that
- * starts their last message or closes their last submission.
+ * starts their last message or closes their last submission. A batch that was opened again for
+ * another try keeps the time of its first completion, which alone is announced.
  */
 export class BatchCompletion {
   readonly #sql: ReturnType<typeof statementsFor>;
@@ -30,7 +31,10 @@ export class BatchCompletion {
     this.#sql = statementsFor(dialect);
   }
 
-  /** `at`: epoch microseconds; batches in `unknown` are polled soon. */
+  /**
+   * `at`: epoch microseconds; batches in `unknown` are polled soon.
+   * @returns those that complete for the first time
+   */
   async after(
     tx: Sql,
     batches: readonly string[],
@@ -41,7 +45,10 @@ export class BatchCompletion {
     const { lockDraining, selectDone, complete, ids } = this.#sql;
     const draining = await tx.all<{ id: string }>(lockDraining, ids.bind(keysOf(batches)));
     if (draining.length === 0) return [];
-    const done = await tx.all<CompletedBatch>(selectDone, ids.bind(draining.map(({ id }) => [id])));
+    const done = await tx.all<CompletedBatch & { completedBefore: string | number | null }>(
+      selectDone,
+      ids.bind(draining.map(({ id }) => [id])),
+    );
     if (done.length === 0) return [];
     const soon = Math.min(this.pollAfter, UNKNOWN_POLL_AFTER);
     const pollAt = (id: string) => at + (unknown.has(id) ? soon : this.pollAfter) * 1_000;
@@ -49,7 +56,7 @@ export class BatchCompletion {
       tx,
       done.map(({ id }) => [id, at, pollAt(id)]),
     );
-    return done;
+    return done.filter(({ completedBefore }) => completedBefore === null);
   }
 
   /** Waits for concurrent closes of submissions: none of them can see that it is the last one. */
@@ -82,7 +89,7 @@ function statementsFor(dialect: Dialect) {
       ${dialect.join} messaging_submission s ${dialect.forceIndex('PRIMARY')} ON s.batch = v_id
       WHERE ${dialect.residual('s.outcome IS NULL')}
       ORDER BY s.batch, s.n ${dialect.forUpdate('s')}`,
-    selectDone: `SELECT b.id, b.tenant, b.channel FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
+    selectDone: `SELECT b.id, b.tenant, b.channel, b.completed_at AS "completedBefore" FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id
       WHERE ${dialect.residual(isDraining('b'))}
         AND NOT EXISTS (SELECT 1 FROM messaging_submission s WHERE s.batch = b.id AND s.outcome IS NULL)`,
     complete: updater(

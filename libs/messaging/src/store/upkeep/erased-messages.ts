@@ -125,7 +125,7 @@ export class ErasedMessages {
   }
 
   #cancelled(message: HeldMessage): StatusChange | undefined {
-    if (message.status !== STATUS_RANK.queued) return undefined;
+    if (message.status > STATUS_RANK.queued) return undefined;
     const erased = { ...message, recipient: '' };
     return raise(erased, STATUS_RANK.cancelled, this.clock.now() * 1_000, null);
   }

@@ -3,10 +3,14 @@ import { STATUS_RANK } from '../../message/status.js';
 import type { SentSubmission } from '../../ports/message-transport.js';
 import { type Dialect, updater } from '../database/dialect.js';
 import type { StoreDatabase } from '../database/store-database.js';
+import { readContent } from '../rows/stored-content.js';
 import { IN_SPAN, slicesOf, SPANS, spansOf } from '../rows/span.js';
 
 /** Longest time between two polls of one batch, in milliseconds. */
 const LONGEST_WAIT = 3_600_000;
+
+/** Of channels whose messages are not repeated: first and longest time; their polls never end. */
+const IRREVOCABLE = { after: 5_000, longest: 86_400_000 };
 
 /** Most recipients in one claim; a larger batch is claimed alone. */
 const RECIPIENTS = 100_000;
@@ -17,6 +21,7 @@ interface UnreportedSubmission extends SentSubmission {
 
 interface DueBatch {
   readonly id: string;
+  readonly channel: string;
   readonly polls: number;
   readonly recipients: number;
   readonly isGivenUp: number | boolean;
@@ -24,8 +29,9 @@ interface DueBatch {
 
 interface UnreportedRow extends Omit<
   UnreportedSubmission,
-  'submissionId' | 'recipients' | 'firstSentAt'
+  'submissionId' | 'recipients' | 'firstSentAt' | 'content'
 > {
+  readonly content: string | null;
   readonly batch: string;
   readonly n: number;
   readonly sentAt: string | number;
@@ -43,7 +49,9 @@ export class ReportPolls {
     private readonly after: number,
     private readonly giveUpAfter: number,
   ) {
-    this.#sql = statementsFor(database.dialect, database.channels.openRanks);
+    const { dialect, channels } = database;
+    const irrevocable = channels.namesWhere((channel) => channel.irrevocable !== undefined);
+    this.#sql = statementsFor(dialect, channels.openRanks, irrevocable);
   }
 
   /**
@@ -58,9 +66,13 @@ export class ReportPolls {
       );
       await move(
         tx,
-        batches.map(({ id, polls, isGivenUp }) => {
-          const wait = Math.min(LONGEST_WAIT, this.after * 2 ** (polls + 1)) * 1_000;
-          return [id, Number(isGivenUp) === 1 ? null : wait];
+        batches.map(({ id, channel, polls, isGivenUp }) => {
+          const isAskedOn = this.database.channels.find(channel)?.irrevocable !== undefined;
+          const { after, longest } = isAskedOn
+            ? IRREVOCABLE
+            : { after: this.after, longest: LONGEST_WAIT };
+          const wait = Math.min(longest, after * 2 ** Math.min(polls + 1, 30)) * 1_000;
+          return [id, Number(isGivenUp) === 1 && !isAskedOn ? null : wait];
         }),
       );
       return batches;
@@ -89,7 +101,7 @@ class Submissions {
 
   /** A message that is still `sending` keeps its batch due, but is not at the provider yet. */
   add(rows: readonly UnreportedRow[]): void {
-    for (const { batch, n, sentAt, recipient, status, ...row } of rows) {
+    for (const { batch, n, sentAt, recipient, status, content, ...row } of rows) {
       this.lacking.add(batch);
       if (status === STATUS_RANK.sending) continue;
       const submissionId = `${batch}-s${n}`;
@@ -102,6 +114,7 @@ class Submissions {
           submissionId,
           firstSentAt,
           recipients: [recipient],
+          ...(content !== null && { content: readContent(content).content }),
         });
     }
   }
@@ -115,15 +128,17 @@ function withinRecipients(batches: readonly DueBatch[]): readonly DueBatch[] {
   );
 }
 
-function statementsFor(dialect: Dialect, open: readonly number[]) {
+function statementsFor(dialect: Dialect, open: readonly number[], irrevocable: readonly string[]) {
+  const named = irrevocable.map((name) => `'${name}'`).join(', ') || "''";
   const spans = dialect.rows(SPANS);
   return {
     spans,
-    due: `SELECT b.id, b.polls, b.recipient_count AS "recipients",
+    due: `SELECT b.id, b.channel, b.polls, b.recipient_count AS "recipients",
         CASE WHEN b.completed_at + ? < ${dialect.now} THEN 1 ELSE 0 END AS "isGivenUp"
       FROM messaging_batch b WHERE b.poll_at IS NOT NULL AND b.poll_at <= ${dialect.now}
       ORDER BY b.poll_at LIMIT ? ${dialect.skipLocked('b')}`,
-    unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.first_sent_at AS "sentAt", m.recipient, m.status
+    unreported: `SELECT s.batch, s.n, b.channel, s.provider, s.reference, s.attempt, s.first_sent_at AS "sentAt", m.recipient, m.status,
+        CASE WHEN b.channel IN (${named}) THEN coalesce(s.content, b.content) END AS content
       FROM ${spans.keyed} ${dialect.join} messaging_message m ON ${IN_SPAN}
         AND m.status IN (${open.join(', ')})
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission

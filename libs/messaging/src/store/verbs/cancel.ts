@@ -1,11 +1,12 @@
 import { AlreadySentError } from '../../message/errors.js';
 import { STATUS_RANK } from '../../message/status.js';
 import type { BatchView } from '../../message/views.js';
+import type { AlsoOption } from '../database/sql.js';
 import type { Clock } from '../../ports/clock.js';
 import { CANCELLED, stateOf } from '../rows/batch-state.js';
 import type { BatchScope } from '../rows/cursor.js';
 import type { Reads } from '../reads/reads.js';
-import { HELD_COLUMNS, type HeldMessage, raise } from '../rows/status.js';
+import { HELD_COLUMNS, type HeldMessage, isQueued, raise } from '../rows/status.js';
 import type { StatusWriter } from './status-writer.js';
 import type { StoreDatabase } from '../database/store-database.js';
 
@@ -21,7 +22,7 @@ export class BatchChanges {
    * Repeated calls are safe. @throws BatchNotFoundError
    * @throws AlreadySentError where no message can be cancelled any more
    */
-  async cancel(id: string, scope: BatchScope): Promise<BatchView> {
+  async cancel(id: string, scope: BatchScope, also?: AlsoOption['also']): Promise<BatchView> {
     const changes = await this.database.transaction(async (tx) => {
       const state = stateOf(await this.reads.batchRow(tx, id, scope, true));
       if (state === 'cancelled') return [];
@@ -33,13 +34,14 @@ export class BatchChanges {
       );
       const queued = await tx.all<HeldMessage>(
         `SELECT ${HELD_COLUMNS} FROM messaging_message m JOIN messaging_batch b ON b.id = m.batch
-         WHERE m.batch = ? AND m.status = ? ORDER BY m.position ${this.database.dialect.forUpdate('m')}`,
-        [id, STATUS_RANK.queued],
+         WHERE m.batch = ? AND ${isQueued('m')} ORDER BY m.position ${this.database.dialect.forUpdate('m')}`,
+        [id],
       );
       const raised = queued.flatMap(
         (message) => raise(message, STATUS_RANK.cancelled, at, null) ?? [],
       );
       await this.writer.write(tx, raised);
+      await also?.(tx.manager);
       return raised;
     });
     this.writer.publish(changes);
@@ -51,6 +53,7 @@ export class BatchChanges {
     id: string,
     scope: BatchScope,
     sendAt: Date,
+    also?: AlsoOption['also'],
   ): Promise<BatchView & { lane: string }> {
     const { dialect } = this.database;
     const at = sendAt.getTime() * 1_000;
@@ -64,6 +67,7 @@ export class BatchChanges {
            available_at = ${available}, revision = revision + 1 WHERE id = ?`,
         [at, at, at, id],
       );
+      await also?.(tx.manager);
       return row.lane;
     });
     return { ...(await this.reads.batch(id, scope)), lane };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Sql, StoreDatabase } from '../database/store-database.js';
 import { HAS_WORK } from '../rows/batch-state.js';
-import { checkHold, type Hold, HoldIndex, RESTORE_HOLD } from '../rows/hold.js';
+import { checkHold, type Hold, HoldIndex, RESTORE_HOLD, restoreHoldOf } from '../rows/hold.js';
 
 type NewHold = Pick<Hold, 'lanes' | 'reason'>;
 
@@ -76,8 +76,16 @@ export class Holds {
         await tx.run('UPDATE messaging_instance SET mark = ? WHERE id = 1', [mark]);
       if (isDump) await this.place(tx, RESTORE_HOLD);
       const dated = await tx.run('UPDATE messaging_hold SET since = ? WHERE since = 0', [now]);
-      return isDump || dated > 0;
+      const isRestored = isDump || dated > 0;
+      if (isRestored) await this.holdIrrevocable(tx);
+      return isRestored;
     });
+  }
+
+  /** The holds of a restored database that a release of everything else leaves in place. */
+  async holdIrrevocable(sql: Sql): Promise<void> {
+    for (const { name, irrevocable } of this.database.channels.all)
+      if (irrevocable) await this.place(sql, restoreHoldOf(name));
   }
 
   /**

@@ -21,6 +21,7 @@ import {
   SUBMISSIONS,
 } from '../rows/intent.js';
 import type { LockWait } from '../rows/lease.js';
+import { isQueued } from '../rows/status.js';
 import type { BatchCompletion, CompletedBatch } from '../upkeep/completion.js';
 import type { Lanes } from './lanes.js';
 
@@ -232,8 +233,6 @@ function statementsFor(dialect: Dialect) {
   const primary = dialect.forceIndex('PRIMARY');
   const selectBatches = `SELECT b.id, b.revision, CASE WHEN ${isOpen('b')} THEN 1 ELSE 0 END AS open
     FROM ${ids.keyed} ${dialect.join} messaging_batch b ${primary} ON b.id = v_id ORDER BY b.id`;
-  const isQueued = (message: string) =>
-    dialect.residual(`${message}.status = ${STATUS_RANK.queued}`);
   const isOpenSubmission = (submission: string) =>
     dialect.residual(`${submission}.outcome IS NULL`);
   const updateMessages = <T>(columns: Columns<T>, set: string) =>
@@ -241,7 +240,7 @@ function statementsFor(dialect: Dialect) {
       table: 'messaging_message',
       set,
       where: `messaging_message.batch = v_batch AND messaging_message.position = v_position
-        AND ${isQueued('messaging_message')}`,
+        AND ${dialect.residual(isQueued('messaging_message'))}`,
     });
   const insertMessages = <T>(columns: Columns<T>, status: number) =>
     inserter(dialect, into('message', columns, 'status'), columns, {
@@ -257,7 +256,7 @@ function statementsFor(dialect: Dialect) {
     },
     lockQueued: `SELECT m.batch FROM ${messages.keyed}
       ${dialect.join} messaging_message m ${primary} ON m.batch = v_batch AND m.position = v_position
-        AND ${isQueued('m')}
+        AND ${dialect.residual(isQueued('m'))}
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,
     lockOpen: `SELECT s.batch, s.n FROM ${keys.keyed}
       ${dialect.join} messaging_submission s ${primary} ON s.batch = v_batch AND s.n = v_n

@@ -1,4 +1,3 @@
-import { STATUS_RANK } from '../../message/status.js';
 import type { Dialect } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import type { BatchData } from '../reads/batch-data.js';
@@ -15,6 +14,7 @@ import {
   type PlanRow,
   type SetBack,
 } from '../rows/planned-batch.js';
+import { isQueued } from '../rows/status.js';
 import { MOST_PLANNED, type PlanRequest } from '../store.js';
 import { headColumns, planOf } from './plan.js';
 
@@ -43,6 +43,7 @@ export class LaneWork {
   /** Set where the driver plans many lanes at once. */
   readonly #planning: LaneGroup<PlanRequest, PlannedBatch[]> | undefined;
   readonly #looking: LaneGroup<{ readonly lane: string }, number | undefined>;
+  readonly #read = (json: string) => this.data.content(json);
 
   constructor(
     private readonly database: StoreDatabase,
@@ -83,7 +84,10 @@ export class LaneWork {
 
   /** Open submissions of a former holder of the lane, oldest first. */
   async open(lane: string): Promise<OpenSubmission[]> {
-    const open = openSubmissionsOf(await this.database.all<OpenRow>(this.#sql.open, [lane]));
+    const open = openSubmissionsOf(
+      await this.database.all<OpenRow>(this.#sql.open, [lane]),
+      this.#read,
+    );
     return this.#withPersonal(open, ({ batch }) => batch);
   }
 
@@ -117,7 +121,7 @@ export class LaneWork {
     for (const batch of batches) byLane.get(batch.lane)!.push(batch);
     const planned = new Map<string, PlannedBatch[]>();
     for (const { lane, limit } of requests) {
-      const own = plannedOf(byLane.get(lane)!, setBack, limit);
+      const own = plannedOf(byLane.get(lane)!, setBack, limit, this.#read);
       planned.set(lane, await this.#withPersonal(own, ({ id }) => id));
     }
     return planned;
@@ -172,7 +176,7 @@ function statementsFor(dialect: Dialect) {
   const ids = dialect.rows<PlanRow>({ v_id: ['uuid', ({ id }) => id] });
   const lanes = dialect.rows<{ readonly lane: string }>({ v_lane: ['key', ({ lane }) => lane] });
   const queued = `${ids.keyed} ${dialect.join} messaging_message m
-    ON m.batch = v_id AND m.status = ${STATUS_RANK.queued}`;
+    ON m.batch = v_id AND ${isQueued('m')}`;
   const heads = Object.values(PRIORITY).flatMap((priority) => {
     const head = (column: string, condition: string) =>
       `(SELECT b.${column} FROM messaging_batch b ${dialect.forceIndex('messaging_batch_queue')}

@@ -1,3 +1,4 @@
+import type { AlsoOption } from '../database/sql.js';
 import { type Dialect, type RowWriter, updater } from '../database/dialect.js';
 import { LaneGroup } from '../database/group-commit.js';
 import {
@@ -111,7 +112,7 @@ export class Lanes {
   }
 
   /** Ends a pause, also of a lane that another process holds. False: the lane does not exist. */
-  async resume(lane: string): Promise<boolean> {
+  async resume(lane: string, also?: AlsoOption['also']): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       // MySQL counts changed rows only, so a second query checks that the lane exists.
       const known = await this.#find(tx, this.#sql.known, [{ lane }]);
@@ -119,6 +120,7 @@ export class Lanes {
         'UPDATE messaging_lane SET paused_until = 0, pause_reason = NULL WHERE lane_key = ?',
         [lane],
       );
+      if (known.has(lane)) await also?.(tx.manager);
       return known.has(lane);
     });
   }

@@ -2,11 +2,23 @@ import { BATCH_STATE, PRIORITY } from '../rows/batch-state.js';
 import type { Dialect } from '../database/dialect.js';
 import { CHUNK_SIZE } from '../schema/tables.js';
 
-/** SQL: columns of a batch `b`; times and its remaining validity in microseconds. */
+/** SQL: columns of a batch `b`; its times, age and remaining validity in microseconds. */
 export function headColumns({ now }: Dialect): string {
   return `b.tenant, b.channel, b.sender, b.delivery_report AS "deliveryReport", b.in_doubt_at AS "inDoubtAt",
-    b.valid_until - ${now} AS "validFor", ${now} - b.available_at AS "dueFor"`;
+    b.valid_until - (SELECT ${now}) AS "validFor", b.available_at AS "dueAt",
+    (SELECT ${now}) - b.available_at AS "dueFor"`;
 }
+
+interface PlanForm {
+  readonly most?: number;
+  readonly asideLast?: boolean;
+  /** Adds the columns of the order, for a query around it. */
+  readonly placed?: boolean;
+}
+
+/** The columns of {@link planOf} that are read. */
+export const PLANNED_COLUMNS = `lane, id, tenant, channel, sender, "deliveryReport", "inDoubtAt", "validFor",
+  "dueAt", "dueFor", content, state, revision, "recipientCount", next, "nextSubmission", chunk`;
 
 /**
  * SQL: the lane's next due batches, as many as a slice can hold; `ahead` counts the recipients
@@ -19,7 +31,7 @@ export function planOf(
   dialect: Dialect,
   lane: string,
   limit: string,
-  { most, asideLast = false }: { readonly most?: number; readonly asideLast?: boolean } = {},
+  { most, asideLast = false, placed = false }: PlanForm = {},
 ): string {
   const { now } = dialect;
   const chunkOf = (position: string) => dialect.div(position, String(CHUNK_SIZE));
@@ -48,9 +60,9 @@ export function planOf(
       ),
     ])
     .join(' UNION ALL ');
-  return `SELECT b.lane, b.id, ${headColumns(dialect)}, b.content, b.state, b.revision, b.priority, b.available_at,
+  return `SELECT b.lane, b.id, ${headColumns(dialect)}, b.content, b.state, b.revision,
       b.recipient_count AS "recipientCount", p.next, p.next_submission AS "nextSubmission",
-      c.n AS chunk_n, c.recipients AS chunk
+      c.recipients AS chunk${placed ? ', p.priority, p.available_at, c.n AS chunk_n' : ''}
     FROM (
       SELECT d.*,
         CASE WHEN d.state = ${BATCH_STATE.accepted} THEN d.denied ELSE coalesce(

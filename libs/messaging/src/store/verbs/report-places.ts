@@ -17,6 +17,7 @@ interface PlaceRow {
   readonly v_index: number;
   readonly batch: string;
   readonly position: number;
+  readonly submission: number;
 }
 
 interface SubmissionRow extends Span {
@@ -27,6 +28,7 @@ interface SubmissionRow extends Span {
 interface ReferenceRow extends Span {
   readonly provider: string;
   readonly reference: string;
+  readonly n: number;
   readonly position: number | null;
   readonly recipient: string | null;
 }
@@ -42,6 +44,7 @@ type Positions = ReadonlyMap<string | null, number>;
 /** The messages of the submissions with one reference of a provider. */
 interface Reference {
   readonly batch: string;
+  readonly n: number;
   /** The position of the only message. */
   only: number | undefined;
   readonly byRecipient: Map<string | null, MessagePlace>;
@@ -111,7 +114,8 @@ export class ReportPlaces {
       const [only] = first === last ? own.values() : [];
       for (const report of submissions[v_index]!.reports) {
         const position = only ?? own.get(report.recipient);
-        if (position !== undefined) places.set(report, { batch, position });
+        const submission = submissions[v_index]!.n;
+        if (position !== undefined) places.set(report, { batch, position, submission });
       }
     }
   }
@@ -133,8 +137,9 @@ export class ReportPlaces {
       const found = known.get(key);
       if (!found) continue;
       for (const report of own) {
-        const { batch, only, byRecipient } = found;
-        const place = byRecipient.get(report.recipient) ?? { batch, position: only };
+        const { batch, n, only, byRecipient } = found;
+        const whole = { batch, position: only, submission: n };
+        const place = byRecipient.get(report.recipient) ?? whole;
         if (place.position !== undefined || !places.has(report)) places.set(report, place);
       }
     }
@@ -146,8 +151,8 @@ export class ReportPlaces {
     ];
     if (asked.length === 0) return;
     const rows = await sql.all<PlaceRow>(this.#sql.byMessageId, this.#sql.names.bind(asked));
-    for (const { v_index, batch, position } of rows)
-      for (const report of asked[v_index]!.reports) places.set(report, { batch, position });
+    for (const { v_index, ...place } of rows)
+      for (const report of asked[v_index]!.reports) places.set(report, place);
   }
 
   async #load(sql: Reader, asked: readonly Named[]): Promise<Map<string, Reference>> {
@@ -158,16 +163,20 @@ export class ReportPlaces {
     const positions = await this.#positionsIn(sql, wide);
     const positionsOf = new Map(wide.map((row, index) => [row, positions[index]!]));
     for (const row of rows) {
-      const { provider, reference, batch, position, recipient } = row;
+      const { provider, reference, batch, n, position, recipient } = row;
       const own: Positions =
         positionsOf.get(row) ?? new Map(position === null ? [] : [[recipient, position]]);
       const key = keyOf(provider, reference);
       let found = loaded.get(key);
       if (found) found.only = undefined;
       else
-        loaded.set(key, (found = { batch, only: position ?? undefined, byRecipient: new Map() }));
+        loaded.set(
+          key,
+          (found = { batch, n, only: position ?? undefined, byRecipient: new Map() }),
+        );
       for (const [to, at] of own)
-        if (!found.byRecipient.has(to)) found.byRecipient.set(to, { batch, position: at });
+        if (!found.byRecipient.has(to))
+          found.byRecipient.set(to, { batch, position: at, submission: n });
     }
     for (const [key, reference] of loaded) this.#remember(key, reference);
     return loaded;
@@ -235,7 +244,7 @@ function statementsFor(dialect: Dialect) {
     names,
     submissions,
     spans,
-    byReference: `SELECT s.provider, s.reference, ${span}, m.position, m.recipient
+    byReference: `SELECT s.provider, s.reference, s.n, ${span}, m.position, m.recipient
       FROM ${names.keyed} ${dialect.join} messaging_submission s
         ON s.reference = v_name AND s.provider = v_provider
       LEFT JOIN messaging_message m ON m.batch = s.batch AND m.position = s.first_position
@@ -245,7 +254,7 @@ function statementsFor(dialect: Dialect) {
       ${dialect.join} messaging_submission s ON s.batch = v_batch AND s.n = v_n`,
     members: `SELECT v_index, m.position, m.recipient FROM ${spans.keyed}
       ${dialect.join} messaging_message m ON ${IN_SPAN}`,
-    byMessageId: `SELECT v_index, m.batch, m.position FROM ${names.keyed}
+    byMessageId: `SELECT v_index, m.batch, m.position, s.n AS submission FROM ${names.keyed}
       ${dialect.join} messaging_message m ${dialect.forceIndex('messaging_message_reference')} ON m.reference = v_name
       JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
         AND ${dialect.residual('s.provider = v_provider')}`,

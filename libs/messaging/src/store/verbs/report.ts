@@ -16,8 +16,10 @@ import {
   WAITING_COLUMNS,
   type WaitingRow,
 } from '../rows/received-report.js';
+import { digestId } from '../rows/digest-id.js';
 import { type Places, ReportPlaces } from './report-places.js';
-import { HELD_COLUMNS, type HeldMessage, type StatusChange } from '../rows/status.js';
+import { type RedialGroup, Redials, type TriedMessage } from './redials.js';
+import { announce, HELD_COLUMNS, type StatusChange } from '../rows/status.js';
 import { HAS_ERASED } from '../upkeep/erased-messages.js';
 import type { StatusWriter } from './status-writer.js';
 import type { FastPaths } from '../store.js';
@@ -33,7 +35,9 @@ export interface ReportOrigin {
  */
 interface ReportMatch {
   readonly place: LogEntry['place'];
-  readonly message?: HeldMessage;
+  readonly message?: TriedMessage;
+  /** The submission that the report is about; `undefined`: the message's last. */
+  readonly submission?: number | undefined;
 }
 
 type Matches = Map<ReceivedReport, ReportMatch>;
@@ -42,6 +46,8 @@ interface Recorded {
   readonly changes: readonly StatusChange[];
   /** For each report, whether it has a message or a batch. */
   readonly matched: readonly boolean[];
+  /** Lanes of messages that are sent again. */
+  readonly lanes?: readonly string[];
 }
 
 /** Most reports of a transaction. */
@@ -59,8 +65,11 @@ const MOST = 500;
  * ```
  */
 export class ReportRecorder {
+  /** Called after the commit for a lane with messages that are sent again. */
+  wake: (lane: string) => void = () => undefined;
   readonly #logger = new Logger('MessagingReports');
   readonly #places: ReportPlaces;
+  readonly #redials: Redials;
   readonly #sql: ReturnType<typeof statementsFor>;
   readonly #group: GroupCommit<ReceivedReport, boolean>;
   #swept = 0;
@@ -77,6 +86,7 @@ export class ReportRecorder {
     },
   ) {
     this.#places = new ReportPlaces(database);
+    this.#redials = new Redials(database);
     this.#sql = statementsFor(database.dialect);
     this.#group = new GroupCommit((take) => this.#flush(take), {
       maxItems: MOST,
@@ -151,31 +161,31 @@ export class ReportRecorder {
   }
 
   async #flush(take: () => readonly ReceivedReport[]): Promise<readonly boolean[]> {
-    const { changes, matched } = await this.#record(take);
+    const { changes, matched, lanes = [] } = await this.#record(take);
     this.writer.publish(changes);
+    for (const lane of lanes) this.wake(lane);
     return matched;
   }
 
-  #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
+  async #record(take: () => readonly ReceivedReport[]): Promise<Recorded> {
     const { report } = this.database.fastPaths;
+    const reports = take();
+    const places = await this.#places.find(this.database, reports);
     return fastOrSlow<Recorded>(
-      report && (() => this.writer.run((sql, tx) => this.#fast(report, take(), sql, tx))),
-      async () => {
-        const reports = take();
-        const places = await this.#places.find(this.database, reports);
-        return this.database.transaction((tx) => this.#slow(tx, reports, new Map(places)));
-      },
+      report && (() => this.writer.run((sql, tx) => this.#fast(report, reports, places, sql, tx))),
+      () => this.database.transaction((tx) => this.#slow(tx, reports, new Map(places))),
     );
   }
 
   async #fast(
     record: FastPaths['report'],
     reports: readonly ReceivedReport[],
+    places: Places,
     sql: Sql,
     tx: Transaction | undefined,
   ): Promise<Recorded> {
     if (reports.some((report) => this.#isSpecial(report))) throw new ConcurrentChangeError();
-    const matched = oneOfEachMessage(reports, await this.#places.find(sql, reports));
+    const matched = oneOfEachMessage(reports, places);
     const before = await record(sql, [...matched.values()]);
     const changes = before.flatMap(
       (message) => raiseBy(matched.get(keyOf(message))!.report, message) ?? [],
@@ -187,7 +197,13 @@ export class ReportRecorder {
   /** Reports with more to write than the log and the status. */
   #isSpecial({ waiting, event, details, status }: ReceivedReport): boolean {
     const { channels } = this.database;
-    return waiting || event !== null || details !== null || channels.maySuppress(status);
+    return (
+      waiting ||
+      event !== null ||
+      details !== null ||
+      channels.maySuppress(status) ||
+      channels.mayRedial(status)
+    );
   }
 
   /** Reports of every kind, on every database; locks their messages in a fixed order. */
@@ -196,23 +212,34 @@ export class ReportRecorder {
     reports: readonly ReceivedReport[],
     places: Places,
   ): Promise<Recorded> {
+    const redials = await this.#redials.lock(tx, places);
     const matches = await this.#match(tx, places);
     const changes: StatusChange[] = [];
     const log = new Map<string, LogEntry>();
     const announced = await this.#announced(tx, reports);
     for (const report of reports) {
-      const { place, message } = matches.get(report) ?? {};
+      const { place, message, submission } = matches.get(report) ?? {};
       const isAgain = report.event !== null && (announced.has(report.hash) || log.has(report.hash));
-      const change = message && !isAgain ? raiseBy(report, message) : undefined;
+      const isOld = isAgain || (message && this.#isEarlier(message, submission));
+      const redial = message && !isOld ? redialOf(report, message, redials) : undefined;
+      const change = redial ?? (message && !isOld ? raiseBy(report, message) : undefined);
       if (change) changes.push(change);
       if (report.waiting && (!place || (isWaiting(place) && report.recipient === null))) continue;
       if (log.has(report.hash) && !change) continue;
-      log.set(report.hash, { report, place: place ?? {}, sequence: change?.sequence });
+      const sequence = redial ? undefined : change?.sequence;
+      log.set(report.hash, { report, place: place ?? {}, sequence });
+      if (redial) {
+        // The report may be in the log already, with its status.
+        const hash = digestId('redial', report.hash);
+        const event = { ...report, hash, rank: null, rawStatus: redial.event! };
+        log.set(hash, { report: event, place: place ?? {}, sequence: redial.sequence });
+      }
     }
     await this.writer.log(tx, [...log.values()]);
     await this.writer.write(tx, changes);
+    const lanes = redials && (await this.#redials.write(tx, redials));
     const matched = reports.map((report) => !isWaiting(matches.get(report)?.place ?? {}));
-    return { changes, matched };
+    return { changes, matched, ...(lanes && { lanes }) };
   }
 
   /** Hashes of the events that are in the log with their message: they are announced once. */
@@ -227,6 +254,12 @@ export class ReportRecorder {
       this.#sql.ids.bind(events.map(({ hash }) => hash)),
     );
     return new Set(rows.map(({ hash }) => hash));
+  }
+
+  /** Whether the message was sent again after the submission that the report is about. */
+  #isEarlier(message: TriedMessage, submission: number | undefined): boolean {
+    const mayBeSentAgain = this.database.channels.find(message.channel)?.redial !== undefined;
+    return mayBeSentAgain && submission !== undefined && submission !== message.submission;
   }
 
   async #match(tx: Transaction, places: Places): Promise<Matches> {
@@ -245,7 +278,7 @@ export class ReportRecorder {
       if (place.position !== undefined) asked.set(keyOf(place), place);
     const matches: Matches = new Map();
     if (asked.size === 0) return matches;
-    const rows = await tx.all<HeldMessage>(
+    const rows = await tx.all<TriedMessage>(
       this.#sql.lockMessages,
       this.#sql.places.bind([...asked.values()].sort(inLockOrder)),
     );
@@ -255,7 +288,11 @@ export class ReportRecorder {
       if (!message) continue;
       const erased = message.recipient === '';
       if (erased || report.recipient === null || report.recipient === message.recipient)
-        matches.set(report, { place: { ...placeOf(message), erased }, message });
+        matches.set(report, {
+          place: { ...placeOf(message), erased },
+          message,
+          submission: place.submission,
+        });
     }
     return matches;
   }
@@ -279,6 +316,23 @@ export class ReportRecorder {
   }
 }
 
+/** The event that the report becomes where the message is sent again, which then waits for it. */
+function redialOf(
+  report: ReceivedReport,
+  message: TriedMessage,
+  redials: RedialGroup | undefined,
+): StatusChange | undefined {
+  const event = redials?.eventOf(report, message);
+  if (event === undefined) return undefined;
+  const { errorCode, status, providerTime, receivedAt, details } = report;
+  const at = providerTime ? providerTime.getTime() * 1_000 : receivedAt;
+  message.error_code = errorCode ?? status;
+  const change = announce(message, event, at, message.error_code);
+  message.status = -message.status;
+  message.submission = null;
+  return { ...change, details };
+}
+
 interface BatchRow {
   readonly id: string;
   readonly tenant: string;
@@ -288,7 +342,7 @@ interface BatchRow {
   readonly erased: string | number;
 }
 
-function placeOf({ batch, position, tenant }: HeldMessage): LogEntry['place'] {
+function placeOf({ batch, position, tenant }: TriedMessage): LogEntry['place'] {
   return { batch, position, tenant };
 }
 
@@ -339,7 +393,7 @@ function statementsFor(dialect: Dialect) {
     batches: `SELECT b.id, b.tenant, CASE WHEN b.content IS NULL THEN 1 ELSE 0 END AS purged,
         ${HAS_ERASED} AS erased
       FROM ${ids.keyed} ${dialect.join} messaging_batch b ON b.id = v_id`,
-    lockMessages: `SELECT ${HELD_COLUMNS} FROM ${places.keyed}
+    lockMessages: `SELECT ${HELD_COLUMNS}, m.submission FROM ${places.keyed}
       ${dialect.join} messaging_message m ${key} ON m.batch = v_batch AND m.position = v_position
       JOIN messaging_batch b ${key} ON b.id = m.batch
       ORDER BY m.batch, m.position ${dialect.forUpdate('m')}`,

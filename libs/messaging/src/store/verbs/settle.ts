@@ -246,8 +246,9 @@ export class OutcomeRecorder {
         if (change.sequence > 0) log.push(changeEntry(change, { ...origin, messageId }));
       }
     }
-    await this.writer.write(tx, changes, named);
+    // Listeners read the log in the transaction.
     await this.writer.log(tx, log);
+    await this.writer.write(tx, changes, named);
     return changes;
   }
 
@@ -287,7 +288,8 @@ export class OutcomeRecorder {
 
   /** Whether an event may have taken the first number of the messages' changes. */
   #isAnnounced({ intended: { submission } }: PlainOutcome): boolean {
-    return submission.attempt > 1 && this.#hasDelays(submission.channel);
+    const { events = [] } = this.database.channels.find(submission.channel) ?? {};
+    return submission.attempt > 1 && events.length > 0;
   }
 
   #hasDelays(channel: string): boolean {

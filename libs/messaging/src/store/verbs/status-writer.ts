@@ -3,10 +3,12 @@ import {
   type MessageStatusChanged,
   type ReportDetails,
 } from '../../message/events.js';
+import type { EmailLabels } from '../../message/email-content.js';
 import type { Channel } from '../../message/message.js';
 import type { EventPublisher, StatusListeners } from '../../ports/listeners.js';
 import { inserter, type RowWriter, updater } from '../database/dialect.js';
 import { INTO_LOG, LOG, type LogEntry, onLogged } from '../rows/received-report.js';
+import type { BatchData } from '../reads/batch-data.js';
 import type { HeldMessage, StatusChange } from '../rows/status.js';
 import type { StatusNotices } from './status-notices.js';
 import type { Sql, StoreDatabase, Transaction } from '../database/store-database.js';
@@ -16,6 +18,8 @@ export interface SuppressedAddress {
   readonly tenant: string;
   readonly address: string;
   readonly channel: string;
+  /** `undefined`: every category. */
+  readonly category: string | undefined;
   readonly reason: string;
   /** `{batchId}-{position}` of the message that was the reason. */
   readonly message: string;
@@ -29,6 +33,10 @@ const EVENTS = 500;
 export class StatusWriter {
   /** Keeps the suppression list, which stands above the store. */
   suppress: Suppress | undefined;
+  /** Tags and metadata of the changes whose events need them; `undefined`: there are none. */
+  readonly #labels = new WeakMap<StatusChange, EmailLabels | undefined>();
+  /** Events that wait for their labels, and those behind them. */
+  #publishing: Promise<void> | undefined;
   readonly #updateStatuses: RowWriter<HeldMessage>;
   readonly #insertLog: RowWriter<LogEntry>;
   readonly #addDetails: RowWriter<LogEntry>;
@@ -38,6 +46,7 @@ export class StatusWriter {
     private readonly listeners: StatusListeners,
     private readonly events: EventPublisher,
     private readonly notices: StatusNotices,
+    private readonly data: Pick<BatchData, 'labels'>,
   ) {
     const { dialect } = database;
     this.#updateStatuses = updater(
@@ -103,6 +112,7 @@ export class StatusWriter {
     const suppressed = announced.flatMap((change) => this.#suppressedBy(change) ?? []);
     if (suppressed.length > 0) await this.suppress?.(tx, suppressed);
     if (this.listeners.empty || announced.length === 0) return;
+    await this.#readLabels(announced, tx);
     const events = announced.map((change) => this.#eventOf(change));
     await this.database.runForeign(() => this.listeners.notify(events, tx.manager));
   }
@@ -110,7 +120,40 @@ export class StatusWriter {
   /** After the commit; many events over several turns of the event loop. */
   publish(changes: readonly StatusChange[]): void {
     this.notices.wake(changes);
-    if (this.events.wants(MESSAGE_STATUS_CHANGED)) this.#publishFrom(0, changes);
+    if (!this.events.wants(MESSAGE_STATUS_CHANGED)) return;
+    if (!this.#publishing && this.#unlabelled(changes).length === 0)
+      return this.#publishFrom(0, changes);
+    const published = (this.#publishing ?? Promise.resolve())
+      // An event without labels is better than none.
+      .then(() => this.#readLabels(changes).catch(() => undefined))
+      .then(() => this.#publishFrom(0, changes))
+      .finally(() => {
+        if (this.#publishing === published) this.#publishing = undefined;
+      });
+    this.#publishing = published;
+  }
+
+  /** Resolves when all events have their labels. */
+  async idle(): Promise<void> {
+    await this.#publishing;
+  }
+
+  /** Changes of channels with tags and metadata that are not read yet. */
+  #unlabelled(changes: readonly StatusChange[]): readonly StatusChange[] {
+    const { channels } = this.database;
+    return changes.filter(
+      (change) => channels.find(change.message.channel)?.wire?.labels && !this.#labels.has(change),
+    );
+  }
+
+  async #readLabels(changes: readonly StatusChange[], sql?: Pick<Sql, 'all'>): Promise<void> {
+    const unlabelled = this.#unlabelled(changes);
+    if (unlabelled.length === 0) return;
+    const labels = await this.data.labels(
+      unlabelled.map(({ message }) => message.batch),
+      sql,
+    );
+    for (const change of unlabelled) this.#labels.set(change, labels.get(change.message.batch));
   }
 
   #publishFrom(from: number, changes: readonly StatusChange[]): void {
@@ -122,14 +165,14 @@ export class StatusWriter {
 
   #suppressedBy({ message, status, errorCode, event, details }: StatusChange) {
     const { channels } = this.database;
-    const name = channels.statusOf(status);
-    if (event !== undefined || message.recipient === '' || !channels.maySuppress(name))
-      return undefined;
+    const name = event ?? channels.statusOf(status);
+    if (message.recipient === '' || !channels.maySuppress(name)) return undefined;
     const code = details ? (JSON.parse(details) as ReportDetails)['enhanced_code'] : undefined;
     const { tenant, channel, recipient: address, batch, position } = message;
-    const reason = channels.suppressionReasonOf(channel, name, [errorCode, code]);
-    if (reason === undefined) return undefined;
-    return { tenant, address, channel, reason, message: `${batch}-${position}` };
+    const rule = channels.suppressionOf(channel, name, [errorCode, code]);
+    if (!rule) return undefined;
+    const { category, reason } = rule;
+    return { tenant, address, channel, category, reason, message: `${batch}-${position}` };
   }
 
   #eventOf(change: StatusChange): MessageStatusChanged {
@@ -151,6 +194,7 @@ export class StatusWriter {
       providerTime: new Date(Math.floor(change.at / 1_000)),
       sequence,
       deliveryReport: message.delivery_report === 1 ? 'yes' : 'none',
+      ...this.#labels.get(change),
     };
   }
 }

@@ -1,0 +1,185 @@
+import type { MessageContent } from '../../message/message.js';
+import { readContent, shownContent } from '../rows/stored-content.js';
+import { MessageNotFoundError } from '../../message/errors.js';
+import type { MessageRecord, SubmissionView, Tenants } from '../../message/views.js';
+import type { StoreDatabase } from '../database/store-database.js';
+import { SUBMISSION_OUTCOME } from '../rows/outcome.js';
+import { personalised } from '../../message/email-variables.js';
+import type { EmailContent } from '../../message/email-content.js';
+import type { BatchData } from './batch-data.js';
+import type { MessageList } from './message-list.js';
+import type { Reads } from './reads.js';
+import { dateOf } from './report-list.js';
+
+type Big = string | number;
+
+/** Requests of one message that are shown. */
+const MOST_SUBMISSIONS = 100;
+
+const BATCH = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(\d{1,7}))?$/;
+const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+const OUTCOMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(SUBMISSION_OUTCOME).map(([name, code]) => [code, name]),
+);
+
+/** A batch, or one message of it. */
+export interface Reference {
+  readonly batchId: string;
+  readonly position?: number | undefined;
+}
+
+/** Finds messages of any tenant and channel. */
+export class MessageRecords {
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly reads: Reads,
+    private readonly messages: MessageList,
+    private readonly data: BatchData,
+  ) {}
+
+  /** By the id of a batch or message, or the provider's id; `undefined`: it names nothing. */
+  async find(reference: string): Promise<Reference | undefined> {
+    const [, batchId, digits] = BATCH.exec(reference) ?? [];
+    if (batchId !== undefined)
+      return { batchId, position: digits === undefined ? undefined : Number(digits) };
+    if (!REFERENCE.test(reference)) return undefined;
+    const [message] = await this.database.all<{ batch: string; position: number }>(
+      'SELECT m.batch, m.position FROM messaging_message m WHERE m.reference = ? LIMIT 1',
+      [reference],
+    );
+    if (message) return { batchId: message.batch, position: message.position };
+    const [submission] = await this.database.all<{ batch: string; first: number; last: number }>(
+      `SELECT s.batch, s.first_position AS first, s.last_position AS last
+       FROM messaging_submission s WHERE s.reference = ? LIMIT 1`,
+      [reference],
+    );
+    if (!submission) return undefined;
+    const { batch, first, last } = submission;
+    return { batchId: batch, position: first === last ? first : undefined };
+  }
+
+  /** `undefined`: none of the tenants has the batch. */
+  async scopeOf(
+    batchId: string,
+    tenants: Tenants,
+  ): Promise<{ readonly tenant: string; readonly channel: string } | undefined> {
+    const [row] = await this.database.all<{ tenant: string; channel: string }>(
+      'SELECT b.tenant, b.channel FROM messaging_batch b WHERE b.id = ?',
+      [batchId],
+    );
+    return row && (tenants === 'all' || tenants.includes(row.tenant)) ? row : undefined;
+  }
+
+  /** @param id `{batchId}-{position}` @throws MessageNotFoundError */
+  async record(id: string, tenants: Tenants): Promise<MessageRecord> {
+    const [, batchId, digits] = BATCH.exec(id) ?? [];
+    if (batchId === undefined || digits === undefined) throw new MessageNotFoundError(id);
+    const position = Number(digits);
+    const scope = await this.scopeOf(batchId, tenants);
+    if (!scope) throw new MessageNotFoundError(id);
+    const timeline = await this.reads.timeline(id, scope);
+    const [listed] = (
+      await this.messages.page({ tenants: [scope.tenant] }, { batchId, position, limit: 1 })
+    ).data;
+    if (!listed) throw new MessageNotFoundError(id);
+    const [row] = await this.database.all<{
+      lane: string;
+      parts: number;
+      validUntil: Big | null;
+      availableAt: Big;
+      parkedUntil: Big;
+      dueAt: Big | null;
+      submission: number | null;
+    }>(
+      `SELECT b.lane, b.parts, b.valid_until AS "validUntil", b.available_at AS "availableAt",
+         b.parked_until AS "parkedUntil", m.due_at AS "dueAt", m.submission
+       FROM messaging_batch b LEFT JOIN messaging_message m ON m.batch = b.id AND m.position = ?
+       WHERE b.id = ?`,
+      [position, batchId],
+    );
+    if (!row) throw new MessageNotFoundError(id);
+    const due = Math.max(
+      Number(row.availableAt),
+      Number(row.parkedUntil),
+      row.dueAt === null ? 0 : Number(row.dueAt),
+    );
+    const { content } = timeline;
+    const [personal] =
+      content?.kind === 'email' ? await this.data.personal([{ batch: batchId, position }]) : [];
+    return {
+      ...listed,
+      ...timeline,
+      content: personal ? personalised(content as EmailContent, personal) : content,
+      lane: row.lane,
+      submissionId: row.submission === null ? null : `${batchId}-s${row.submission}`,
+      parts: row.parts,
+      validUntil: row.validUntil === null ? null : dateOf(row.validUntil),
+      waitsUntil: timeline.status === 'queued' ? dateOf(due) : null,
+      submissions: await this.#submissions(batchId, position),
+    };
+  }
+
+  /** Contents of messages by their ids; without those that are unknown or whose content is gone. */
+  async contents(
+    ids: readonly string[],
+    { codes = false }: { readonly codes?: boolean } = {},
+  ): Promise<Map<string, MessageContent>> {
+    const places = ids.flatMap((id) => {
+      const [, batch, digits] = BATCH.exec(id) ?? [];
+      return batch === undefined || digits === undefined
+        ? []
+        : [{ id, batch, position: Number(digits) }];
+    });
+    if (places.length === 0) return new Map();
+    const { dialect } = this.database;
+    const rows = dialect.rows({ v_batch: 'uuid', v_position: 'int' });
+    const found = await this.database.all<{ batch: string; position: number; content: string }>(
+      `SELECT v_batch AS batch, v_position AS position, coalesce(s.content, b.content) AS content
+       FROM ${rows.keyed} ${dialect.join} messaging_batch b ON b.id = v_batch
+       LEFT JOIN messaging_message m ON m.batch = v_batch AND m.position = v_position
+       LEFT JOIN messaging_submission s ON s.batch = m.batch AND s.n = m.submission
+       WHERE b.content IS NOT NULL`,
+      rows.bind(places.map(({ batch, position }) => [batch, position])),
+    );
+    const read = found.flatMap(({ batch, position, content: json }) => {
+      const stored = readContent(json).content;
+      const content = codes ? stored : shownContent(stored);
+      return content ? { batch, position: Number(position), content } : [];
+    });
+    const emails = read.filter(({ content }) => content.kind === 'email');
+    const personal = await this.data.personal(emails);
+    const own = new Map(emails.map((email, n) => [email, personal[n]]));
+    return new Map(
+      read.map((one) => [
+        `${one.batch}-${one.position}`,
+        own.get(one) ? personalised(one.content as EmailContent, own.get(one)) : one.content,
+      ]),
+    );
+  }
+
+  async #submissions(batchId: string, position: number): Promise<SubmissionView[]> {
+    const rows = await this.database.all<{
+      provider: string;
+      attempt: number;
+      startedAt: Big;
+      finishedAt: Big | null;
+      outcome: number | null;
+      errorCode: string | null;
+    }>(
+      `SELECT s.provider, s.attempt, s.first_sent_at AS "startedAt", s.finished_at AS "finishedAt",
+         s.outcome, s.error_code AS "errorCode"
+       FROM messaging_submission s
+       WHERE s.batch = ? AND s.first_position <= ? AND s.last_position >= ?
+       ORDER BY s.n LIMIT ?`,
+      [batchId, position, position, MOST_SUBMISSIONS],
+    );
+    return rows.map(({ startedAt, finishedAt, outcome, ...row }) => ({
+      ...row,
+      startedAt: dateOf(startedAt),
+      finishedAt: finishedAt === null ? null : dateOf(finishedAt),
+      outcome:
+        outcome === null ? null : ((OUTCOMES.get(outcome) as SubmissionView['outcome']) ?? null),
+    }));
+  }
+}
